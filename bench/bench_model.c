@@ -54,7 +54,7 @@ static double factor_ms(const struct gp *gp)
     int info;
     for (size_t i = 0; i < gp->n_seen; i++) {
         double *row = covariance + i * gp->cap;
-        rows_get(gp->rows, i, x);
+        kernel_rows_get(gp->rows, i, x);
         kernel_row(&gp->kernel, gp->rows, x, i, row, NULL);
         row[i] = gp->kernel.signal + gp->noise;
     }
@@ -103,7 +103,7 @@ int main(void)
     static const size_t sizes[] = {100, 200, 500, 1000, 2000};
     static const size_t dims[] = {6, MOST_DIM};
     struct param params[MOST_DIM];
-    algorithms_init();
+    algorithm_init();
     for (size_t i = 0; i < MOST_DIM; i++)
         params[i] = (struct param){.name = "x", .type = PARAM_DOUBLE, .max = 1};
     for (size_t d = 0; d < sizeof dims / sizeof *dims; d++) {

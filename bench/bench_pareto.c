@@ -66,7 +66,8 @@ static double find_volume(const struct pareto_problem *problem)
         struct value *point = points[place.draw];
         double scores[PARETO_MAX_GOALS];
         for (size_t i = 0; i < space->n; i++)
-            point[i] = param_from_unit(&space->params[i], rng_unit(&place, i));
+            point[i] =
+                space_param_from_unit(&space->params[i], rng_unit(&place, i));
         if (place.draw >= POINTS) {
             const size_t from =
                 (size_t)(rng_unit(&place, 90) * (double)front.n);
@@ -105,8 +106,8 @@ static bool is_tried(void *context, const struct value point[])
     for (int k = 0; k < study->n; k++) {
         bool same = true;
         for (size_t i = 0; i < space->n; i++)
-            same = same && value_equal(&space->params[i], point[i],
-                                       study->points[k][i]);
+            same = same && space_value_equal(&space->params[i], point[i],
+                                             study->points[k][i]);
         if (same)
             return true;
     }
@@ -271,7 +272,7 @@ int main(int argc, char *argv[])
         fputs("usage: bench_pareto [SEEDS [PROBLEM [TRIALS]]]\n", stderr);
         return 2;
     }
-    algorithms_init();
+    algorithm_init();
     for (size_t i = 0; i < N_PARETO_PROBLEMS; i++)
         if (all || strstr(pareto_problems[i].name, name) != NULL)
             measure(&pareto_problems[i], seeds, trials);

@@ -58,7 +58,7 @@ static double evaluate_at(const struct problem *problem, const double u[])
 {
     struct value point[PROBLEM_MAX_DIM];
     for (size_t i = 0; i < problem->space.n; i++)
-        point[i] = param_from_unit(&problem->space.params[i], u[i]);
+        point[i] = space_param_from_unit(&problem->space.params[i], u[i]);
     return evaluate(problem, point);
 }
 
@@ -131,8 +131,8 @@ static bool is_tried(void *context, const struct value point[])
     for (int k = 0; k < tried->n; k++) {
         bool same = true;
         for (size_t i = 0; i < tried->space->n; i++)
-            same = same && value_equal(&tried->space->params[i], point[i],
-                                       tried->points[k][i]);
+            same = same && space_value_equal(&tried->space->params[i], point[i],
+                                             tried->points[k][i]);
         if (same)
             return true;
     }
@@ -332,7 +332,7 @@ int main(int argc, char *argv[])
               stderr);
         return 2;
     }
-    algorithms_init();
+    algorithm_init();
     measure_all(&plan, text);
     return 0;
 }

@@ -162,7 +162,7 @@ int main(void)
     };
     const struct space whole = {.n = 4, .params = params},
                        levels = {.n = 3, .params = params};
-    algorithms_init();
+    algorithm_init();
     return measure("RANDOM_SEARCH", &whole) != 0 ||
            measure("GRID_SEARCH", &levels) != 0 || measure_model() != 0;
 }

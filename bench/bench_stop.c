@@ -242,7 +242,7 @@ int main(int argc, char *argv[])
     const uint64_t orders = argc > 3 ? strtoull(argv[3], NULL, 10) : ORDERS;
     const char *half = argc > 4 ? argv[4] : "test";
     const struct records records = curves_read(path);
-    algorithms_init();
+    algorithm_init();
     for (size_t i = 0; i < CASES; i++)
         if (strcmp(rule, "all") == 0 || strcmp(rule, cases[i].name) == 0)
             run_case(i, &records, half, orders);

@@ -106,8 +106,8 @@ static void task_init(struct task *task, struct problem *problem)
     for (uint64_t k = 0; k < POINTS; k++) {
         const struct rng_place place = {9, 0, k};
         for (size_t i = 0; i < problem->space.n; i++)
-            point[i] =
-                param_from_unit(&problem->space.params[i], rng_unit(&place, i));
+            point[i] = space_param_from_unit(&problem->space.params[i],
+                                             rng_unit(&place, i));
         values[k] = value_at(problem, point);
     }
     qsort(values, POINTS, sizeof *values, compare);
@@ -130,8 +130,8 @@ static bool is_taken(void *context, const struct value point[])
     for (size_t k = 0; k < played->n; k++) {
         bool same = true;
         for (size_t i = 0; i < played->space->n; i++)
-            same = same && value_equal(&played->space->params[i], point[i],
-                                       played->points[k][i]);
+            same = same && space_value_equal(&played->space->params[i],
+                                             point[i], played->points[k][i]);
         if (same)
             return true;
     }
@@ -251,7 +251,7 @@ int main(int argc, char *argv[])
                               .variant = argc > 3 ? argv[3] : ""};
     double totals[VARIANTS][STAGES] = {{0}};
     int measured = 0;
-    algorithms_init();
+    algorithm_init();
     for (size_t p = 0; p < N_PROBLEMS; p++)
         if (is_wanted(&plan, problems[p].name)) {
             measure(&plan, &problems[p], totals);

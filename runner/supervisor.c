@@ -32,12 +32,12 @@ struct supervisor {
     const struct supervisor_settings *settings;
     struct sender sender;
     int signals, wake;
-    struct locator *locator;
-    struct courier *short_courier, *lease_courier;
+    struct server_address *locator;
+    struct request_thread *short_courier, *lease_courier;
     struct discard *discard;
-    struct fleet fleet;
+    struct attempts fleet;
     struct talk talk;
-    struct leasing leasing;
+    struct lease_poll leasing;
     int64_t ticked_at; /* monotonic */
     int64_t moved_at;  /* monotonic: when a folder last changed */
     bool more;         /* the last tick left something unread */
@@ -68,37 +68,39 @@ static enum ht_status open_all(struct supervisor *supervisor,
                                struct ht_error *err)
 {
     const struct supervisor_settings *settings = supervisor->settings;
-    enum ht_status status =
-        locator_token(settings->token_file, supervisor->sender.token, err);
+    enum ht_status status = server_address_token(settings->token_file,
+                                                 supervisor->sender.token, err);
     if (status == HT_OK)
         status = open_events(supervisor, err);
     if (status != HT_OK)
         return status;
-    supervisor->locator = locator_new(settings->server, settings->token_file);
-    status = courier_start(supervisor->locator, SHORT_PATIENCE_MS,
-                           supervisor->wake, &supervisor->short_courier, err);
+    supervisor->locator =
+        server_address_new(settings->server, settings->token_file);
+    status =
+        request_thread_start(supervisor->locator, SHORT_PATIENCE_MS,
+                             supervisor->wake, &supervisor->short_courier, err);
     if (status == HT_OK)
-        status =
-            courier_start(supervisor->locator, LEASE_PATIENCE_MS,
-                          supervisor->wake, &supervisor->lease_courier, err);
+        status = request_thread_start(supervisor->locator, LEASE_PATIENCE_MS,
+                                      supervisor->wake,
+                                      &supervisor->lease_courier, err);
     if (status == HT_OK)
         status = discard_start(settings->site, &supervisor->discard, err);
     if (status != HT_OK)
         return status;
-    fleet_init(&supervisor->fleet, settings->site, settings->engine);
+    attempts_init(&supervisor->fleet, settings->site, settings->engine);
     return HT_OK;
 }
 
 static void close_all(struct supervisor *supervisor)
 {
     if (supervisor->locator != NULL)
-        locator_stop(supervisor->locator);
-    courier_stop(supervisor->short_courier);
-    courier_stop(supervisor->lease_courier);
-    locator_free(supervisor->locator);
+        server_address_stop(supervisor->locator);
+    request_thread_stop(supervisor->short_courier);
+    request_thread_stop(supervisor->lease_courier);
+    server_address_free(supervisor->locator);
     talk_fini(&supervisor->talk);
     discard_stop(supervisor->discard);
-    fleet_fini(&supervisor->fleet);
+    attempts_fini(&supervisor->fleet);
     if (supervisor->opened)
         supervisor->settings->engine->close();
     if (supervisor->signals >= 0)
@@ -153,7 +155,7 @@ static enum ht_status open_engine(struct supervisor *supervisor,
 static void begin(struct supervisor *supervisor)
 {
     const struct supervisor_settings *settings = supervisor->settings;
-    fleet_scan(&supervisor->fleet);
+    attempts_scan(&supervisor->fleet);
     talk_init(&supervisor->talk, &(struct talk_parts){
                                      .fleet = &supervisor->fleet,
                                      .courier = supervisor->short_courier,
@@ -162,7 +164,7 @@ static void begin(struct supervisor *supervisor)
                                      .token_file = settings->token_file,
                                      .host = settings->host,
                                  });
-    supervisor->leasing = (struct leasing){
+    supervisor->leasing = (struct lease_poll){
         .fleet = &supervisor->fleet,
         .courier = supervisor->lease_courier,
         .sender = &supervisor->sender,
@@ -171,7 +173,7 @@ static void begin(struct supervisor *supervisor)
 
 static int64_t tick_at(const struct supervisor *supervisor)
 {
-    const struct fleet *fleet = &supervisor->fleet;
+    const struct attempts *fleet = &supervisor->fleet;
     if (fleet->first == NULL && !fleet->dirty)
         return INT64_MAX;
     if (fleet->dirty || supervisor->more)
@@ -188,7 +190,7 @@ static void tick(struct supervisor *supervisor, int64_t now)
         supervisor->moved_at = now;
     supervisor->ticked_at = now;
     supervisor->more =
-        fleet_tick(&supervisor->fleet, supervisor->talk.beats_sent + 1);
+        attempts_tick(&supervisor->fleet, supervisor->talk.beats_sent + 1);
     /* Orphans of dead shims come to us as their subreaper. The engine has
      * just looked at its own children. */
     while (waitpid(-1, NULL, WNOHANG) > 0)
@@ -198,7 +200,7 @@ static void tick(struct supervisor *supervisor, int64_t now)
 static void speak(struct supervisor *supervisor)
 {
     talk_go_on(&supervisor->talk);
-    leasing_go_on(&supervisor->leasing, &supervisor->talk.greeted);
+    lease_poll_tick(&supervisor->leasing, &supervisor->talk.greeted);
 }
 
 static int64_t alone_at(const struct supervisor *supervisor)
@@ -242,7 +244,7 @@ static void loop(struct supervisor *supervisor)
         if (fds[1].revents != 0)
             eventfd_read(supervisor->wake, &count);
         if (fds[2].revents != 0)
-            fleet_read_watch(&supervisor->fleet);
+            attempts_read_watch(&supervisor->fleet);
         const int64_t now = clock_monotonic_ms();
         tick(supervisor, now);
         speak(supervisor);
@@ -273,10 +275,10 @@ enum ht_status supervisor_run(const struct supervisor_settings *settings,
                    "runner=%s engine=%s slots=%d gpus=%zu found=%zu",
                    supervisor.sender.runner, settings->engine->name,
                    settings->site->slots, settings->site->gpus.n,
-                   fleet_count(&supervisor.fleet));
+                   attempts_count(&supervisor.fleet));
         loop(&supervisor);
         runner_log(RUNNER_INFO, "runner.end", "attempts=%zu",
-                   fleet_count(&supervisor.fleet));
+                   attempts_count(&supervisor.fleet));
     }
     close_all(&supervisor);
     return status;

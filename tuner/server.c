@@ -12,7 +12,7 @@
 #include "tuner/datadir.h"
 #include "tuner/http/gate.h"
 #include "tuner/http/http.h"
-#include "tuner/http/session.h"
+#include "tuner/http/sessions.h"
 #include "tuner/http/sse.h"
 #include "tuner/local_runners.h"
 #include "tuner/logs/logs.h"
@@ -43,13 +43,13 @@ struct server {
     struct logs *logs;
     struct sse *sse;
     struct webhooks *webhooks;
-    struct sightings *sightings;
+    struct last_seen *sightings;
     struct core *core;
-    struct endpoint *report, *control;
+    struct nng_socket *report, *control;
     struct gate *gate;
     struct sessions *sessions;
     struct server_facts facts;
-    struct readers *readers, *models;
+    struct reader_pool *readers, *models;
     struct http *http;
     struct local_runners *runners;
 };
@@ -119,7 +119,7 @@ static enum ht_status start_streams(struct server *server, struct ht_error *err)
     (void)err;
     server->sse = sse_new();
     server->webhooks = webhooks_new();
-    server->sightings = sightings_new();
+    server->sightings = last_seen_new();
     return HT_OK;
 }
 
@@ -129,7 +129,7 @@ static void stop_streams(struct server *server)
     http_free(server->http);
     sse_free(server->sse);
     webhooks_free(server->webhooks);
-    sightings_free(server->sightings);
+    last_seen_free(server->sightings);
 }
 
 static void on_revision(void *context, int64_t study, int64_t revision)
@@ -149,7 +149,7 @@ static void on_deleted(void *context, int64_t study)
 static void on_seen(void *context, const char *runner, int64_t wall_ms)
 {
     struct server *server = context;
-    sightings_note(server->sightings, runner, wall_ms);
+    last_seen_note(server->sightings, runner, wall_ms);
 }
 
 static enum ht_status start_core(struct server *server, struct ht_error *err)
@@ -193,20 +193,21 @@ static enum ht_status start_report(struct server *server, struct ht_error *err)
 {
     const char *url = server->options->report_listen;
     enum ht_status status =
-        endpoint_start_report(server->core, url, &server->report, err);
+        nng_socket_start_report(server->core, url, &server->report, err);
     if (status != HT_OK && server->options->on_demand) {
         char *any = with_port(url, 0);
-        status = endpoint_start_report(server->core, any, &server->report, err);
+        status =
+            nng_socket_start_report(server->core, any, &server->report, err);
         free(any);
     }
     if (status == HT_OK)
-        core_set_report_url(server->core, endpoint_url(server->report));
+        core_set_report_url(server->core, nng_socket_url(server->report));
     return status;
 }
 
 static void stop_report(struct server *server)
 {
-    endpoint_stop(server->report);
+    nng_socket_stop(server->report);
 }
 
 /* Unless told otherwise one port above the reports, so that a runner finds a
@@ -215,27 +216,27 @@ static enum ht_status start_control(struct server *server, struct ht_error *err)
 {
     const struct options *options = server->options;
     if (options->control_listen != NULL)
-        return endpoint_start_control(server->core, server->logs,
-                                      options->control_listen, &server->control,
-                                      err);
+        return nng_socket_start_control(server->core, server->logs,
+                                        options->control_listen,
+                                        &server->control, err);
     int report_port = port_of(options->report_listen);
     char *near = with_port(options->report_listen,
                            report_port > 0 ? report_port + 1 : 0);
-    enum ht_status status = endpoint_start_control(server->core, server->logs,
-                                                   near, &server->control, err);
+    enum ht_status status = nng_socket_start_control(
+        server->core, server->logs, near, &server->control, err);
     free(near);
     if (status == HT_OK)
         return HT_OK;
     char *any = with_port(options->report_listen, 0);
-    status = endpoint_start_control(server->core, server->logs, any,
-                                    &server->control, err);
+    status = nng_socket_start_control(server->core, server->logs, any,
+                                      &server->control, err);
     free(any);
     return status;
 }
 
 static void stop_control(struct server *server)
 {
-    endpoint_stop(server->control);
+    nng_socket_stop(server->control);
 }
 
 static enum ht_status start_gate(struct server *server, struct ht_error *err)
@@ -268,30 +269,30 @@ static enum ht_status start_readers(struct server *server, struct ht_error *err)
     server->facts = (struct server_facts){
         .server_id = core_server_id(server->core),
         .http = server->http_url,
-        .report = endpoint_url(server->report),
-        .control = endpoint_url(server->control),
+        .report = nng_socket_url(server->report),
+        .control = nng_socket_url(server->control),
         .folder = server->dir.path,
         .sightings = server->sightings,
         .webhooks = webhooks_board(server->webhooks),
         .started_ms = clock_monotonic_ms(),
     };
-    struct readers_options options = {.path = path,
-                                      .logs = server->logs,
-                                      .sse = server->sse,
-                                      .facts = &server->facts,
-                                      .threads = N_READERS};
-    enum ht_status status = readers_start(&options, &server->readers, err);
+    struct reader_options options = {.path = path,
+                                     .logs = server->logs,
+                                     .sse = server->sse,
+                                     .facts = &server->facts,
+                                     .threads = N_READERS};
+    enum ht_status status = reader_start(&options, &server->readers, err);
     options.threads = 1;
     if (status == HT_OK)
-        status = readers_start(&options, &server->models, err);
+        status = reader_start(&options, &server->models, err);
     free(path);
     return status;
 }
 
 static void stop_readers(struct server *server)
 {
-    readers_stop(server->models);
-    readers_stop(server->readers);
+    reader_stop(server->models);
+    reader_stop(server->readers);
 }
 
 static enum ht_status start_webhooks(struct server *server,
@@ -346,7 +347,7 @@ static enum ht_status start_note(struct server *server, struct ht_error *err)
            note.report, server->dir.path);
     fflush(stdout);
     notify_manager("READY=1");
-    readers_check(server->readers);
+    reader_check(server->readers);
     return HT_OK;
 }
 

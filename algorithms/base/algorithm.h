@@ -82,12 +82,12 @@ struct suggest_request {
 
 /* Whether a point may be the answer: in the part asked for, neither taken nor
  * in violation. */
-bool request_allows(const struct suggest_request *request,
-                    const struct value point[]);
+bool algorithm_request_allows(const struct suggest_request *request,
+                              const struct value point[]);
 
 /* Once in a process, before the first algorithm is made: numeric libraries
  * must report failures instead of ending the program, and use one thread. */
-void algorithms_init(void);
+void algorithm_init(void);
 
 /* Why a point was chosen. */
 enum reason_kind {

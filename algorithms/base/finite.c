@@ -20,7 +20,7 @@ uint64_t finite_next_free(const struct space *space,
     struct value point[HT_MAX_PARAMETERS];
     for (uint64_t i = from; i < to; i++) {
         finite_point(space, request->within, i, point);
-        if (request_allows(request, point))
+        if (algorithm_request_allows(request, point))
             return i;
     }
     return to;

@@ -7,14 +7,14 @@
 /* Of every OpenBLAS; its own header cannot stand beside GSL's. */
 void openblas_set_num_threads(int n);
 
-void algorithms_init(void)
+void algorithm_init(void)
 {
     gsl_set_error_handler_off();
     openblas_set_num_threads(1);
 }
 
-bool request_allows(const struct suggest_request *request,
-                    const struct value point[])
+bool algorithm_request_allows(const struct suggest_request *request,
+                              const struct value point[])
 {
     const struct taken *taken = request->taken;
     return subspace_has(request->within, point) &&

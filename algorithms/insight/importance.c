@@ -196,7 +196,7 @@ static struct gp *without(const struct trial_of *tried, size_t c)
     double x[HT_MAX_PARAMETERS];
     mark_followers(tried, c, followers);
     for (size_t i = 0; i < tried->gp->n_seen; i++) {
-        rows_get(tried->gp->rows, i, x);
+        kernel_rows_get(tried->gp->rows, i, x);
         if (x[c] != COORDINATE_ABSENT)
             x[c] = encoding->at[c].usual;
         for (size_t k = 0; k < encoding->dim; k++)
@@ -294,7 +294,7 @@ static void find_shares(const struct history *history, enum noise noise,
     struct goal_model model;
     struct variation variations[HT_MAX_PARAMETERS];
     struct absence *absence = open ? absence_learn(history) : NULL;
-    goal_hyper_init(&hyper, 0, noise);
+    goal_model_hyper_init(&hyper, 0, noise);
     if (goal_model_init(&model, history, &hyper, seed, 0)) {
         const struct terrain terrain = {history->encoding, absence, &model};
         struct trial_of tried = {.history = history,

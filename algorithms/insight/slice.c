@@ -11,17 +11,17 @@ void slice_axis_init(struct slice_axis *axis, const struct space *space,
 {
     struct param at = space->params[param];
     at.scale = scale;
-    const uint64_t levels = param_levels(&at);
+    const uint64_t levels = space_param_levels(&at);
     const bool every = levels > 0 && levels <= most;
     const size_t n = every ? (size_t)levels : most;
     *axis = (struct slice_axis){.param = param};
     axis->values = ht_xcalloc(n, sizeof *axis->values);
     for (size_t i = 0; i < n; i++) {
         const struct value value =
-            every ? param_level(&at, i)
-                  : param_from_unit(&at, (double)i / (double)(n - 1));
+            every ? space_param_level(&at, i)
+                  : space_param_from_unit(&at, (double)i / (double)(n - 1));
         /* A log scale is finer than whole numbers at its foot. */
-        if (i == 0 || !value_equal(&at, value, axis->values[axis->n - 1]))
+        if (i == 0 || !space_value_equal(&at, value, axis->values[axis->n - 1]))
             axis->values[axis->n++] = value;
     }
 }
@@ -39,7 +39,7 @@ static void fill(const struct space *space, const struct value point[],
         const struct param *param = &space->params[i];
         filled[i] = !point[i].absent     ? point[i]
                     : param->has_default ? param->fallback
-                                         : param_from_unit(param, 0.5);
+                                         : space_param_from_unit(param, 0.5);
     }
 }
 

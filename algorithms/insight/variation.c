@@ -40,7 +40,7 @@ static double expect(const struct survey *survey, const double x[])
     else
         encoding_settle(terrain->encoding, row, row);
     const double value =
-        warping_undo(&model->warping, goal_model_mean(model, row));
+        warp_undo(&model->warping, goal_model_mean(model, row));
     return fmax(value, survey->floor);
 }
 

@@ -20,7 +20,7 @@ void belief_hyper_init(struct belief_hyper *hyper, enum noise noise)
         .feasibility = {.target = {.aspect = ASPECT_FEASIBILITY},
                         .prior = PRIOR_UNIT}};
     for (size_t k = 0; k < SETTING_METRICS; k++)
-        goal_hyper_init(&hyper->goals[k], k, noise);
+        goal_model_hyper_init(&hyper->goals[k], k, noise);
 }
 
 bool belief_init(struct belief *belief, const struct setting *setting,
@@ -35,7 +35,8 @@ bool belief_init(struct belief *belief, const struct setting *setting,
                               &hyper->goals[belief->n], seed, extra);
     const struct history *outcomes = history_outcomes(history);
     if (all && history_feasible(outcomes, outcomes->n) < outcomes->n)
-        belief->feasibility = target_model(outcomes, &hyper->feasibility, seed);
+        belief->feasibility =
+            goal_model_target(outcomes, &hyper->feasibility, seed);
     return all;
 }
 
@@ -61,7 +62,7 @@ static double warped_threshold(const struct belief *belief, size_t goal)
     const double threshold = belief->setting->goals[goal].threshold;
     if (warping->spread == 0)
         return warping->median >= threshold ? -1 : 1;
-    return warping_apply(warping, threshold);
+    return warp_apply(warping, threshold);
 }
 
 static bool seems_safe(const struct belief *belief, const double x[])
@@ -135,7 +136,7 @@ static void add_points(const struct belief *belief,
 {
     double x[HT_MAX_PARAMETERS], values[SETTING_METRICS];
     for (size_t i = 0; i < rows->n; i++) {
-        rows_get(rows, i, x);
+        kernel_rows_get(rows, i, x);
         encoding_enter(encoding, x);
         if (!seems_safe(belief, x))
             continue;
@@ -290,7 +291,7 @@ void belief_known(const struct belief *belief, const struct rng_place *place,
     const size_t n = belief->goals[0].models[0]->n_seen;
     struct known *known = ht_xcalloc(n + 1, sizeof *known);
     for (size_t i = 0; i < n; i++) {
-        rows_get(rows, i, known[i].x);
+        kernel_rows_get(rows, i, known[i].x);
         encoding_enter(candidates->encoding, known[i].x);
         known[i].safe = seems_safe(belief, known[i].x);
         known[i].order = m > 1 ? rng_bits(place, i) : i;

@@ -86,8 +86,8 @@ void ehvi_init(struct ehvi *ehvi, const struct pareto *front,
 {
     *ehvi = (struct ehvi){.m = front->m};
     if (!is_cut(front->m, place) ||
-        !boxes_init(&ehvi->boxes, front, reference, MOST_BOXES)) {
-        boxes_fini(&ehvi->boxes);
+        !hypervolume_boxes_init(&ehvi->boxes, front, reference, MOST_BOXES)) {
+        hypervolume_boxes_fini(&ehvi->boxes);
         ehvi->boxes = (struct boxes){.m = 0};
         cast_ray(ehvi, front, reference, place);
     }
@@ -96,7 +96,7 @@ void ehvi_init(struct ehvi *ehvi, const struct pareto *front,
 
 void ehvi_fini(struct ehvi *ehvi)
 {
-    boxes_fini(&ehvi->boxes);
+    hypervolume_boxes_fini(&ehvi->boxes);
     free(ehvi->corners);
     free(ehvi->excess);
     free(ehvi->terms);

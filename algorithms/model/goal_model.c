@@ -16,7 +16,8 @@ static const double least_label_noise = 0.1;
 
 /* ---- finding it ---- */
 
-void goal_hyper_init(struct goal_hyper *hyper, size_t goal, enum noise noise)
+void goal_model_hyper_init(struct goal_hyper *hyper, size_t goal,
+                           enum noise noise)
 {
     static const enum prior priors[GOAL_MODELS] = {PRIOR_LONG, PRIOR_UNIT};
     for (size_t k = 0; k < GOAL_MODELS; k++)
@@ -58,14 +59,14 @@ static struct gp *find(const struct history *history, struct hyper *hyper,
     if (condition(gp, theta))
         return gp;
     gp_free(gp);
-    warping_fini(warping);
+    warp_fini(warping);
     return NULL;
 }
 
 static void set_model(struct goal_model *model, size_t k, struct gp *gp,
                       const struct warping *warping)
 {
-    warping_fini(&model->warping);
+    warp_fini(&model->warping);
     model->warping = *warping;
     model->models[k] = gp;
 }
@@ -84,7 +85,7 @@ static void add_standing(struct goal_model *model,
     if (alone != NULL && gp->n_seen >= COMPARABLE &&
         alone->log_likelihood > gp->log_likelihood) {
         gp_free(gp);
-        warping_fini(&warping);
+        warp_fini(&warping);
         return;
     }
     if (model->n == GOAL_MODELS)
@@ -122,16 +123,16 @@ void goal_model_fini(struct goal_model *model)
 {
     for (size_t k = 0; k < model->n; k++)
         gp_free(model->models[k]);
-    warping_fini(&model->warping);
+    warp_fini(&model->warping);
 }
 
-struct gp *target_model(const struct history *history, struct hyper *hyper,
-                        uint64_t seed)
+struct gp *goal_model_target(const struct history *history, struct hyper *hyper,
+                             uint64_t seed)
 {
     struct warping warping;
     struct gp *gp = find(history, hyper, seed, 0, &warping);
     if (gp != NULL)
-        warping_fini(&warping);
+        warp_fini(&warping);
     return gp;
 }
 
@@ -182,9 +183,9 @@ void goal_model_quantiles(const struct goal_model *model, size_t m,
     for (size_t j = 0; j < m; j++) {
         const double s = sqrt(fmax(variance[j], 0) + model->models[0]->noise);
         quantiles[j] =
-            (struct quantiles){.low = warping_undo(warping, mean[j] - s),
-                               .median = warping_undo(warping, mean[j]),
-                               .high = warping_undo(warping, mean[j] + s)};
+            (struct quantiles){.low = warp_undo(warping, mean[j] - s),
+                               .median = warp_undo(warping, mean[j]),
+                               .high = warp_undo(warping, mean[j] + s)};
     }
     free(mean);
 }

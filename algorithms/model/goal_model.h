@@ -34,7 +34,8 @@ struct goal_hyper {
     struct hyper by_prior[GOAL_MODELS];
     struct hyper standing; /* on the base */
 };
-void goal_hyper_init(struct goal_hyper *hyper, size_t goal, enum noise noise);
+void goal_model_hyper_init(struct goal_hyper *hyper, size_t goal,
+                           enum noise noise);
 
 /* The models of all results, with room for `extra` points to believe. Returns
  * whether there is one; goal_model_fini() either way. */
@@ -44,8 +45,8 @@ void goal_model_fini(struct goal_model *model);
 
 /* A model of all results by what hyper->target and its prior say, the caller's;
  * NULL when none factored. */
-struct gp *target_model(const struct history *history, struct hyper *hyper,
-                        uint64_t seed);
+struct gp *goal_model_target(const struct history *history, struct hyper *hyper,
+                             uint64_t seed);
 
 /* Whether one of the models stands on earlier studies. */
 bool goal_model_stands(const struct goal_model *model);

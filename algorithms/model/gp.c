@@ -21,7 +21,7 @@ struct gp *gp_new(const struct encoding *encoding, size_t cap, bool fits)
     struct gp *gp = ht_xcalloc(1, sizeof *gp);
     cap = cap == 0 ? 1 : cap;
     gp->cap = cap;
-    gp->rows = rows_new(encoding, cap);
+    gp->rows = kernel_rows_new(encoding, cap);
     gp->y = ht_xcalloc(cap, sizeof *gp->y);
     gp->below = ht_xcalloc(cap, sizeof *gp->below);
     gp->own = ht_xcalloc(cap, sizeof *gp->own);
@@ -37,7 +37,7 @@ void gp_free(struct gp *gp)
 {
     if (gp == NULL)
         return;
-    rows_free(gp->rows);
+    kernel_rows_free(gp->rows);
     free(gp->y);
     free(gp->below);
     free(gp->own);
@@ -50,7 +50,7 @@ void gp_free(struct gp *gp)
 
 void gp_add(struct gp *gp, const double x[], double y, double own)
 {
-    rows_add(gp->rows, x);
+    kernel_rows_add(gp->rows, x);
     gp->below[gp->n_seen] = gp->base == NULL ? 0 : gp_base_mean(gp->base, x);
     gp->own[gp->n_seen] = own;
     gp->y[gp->n_seen++] = y;
@@ -72,7 +72,7 @@ static void fill_covariance(struct gp *gp)
     double x[HT_MAX_PARAMETERS];
     for (size_t i = 0; i < gp->n_seen; i++) {
         double *row = gp->factor + i * gp->cap;
-        rows_get(gp->rows, i, x);
+        kernel_rows_get(gp->rows, i, x);
         kernel_row(&gp->kernel, gp->rows, x, i, row,
                    gp->slopes == NULL ? NULL : gp->slopes + i * gp->cap);
         row[i] = gp->kernel.signal + gp->noise + gp->own[i];
@@ -133,7 +133,7 @@ void gp_believe(struct gp *gp, const double x[])
         gp->kernel.signal + gp->noise - cblas_ddot((int)n, row, 1, row, 1);
     row[n] = sqrt(fmax(left, least_variance));
     gp->weights[n] = 0;
-    rows_add(gp->rows, x);
+    kernel_rows_add(gp->rows, x);
 }
 
 /* ---- predictions ---- */

@@ -69,7 +69,7 @@ static void add_row(struct gp_fit *fit, size_t i, double gradient[])
     const struct kernel_slopes shared = {&gp->kernel, gp->rows, x, i,
                                          gp->slopes + i * gp->cap};
     cblas_daxpy((int)i, -gp->weights[i], gp->weights, 1, row, 1);
-    rows_get(gp->rows, i, x);
+    kernel_rows_get(gp->rows, i, x);
     for (size_t c = 0; c < gp->rows->encoding->dim; c++) {
         kernel_by_length(&shared, c, fit->by_length);
         gradient[c] += cblas_ddot((int)i, row, 1, fit->by_length, 1);

@@ -161,9 +161,9 @@ static void find_warping(const struct history *history, size_t goal,
         if (!isnan(history_value(history, lesson->index[i], goal)))
             raw[n++] = history_value(history, lesson->index[i], goal);
     if (history->traded[goal])
-        warping_init_traded(warping, n, raw);
+        warp_init_traded(warping, n, raw);
     else
-        warping_init(warping, n, raw);
+        warp_init(warping, n, raw);
     free(raw);
 }
 
@@ -175,9 +175,8 @@ static double own_variance(const struct warping *warping, double value,
     if (variance == 0)
         return 0;
     const double s = sqrt(variance);
-    const double half = (warping_apply(warping, value + s) -
-                         warping_apply(warping, value - s)) /
-                        2;
+    const double half =
+        (warp_apply(warping, value + s) - warp_apply(warping, value - s)) / 2;
     return half * half;
 }
 
@@ -188,7 +187,7 @@ static void learn_values(const struct history *history, size_t goal,
     for (size_t i = 0; i < lesson->n; i++) {
         const size_t at = lesson->index[i];
         const double value = history_value(history, at, goal);
-        lesson->values[i] = isnan(value) ? NAN : warping_apply(warping, value);
+        lesson->values[i] = isnan(value) ? NAN : warp_apply(warping, value);
         if (goal == 0 && !isnan(value))
             lesson->own[i] =
                 own_variance(warping, value, history->variance[at]);
@@ -235,7 +234,7 @@ struct gp *history_model(const struct history *history,
     if (warping != NULL)
         *warping = own;
     else
-        warping_fini(&own);
+        warp_fini(&own);
     free(index);
     free(lesson.values);
     return gp;

@@ -139,8 +139,8 @@ static bool cut(struct boxes *boxes, const struct subset *subset, size_t k,
     return fits;
 }
 
-bool boxes_init(struct boxes *boxes, const struct pareto *front,
-                const double reference[], size_t most)
+bool hypervolume_boxes_init(struct boxes *boxes, const struct pareto *front,
+                            const double reference[], size_t most)
 {
     struct box box = {0};
     struct subset all = subset_of_all(front);
@@ -152,7 +152,7 @@ bool boxes_init(struct boxes *boxes, const struct pareto *front,
     return fits;
 }
 
-void boxes_fini(struct boxes *boxes)
+void hypervolume_boxes_fini(struct boxes *boxes)
 {
     for (size_t k = 0; k < boxes->m; k++)
         free(boxes->edges[k]);

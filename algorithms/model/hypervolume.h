@@ -31,9 +31,9 @@ struct boxes {
     double *edges[SETTING_METRICS];  /* owned, increasing, from the reference */
 };
 
-/* False when they are more than `most`; boxes_fini() either way. */
-bool boxes_init(struct boxes *boxes, const struct pareto *front,
-                const double reference[], size_t most);
-void boxes_fini(struct boxes *boxes);
+/* False when they are more than `most`; hypervolume_boxes_fini() either way. */
+bool hypervolume_boxes_init(struct boxes *boxes, const struct pareto *front,
+                            const double reference[], size_t most);
+void hypervolume_boxes_fini(struct boxes *boxes);
 
 #endif

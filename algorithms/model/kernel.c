@@ -15,7 +15,7 @@ enum { BLOCK = 256 }; /* rows at a time: what stays in the first cache */
 
 /* ---- rows ---- */
 
-struct rows *rows_new(const struct encoding *encoding, size_t cap)
+struct rows *kernel_rows_new(const struct encoding *encoding, size_t cap)
 {
     struct rows *rows = ht_xcalloc(1, sizeof *rows);
     *rows = (struct rows){.encoding = encoding, .cap = cap};
@@ -23,7 +23,7 @@ struct rows *rows_new(const struct encoding *encoding, size_t cap)
     return rows;
 }
 
-void rows_free(struct rows *rows)
+void kernel_rows_free(struct rows *rows)
 {
     if (rows == NULL)
         return;
@@ -31,14 +31,14 @@ void rows_free(struct rows *rows)
     free(rows);
 }
 
-void rows_add(struct rows *rows, const double x[])
+void kernel_rows_add(struct rows *rows, const double x[])
 {
     for (size_t c = 0; c < rows->encoding->dim; c++)
         rows->columns[c * rows->cap + rows->n] = x[c];
     rows->n++;
 }
 
-void rows_get(const struct rows *rows, size_t i, double x[])
+void kernel_rows_get(const struct rows *rows, size_t i, double x[])
 {
     for (size_t c = 0; c < rows->encoding->dim; c++)
         x[c] = rows->columns[c * rows->cap + i];

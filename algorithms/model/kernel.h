@@ -25,11 +25,11 @@ struct rows {
     double *columns; /* owned; coordinate c of row i at c * cap + i */
 };
 
-/* Room for `cap` points, owned by the caller until rows_free(). */
-struct rows *rows_new(const struct encoding *encoding, size_t cap);
-void rows_free(struct rows *rows); /* accepts NULL */
-void rows_add(struct rows *rows, const double x[]);
-void rows_get(const struct rows *rows, size_t i, double x[]);
+/* Room for `cap` points, owned by the caller until kernel_rows_free(). */
+struct rows *kernel_rows_new(const struct encoding *encoding, size_t cap);
+void kernel_rows_free(struct rows *rows); /* accepts NULL */
+void kernel_rows_add(struct rows *rows, const double x[]);
+void kernel_rows_get(const struct rows *rows, size_t i, double x[]);
 
 struct kernel {
     double weight[HT_MAX_PARAMETERS]; /* 1/length^2 */

@@ -70,7 +70,7 @@ double leave_one_out_ranks(const struct gp *gp)
     const size_t n = gp->n_seen;
     double *mean = ht_xcalloc(2 * n + 1, sizeof *mean);
     leave_one_out(gp, mean, mean + n);
-    const double correlation = rank_correlation(n, mean, gp->y);
+    const double correlation = leave_one_out_rank_correlation(n, mean, gp->y);
     free(mean);
     return correlation;
 }
@@ -86,7 +86,8 @@ static void centred_ranks(size_t n, const double v[], double ranks[])
     }
 }
 
-double rank_correlation(size_t n, const double a[], const double b[])
+double leave_one_out_rank_correlation(size_t n, const double a[],
+                                      const double b[])
 {
     double *x = ht_xcalloc(2 * n + 1, sizeof *x), *y = x + n;
     centred_ranks(n, a, x);

@@ -20,6 +20,7 @@ void leave_one_out(const struct gp *gp, double mean[], double variance[]);
 double leave_one_out_ranks(const struct gp *gp);
 
 /* The same of any n pairs; equal numbers share the mean of their ranks. */
-double rank_correlation(size_t n, const double a[], const double b[]);
+double leave_one_out_rank_correlation(size_t n, const double a[],
+                                      const double b[]);
 
 #endif

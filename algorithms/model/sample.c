@@ -15,7 +15,7 @@ void sample_init(struct sample *sample, const struct gp *gp)
     sample->x = ht_xcalloc(n * dim + 1, sizeof *sample->x);
     sample->y = ht_xcalloc(n + 1, sizeof *sample->y);
     for (size_t i = 0; i < n; i++) {
-        rows_get(gp->rows, i, row);
+        kernel_rows_get(gp->rows, i, row);
         memcpy(sample->x + i * dim, row, dim * sizeof *row);
         sample->y[i] = i < gp->n_seen ? gp->y[i] : gp_mean(gp, row);
     }

@@ -54,7 +54,7 @@ static struct gp *fit_goal(const struct history *history, size_t goal,
 {
     struct goal_model model;
     struct goal_hyper hyper;
-    goal_hyper_init(&hyper, goal, NOISE_UNKNOWN);
+    goal_model_hyper_init(&hyper, goal, NOISE_UNKNOWN);
     goal_model_init(&model, history, &hyper, seed, 0);
     struct gp *first = model.models[0];
     model.models[0] = NULL;

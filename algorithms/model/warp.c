@@ -267,23 +267,23 @@ static void init(struct warping *warping, bool traded, size_t n,
     free(values);
 }
 
-void warping_init(struct warping *warping, size_t n, const double y[])
+void warp_init(struct warping *warping, size_t n, const double y[])
 {
     init(warping, false, n, y);
 }
 
-void warping_init_traded(struct warping *warping, size_t n, const double y[])
+void warp_init_traded(struct warping *warping, size_t n, const double y[])
 {
     init(warping, true, n, y);
 }
 
-void warping_fini(struct warping *warping)
+void warp_fini(struct warping *warping)
 {
     free(warping->low);
     free(warping->low_ranks);
 }
 
-double warping_apply(const struct warping *warping, double y)
+double warp_apply(const struct warping *warping, double y)
 {
     if (warping->spread == 0)
         return 0;
@@ -321,7 +321,7 @@ static double on_their_side(const struct warping *warping, double y)
     return y;
 }
 
-double warping_undo(const struct warping *warping, double place)
+double warp_undo(const struct warping *warping, double place)
 {
     if (warping->spread == 0)
         return warping->median;

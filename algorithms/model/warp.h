@@ -25,19 +25,19 @@ struct warping {
 };
 
 /* Finds the transform of n finite values, larger being better. */
-void warping_init(struct warping *warping, size_t n, const double y[]);
+void warp_init(struct warping *warping, size_t n, const double y[]);
 /* The same for an objective among many, where a trade is worth what it is in
  * its own units, and for a metric with a bound: distances stay, and are drawn
  * together only more than two deviations below the median. */
-void warping_init_traded(struct warping *warping, size_t n, const double y[]);
-void warping_fini(struct warping *warping);
+void warp_init_traded(struct warping *warping, size_t n, const double y[]);
+void warp_fini(struct warping *warping);
 /* The place of any value: 0 everywhere when all that it was found from were
  * equal. Below the median places lie on lines between the known ones. */
-double warping_apply(const struct warping *warping, double y);
+double warp_apply(const struct warping *warping, double y);
 /* The value at a place; the nearest that has one where the power transform
  * reaches no further. Where all known values are on one side of 0, so is this:
  * beyond them it comes ever nearer to 0. */
-double warping_undo(const struct warping *warping, double place);
+double warp_undo(const struct warping *warping, double place);
 
 /* The steps, for tests. To mean 0 and variance 1, in place; tells what they
  * were. A spread of 0: all are equal. */

@@ -63,7 +63,7 @@ static bool is_free(const struct acquire *acquire, const double x[],
     if (encoding->continuous && is_known(acquire, x))
         return false;
     encoding_decode(encoding, x, point);
-    return request_allows(acquire->request, point);
+    return algorithm_request_allows(acquire->request, point);
 }
 
 static double violation(const struct acquire *acquire, const double x[])

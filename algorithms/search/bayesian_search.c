@@ -144,8 +144,9 @@ static struct gp *earlier_chance(struct bayesian *bayesian)
 {
     return bayesian->history.outcomes == NULL
                ? NULL
-               : target_model(&bayesian->outcomes, &bayesian->hyper.feasibility,
-                              bayesian->setting.seed);
+               : goal_model_target(&bayesian->outcomes,
+                                   &bayesian->hyper.feasibility,
+                                   bayesian->setting.seed);
 }
 
 /* The first free point from which something may come out, or the first free
@@ -166,7 +167,7 @@ static bool find_design(struct bayesian *bayesian,
                         x, &kind))
             continue;
         encoding_decode(&within, x, free_one);
-        if (!request_allows(request, free_one))
+        if (!algorithm_request_allows(request, free_one))
             continue;
         hopeful = chance == NULL || gp_mean(chance, x) >= 0;
         if (found && !hopeful)

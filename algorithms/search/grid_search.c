@@ -16,7 +16,7 @@ static enum ht_status refuse_continuous(const struct space *space,
                                         struct ht_error *err)
 {
     for (size_t i = 0; i < space->n; i++) {
-        if (param_levels(&space->params[i]) == 0)
+        if (space_param_levels(&space->params[i]) == 0)
             return ht_fail(err, HT_INVALID,
                            "GRID_SEARCH cannot list the values of \"%s\", it "
                            "is continuous: give it a step or a list of values",

@@ -144,7 +144,7 @@ static bool choose(const struct portfolio *portfolio,
     for (size_t j = 0; j < proposals->n && !found; j++) {
         encoding_decode(encoding, proposals->x + ranked[j].at * encoding->dim,
                         point);
-        found = request_allows(portfolio->request, point);
+        found = algorithm_request_allows(portfolio->request, point);
         *promise = ranked[j].value;
     }
     free(ranked);

@@ -44,7 +44,7 @@ static double scaled_position(enum param_scale scale, double low, double high,
 
 /* Level j of k evenly stepped ones, at the centre of its cell. On a log scale
  * each end reaches half a step out; a margin that would leave the positive
- * numbers is halved (param_from_unit() cuts the same cells). */
+ * numbers is halved (space_param_from_unit() cuts the same cells). */
 static double stepped_position(const struct param *param, double levels,
                                double j)
 {
@@ -109,7 +109,7 @@ static uint64_t whole_level(const struct param *param, struct value value)
 
 static double position(const struct param *param, struct value value)
 {
-    const double levels = (double)param_levels(param);
+    const double levels = (double)space_param_levels(param);
     switch (param->type) {
     case PARAM_DOUBLE:
         if (param->step > 0)
@@ -141,7 +141,7 @@ static double coordinate_position(const struct encoding *encoding, size_t c,
 
 static enum coordinate_kind kind_of(const struct param *param)
 {
-    const uint64_t levels = param_levels(param);
+    const uint64_t levels = space_param_levels(param);
     if (param->type == PARAM_CATEGORICAL)
         return COORDINATE_CATEGORY;
     if (param->type == PARAM_DISCRETE || (levels > 0 && levels <= MOST_LEVELS))
@@ -160,7 +160,7 @@ static void add_coordinate(struct encoding *encoding, size_t i)
     if (at->kind == COORDINATE_CONTINUOUS)
         encoding->continuous = true;
     else
-        at->levels = (size_t)param_levels(param);
+        at->levels = (size_t)space_param_levels(param);
     encoding->dim++;
 }
 
@@ -179,7 +179,8 @@ static void list_positions(struct encoding *encoding)
             continue;
         at->positions = next;
         for (size_t j = 0; j < at->levels; j++)
-            *next++ = coordinate_position(encoding, c, param_level(param, j));
+            *next++ =
+                coordinate_position(encoding, c, space_param_level(param, j));
     }
 }
 
@@ -198,7 +199,7 @@ void encoding_init(struct encoding *encoding, const struct space *space)
 {
     *encoding = (struct encoding){.space = space, .flat = space_is_flat(space)};
     for (size_t i = 0; i < space->n; i++)
-        if (param_levels(&space->params[i]) != 1)
+        if (space_param_levels(&space->params[i]) != 1)
             add_coordinate(encoding, i);
     list_positions(encoding);
     for (size_t c = 0; c < encoding->dim; c++)
@@ -260,7 +261,7 @@ double encoding_draw(const struct encoding *encoding, size_t c, double u)
     if (at->kind == COORDINATE_CONTINUOUS)
         return u;
     const struct param *param = &encoding->space->params[at->param];
-    return coordinate_position(encoding, c, param_from_unit(param, u));
+    return coordinate_position(encoding, c, space_param_from_unit(param, u));
 }
 
 static struct value value_at(const struct encoding *encoding, size_t c,
@@ -271,10 +272,10 @@ static struct value value_at(const struct encoding *encoding, size_t c,
     if (u == COORDINATE_ABSENT)
         u = at->usual; /* stands where space_settle() takes it away */
     if (at->kind != COORDINATE_CONTINUOUS)
-        return param_level(param, encoding_level_of(encoding, c, u));
+        return space_param_level(param, encoding_level_of(encoding, c, u));
     if (u == at->usual && param->has_default)
         return param->fallback; /* as it was written, to the last digit */
-    return param_from_unit(param, u);
+    return space_param_from_unit(param, u);
 }
 
 void encoding_decode(const struct encoding *encoding, const double x[],
@@ -282,8 +283,8 @@ void encoding_decode(const struct encoding *encoding, const double x[],
 {
     const struct space *space = encoding->space;
     for (size_t i = 0; i < space->n; i++)
-        if (param_levels(&space->params[i]) == 1)
-            point[i] = param_level(&space->params[i], 0);
+        if (space_param_levels(&space->params[i]) == 1)
+            point[i] = space_param_level(&space->params[i], 0);
     for (size_t c = 0; c < encoding->dim; c++)
         point[encoding->at[c].param] = value_at(encoding, c, x[c]);
     subspace_settle(space, encoding->part, point);

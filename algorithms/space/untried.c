@@ -23,9 +23,10 @@ static bool draw_free(const struct space *space, uint64_t seed,
     const uint64_t draws = request->constraints ? CONSTRAINED_DRAWS : DRAWS;
     for (; place.draw < draws; place.draw++) {
         for (size_t i = 0; i < space->n; i++)
-            point[i] = param_from_unit(&space->params[i], rng_unit(&place, i));
+            point[i] =
+                space_param_from_unit(&space->params[i], rng_unit(&place, i));
         subspace_settle(space, request->within, point);
-        if (request_allows(request, point))
+        if (algorithm_request_allows(request, point))
             return true;
     }
     return false;
@@ -70,7 +71,7 @@ static bool reach_one(const struct encoding *encoding, struct rng_place place,
     place.draw += WAYS;
     inside_shake(&inside, &place, x);
     encoding_decode(encoding, x, point);
-    return request_allows(request, point);
+    return algorithm_request_allows(request, point);
 }
 
 static bool reach_free(const struct space *space, uint64_t seed,

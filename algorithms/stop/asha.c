@@ -19,9 +19,9 @@ enum { USUAL_RUNGS = 3 };
 
 /* --- ladders --- */
 
-struct ladder asha_ladder(const struct early_stop *options)
+struct asha_ladder asha_ladder(const struct early_stop *options)
 {
-    struct ladder ladder = {
+    struct asha_ladder ladder = {
         .first = (double)options->min_steps,
         .factor = options->factor > 0 ? (double)options->factor : USUAL_FACTOR,
         .top = options->max_steps > 0 ? (double)options->max_steps : INFINITY};
@@ -33,7 +33,7 @@ struct ladder asha_ladder(const struct early_stop *options)
     return ladder;
 }
 
-double ladder_place(const struct ladder *ladder, int64_t rung)
+double asha_place(const struct asha_ladder *ladder, int64_t rung)
 {
     double place = ladder->first;
     for (int64_t i = 0; i < rung; i++)
@@ -41,7 +41,7 @@ double ladder_place(const struct ladder *ladder, int64_t rung)
     return place;
 }
 
-int64_t ladder_reached(const struct ladder *ladder, double at)
+int64_t asha_reached(const struct asha_ladder *ladder, double at)
 {
     int64_t rung = -1;
     double place = ladder->first;
@@ -129,15 +129,15 @@ static void rung_sort(struct rung *rung, const double values[])
 }
 
 static struct rung rung_read(const struct climb *climb,
-                             const struct ladder *ladder, int64_t number)
+                             const struct asha_ladder *ladder, int64_t number)
 {
     const struct stop_study *study = climb->study;
-    const double place = ladder_place(ladder, number);
+    const double place = asha_place(ladder, number);
     struct rung rung = {.m = count_objectives(study->setting)};
     rung.curves = ht_xcalloc(study->n + 1, sizeof *rung.curves);
     double *values = ht_xcalloc((study->n + 1) * (rung.m + 1), sizeof *values);
     for (size_t i = 0; i < study->n; i++) {
-        const struct ladder own =
+        const struct asha_ladder own =
             climb->choose(study->options, study->curves[i].ordinal);
         if (own.first == ladder->first &&
             values_at(study, i, place, &values[rung.n * rung.m]))
@@ -172,14 +172,15 @@ static size_t rung_rank(const struct rung *rung, size_t curve, size_t most)
 }
 
 /* How many go on where others may follow: whole places only. */
-static size_t rung_places(const struct rung *rung, const struct ladder *ladder)
+static size_t rung_places(const struct rung *rung,
+                          const struct asha_ladder *ladder)
 {
     return rung->n / (size_t)ladder->factor;
 }
 
 /* How many go on for good: a part of a place is one. */
 static size_t rung_last_places(const struct rung *rung,
-                               const struct ladder *ladder)
+                               const struct asha_ladder *ladder)
 {
     const size_t factor = (size_t)ladder->factor;
     return (rung->n + factor - 1) / factor;
@@ -187,7 +188,7 @@ static size_t rung_last_places(const struct rung *rung,
 
 /* The same where the others stop: nobody does before `factor` trials came. */
 static size_t rung_safe_places(const struct rung *rung,
-                               const struct ladder *ladder)
+                               const struct asha_ladder *ladder)
 {
     return rung->n < (size_t)ladder->factor ? rung->n
                                             : rung_last_places(rung, ladder);
@@ -276,7 +277,8 @@ static double spread_at(const struct stop_study *study, size_t goal,
 
 /* How much of the way from a place to the top nobody has gone yet, by factors;
  * half of it where the top is not known. */
-static double way_left(const struct ladder *ladder, double place, double end)
+static double way_left(const struct asha_ladder *ladder, double place,
+                       double end)
 {
     if (!isfinite(ladder->top))
         return 0.5;
@@ -288,7 +290,7 @@ static double way_left(const struct ladder *ladder, double place, double end)
  * anybody came: so results of different rungs can be compared. Beyond that
  * trials may still change places. */
 static void predict_goal(const struct stop_study *study,
-                         const struct ladder *ladder, size_t goal,
+                         const struct asha_ladder *ladder, size_t goal,
                          struct stop_verdict *verdict)
 {
     struct stop_prediction *prediction = &verdict->prediction;
@@ -311,7 +313,8 @@ static void predict_goal(const struct stop_study *study,
     prediction->known = prediction->known && spread > 0;
 }
 
-static void predict(const struct stop_study *study, const struct ladder *ladder,
+static void predict(const struct stop_study *study,
+                    const struct asha_ladder *ladder,
                     struct stop_verdict *verdict)
 {
     struct stop_prediction *prediction = &verdict->prediction;
@@ -322,7 +325,7 @@ static void predict(const struct stop_study *study, const struct ladder *ladder,
         if (isfinite(verdict->goals[k]))
             predict_goal(study, ladder, k, verdict);
     }
-    prediction->probability = final_probability(study, prediction);
+    prediction->probability = final_model_probability(study, prediction);
 }
 
 /* --- the verdict --- */
@@ -337,11 +340,11 @@ static size_t first_objective(const struct setting *setting)
 
 /* Notes where the trial is judged, and what it was worth there. */
 static void note_rung(const struct stop_study *study, size_t current,
-                      const struct ladder *ladder, const struct rung *rung,
+                      const struct asha_ladder *ladder, const struct rung *rung,
                       struct stop_verdict *verdict)
 {
     verdict->rung = study->curves[current].passed;
-    verdict->at = ladder_place(ladder, verdict->rung);
+    verdict->at = asha_place(ladder, verdict->rung);
     verdict->compared = rung->n;
     verdict->goal = first_objective(study->setting);
     for (size_t k = 0; k < study->setting->n_goals; k++) {
@@ -352,16 +355,16 @@ static void note_rung(const struct stop_study *study, size_t current,
     verdict->value = verdict->goals[verdict->goal];
 }
 
-void ladder_judge(const struct stop_study *study, size_t current,
-                  ladder_function *choose, struct stop_verdict *verdict)
+void asha_judge(const struct stop_study *study, size_t current,
+                ladder_function *choose, struct stop_verdict *verdict)
 {
     const struct climb climb = {study, choose};
     const struct stop_curve *curve = &study->curves[current];
-    const struct ladder ladder = choose(study->options, curve->ordinal);
+    const struct asha_ladder ladder = choose(study->options, curve->ordinal);
     const bool pauses = study->options->pauses;
     double goals[SETTING_METRICS];
-    if (ladder_place(&ladder, curve->passed) >= ladder.top ||
-        !values_at(study, current, ladder_place(&ladder, curve->passed), goals))
+    if (asha_place(&ladder, curve->passed) >= ladder.top ||
+        !values_at(study, current, asha_place(&ladder, curve->passed), goals))
         return;
     struct rung rung = rung_read(&climb, &ladder, curve->passed);
     const size_t room =
@@ -391,7 +394,7 @@ static void consider(const struct climb *climb, size_t first, bool last,
 {
     const struct stop_study *study = climb->study;
     const struct stop_curve *curves = study->curves;
-    const struct ladder ladder =
+    const struct asha_ladder ladder =
         climb->choose(study->options, curves[first].ordinal);
     const int64_t number = curves[first].passed;
     struct rung rung = rung_read(climb, &ladder, number);
@@ -412,8 +415,8 @@ static void consider(const struct climb *climb, size_t first, bool last,
     rung_free(&rung);
 }
 
-bool ladder_promote(const struct stop_study *study, ladder_function *choose,
-                    bool last, size_t *chosen)
+bool asha_promote(const struct stop_study *study, ladder_function *choose,
+                  bool last, size_t *chosen)
 {
     const struct climb climb = {study, choose};
     struct candidate best = {0};
@@ -430,8 +433,8 @@ bool ladder_promote(const struct stop_study *study, ladder_function *choose,
 
 /* --- the rule --- */
 
-static struct ladder choose_only(const struct early_stop *options,
-                                 uint64_t ordinal)
+static struct asha_ladder choose_only(const struct early_stop *options,
+                                      uint64_t ordinal)
 {
     (void)ordinal;
     return asha_ladder(options);
@@ -440,12 +443,12 @@ static struct ladder choose_only(const struct early_stop *options,
 static void judge(const struct stop_study *study, size_t current,
                   struct stop_verdict *verdict)
 {
-    ladder_judge(study, current, choose_only, verdict);
+    asha_judge(study, current, choose_only, verdict);
 }
 
 static bool promote(const struct stop_study *study, bool last, size_t *chosen)
 {
-    return ladder_promote(study, choose_only, last, chosen);
+    return asha_promote(study, choose_only, last, chosen);
 }
 
 const struct stop_rule asha_rule = {

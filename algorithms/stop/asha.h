@@ -16,28 +16,28 @@
 
 #include "algorithms/stop/early_stop.h"
 
-struct ladder {
+struct asha_ladder {
     double first;  /* place of rung 0, > 0 */
     double factor; /* >= 2 */
     double top;    /* rungs are below; INFINITY: not known */
 };
 
 /* The whole study's, by its options. */
-struct ladder asha_ladder(const struct early_stop *options);
+struct asha_ladder asha_ladder(const struct early_stop *options);
 
-double ladder_place(const struct ladder *ladder, int64_t rung);
+double asha_place(const struct asha_ladder *ladder, int64_t rung);
 /* The highest rung at or below a place; -1: none. */
-int64_t ladder_reached(const struct ladder *ladder, double at);
+int64_t asha_reached(const struct asha_ladder *ladder, double at);
 
 /* Which ladder the trial of an ordinal climbs; those with the same first rung
  * compete. */
-typedef struct ladder ladder_function(const struct early_stop *options,
-                                      uint64_t ordinal);
+typedef struct asha_ladder ladder_function(const struct early_stop *options,
+                                           uint64_t ordinal);
 
 /* A stop_rule's functions, for any choice of ladders. */
-void ladder_judge(const struct stop_study *study, size_t current,
-                  ladder_function *choose, struct stop_verdict *verdict);
-bool ladder_promote(const struct stop_study *study, ladder_function *choose,
-                    bool last, size_t *chosen);
+void asha_judge(const struct stop_study *study, size_t current,
+                ladder_function *choose, struct stop_verdict *verdict);
+bool asha_promote(const struct stop_study *study, ladder_function *choose,
+                  bool last, size_t *chosen);
 
 #endif

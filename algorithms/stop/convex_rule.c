@@ -55,7 +55,8 @@ static bool find_most(const struct stop_study *study, size_t current,
     const struct learning_curve curve = {&study->curves[current], goal};
     const struct line line = fit_line(&curve, at * (1 - window_share), at);
     double end, best;
-    if (line.n < LEAST_POINTS || line.yy <= 0 || !final_place(study, &end) ||
+    if (line.n < LEAST_POINTS || line.yy <= 0 ||
+        !final_model_place(study, &end) ||
         !learning_curve_best(&curve, at, &best))
         return false;
     const double slope = line.xy / line.xx;
@@ -73,7 +74,7 @@ static bool misses(const struct stop_study *study, size_t current, size_t goal,
         return false;
     verdict->goal = goal;
     verdict->value = most;
-    verdict->threshold = final_best(study, goal, &verdict->compared);
+    verdict->threshold = final_model_best(study, goal, &verdict->compared);
     return most < verdict->threshold;
 }
 

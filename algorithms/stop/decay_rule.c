@@ -23,7 +23,8 @@ static bool is_near(const struct stop_study *study, size_t current, size_t goal,
     return learning_curve_value(&curve, at, &now) &&
            learning_curve_value(&curve, at / 2, &half) &&
            learning_curve_best(&curve, at, &best) &&
-           fmax(best, now + fmax(now - half, 0)) >= final_best(study, goal, &n);
+           fmax(best, now + fmax(now - half, 0)) >=
+               final_model_best(study, goal, &n);
 }
 
 static bool is_any_near(const struct stop_study *study, size_t current,
@@ -42,12 +43,12 @@ static void judge(const struct stop_study *study, size_t current,
     if (!stop_guard_opens(&guard, study, current) ||
         is_any_near(study, current, verdict->at))
         return;
-    final_predict(study, current, prediction);
+    final_model_predict(study, current, prediction);
     if (!prediction->known)
         return;
     const struct learning_curve curve = {&study->curves[current], 0};
     learning_curve_value(&curve, verdict->at, &verdict->value);
-    verdict->threshold = final_best(study, 0, &verdict->compared);
+    verdict->threshold = final_model_best(study, 0, &verdict->compared);
     if (prediction->probability < least_chance)
         verdict->action = STOP_NOW;
 }

@@ -37,7 +37,7 @@ bool stop_guard_opens(const struct stop_guard *guard,
         whole +=
             study->curves[i].end == STOP_END_WHOLE && study->curves[i].n > 0;
     return whole >= or_default(options->min_trials, (double)guard->trials) &&
-           learning_curve_end(&curve, &at) && final_place(study, &end) &&
+           learning_curve_end(&curve, &at) && final_model_place(study, &end) &&
            at >= or_default(options->min_steps, guard->share * end) &&
            at < latest_share * end &&
            (double)learning_curve_count(&curve, at) >=
@@ -62,7 +62,7 @@ void stop_where_all_fall_short(stop_shortfall *falls_short,
         if (!study->setting->goals[k - 1].safety &&
             !falls_short(study, current, k - 1, verdict))
             return;
-    final_predict(study, current, prediction);
+    final_model_predict(study, current, prediction);
     if (count_objectives(study->setting) == 1 ||
         (prediction->known && prediction->probability < least_hope))
         verdict->action = STOP_NOW;
@@ -79,5 +79,5 @@ void early_stop_judge(const struct stop_study *study, size_t current,
         return;
     rule->judge(study, current, verdict);
     if (verdict->action != STOP_GO_ON && !verdict->prediction.known)
-        final_predict(study, current, &verdict->prediction);
+        final_model_predict(study, current, &verdict->prediction);
 }

@@ -69,7 +69,7 @@ struct belief { /* of a bent result */
 
 /* ---- what can be learnt from ---- */
 
-bool final_place(const struct stop_study *study, double *at)
+bool final_model_place(const struct stop_study *study, double *at)
 {
     if (study->options->max_steps > 0) {
         *at = (double)study->options->max_steps;
@@ -83,12 +83,12 @@ bool final_place(const struct stop_study *study, double *at)
             n += learning_curve_end(&view, &ends[n]);
     }
     if (n > 0)
-        *at = median_of(n, ends);
+        *at = learning_curve_median(n, ends);
     free(ends);
     return n > 0;
 }
 
-double final_best(const struct stop_study *study, size_t goal, size_t *n)
+double final_model_best(const struct stop_study *study, size_t goal, size_t *n)
 {
     double best = NAN;
     *n = 0;
@@ -162,10 +162,10 @@ static void find_bend(struct lesson *lesson, size_t goal)
         learning_curve_value(&view, row->from, &values[2 * i]);
         values[2 * i + 1] = end_value(row, goal);
     }
-    lesson->bend.middle = median_of(n, values);
+    lesson->bend.middle = learning_curve_median(n, values);
     for (size_t i = 0; i < n; i++)
         values[i] = fabs(values[i] - lesson->bend.middle);
-    const double scale = median_of(n, values);
+    const double scale = learning_curve_median(n, values);
     lesson->bend.scale = scale > 0 ? scale : fmax(values[n - 1], DBL_MIN);
     free(values);
 }
@@ -350,7 +350,8 @@ static bool predict_goal(const struct stop_study *study, size_t current,
     struct lesson lesson;
     struct belief belief;
     double shape[SHAPE], at, end;
-    if (!learning_curve_end(&view, &at) || at <= 0 || !final_place(study, &end))
+    if (!learning_curve_end(&view, &at) || at <= 0 ||
+        !final_model_place(study, &end))
         return false;
     bool known = lesson_init(&lesson, study, goal, at, end);
     if (known) {
@@ -378,8 +379,8 @@ static double probability_below(double value, double mean, double variance)
     return 0.5 * erfc((mean - value) / sqrt(2 * variance));
 }
 
-double final_probability(const struct stop_study *study,
-                         const struct stop_prediction *prediction)
+double final_model_probability(const struct stop_study *study,
+                               const struct stop_prediction *prediction)
 {
     double most = 0;
     for (size_t i = 0; i < study->n; i++) {
@@ -397,11 +398,11 @@ double final_probability(const struct stop_study *study,
     return 1 - most;
 }
 
-void final_predict(const struct stop_study *study, size_t current,
-                   struct stop_prediction *prediction)
+void final_model_predict(const struct stop_study *study, size_t current,
+                         struct stop_prediction *prediction)
 {
     struct stop_prediction made = {0};
-    made.known = final_place(study, &made.at);
+    made.known = final_model_place(study, &made.at);
     for (size_t k = 0; k < study->setting->n_goals; k++) {
         made.final[k] = made.variance[k] = NAN;
         const bool objective = !study->setting->goals[k].safety;
@@ -409,7 +410,7 @@ void final_predict(const struct stop_study *study, size_t current,
             made.known = false;
     }
     if (made.known)
-        made.probability = final_probability(study, &made);
+        made.probability = final_model_probability(study, &made);
     if (made.known)
         *prediction = made;
 }

@@ -15,19 +15,19 @@ enum { FINAL_CURVES = 5 }; /* known ones that a prediction needs, at least */
 
 /* Where trials of the study end by themselves: as its options say, otherwise
  * the median of those that did. False: nothing is known. */
-bool final_place(const struct stop_study *study, double *at);
+bool final_model_place(const struct stop_study *study, double *at);
 
 /* The best result of a goal so far, of how many; NaN of none. */
-double final_best(const struct stop_study *study, size_t goal, size_t *n);
+double final_model_best(const struct stop_study *study, size_t goal, size_t *n);
 
 /* Writes the prediction for an open curve, with its probability; nothing where
  * curves are too few. */
-void final_predict(const struct stop_study *study, size_t current,
-                   struct stop_prediction *prediction);
+void final_model_predict(const struct stop_study *study, size_t current,
+                         struct stop_prediction *prediction);
 
 /* The probability of a result that no result so far is better than in every
  * objective, from predictions of all of them. */
-double final_probability(const struct stop_study *study,
-                         const struct stop_prediction *prediction);
+double final_model_probability(const struct stop_study *study,
+                               const struct stop_prediction *prediction);
 
 #endif

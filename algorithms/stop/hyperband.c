@@ -10,8 +10,8 @@ enum { MOST_BRACKETS = 5 };
 
 size_t hyperband_brackets(const struct early_stop *options)
 {
-    const struct ladder whole = asha_ladder(options);
-    const int64_t rungs = ladder_reached(&whole, whole.top) + 1;
+    const struct asha_ladder whole = asha_ladder(options);
+    const int64_t rungs = asha_reached(&whole, whole.top) + 1;
     return rungs < MOST_BRACKETS ? (size_t)rungs + 1 : MOST_BRACKETS;
 }
 
@@ -38,23 +38,24 @@ size_t hyperband_bracket(const struct early_stop *options, uint64_t ordinal)
     return b;
 }
 
-static struct ladder choose(const struct early_stop *options, uint64_t ordinal)
+static struct asha_ladder choose(const struct early_stop *options,
+                                 uint64_t ordinal)
 {
-    struct ladder ladder = asha_ladder(options);
+    struct asha_ladder ladder = asha_ladder(options);
     ladder.first =
-        ladder_place(&ladder, (int64_t)hyperband_bracket(options, ordinal));
+        asha_place(&ladder, (int64_t)hyperband_bracket(options, ordinal));
     return ladder;
 }
 
 static void judge(const struct stop_study *study, size_t current,
                   struct stop_verdict *verdict)
 {
-    ladder_judge(study, current, choose, verdict);
+    asha_judge(study, current, choose, verdict);
 }
 
 static bool promote(const struct stop_study *study, bool last, size_t *chosen)
 {
-    return ladder_promote(study, choose, last, chosen);
+    return asha_promote(study, choose, last, chosen);
 }
 
 const struct stop_rule hyperband_rule = {

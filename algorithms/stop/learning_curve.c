@@ -90,7 +90,7 @@ bool learning_curve_end(const struct learning_curve *curve, double *at)
     return false;
 }
 
-double median_of(size_t n, double values[])
+double learning_curve_median(size_t n, double values[])
 {
     order_numbers(n, values);
     return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;

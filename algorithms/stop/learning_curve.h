@@ -31,6 +31,6 @@ bool learning_curve_end(const struct learning_curve *curve, double *at);
 
 /* Median of n >= 1 values, which it sorts; of an even count the mean of the
  * middle two. */
-double median_of(size_t n, double values[]);
+double learning_curve_median(size_t n, double values[]);
 
 #endif

@@ -37,7 +37,7 @@ static bool misses(const struct stop_study *study, size_t current, size_t goal,
     bool missed = false;
     double best;
     if (n > 0 && learning_curve_best(&curve, verdict->at, &best)) {
-        const double median = median_of(n, means);
+        const double median = learning_curve_median(n, means);
         missed = best < median - rounding * fabs(median);
         verdict->goal = goal;
         verdict->value = best;

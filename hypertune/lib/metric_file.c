@@ -71,7 +71,7 @@ void metric_file_double(char text[METRIC_FILE_DOUBLE_BYTES], double value)
         return;
     }
     char shortest[RECORD_DOUBLE_BYTES];
-    record_double(shortest, fabs(value));
+    report_record_double(shortest, fabs(value));
     const struct decimal d = take_apart(shortest);
     /* The bounds 16 and -4 are those of Python's repr(). */
     if (d.n == 0)
@@ -96,7 +96,7 @@ static void print_string(FILE *out, const char *text)
     fputc('"', out);
     while (*text != '\0') {
         uint32_t code;
-        int len = record_utf8(text, &code);
+        int len = report_record_utf8(text, &code);
         text += len > 0 ? len : 1;
         if (len == 0)
             code = 0xFFFD; /* Python would have refused to decode it */

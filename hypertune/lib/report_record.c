@@ -38,7 +38,7 @@ static void put_number(struct line *line, int64_t value)
     put_bytes(line, digits, (size_t)len);
 }
 
-int record_utf8(const char *text, uint32_t *code)
+int report_record_utf8(const char *text, uint32_t *code)
 {
     const unsigned char *s = (const unsigned char *)text;
     if (s[0] < 0x80) {
@@ -69,7 +69,7 @@ static void put_string(struct line *line, const char *text)
     put_text(line, "\"");
     while (*text != '\0') {
         uint32_t code;
-        int len = record_utf8(text, &code);
+        int len = report_record_utf8(text, &code);
         if (len == 0) {
             put_text(line, "\xEF\xBF\xBD");
             text++;
@@ -133,7 +133,7 @@ static int shortest_digits(char text[RECORD_DOUBLE_BYTES], double value)
     return len;
 }
 
-int record_double(char text[RECORD_DOUBLE_BYTES], double value)
+int report_record_double(char text[RECORD_DOUBLE_BYTES], double value)
 {
     if (isnan(value))
         return snprintf(text, RECORD_DOUBLE_BYTES, "\"NaN\"");
@@ -143,14 +143,14 @@ int record_double(char text[RECORD_DOUBLE_BYTES], double value)
     return shortest_digits(text, value);
 }
 
-bool record_name_is_valid(const char *name)
+bool report_record_name_is_valid(const char *name)
 {
     if (name == NULL || *name == '\0' ||
         strnlen(name, RECORD_NAME_BYTES) == RECORD_NAME_BYTES)
         return false;
     while (*name != '\0') {
         uint32_t code;
-        int len = record_utf8(name, &code);
+        int len = report_record_utf8(name, &code);
         if (len == 0 || code < 0x20 || (code >= 0x7F && code < 0xA0))
             return false;
         name += len;
@@ -161,7 +161,7 @@ bool record_name_is_valid(const char *name)
 static bool names_are_valid(size_t n, const struct hypertune_metric metrics[])
 {
     for (size_t i = 0; i < n; i++) {
-        if (!record_name_is_valid(metrics[i].name))
+        if (!report_record_name_is_valid(metrics[i].name))
             return false;
         for (size_t j = 0; j < i; j++)
             if (strcmp(metrics[i].name, metrics[j].name) == 0)
@@ -179,7 +179,7 @@ static void put_metrics(struct line *line, size_t n,
         put_string(line, metrics[i].name);
         put_text(line, ":");
         put_bytes(line, number,
-                  (size_t)record_double(number, metrics[i].value));
+                  (size_t)report_record_double(number, metrics[i].value));
     }
     put_text(line, "}");
 }

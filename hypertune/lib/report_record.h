@@ -38,14 +38,14 @@ int report_record_format(const struct report_record *record,
                          char line[RECORD_LINE_BYTES]);
 
 /* 1 to 127 bytes of UTF-8 without control characters; NULL is not. */
-bool record_name_is_valid(const char *name);
+bool report_record_name_is_valid(const char *name);
 
 /* The fewest significant digits, at most 17, that read back to the same bits,
  * as JSON: 0.1, 1e-07, or "NaN", "Infinity", "-Infinity" in quotes. */
-int record_double(char text[RECORD_DOUBLE_BYTES], double value);
+int report_record_double(char text[RECORD_DOUBLE_BYTES], double value);
 
 /* Decodes one UTF-8 sequence; returns its bytes, or 0 when it is not valid
  * (overlong, surrogate, beyond U+10FFFF, cut). */
-int record_utf8(const char *text, uint32_t *code);
+int report_record_utf8(const char *text, uint32_t *code);
 
 #endif

@@ -62,7 +62,8 @@ static int read_metric(struct request *request, const char *word)
     struct hypertune_metric *metric = &request->metrics[request->n];
     char *name = request->names[request->n];
     snprintf(name, RECORD_NAME_BYTES, "%.*s", (int)(equals - word), word);
-    if (equals - word >= RECORD_NAME_BYTES || !record_name_is_valid(name))
+    if (equals - word >= RECORD_NAME_BYTES ||
+        !report_record_name_is_valid(name))
         return trial_usage("report: \"%s\": the name must have 1 to %d bytes "
                            "and no control characters",
                            word, RECORD_NAME_BYTES - 1);

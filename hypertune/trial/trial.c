@@ -170,7 +170,7 @@ void trial_print_json(FILE *out, const char *text)
     fputc('"', out);
     while (*text != '\0') {
         uint32_t code;
-        int len = record_utf8(text, &code);
+        int len = report_record_utf8(text, &code);
         if (len == 0)
             fputs("\\ufffd", out);
         else if (code < 0x20 || code == 0x7F)

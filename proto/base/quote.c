@@ -33,7 +33,7 @@ static size_t put_escape(struct text *out, const char *value, size_t len)
     return n > 0 ? n : 1;
 }
 
-void json_quote(struct text *out, const char *value)
+void quote_json(struct text *out, const char *value)
 {
     size_t len = strlen(value);
     text_puts(out, "\"");

@@ -10,6 +10,6 @@
  * is escaped, so that nobody who looks at it sees another text than there is.
  * Bytes outside UTF-8 become U+FFFD, so that what we send our own reader
  * accepts. */
-void json_quote(struct text *out, const char *value);
+void quote_json(struct text *out, const char *value);
 
 #endif

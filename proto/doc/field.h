@@ -21,7 +21,7 @@ struct field_synonym { /* what others call one of our fields or choices */
     const char *hint;  /* NULL: did you mean "OURS"? */
 };
 
-struct kept_list; /* proto/doc/kept_members.h */
+struct kept_list; /* proto/doc/kept.h */
 
 struct field_reader {
     struct diag *diag;

@@ -180,7 +180,7 @@ static void print_children(const cJSON *item, int depth, struct text *out)
             text_puts(out, ",");
         new_line(out, inner);
         if (is_map) {
-            json_quote(out, child->string);
+            quote_json(out, child->string);
             text_puts(out, depth == COMPACT ? ":" : ": ");
         }
         print_item(child, inner, out);
@@ -195,7 +195,7 @@ static void print_item(const cJSON *item, int depth, struct text *out)
     if (cJSON_IsArray(item) || cJSON_IsObject(item))
         print_children(item, depth, out);
     else if (cJSON_IsString(item))
-        json_quote(out, item->valuestring);
+        quote_json(out, item->valuestring);
     else if (cJSON_IsRaw(item))
         text_puts(out, item->valuestring);
     else if (cJSON_IsNumber(item))

@@ -266,7 +266,7 @@ static struct node *read_scalar(struct reader *r)
     enum node_kind kind = NODE_STRING;
     const char *text = copy_scalar(r);
     if (is_plain(r)) {
-        if (yaml_has_leading_zero(text)) {
+        if (yaml_scalar_has_leading_zero(text)) {
             diag_warning(r->diag, place.line, place.column, NULL,
                          "%s is read as a number without its leading zero",
                          text);

@@ -25,7 +25,7 @@ static bool has_part(const char *whole, const char *part)
     return false;
 }
 
-enum likeness likeness_of(const char *wanted, const char *seen)
+enum likeness similar_name_score(const char *wanted, const char *seen)
 {
     const char *const names[] = {wanted, NULL};
     if (diag_is_alike(wanted, seen))
@@ -73,8 +73,8 @@ static bool read_number(const char *line, size_t at, struct named_number *named)
     return named->number_len > 0;
 }
 
-enum likeness likeness_find(const char *wanted, const char *line,
-                            struct named_number *found)
+enum likeness similar_name_find(const char *wanted, const char *line,
+                                struct named_number *found)
 {
     enum likeness best = LIKENESS_NONE;
     for (size_t i = 0; line[i] != '\0'; i++) {
@@ -85,7 +85,7 @@ enum likeness likeness_find(const char *wanted, const char *line,
         if (find_name(line, i, &named)) {
             memcpy(name, line + named.at, named.name_len);
             name[named.name_len] = '\0';
-            const enum likeness like = likeness_of(wanted, name);
+            const enum likeness like = similar_name_score(wanted, name);
             if (like != LIKENESS_NONE && like >= best) {
                 best = like;
                 *found = named;

@@ -12,7 +12,7 @@ enum likeness {
     LIKENESS_FOLDED /* "Val-Accuracy" for "val_accuracy", or equal */
 };
 
-enum likeness likeness_of(const char *wanted, const char *seen);
+enum likeness similar_name_score(const char *wanted, const char *seen);
 
 /* A number in a line of a log with a name before it: `Accuracy: 0.93`,
  * `'loss'=0.1`, `accuracy 0.9`. */
@@ -25,7 +25,7 @@ struct named_number {
 /* The one whose name is most like `wanted`, the last of several equal ones;
  * LIKENESS_NONE when the line has none, and then *found is unchanged. The line
  * is NUL-terminated. */
-enum likeness likeness_find(const char *wanted, const char *line,
-                            struct named_number *found);
+enum likeness similar_name_find(const char *wanted, const char *line,
+                                struct named_number *found);
 
 #endif

@@ -101,7 +101,7 @@ enum node_kind yaml_scalar(struct arena *arena, const char *plain,
     return number != NULL ? NODE_NUMBER : NODE_STRING;
 }
 
-bool yaml_has_leading_zero(const char *plain)
+bool yaml_scalar_has_leading_zero(const char *plain)
 {
     struct parts parts;
     return split(plain, &parts) && parts.n_whole > 1 && *parts.whole == '0';

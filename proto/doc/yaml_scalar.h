@@ -14,6 +14,6 @@ enum node_kind yaml_scalar(struct arena *arena, const char *plain,
                            const char **text);
 
 /* Whether YAML 1.2 ignores zeros in front of this plain number: 007, -01. */
-bool yaml_has_leading_zero(const char *plain);
+bool yaml_scalar_has_leading_zero(const char *plain);
 
 #endif

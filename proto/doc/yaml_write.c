@@ -20,7 +20,7 @@ static void yaml_text(const char *value, struct text *out)
     if (bare)
         text_puts(out, value);
     else
-        json_quote(out, value);
+        quote_json(out, value);
 }
 
 static void yaml_block(const struct node *node, int indent, struct text *out);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/doc/kept_members.h"
+#include "proto/doc/kept.h"
 #include "proto/form/aip.h"
 #include "proto/job/container.h"
 
@@ -83,12 +83,12 @@ static void read_disk(const struct field_reader *reader, struct place at,
                       const struct field *field, void *into)
 {
     static const struct field rows[] = {
-        {.name = "bootDiskSizeGb", .read = keep_whole, .max = INT32_MAX},
-        {.name = "bootDiskType", .read = keep_text},
+        {.name = "bootDiskSizeGb", .read = kept_whole, .max = INT32_MAX},
+        {.name = "bootDiskType", .read = kept_text},
         {0}};
     (void)field;
     (void)into;
-    keep_message(reader, at, rows);
+    kept_message(reader, at, rows);
 }
 
 void aip_config(const struct field_reader *reader, struct place at,
@@ -148,7 +148,7 @@ void aip_module(const struct field_reader *reader, struct place at,
 static void keep_place(const struct field_reader *reader, struct place said)
 {
     if (said.node)
-        keep_silently(reader, said);
+        kept_silently(reader, said);
 }
 
 /* Without any scaleTier, a cluster is what was meant: gcloud has the tier as a

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/doc/kept_members.h"
+#include "proto/doc/kept.h"
 #include "proto/form/aip.h"
 #include "proto/job/container.h"
 
@@ -66,7 +66,7 @@ static void read_tier(const struct field_reader *reader, struct place at,
     case TIER_BASIC_GPU:
         break; /* one GPU, see aip_finish_pools() */
     }
-    keep_silently(reader, at);
+    kept_silently(reader, at);
 }
 
 static void read_args(const struct field_reader *reader, struct place at,
@@ -105,7 +105,7 @@ static void read_packages(const struct field_reader *reader, struct place at,
     field_warning(reader, at, "packages are not installed here");
     diag_hint(reader->diag,
               "pythonModule must be importable where the trials run");
-    keep_silently(reader, at);
+    kept_silently(reader, at);
 }
 
 /* Where the job is, and so a part of its name in Vertex's API. */
@@ -120,7 +120,7 @@ static void read_region(const struct field_reader *reader, struct place at,
     else if (strchr(region, '/') != NULL)
         field_error(reader, at, "the name of a region has no /");
     else if (region[0] == '\0' || field_is_name(reader, at, region))
-        keep_silently(reader, at);
+        kept_silently(reader, at);
 }
 
 /* Google's own images; the table of versions is not known here. */
@@ -129,9 +129,9 @@ static void read_version(const struct field_reader *reader, struct place at,
 {
     *(struct place *)(void *)((char *)into + field->offset) = at;
     if (at.node->kind == NODE_NUMBER) /* as YAML reads 3.7 */
-        keep_any(reader, at, field, into);
+        kept_any(reader, at, field, into);
     else
-        keep_text(reader, at, field, into);
+        kept_text(reader, at, field, into);
 }
 
 static const struct field_choice strategies[] = {{"STRATEGY_UNSPECIFIED", 0, 0},
@@ -160,9 +160,9 @@ static void read_scheduling(const struct field_reader *reader, struct place at,
          .read = read_wait,
          .offset = JOB(cancel_after.waiting_ms),
          .min = 1},
-        {.name = "priority", .read = keep_whole, .max = 1000},
-        {.name = "resilientToWorkerRestart", .read = keep_flag},
-        {.name = "strategy", .read = keep_choice, .choices = strategies},
+        {.name = "priority", .read = kept_whole, .max = 1000},
+        {.name = "resilientToWorkerRestart", .read = kept_flag},
+        {.name = "strategy", .read = kept_choice, .choices = strategies},
         {0}};
     (void)field;
     field_read_map(reader, at, rows, into);
@@ -199,10 +199,10 @@ static const struct field input_rows[] = {
     {.name = "jobDir", .read = read_job_dir},
     {.name = "scheduling", .read = read_scheduling},
     {.name = "useChiefInTfConfig", .read = field_flag, .offset = JOB(chief)},
-    {.name = "enableWebAccess", .read = keep_flag},
-    {.name = "encryptionConfig", .read = keep_encryption},
+    {.name = "enableWebAccess", .read = kept_flag},
+    {.name = "encryptionConfig", .read = kept_encryption},
     {.name = "nasJobSpec", .read = refuse_nas},
-    {.name = "network", .read = keep_text},
+    {.name = "network", .read = kept_text},
     {.name = "pythonVersion", .read = read_version, .offset = AIP(python_at)},
     {.name = "region", .read = read_region},
     {.name = "runtimeVersion", .read = read_version, .offset = AIP(runtime_at)},
@@ -266,8 +266,8 @@ static const struct field root_rows[] = {
     ANSWERED_ROWS,
     {0}};
 
-void job_read_aip_change(const struct node *root, struct aip_change *change,
-                         struct diag *diag)
+void aip_read_change(const struct node *root, struct aip_change *change,
+                     struct diag *diag)
 {
     static const struct field rows[] = {
         {"labels", field_pairs, offsetof(struct aip_change, labels), 0, 64,
@@ -288,7 +288,7 @@ void job_read_aip_change(const struct node *root, struct aip_change *change,
     job_check_labels(&reader, (struct place){root, ""});
 }
 
-struct job *job_read_aip(const struct node *root, struct diag *diag)
+struct job *aip_read(const struct node *root, struct diag *diag)
 {
     struct kept_list kept, numbered;
     const struct field_reader reader = {.diag = diag,

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/doc/kept_members.h"
+#include "proto/doc/kept.h"
 #include "proto/form/aip.h"
 
 #define AIP(member) offsetof(struct aip_draft, member)

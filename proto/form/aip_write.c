@@ -2,7 +2,7 @@
 
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
-#include "proto/doc/kept_members.h"
+#include "proto/doc/kept.h"
 #include "proto/form/aip.h"
 #include "proto/job/early_stop.h"
 
@@ -45,8 +45,8 @@ static void add_levels(cJSON *object, const struct param *param)
     bool names = param->type == PARAM_CATEGORICAL;
     cJSON *array =
         json_add_array(object, names ? "categoricalValues" : "discreteValues");
-    for (uint64_t j = 0; j < param_levels(param); j++)
-        value_push_json(param, param_level(param, j), array);
+    for (uint64_t j = 0; j < space_param_levels(param); j++)
+        space_value_push_json(param, space_param_level(param, j), array);
 }
 
 static void add_bounds(cJSON *object, const struct param *param)
@@ -70,7 +70,7 @@ static void add_param(const struct aip_writer *writer, cJSON *array,
     enum param_type type = param->type;
     cJSON *object = json_push_object(array);
     if (has_step(param)) {
-        bool listed = param_levels(param) <= HT_MAX_CATEGORIES;
+        bool listed = space_param_levels(param) <= HT_MAX_CATEGORIES;
         warn_of_param(writer, param,
                       listed ? "its step is written as a list of values"
                              : "its step is left out");
@@ -385,7 +385,7 @@ static void name_losses(const struct aip_writer *writer)
                          "AI Platform has no word for it: left out");
 }
 
-cJSON *job_write_aip(const struct job *job, struct diag *diag)
+cJSON *aip_write(const struct job *job, struct diag *diag)
 {
     struct aip_writer writer = {
         .job = job, .diag = diag, .root = cJSON_CreateObject()};

@@ -44,7 +44,7 @@ static void append_type(const struct look *look, const char *type,
     if (look->numbered)
         append_number(type, out);
     else
-        json_quote(out,
+        quote_json(out,
                    look->chief && strcmp(type, "master") == 0 ? "chief" : type);
 }
 
@@ -55,7 +55,7 @@ static void append_pool(const struct look *look,
     text_puts(out, ":[");
     for (size_t i = 0; i < pool->n; i++) {
         text_puts(out, i > 0 ? "," : "");
-        json_quote(out, pool->addresses[i]);
+        quote_json(out, pool->addresses[i]);
     }
     text_puts(out, "]");
 }
@@ -86,7 +86,7 @@ static void append_variable(const struct look *look, const char *type,
     text_printf(out, ",\"index\":%zu", index);
     if (cluster->trial != NULL) {
         text_puts(out, ",\"trial\":");
-        json_quote(out, cluster->trial);
+        quote_json(out, cluster->trial);
     }
     text_puts(out, "}");
     if (cluster->job_json != NULL) {

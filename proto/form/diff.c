@@ -114,10 +114,10 @@ static void skip_unnamed_algorithm(cJSON *old, const cJSON *new)
         cJSON_DeleteItemFromObjectCaseSensitive(old, "algorithm");
 }
 
-size_t job_diff(const struct job *old, const struct job *new, struct text *out)
+size_t form_diff(const struct job *old, const struct job *new, struct text *out)
 {
-    cJSON *a = job_native_tree(old, NATIVE_FULL);
-    cJSON *b = job_native_tree(new, NATIVE_FULL);
+    cJSON *a = native_tree(old, NATIVE_FULL);
+    cJSON *b = native_tree(new, NATIVE_FULL);
     skip_unchosen(a, b, "seed");
     skip_unchosen(a, b, "name");
     skip_unchosen(a, b, "displayName");

@@ -273,7 +273,7 @@ static void list_fields(const char *prefix, const struct field rows[],
         text_printf(out, "%s%s\n", prefix, rows->name);
 }
 
-void job_native_fields(struct text *out)
+void native_fields(struct text *out)
 {
     list_fields("", root_rows, out);
     list_fields("parameters.*.", native_parameter_rows, out);
@@ -325,7 +325,7 @@ static void require_all(const struct field_reader *reader,
                 "add \"command: [python3, train.py]\"");
 }
 
-struct job *job_read_native(const struct node *root, struct diag *diag)
+struct job *native_read(const struct node *root, struct diag *diag)
 {
     const struct field_reader reader = {
         .diag = diag, .arena = diag->arena, .synonyms = native_synonyms};

@@ -59,23 +59,23 @@ void native_goal_text(const struct metric_goal *goal, struct text *text);
  * each a text or a list of them. */
 void native_add_goals(cJSON *root, const struct job *job);
 
-/* The job in native names. NATIVE_SPEC is what job_write_native() promises;
+/* The job in native names. NATIVE_SPEC is what native_write() promises;
  * NATIVE_FULL has the defaults written out and what only other forms can say,
  * so that two jobs differ when their trees do. The caller owns the result. */
 enum native_detail { NATIVE_SPEC, NATIVE_FULL };
-cJSON *job_native_tree(const struct job *job, enum native_detail detail);
+cJSON *native_tree(const struct job *job, enum native_detail detail);
 
 /* Adds a warning for each thing the job says and the native form cannot, so
- * that job_write_native() leaves it out. */
-void job_native_omits(const struct job *job, struct diag *diag);
+ * that native_write() leaves it out. */
+void native_omits(const struct job *job, struct diag *diag);
 
 /* Appends a commented spec to begin with: that command (YAML) in the folder of
  * the spec, or in `workdir` where no file is, so that it has a name, too. */
-void job_native_template(const char *command, const char *workdir,
-                         struct text *out);
+void native_template(const char *command, const char *workdir,
+                     struct text *out);
 
 /* Appends every field that the reader knows, one a line, such as
  * "until.time" or "parameters.*.min". */
-void job_native_fields(struct text *out);
+void native_fields(struct text *out);
 
 #endif

@@ -26,7 +26,7 @@ static void omit_pools(const struct job *job, struct diag *diag)
     }
 }
 
-void job_native_omits(const struct job *job, struct diag *diag)
+void native_omits(const struct job *job, struct diag *diag)
 {
     if (job->kind == JOB_STUDY)
         omit(diag, "", "a study without a job has no native form");

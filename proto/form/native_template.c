@@ -29,8 +29,7 @@ static const char search[] =
     "  (Python)\n"
     "#   metrics: {stdout: 'accuracy={accuracy}'}      (what it prints)\n";
 
-void job_native_template(const char *command, const char *workdir,
-                         struct text *out)
+void native_template(const char *command, const char *workdir, struct text *out)
 {
     text_puts(out, head);
     text_puts(out, workdir == NULL

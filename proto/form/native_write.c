@@ -150,7 +150,7 @@ static void add_when(cJSON *object, const struct space *space,
         const struct param *parent = &space->params[c->parent];
         cJSON *values = json_add_array(when, parent->name);
         for (size_t i = 0; i < c->n; i++)
-            value_push_json(parent, c->values[i], values);
+            space_value_push_json(parent, c->values[i], values);
     }
 }
 
@@ -443,7 +443,7 @@ static void add_foreign(cJSON *root, const struct job *job)
         cJSON_AddItemToObject(all, kept->path, cJSON_CreateRaw(kept->json));
 }
 
-cJSON *job_native_tree(const struct job *job, enum native_detail detail)
+cJSON *native_tree(const struct job *job, enum native_detail detail)
 {
     static const char *const modes[] = {"auto", "append", "none"};
     bool full = detail == NATIVE_FULL;
@@ -465,7 +465,7 @@ cJSON *job_native_tree(const struct job *job, enum native_detail detail)
     return root;
 }
 
-cJSON *job_write_native(const struct job *job)
+cJSON *native_write(const struct job *job)
 {
-    return job_native_tree(job, NATIVE_SPEC);
+    return native_tree(job, NATIVE_SPEC);
 }

@@ -13,7 +13,7 @@ enum { MOST_DRAWS = 1000 }; /* for a point */
 
 /* --- parts --- */
 
-const char *job_plan_algorithm(enum job_algorithm algorithm)
+const char *form_plan_algorithm(enum job_algorithm algorithm)
 {
     switch (algorithm) {
     case ALGORITHM_DEFAULT:
@@ -28,7 +28,7 @@ const char *job_plan_algorithm(enum job_algorithm algorithm)
     return "default search";
 }
 
-const char *job_plan_type(enum param_type type)
+const char *form_plan_type(enum param_type type)
 {
     switch (type) {
     case PARAM_DOUBLE:
@@ -57,7 +57,7 @@ static void scale_text(enum param_scale scale, struct text *out)
     }
 }
 
-void job_plan_range(const struct param *param, struct text *out)
+void form_plan_range(const struct param *param, struct text *out)
 {
     if (param->type == PARAM_DOUBLE) {
         text_puts(out, "[");
@@ -77,14 +77,14 @@ void job_plan_range(const struct param *param, struct text *out)
     } else {
         for (size_t i = 0; i < param->n_values; i++) {
             text_puts(out, i > 0 ? ", " : "");
-            value_text(param, param_level(param, i), out);
+            space_value_text(param, space_param_level(param, i), out);
         }
     }
     scale_text(param->scale, out);
 }
 
-void job_plan_condition(const struct space *space, const struct param *param,
-                        struct text *out)
+void form_plan_condition(const struct space *space, const struct param *param,
+                         struct text *out)
 {
     for (const struct condition *c = param->when; c != NULL; c = c->next) {
         const struct param *parent = &space->params[c->parent];
@@ -92,12 +92,12 @@ void job_plan_condition(const struct space *space, const struct param *param,
                     parent->name);
         for (size_t i = 0; i < c->n; i++) {
             text_puts(out, i > 0 ? ", " : "");
-            value_text(parent, c->values[i], out);
+            space_value_text(parent, c->values[i], out);
         }
     }
 }
 
-void job_plan_goals(const struct job *job, bool safety, struct text *out)
+void form_plan_goals(const struct job *job, bool safety, struct text *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < job->n_metrics; i++) {
@@ -144,9 +144,9 @@ static void describe_ends(const struct job *job, struct text *out)
                     clock_duration(span, after->running_ms));
 }
 
-void job_plan_search(const struct job *job, struct text *out)
+void form_plan_search(const struct job *job, struct text *out)
 {
-    text_puts(out, job_plan_algorithm(job->algorithm));
+    text_puts(out, form_plan_algorithm(job->algorithm));
     if (job->max_trials > 0)
         text_printf(out, ", %lld trials", (long long)job->max_trials);
     if (job->kind != JOB_STUDY)
@@ -205,7 +205,7 @@ static void middle(const struct space *space, struct value point[])
         point[i] = space->params[i].has_default
                        ? space->params[i].fallback
                        : rounded(&space->params[i],
-                                 param_from_unit(&space->params[i], 0.5));
+                                 space_param_from_unit(&space->params[i], 0.5));
     space_settle(space, point);
 }
 
@@ -216,17 +216,17 @@ static void anywhere(const struct space *space,
 {
     for (int draw = 0; draw < MOST_DRAWS; draw++) {
         for (size_t i = 0; i < space->n; i++)
-            point[i] =
-                rounded(&space->params[i],
-                        param_from_unit(&space->params[i], next_unit(state)));
+            point[i] = rounded(
+                &space->params[i],
+                space_param_from_unit(&space->params[i], next_unit(state)));
         space_settle(space, point);
         if (constraint_set_holds(constraints, point))
             return;
     }
 }
 
-void job_plan_examples(struct arena *arena, const struct job *job, size_t n,
-                       struct strings lines[])
+void form_plan_examples(struct arena *arena, const struct job *job, size_t n,
+                        struct strings lines[])
 {
     struct value *point = arena_alloc(arena, job->space.n + 1, sizeof *point);
     const struct constraint_set constraints = constraints_of(arena, job);

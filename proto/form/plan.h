@@ -10,24 +10,24 @@
 #include "proto/job/job.h"
 
 /* "GP bandit", "grid search", "random search", "default search". */
-const char *job_plan_algorithm(enum job_algorithm algorithm);
+const char *form_plan_algorithm(enum job_algorithm algorithm);
 
 /* "DOUBLE", "INTEGER", ... */
-const char *job_plan_type(enum param_type type);
+const char *form_plan_type(enum param_type type);
 /* One parameter as its range: "[1e-05, 0.1]  log", "32, 64". */
-void job_plan_range(const struct param *param, struct text *out);
+void form_plan_range(const struct param *param, struct text *out);
 /* "when optimizer is sgd, rmsprop"; nothing without conditions. */
-void job_plan_condition(const struct space *space, const struct param *param,
-                        struct text *out);
+void form_plan_condition(const struct space *space, const struct param *param,
+                         struct text *out);
 
 /* "maximize accuracy, minimize loss", or what safety metrics must keep. */
-void job_plan_goals(const struct job *job, bool safety, struct text *out);
+void form_plan_goals(const struct job *job, bool safety, struct text *out);
 /* The algorithm, the counts and what may end the search earlier. */
-void job_plan_search(const struct job *job, struct text *out);
+void form_plan_search(const struct job *job, struct text *out);
 
 /* What the master of a job with pools runs at n points: the middle of every
  * range first, then points by chance; the same job gives the same ones. */
-void job_plan_examples(struct arena *arena, const struct job *job, size_t n,
-                       struct strings lines[]);
+void form_plan_examples(struct arena *arena, const struct job *job, size_t n,
+                        struct strings lines[]);
 
 #endif

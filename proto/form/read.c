@@ -119,10 +119,10 @@ static struct job *read_custom_spec(const struct node *root, struct diag *diag)
     spec->next = NULL;
     job->first = spec;
     job->count = 1;
-    return job_read_vertex(job, JOB_CUSTOM, diag);
+    return vertex_read(job, JOB_CUSTOM, diag);
 }
 
-struct job *job_read(const struct node *root, struct diag *diag)
+struct job *form_read(const struct node *root, struct diag *diag)
 {
     const struct field_reader reader = {.diag = diag, .arena = diag->arena};
     enum form form = FORM_NONE;
@@ -133,17 +133,16 @@ struct job *job_read(const struct node *root, struct diag *diag)
     case FORM_NONE:
         if (is_unwrapped(&reader, root))
             return NULL;
-        return job_read_native(root, diag);
+        return native_read(root, diag);
     case FORM_NATIVE:
-        return job_read_native(root, diag);
+        return native_read(root, diag);
     case FORM_TUNING:
-        return job_read_vertex(root, JOB_TUNING, diag);
+        return vertex_read(root, JOB_TUNING, diag);
     case FORM_CUSTOM:
-        return node_find(root, "jobSpec")
-                   ? job_read_vertex(root, JOB_CUSTOM, diag)
-                   : read_custom_spec(root, diag);
+        return node_find(root, "jobSpec") ? vertex_read(root, JOB_CUSTOM, diag)
+                                          : read_custom_spec(root, diag);
     case FORM_AIP:
-        return job_read_aip(root, diag);
+        return aip_read(root, diag);
     }
     return NULL;
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/doc/kept_members.h"
+#include "proto/doc/kept.h"
 #include "proto/form/vertex.h"
 #include "proto/job/container.h"
 #include "proto/job/early_stop.h"
@@ -79,7 +79,7 @@ static void read_kept(const struct field_reader *reader, struct place at,
         else if (vertex_has_place(node->key))
             field_key_error(reader, member, "has a place of its own");
         else
-            keep_silently(reader, value);
+            kept_silently(reader, value);
     }
 }
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/doc/kept_members.h"
+#include "proto/doc/kept.h"
 #include "proto/form/vertex.h"
 #include "proto/job/container.h"
 
@@ -118,7 +118,7 @@ static void read_package_uris(const struct field_reader *reader,
     if (!field_read_texts(reader, at, HT_MAX_ARGS, false, &uris) ||
         reader->diag->errors > before)
         return;
-    keep_silently(reader, at);
+    kept_silently(reader, at);
     if (uris.n == 0)
         return;
     field_warning(reader, at, "packages are not installed here");
@@ -133,7 +133,7 @@ static void read_package(const struct field_reader *reader, struct place at,
         {"args", field_texts, POOL(package_args), 0, HT_MAX_ARGS, NULL},
         {.name = "env", .read = vertex_variables, .offset = POOL(package_env)},
         {.name = "packageUris", .read = read_package_uris},
-        {.name = "executorImageUri", .read = keep_text},
+        {.name = "executorImageUri", .read = kept_text},
         {0}};
     (void)field;
     ((struct pool_draft *)into)->package = at;
@@ -206,7 +206,7 @@ static void read_topology(const struct field_reader *reader, struct place at,
     if (node_string(at.node) && at.node->text[0] != '\0')
         refuse_tpu(reader, at);
     else
-        keep_text(reader, at, field, into);
+        kept_text(reader, at, field, into);
 }
 
 static void read_reservation(const struct field_reader *reader, struct place at,
@@ -219,14 +219,14 @@ static void read_reservation(const struct field_reader *reader, struct place at,
                                                 {NULL, 0, 0}};
     static const struct field rows[] = {
         {.name = "reservationAffinityType",
-         .read = keep_choice,
+         .read = kept_choice,
          .choices = types},
-        {.name = "key", .read = keep_text},
-        {.name = "values", .read = keep_texts, .max = HT_MAX_ARGS},
+        {.name = "key", .read = kept_text},
+        {.name = "values", .read = kept_texts, .max = HT_MAX_ARGS},
         {0}};
     (void)field;
     (void)into;
-    keep_message(reader, at, rows);
+    kept_message(reader, at, rows);
 }
 
 static void read_machine(const struct field_reader *reader, struct place at,
@@ -242,9 +242,9 @@ static void read_machine(const struct field_reader *reader, struct place at,
         {"acceleratorCount", field_whole, POOL(pool.gpus), 0, 1024, NULL},
         {.name = "tpuTopology", .read = read_topology},
         {.name = "reservationAffinity", .read = read_reservation},
-        {.name = "gpuPartitionSize", .read = keep_text},
-        {.name = "minGpuDriverVersion", .read = keep_text},
-        {.name = "multihostGpuNodeCount", .read = keep_whole, .max = INT32_MAX},
+        {.name = "gpuPartitionSize", .read = kept_text},
+        {.name = "minGpuDriverVersion", .read = kept_text},
+        {.name = "multihostGpuNodeCount", .read = kept_whole, .max = INT32_MAX},
         {0}};
     struct pool_draft *said = into;
     (void)field;
@@ -258,12 +258,12 @@ static void read_disk(const struct field_reader *reader, struct place at,
                       const struct field *field, void *into)
 {
     static const struct field rows[] = {
-        {.name = "bootDiskType", .read = keep_text},
-        {.name = "bootDiskSizeGb", .read = keep_whole, .max = INT32_MAX},
+        {.name = "bootDiskType", .read = kept_text},
+        {.name = "bootDiskSizeGb", .read = kept_whole, .max = INT32_MAX},
         {0}};
     (void)field;
     (void)into;
-    keep_message(reader, at, rows);
+    kept_message(reader, at, rows);
 }
 
 /* Members of NfsMount and LustreMount: all of them texts without effect. */
@@ -292,7 +292,7 @@ static void keep_mounts(const struct field_reader *reader, struct place at,
         field_read_map(reader, field_item(reader, at, node, i++), rows,
                        &ignored);
     if (reader->diag->errors == before)
-        keep_any(reader, at, field, NULL);
+        kept_any(reader, at, field, NULL);
 }
 
 static void read_nfs(const struct field_reader *reader, struct place at,
@@ -427,9 +427,9 @@ static void read_strategy(const struct field_reader *reader, struct place at,
         return;
     ((struct vertex_draft *)into)->flex_start = choice->value == FLEX_START;
     if (choice->value == FLEX_START)
-        keep_name(reader, at, choice);
+        kept_name(reader, at, choice);
     else
-        keep_choice(reader, at, &row, into);
+        kept_choice(reader, at, &row, into);
 }
 
 static void read_wait(const struct field_reader *reader, struct place at,
@@ -447,7 +447,7 @@ static void adopt_wait(const struct field_reader *reader,
     const bool said = vertex->wait_at.node != NULL;
     struct cancelling *after = &vertex->draft.job.cancel_after;
     if (said)
-        keep_silently(reader, vertex->wait_at);
+        kept_silently(reader, vertex->wait_at);
     if (vertex->flex_start && after->waiting_ms == 0)
         after->waiting_ms = said ? vertex->wait_ms : DAY_MS;
     if (!vertex->flex_start && vertex->wait_ms > 0)
@@ -465,7 +465,7 @@ static void read_scheduling(const struct field_reader *reader, struct place at,
         {.name = "disableRetries",
          .read = field_flag,
          .offset = offsetof(struct vertex_draft, disable_retries)},
-        {.name = "restartJobOnWorkerRestart", .read = keep_flag},
+        {.name = "restartJobOnWorkerRestart", .read = kept_flag},
         {.name = "strategy", .read = read_strategy},
         {.name = "maxWaitDuration",
          .read = read_wait,
@@ -527,7 +527,7 @@ static void adopt_output(const struct field_reader *reader,
         vertex->draft.job.output_dir = at.node->text;
         return;
     }
-    keep_silently(reader, at);
+    kept_silently(reader, at);
     field_warning(reader, at, "nothing is written to %s", at.node->text);
     diag_hint(reader->diag, "name a folder of this machine: /data/out");
 }
@@ -562,20 +562,20 @@ void vertex_job_spec(const struct field_reader *reader, struct place at,
         {.name = "workerPoolSpecs", .read = read_pools},
         {.name = "scheduling", .read = read_scheduling},
         {.name = "baseOutputDirectory", .read = read_output},
-        {.name = "enableDashboardAccess", .read = keep_flag},
-        {.name = "enableWebAccess", .read = keep_flag},
-        {.name = "experiment", .read = keep_text},
-        {.name = "experimentRun", .read = keep_text},
-        {.name = "models", .read = keep_texts, .max = HT_MAX_ARGS},
-        {.name = "network", .read = keep_text},
-        {.name = "persistentResourceId", .read = keep_text},
-        {.name = "protectedArtifactLocationId", .read = keep_text},
-        {.name = "pscInterfaceConfig", .read = keep_any},
-        {.name = "reservedIpRanges", .read = keep_texts, .max = HT_MAX_ARGS},
+        {.name = "enableDashboardAccess", .read = kept_flag},
+        {.name = "enableWebAccess", .read = kept_flag},
+        {.name = "experiment", .read = kept_text},
+        {.name = "experimentRun", .read = kept_text},
+        {.name = "models", .read = kept_texts, .max = HT_MAX_ARGS},
+        {.name = "network", .read = kept_text},
+        {.name = "persistentResourceId", .read = kept_text},
+        {.name = "protectedArtifactLocationId", .read = kept_text},
+        {.name = "pscInterfaceConfig", .read = kept_any},
+        {.name = "reservedIpRanges", .read = kept_texts, .max = HT_MAX_ARGS},
         {.name = "serviceAccount",
          .read = job_service_account,
          .offset = JOB(service_account)},
-        {.name = "tensorboard", .read = keep_text},
+        {.name = "tensorboard", .read = kept_text},
         {0}};
     (void)field;
     field_read_map(reader, at, rows, into);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/doc/kept_members.h"
+#include "proto/doc/kept.h"
 #include "proto/form/vertex.h"
 
 #define JOB(member) offsetof(struct vertex_draft, draft.job.member)
@@ -17,7 +17,7 @@ static const struct field tuning_rows[] = {
      NULL},
     {"maxFailedTrialCount", field_whole, JOB(max_failed), 0, INT32_MAX, NULL},
     {"labels", field_pairs, JOB(labels), 0, 64, NULL},
-    {.name = "encryptionSpec", .read = keep_encryption},
+    {.name = "encryptionSpec", .read = kept_encryption},
     {0}};
 
 static const struct field study_rows[] = {
@@ -26,7 +26,7 @@ static const struct field study_rows[] = {
 static const struct field custom_rows[] = {
     {.name = "jobSpec", .read = vertex_job_spec},
     {"labels", field_pairs, JOB(labels), 0, 64, NULL},
-    {.name = "encryptionSpec", .read = keep_encryption},
+    {.name = "encryptionSpec", .read = kept_encryption},
     {0}};
 
 /* Of every kind: ours, and the server's own, which a client may send back as
@@ -113,8 +113,8 @@ static void adopt_google(struct vertex_draft *vertex)
     job->until.let_finish = !vertex->should_stop_asap;
 }
 
-struct job *job_read_vertex(const struct node *root, enum job_kind kind,
-                            struct diag *diag)
+struct job *vertex_read(const struct node *root, enum job_kind kind,
+                        struct diag *diag)
 {
     struct kept_list kept, numbered;
     const struct field_reader reader = {.diag = diag,
@@ -143,8 +143,8 @@ struct job *job_read_vertex(const struct node *root, enum job_kind kind,
     return diag->errors > 0 ? NULL : job;
 }
 
-bool job_read_parameters(const struct node *list, const char *path,
-                         struct diag *diag, struct space *space)
+bool vertex_read_space(const struct node *list, const char *path,
+                       struct diag *diag, struct space *space)
 {
     const struct field_reader reader = {
         .diag = diag, .arena = diag->arena, .null_is_absent = true};
@@ -170,15 +170,14 @@ static enum job_kind kind_of(const struct node *root)
     return node_find(root, "trialJobSpec") ? JOB_TUNING : JOB_STUDY;
 }
 
-enum ht_status job_parse(struct arena *arena, const char *json,
-                         struct job **job, struct ht_error *err)
+enum ht_status vertex_parse(struct arena *arena, const char *json,
+                            struct job **job, struct ht_error *err)
 {
     struct diag diag;
     size_t len = strlen(json);
     diag_init(&diag, arena, "job", json, len);
     const struct node *root = node_read_json(arena, json, len, &diag);
-    struct job *read =
-        root ? job_read_vertex(root, kind_of(root), &diag) : NULL;
+    struct job *read = root ? vertex_read(root, kind_of(root), &diag) : NULL;
     if (read) {
         *job = read;
         return HT_OK;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/doc/kept_members.h"
+#include "proto/doc/kept.h"
 #include "proto/form/vertex.h"
 
 /* Places of google/cloud/aiplatform/v1/study.proto. */
@@ -45,8 +45,8 @@ static void read_convex_rule(const struct field_reader *reader, struct place at,
         {.name = "useElapsedDuration",
          .read = field_flag,
          .offset = JOB(early_stop.by_time)},
-        {.name = "learningRateParameterName", .read = keep_text},
-        {.name = "updateAllStoppedTrials", .read = keep_flag},
+        {.name = "learningRateParameterName", .read = kept_text},
+        {.name = "updateAllStoppedTrials", .read = kept_flag},
         {0}};
     (void)field;
     field_read_map(reader, at, rows, into);
@@ -59,7 +59,7 @@ static void read_learning_rate(const struct field_reader *reader,
                                void *into)
 {
     at.path = "studySpec.convexAutomatedStoppingSpec.learningRateParameterName";
-    keep_text(reader, at, field, into);
+    kept_text(reader, at, field, into);
 }
 
 static void read_autoregressive_order(const struct field_reader *reader,
@@ -109,7 +109,7 @@ static void read_no_transfer(const struct field_reader *reader, struct place at,
         return;
     }
     ((struct vertex_draft *)into)->no_priors = flag ? at : (struct place){0};
-    keep_silently(reader, at);
+    kept_silently(reader, at);
 }
 
 static void read_transfer(const struct field_reader *reader, struct place at,

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "proto/doc/json.h"
-#include "proto/doc/kept_members.h"
+#include "proto/doc/kept.h"
 #include "proto/form/vertex.h"
 #include "proto/job/container.h"
 #include "proto/job/early_stop.h"
@@ -115,14 +115,14 @@ static void add_pools(cJSON *spec, const struct job *job, const char *name)
     }
 }
 
-const char *job_spec_member(const struct job *job)
+const char *vertex_job_spec_member(const struct job *job)
 {
     return job->kind == JOB_CUSTOM ? "jobSpec" : "trialJobSpec";
 }
 
 static void add_job_spec(cJSON *root, const struct job *job)
 {
-    const char *name = job_spec_member(job);
+    const char *name = vertex_job_spec_member(job);
     cJSON *spec = json_add_object(root, name);
     add_pools(spec, job, name);
     if (job->trial_timeout_ms > 0 || job->retries == 0) {
@@ -232,7 +232,7 @@ static void add_hypertune(cJSON *root, const struct job *job)
     cJSON *hypertune = cJSON_CreateObject();
     add_text(hypertune, "name", job->name);
     if (job->form != JOB_VERTEX)
-        json_add_string(hypertune, "form", job_dialect_name(job->form));
+        json_add_string(hypertune, "form", form_dialect_name(job->form));
     if (job->kind == JOB_STUDY)
         add_labels(hypertune, &job->labels);
     if (job->algorithm == ALGORITHM_BAYESIAN)
@@ -268,7 +268,7 @@ static void add_counts(cJSON *root, const struct job *job)
         json_add_int(root, "maxFailedTrialCount", job->max_failed);
 }
 
-cJSON *job_write_vertex(const struct job *job)
+cJSON *vertex_write(const struct job *job)
 {
     cJSON *root = cJSON_CreateObject();
     add_text(root, "displayName", job->display);

@@ -97,7 +97,7 @@ static void add_parent_values(cJSON *item, const struct param *parent,
         if (parent->type == PARAM_INTEGER)
             json_push_string(values, whole);
         else
-            value_push_json(parent, when->values[i], values);
+            space_value_push_json(parent, when->values[i], values);
     }
 }
 
@@ -152,7 +152,7 @@ static void add_conditions(cJSON *object, const struct space *space,
         json_add_string(item, "parent", parent->name);
         cJSON *values = json_add_array(item, "values");
         for (size_t i = 0; i < c->n; i++)
-            value_push_json(parent, c->values[i], values);
+            space_value_push_json(parent, c->values[i], values);
     }
 }
 

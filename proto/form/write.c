@@ -3,7 +3,7 @@
 #include "proto/form/native.h"
 #include "proto/job/job.h"
 
-const char *job_dialect_name(enum job_dialect form)
+const char *form_dialect_name(enum job_dialect form)
 {
     static const char *const names[] = {"vertex", "aip", "native"};
     return names[form];
@@ -18,12 +18,12 @@ static void warn_of_names(const struct job *job, struct diag *losses)
                      "evaluator then, not workerpool0 to workerpool3");
 }
 
-enum ht_status job_write_form(const struct job *job, const char *form,
-                              struct diag *losses, cJSON **out,
-                              struct ht_error *err)
+enum ht_status form_write(const struct job *job, const char *form,
+                          struct diag *losses, cJSON **out,
+                          struct ht_error *err)
 {
     if (strcmp(form, "vertex") == 0) {
-        *out = job_write_vertex(job);
+        *out = vertex_write(job);
         return HT_OK;
     }
     if (space_shares_names(&job->space))
@@ -32,7 +32,7 @@ enum ht_status job_write_form(const struct job *job, const char *form,
                        "that share a name");
     if (strcmp(form, "aip") == 0) {
         warn_of_names(job, losses);
-        *out = job_write_aip(job, losses);
+        *out = aip_write(job, losses);
         return HT_OK;
     }
     if (strcmp(form, "native") != 0)
@@ -44,7 +44,7 @@ enum ht_status job_write_form(const struct job *job, const char *form,
                        "a job without hyperparameters has no native form; "
                        "there are \"vertex\" and \"aip\"");
     warn_of_names(job, losses);
-    job_native_omits(job, losses);
-    *out = job_write_native(job);
+    native_omits(job, losses);
+    *out = native_write(job);
     return HT_OK;
 }

@@ -98,7 +98,7 @@ static bool condition_value(const struct field_reader *reader,
                             struct value *value)
 {
     struct ht_error err;
-    if (param_read(parent, at.node, value, &err) == HT_OK)
+    if (space_param_read(parent, at.node, value, &err) == HT_OK)
         return true;
     field_error(reader, at, "parameter %s can never have it: %s", parent->name,
                 err.text);
@@ -138,7 +138,7 @@ static void resolve_condition(const struct field_reader *reader,
         return;
     }
     const struct param *parent = &space->params[index];
-    if (param_levels(parent) == 0) {
+    if (space_param_levels(parent) == 0) {
         field_error(reader, said->at,
                     "parameter %s is continuous, it cannot decide",
                     parent->name);
@@ -283,7 +283,7 @@ static void check_grid(const struct field_reader *reader,
         return;
     size_t before = reader->diag->errors;
     for (size_t i = 0; i < space->n; i++) {
-        if (param_levels(&space->params[i]) > 0)
+        if (space_param_levels(&space->params[i]) > 0)
             continue;
         field_error(reader, draft->params[i].at,
                     "a grid needs a finite number of values");

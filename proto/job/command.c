@@ -135,7 +135,7 @@ static const char *substitute(struct arena *arena, const struct job *job,
         size_t len = 1;
         int i = reference_at(&job->space, point, c, &len);
         if (i >= 0)
-            value_text(&job->space.params[i], point[i], &text);
+            space_value_text(&job->space.params[i], point[i], &text);
         else if (strncmp(c, seed_reference, sizeof seed_reference - 1) == 0)
             len = put_seed(&text, seed);
         else
@@ -184,7 +184,7 @@ static const char *param_argument(struct arena *arena,
 {
     struct text text = {0};
     text_printf(&text, "--%s=", param->name);
-    value_text(param, value, &text);
+    space_value_text(param, value, &text);
     const char *argument = arena_strndup(arena, text.data, text.len);
     text_free(&text);
     return argument;

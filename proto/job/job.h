@@ -170,7 +170,7 @@ enum job_kind {
 /* The form that a job was said in: its words are those of CLUSTER_SPEC. */
 enum job_dialect { JOB_VERTEX, JOB_AIP, JOB_NATIVE };
 const char *
-job_dialect_name(enum job_dialect form); /* "vertex", "aip", "native" */
+form_dialect_name(enum job_dialect form); /* "vertex", "aip", "native" */
 
 /* A member that is known and echoed but has no effect here. */
 struct kept {
@@ -251,23 +251,23 @@ enum {
 /* Reads the native form (architecture, "The native spec form"; grammar in
  * native.schema.json). Every fault goes to diag; NULL when there was any
  * error, otherwise a complete job in diag's arena. */
-struct job *job_read_native(const struct node *root, struct diag *diag);
+struct job *native_read(const struct node *root, struct diag *diag);
 
 /* Reads Vertex's resource of that kind - HyperparameterTuningJob, Study or
  * CustomJob - the stored and sent form. What Vertex has no field for is its
  * member "hypertune"; output-only members are ignored, unknown ones are
- * errors. Same contract as job_read_native(). */
-struct job *job_read_vertex(const struct node *root, enum job_kind kind,
-                            struct diag *diag);
+ * errors. Same contract as native_read(). */
+struct job *vertex_read(const struct node *root, enum job_kind kind,
+                        struct diag *diag);
 
 /* Reads a list of Vertex's ParameterSpecs without conditions, as an open space
  * takes them. Faults go to diag, and then it is false. */
-bool job_read_parameters(const struct node *list, const char *path,
-                         struct diag *diag, struct space *space);
+bool vertex_read_space(const struct node *list, const char *path,
+                       struct diag *diag, struct space *space);
 
 /* Reads an AI Platform job or its config file: `trainingInput:`, with
  * `hyperparameters` a JOB_TUNING, without a JOB_CUSTOM. Same contract. */
-struct job *job_read_aip(const struct node *root, struct diag *diag);
+struct job *aip_read(const struct node *root, struct diag *diag);
 
 /* What may change of an AI Platform job; the rest of a Job that says it is
  * checked by name and ignored. */
@@ -276,36 +276,36 @@ struct aip_change {
     const char *etag;    /* NULL: not said */
 };
 /* Faults go to diag; without any the change is complete. */
-void job_read_aip_change(const struct node *root, struct aip_change *change,
-                         struct diag *diag);
+void aip_read_change(const struct node *root, struct aip_change *change,
+                     struct diag *diag);
 
 /* Reads a spec file of any form, told apart by its top-level members. */
-struct job *job_read(const struct node *root, struct diag *diag);
+struct job *form_read(const struct node *root, struct diag *diag);
 
 /* The job as Vertex's resource of its kind, with "hypertune"; reading it back
  * gives an equal job. The caller owns the result. */
-cJSON *job_write_vertex(const struct job *job);
+cJSON *vertex_write(const struct job *job);
 /* The member that says what its replicas run; of a JOB_STUDY none. */
-const char *job_spec_member(const struct job *job);
+const char *vertex_job_spec_member(const struct job *job);
 /* The job as AI Platform's, the caller owns the result. What that form cannot
  * say is left out and named in a warning each. */
-cJSON *job_write_aip(const struct job *job, struct diag *diag);
+cJSON *aip_write(const struct job *job, struct diag *diag);
 /* The job in the native form, members in documented order, defaults left out.
  * The caller owns the result. */
-cJSON *job_write_native(const struct job *job);
+cJSON *native_write(const struct job *job);
 
 /* The job in the form that is called "native", "vertex" or "aip"; what that
  * form cannot say is named in a warning each. The caller owns *out.
  * HT_INVALID       there is no such form
  * HT_PRECONDITION  the form has no words for such a job */
-enum ht_status job_write_form(const struct job *job, const char *form,
-                              struct diag *losses, cJSON **out,
-                              struct ht_error *err);
+enum ht_status form_write(const struct job *job, const char *form,
+                          struct diag *losses, cJSON **out,
+                          struct ht_error *err);
 
 /* Parses stored Vertex JSON of any kind, told apart by its members.
  * HT_CORRUPT when it cannot be read back. */
-enum ht_status job_parse(struct arena *arena, const char *json,
-                         struct job **job, struct ht_error *err);
+enum ht_status vertex_parse(struct arena *arena, const char *json,
+                            struct job **job, struct ht_error *err);
 
 /* How many metrics are to be improved; safety metrics stand behind them. */
 size_t job_objectives(const struct job *job);
@@ -319,6 +319,7 @@ bool job_mentions_gcs(const struct job *job);
  * a person did not choose (captured_env, a seed the server drew, an algorithm
  * that `new` does not name) is skipped.
  * Returns the number of differences. */
-size_t job_diff(const struct job *old, const struct job *new, struct text *out);
+size_t form_diff(const struct job *old, const struct job *new,
+                 struct text *out);
 
 #endif

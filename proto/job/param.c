@@ -339,7 +339,7 @@ static bool read_default(const struct field_reader *reader,
     if (draft->fallback.node == NULL)
         return true;
     if (!read_nearest(draft, &param->fallback) &&
-        param_read(param, draft->fallback.node, &param->fallback, &err) !=
+        space_param_read(param, draft->fallback.node, &param->fallback, &err) !=
             HT_OK) {
         field_error(reader, draft->fallback, "%s", err.text);
         return false;

@@ -14,7 +14,7 @@
 
 static void metric_text(const struct report_metric *metric, struct text *out)
 {
-    json_quote(out, metric->name);
+    quote_json(out, metric->name);
     text_puts(out, ":");
     if (!isfinite(metric->value))
         text_puts(out, "\"");
@@ -37,7 +37,7 @@ void report_text(const struct report *report, struct text *out)
         metric_text(&report->metrics[i], out);
     }
     text_puts(out, "},\"c\":");
-    json_quote(out, report->checkpoint ? report->checkpoint : "");
+    quote_json(out, report->checkpoint ? report->checkpoint : "");
     text_puts(out, "}");
 }
 

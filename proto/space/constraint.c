@@ -135,7 +135,7 @@ static void put_values(const struct space *space,
         if (!named[i] || point[i].absent)
             continue;
         text_printf(out, "%s%s=", between, space->params[i].name);
-        value_text(&space->params[i], point[i], out);
+        space_value_text(&space->params[i], point[i], out);
         between = ", ";
     }
 }

@@ -152,7 +152,7 @@ static bool is_category(const struct reader *reader,
 static struct constraint *number(struct reader *reader, const char *where,
                                  struct constraint *expression)
 {
-    if (expression != NULL && expression_is_truth(expression))
+    if (expression != NULL && constraint_tree_is_truth(expression))
         return fault(reader, where, "needs a number here, not a comparison");
     if (expression != NULL && is_category(reader, expression))
         return fault(reader, where,
@@ -165,7 +165,7 @@ static struct constraint *number(struct reader *reader, const char *where,
 static struct constraint *truth(struct reader *reader, const char *where,
                                 struct constraint *expression)
 {
-    if (expression != NULL && !expression_is_truth(expression))
+    if (expression != NULL && !constraint_tree_is_truth(expression))
         return fault(reader, where,
                      "needs a comparison here, such as x + y <= 1");
     return expression;
@@ -177,7 +177,7 @@ static struct constraint *call(struct reader *reader, const char *name,
 {
     struct constraint *made = left ? make(reader, EXPRESSION_CALL) : NULL;
     if (made != NULL) {
-        made->operation = operation_find(name, len);
+        made->operation = constraint_tree_operation(name, len);
         made->left = left;
         made->right = right;
     }
@@ -209,7 +209,7 @@ static struct constraint *read_number(struct reader *reader)
 static struct constraint *read_function(struct reader *reader, size_t len)
 {
     const char *name = reader->next;
-    const struct operation *operation = operation_find(name, len);
+    const struct operation *operation = constraint_tree_operation(name, len);
     reader->next += len;
     if (!take(reader, "("))
         return fault(reader, reader->next, "needs a ( after %s",
@@ -259,7 +259,7 @@ static struct constraint *read_name(struct reader *reader)
     if (isdigit((unsigned char)*c) || *c == '.')
         return read_number(reader);
     const size_t len = word_length(c);
-    if (len > 0 && operation_find(c, len) != NULL)
+    if (len > 0 && constraint_tree_operation(c, len) != NULL)
         return read_function(reader, len);
     if (*c == '\0')
         return fault(reader, c, "ends where a number or a name is missing");
@@ -436,14 +436,15 @@ static bool is_continuous(const struct reader *reader,
     if (of == NULL)
         return false;
     if (of->kind == EXPRESSION_PARAMETER)
-        return param_levels(&reader->space->params[of->param]) == 0;
+        return space_param_levels(&reader->space->params[of->param]) == 0;
     return is_continuous(reader, of->left) || is_continuous(reader, of->right);
 }
 
 static void set_width(const struct space *space, struct constraint *comparison)
 {
-    const struct interval a = expression_interval(space, comparison->left);
-    const struct interval b = expression_interval(space, comparison->right);
+    const struct interval a = constraint_tree_interval(space, comparison->left);
+    const struct interval b =
+        constraint_tree_interval(space, comparison->right);
     const double width = fmax(a.high - b.low, b.high - a.low);
     comparison->width = isfinite(width) && width > 0 ? width : 1;
 }
@@ -477,7 +478,7 @@ static struct constraint *read_comparison(struct reader *reader)
 {
     const char *where = skip_blanks(reader);
     struct constraint *left = read_sum(reader), *all = NULL;
-    if (left == NULL || expression_is_truth(left))
+    if (left == NULL || constraint_tree_is_truth(left))
         return left;
     if (is_category(reader, left))
         return read_is(reader, where, left->param);
@@ -550,7 +551,7 @@ static struct constraint *read_all(struct reader *reader)
     if (*rest != '\0')
         return fault(reader, rest, "does not end before \"%.20s\"", rest);
     all = truth(reader, reader->text, all);
-    if (all != NULL && !expression_is_possible(reader->space, all))
+    if (all != NULL && !constraint_tree_is_possible(reader->space, all))
         return fault(reader, reader->text,
                      "no values of the parameters satisfy it");
     return all;

@@ -60,7 +60,7 @@ static const struct operation operations[] = {
     {"ceil", round_up, 1, true},
 };
 
-const struct operation *operation_find(const char *name, size_t len)
+const struct operation *constraint_tree_operation(const char *name, size_t len)
 {
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
         if (strlen(operations[i].name) == len &&
@@ -69,7 +69,7 @@ const struct operation *operation_find(const char *name, size_t len)
     return NULL;
 }
 
-bool expression_is_truth(const struct constraint *expression)
+bool constraint_tree_is_truth(const struct constraint *expression)
 {
     return expression->kind >= EXPRESSION_IS;
 }
@@ -111,8 +111,8 @@ static struct interval call_interval(const struct operation *operation,
     return result;
 }
 
-struct interval expression_interval(const struct space *space,
-                                    const struct constraint *number)
+struct interval constraint_tree_interval(const struct space *space,
+                                         const struct constraint *number)
 {
     if (number->kind == EXPRESSION_NUMBER)
         return (struct interval){number->number, number->number};
@@ -120,9 +120,10 @@ struct interval expression_interval(const struct space *space,
         return param_interval(&space->params[number->param]);
     if (!number->operation->ends_suffice)
         return everything;
-    const struct interval a = expression_interval(space, number->left);
+    const struct interval a = constraint_tree_interval(space, number->left);
     const struct interval b =
-        number->right == NULL ? a : expression_interval(space, number->right);
+        number->right == NULL ? a
+                              : constraint_tree_interval(space, number->right);
     return call_interval(number->operation, a, b);
 }
 
@@ -151,8 +152,8 @@ static struct chances compare_chances(const struct space *space,
     if (is_conditional(space, truth->left) ||
         is_conditional(space, truth->right))
         return (struct chances){true, true};
-    const struct interval a = expression_interval(space, truth->left);
-    const struct interval b = expression_interval(space, truth->right);
+    const struct interval a = constraint_tree_interval(space, truth->left);
+    const struct interval b = constraint_tree_interval(space, truth->right);
     /* What rounding moves is not certain. */
     const double slack = rounding * fmax(fabs(a.low), fabs(b.high));
     const bool one = a.low == a.high && b.low == b.high && a.low == b.low;
@@ -183,8 +184,8 @@ static struct chances chances_of(const struct space *space,
     return (struct chances){a.of_true || b.of_true, a.of_false && b.of_false};
 }
 
-bool expression_is_possible(const struct space *space,
-                            const struct constraint *truth)
+bool constraint_tree_is_possible(const struct space *space,
+                                 const struct constraint *truth)
 {
     return chances_of(space, truth).of_true;
 }

@@ -45,16 +45,16 @@ struct interval {
 
 /* An operator's, "neg" for the sign, or a function's; NULL when unknown. The
  * name is not terminated. */
-const struct operation *operation_find(const char *name, size_t len);
+const struct operation *constraint_tree_operation(const char *name, size_t len);
 
-bool expression_is_truth(const struct constraint *expression);
+bool constraint_tree_is_truth(const struct constraint *expression);
 
 /* Where the value of a number lies, whatever the parameters are. */
-struct interval expression_interval(const struct space *space,
-                                    const struct constraint *number);
+struct interval constraint_tree_interval(const struct space *space,
+                                         const struct constraint *number);
 
 /* Whether some point might satisfy it: false only when certainly none does. */
-bool expression_is_possible(const struct space *space,
-                            const struct constraint *truth);
+bool constraint_tree_is_possible(const struct space *space,
+                                 const struct constraint *truth);
 
 #endif

@@ -55,7 +55,7 @@ static bool condition_holds(struct look *look,
     const struct param *parent = &look->space->params[condition->parent];
     const struct value value = look->point[condition->parent];
     for (size_t i = 0; i < condition->n; i++)
-        if (value_equal(parent, value, condition->values[i]))
+        if (space_value_equal(parent, value, condition->values[i]))
             return look_active(look, condition->parent);
     return false;
 }
@@ -120,8 +120,8 @@ static bool conditions_exclude(const struct space *space,
         return false;
     for (size_t i = 0; i < a->n; i++)
         for (size_t j = 0; j < b->n; j++)
-            if (value_equal(&space->params[a->parent], a->values[i],
-                            b->values[j]))
+            if (space_value_equal(&space->params[a->parent], a->values[i],
+                                  b->values[j]))
                 return false;
     return true;
 }
@@ -187,7 +187,7 @@ static uint64_t int_levels(const struct param *param)
     return steps == UINT64_MAX ? UINT64_MAX : steps + 1;
 }
 
-uint64_t param_levels(const struct param *param)
+uint64_t space_param_levels(const struct param *param)
 {
     switch (param->type) {
     case PARAM_DOUBLE:
@@ -216,7 +216,7 @@ static double stepped_level(const struct param *param, uint64_t j)
     return clamp(strtod(digits, NULL), param->min, param->max);
 }
 
-struct value param_level(const struct param *param, uint64_t j)
+struct value space_param_level(const struct param *param, uint64_t j)
 {
     struct value value = {0};
     switch (param->type) {
@@ -314,7 +314,7 @@ static uint64_t log_cell(double low, double step, uint64_t levels, double u)
 
 static uint64_t level_from_unit(const struct param *param, double u)
 {
-    uint64_t levels = param_levels(param);
+    uint64_t levels = space_param_levels(param);
     bool whole = param->type == PARAM_INTEGER;
     double low = whole ? (double)param->int_min : param->min;
     double step = whole ? (double)param->int_step : param->step;
@@ -332,17 +332,18 @@ static uint64_t level_from_unit(const struct param *param, double u)
     return cell(u, levels);
 }
 
-struct value param_from_unit(const struct param *param, double u)
+struct value space_param_from_unit(const struct param *param, double u)
 {
     u = u > 0 ? (u < 1 ? u : 1) : 0; /* a NaN becomes 0 too */
     if (param->type == PARAM_DOUBLE && !(param->step > 0))
         return (struct value){.real = real_from_unit(param, u)};
-    return param_level(param, level_from_unit(param, u));
+    return space_param_level(param, level_from_unit(param, u));
 }
 
 /* ---- values as text ---- */
 
-bool value_equal(const struct param *param, struct value a, struct value b)
+bool space_value_equal(const struct param *param, struct value a,
+                       struct value b)
 {
     if (a.absent || b.absent)
         return a.absent == b.absent;
@@ -351,7 +352,8 @@ bool value_equal(const struct param *param, struct value a, struct value b)
     return a.whole == b.whole;
 }
 
-void value_text(const struct param *param, struct value value, struct text *out)
+void space_value_text(const struct param *param, struct value value,
+                      struct text *out)
 {
     switch (param->type) {
     case PARAM_DOUBLE:
@@ -369,11 +371,11 @@ void value_text(const struct param *param, struct value value, struct text *out)
     }
 }
 
-void value_push_json(const struct param *param, struct value value,
-                     cJSON *array)
+void space_value_push_json(const struct param *param, struct value value,
+                           cJSON *array)
 {
     struct text text = {0};
-    value_text(param, value, &text);
+    space_value_text(param, value, &text);
     if (param->type == PARAM_CATEGORICAL)
         json_push_string(array, text.data);
     else
@@ -381,8 +383,8 @@ void value_push_json(const struct param *param, struct value value,
     text_free(&text);
 }
 
-void point_text(const struct space *space, const struct value point[],
-                struct text *out)
+void space_point_text(const struct space *space, const struct value point[],
+                      struct text *out)
 {
     bool first = true;
     text_puts(out, "{");
@@ -393,12 +395,12 @@ void point_text(const struct space *space, const struct value point[],
         if (!first)
             text_puts(out, ",");
         first = false;
-        json_quote(out, param->name);
+        quote_json(out, param->name);
         text_puts(out, ":");
         if (param->type == PARAM_CATEGORICAL)
-            json_quote(out, param->labels[point[i].whole]);
+            quote_json(out, param->labels[point[i].whole]);
         else
-            value_text(param, point[i], out);
+            space_value_text(param, point[i], out);
     }
     text_puts(out, "}");
 }

@@ -89,42 +89,45 @@ void space_settle(const struct space *space, struct value point[]);
 bool space_is_flat(const struct space *space);
 
 /* Levels of one parameter: 0 for a continuous one. */
-uint64_t param_levels(const struct param *param);
-/* The j-th level, 0 <= j < param_levels(). */
-struct value param_level(const struct param *param, uint64_t j);
+uint64_t space_param_levels(const struct param *param);
+/* The j-th level, 0 <= j < space_param_levels(). */
+struct value space_param_level(const struct param *param, uint64_t j);
 /* Combinations of all levels, those of absent parameters counted too; 0 when
  * the space is continuous or has more than 2^63. */
 uint64_t space_size(const struct space *space);
 
 /* The value at u in [0,1) of the scaled range (search.md section 2: log and
  * reverse-log aware, levels as equal cells, clamped to the bounds). */
-struct value param_from_unit(const struct param *param, double u);
+struct value space_param_from_unit(const struct param *param, double u);
 
-bool value_equal(const struct param *param, struct value a, struct value b);
+bool space_value_equal(const struct param *param, struct value a,
+                       struct value b);
 /* Appends the value as an argument shows it: 0.001, 64, adam. Not absent. */
-void value_text(const struct param *param, struct value value,
-                struct text *out);
+void space_value_text(const struct param *param, struct value value,
+                      struct text *out);
 
 /* Appends it to a JSON array, numbers as numbers. Not absent. */
-void value_push_json(const struct param *param, struct value value,
-                     cJSON *array);
+void space_value_push_json(const struct param *param, struct value value,
+                           cJSON *array);
 
 /* Reads one value.
  * HT_INVALID  of a wrong kind, outside the range, or between two steps */
-enum ht_status param_read(const struct param *param, const struct node *node,
-                          struct value *value, struct ht_error *err);
+enum ht_status space_param_read(const struct param *param,
+                                const struct node *node, struct value *value,
+                                struct ht_error *err);
 
 /* Appends the canonical text of a settled point; absent values are left out.
  */
-void point_text(const struct space *space, const struct value point[],
-                struct text *out);
+void space_point_text(const struct space *space, const struct value point[],
+                      struct text *out);
 /* Reads canonical text (or any JSON object with every active parameter) back;
  * `point` has room for space->n and is settled.
  * HT_INVALID  a parameter is missing, unknown, outside its range, or has a
  *             value although its conditions do not hold */
-enum ht_status point_read(const struct space *space, const struct node *map,
-                          struct value point[], struct ht_error *err);
-enum ht_status point_parse(const struct space *space, const char *json,
-                           struct value point[], struct ht_error *err);
+enum ht_status space_point_read(const struct space *space,
+                                const struct node *map, struct value point[],
+                                struct ht_error *err);
+enum ht_status space_point_parse(const struct space *space, const char *json,
+                                 struct value point[], struct ht_error *err);
 
 #endif

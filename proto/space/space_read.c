@@ -31,8 +31,9 @@ static enum ht_status read_real(const struct param *param,
         return out_of_range(param, x, err);
     if (param->step > 0) {
         uint64_t j = (uint64_t)((x - param->min) / param->step + 0.5);
-        uint64_t levels = param_levels(param);
-        double level = param_level(param, j < levels ? j : levels - 1).real;
+        uint64_t levels = space_param_levels(param);
+        double level =
+            space_param_level(param, j < levels ? j : levels - 1).real;
         if (fabs(x - level) > param->step * 1e-6)
             return ht_fail(err, HT_INVALID, "%s is between two steps",
                            text_of_double(is, x));
@@ -97,8 +98,9 @@ static enum ht_status read_category(const struct param *param,
                    node->text);
 }
 
-enum ht_status param_read(const struct param *param, const struct node *node,
-                          struct value *value, struct ht_error *err)
+enum ht_status space_param_read(const struct param *param,
+                                const struct node *node, struct value *value,
+                                struct ht_error *err)
 {
     *value = (struct value){0};
     switch (param->type) {
@@ -120,7 +122,7 @@ static enum ht_status read_named(const struct param *param,
                                  const struct node *node, struct value *value,
                                  struct ht_error *err)
 {
-    enum ht_status status = param_read(param, node, value, err);
+    enum ht_status status = space_param_read(param, node, value, err);
     return status == HT_OK ? HT_OK
                            : ht_wrap(err, status, "parameter %s", param->name);
 }
@@ -167,8 +169,9 @@ static enum ht_status check_presence(const struct space *space,
     return HT_OK;
 }
 
-enum ht_status point_read(const struct space *space, const struct node *map,
-                          struct value point[], struct ht_error *err)
+enum ht_status space_point_read(const struct space *space,
+                                const struct node *map, struct value point[],
+                                struct ht_error *err)
 {
     if (map == NULL || map->kind != NODE_MAP)
         return ht_fail(err, HT_INVALID, "parameters must be an object");
@@ -189,8 +192,8 @@ enum ht_status point_read(const struct space *space, const struct node *map,
     return status;
 }
 
-enum ht_status point_parse(const struct space *space, const char *json,
-                           struct value point[], struct ht_error *err)
+enum ht_status space_point_parse(const struct space *space, const char *json,
+                                 struct value point[], struct ht_error *err)
 {
     struct arena *arena = arena_new();
     struct diag diag;
@@ -198,7 +201,7 @@ enum ht_status point_parse(const struct space *space, const char *json,
     diag_init(&diag, arena, "point", json, len);
     const struct node *map = node_read_json(arena, json, len, &diag);
     enum ht_status status =
-        map ? point_read(space, map, point, err)
+        map ? space_point_read(space, map, point, err)
             : ht_fail(err, HT_INVALID, "parameters: %s",
                       diag.first ? diag.first->text : "not JSON");
     arena_free(arena);

@@ -17,7 +17,7 @@ static bool is_among(const struct param *param, struct value value, size_t n,
                      const struct value values[])
 {
     for (size_t i = 0; i < n; i++)
-        if (value_equal(param, value, values[i]))
+        if (space_value_equal(param, value, values[i]))
             return true;
     return false;
 }
@@ -111,9 +111,9 @@ bool subspace_common(const struct subspace *part, struct value point[])
         more = false;
         for (size_t i = 0; i < space->n; i++)
             if (point[i].absent && part->at[i].n == 0 &&
-                param_levels(&space->params[i]) == 1 &&
+                space_param_levels(&space->params[i]) == 1 &&
                 space_active(space, point, i)) {
-                point[i] = param_level(&space->params[i], 0);
+                point[i] = space_param_level(&space->params[i], 0);
                 more = true;
             }
     }
@@ -155,8 +155,9 @@ bool subspace_leaves(const struct subspace *part, size_t i)
 uint64_t subspace_levels(const struct space *space, const struct subspace *part,
                          size_t i)
 {
-    return part != NULL && part->at[i].n > 0 ? part->at[i].n
-                                             : param_levels(&space->params[i]);
+    return part != NULL && part->at[i].n > 0
+               ? part->at[i].n
+               : space_param_levels(&space->params[i]);
 }
 
 struct value subspace_level(const struct space *space,
@@ -164,7 +165,7 @@ struct value subspace_level(const struct space *space,
 {
     return part != NULL && part->at[i].n > 0
                ? part->at[i].values[j]
-               : param_level(&space->params[i], j);
+               : space_param_level(&space->params[i], j);
 }
 
 uint64_t subspace_size(const struct space *space, const struct subspace *part)

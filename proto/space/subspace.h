@@ -47,7 +47,8 @@ void subspace_settle(const struct space *space, const struct subspace *part,
 /* Whether parameter i may have several values there, all of them or some. */
 bool subspace_leaves(const struct subspace *part, size_t i);
 
-/* As param_levels(), param_level() and space_size(), of the part. */
+/* As space_param_levels(), space_param_level() and space_size(), of the part.
+ */
 uint64_t subspace_levels(const struct space *space, const struct subspace *part,
                          size_t i);
 struct value subspace_level(const struct space *space,

@@ -14,7 +14,7 @@
 #include "runner/reports/runner_stream.h"
 
 enum {
-    N_LOGS = sizeof((struct run_replica *)0)->logs / sizeof(struct log_ship)
+    N_LOGS = sizeof((struct attempt_replica *)0)->logs / sizeof(struct log_ship)
 };
 
 enum { TOLD_REPLICAS = 16 }; /* in the evidence, the master first */
@@ -25,13 +25,13 @@ static const char default_file[] = "/tmp/hypertune/output.metrics";
 static const char mark_started[] = "started";
 static const char mark_ended[] = "ended";
 
-struct run *run_new(const struct site *site, const struct engine *engine,
-                    struct order *order)
+struct attempt *attempt_new(const struct site *site,
+                            const struct engine *engine, struct order *order)
 {
     static const char *const streams[N_LOGS] = {"stdout", "stderr",
                                                 WORDS_STREAM};
     const char *credentials = credentials_path(order->arena, site, &order->key);
-    struct run *run = ht_xcalloc(1, sizeof *run);
+    struct attempt *run = ht_xcalloc(1, sizeof *run);
     run->engine = engine;
     run->order = order;
     run->watch = -1;
@@ -47,7 +47,7 @@ struct run *run_new(const struct site *site, const struct engine *engine,
     run->replicas =
         arena_alloc(order->arena, order->n_replicas, sizeof *run->replicas);
     for (size_t i = 0; i < order->n_replicas; i++) {
-        struct run_replica *replica = &run->replicas[i];
+        struct attempt_replica *replica = &run->replicas[i];
         replica->name = order->replicas[i].name;
         replica->folder = prepare_replica_folder(order->arena, run->folder,
                                                  &order->replicas[i]);
@@ -62,7 +62,7 @@ struct run *run_new(const struct site *site, const struct engine *engine,
     return run;
 }
 
-void run_free(struct run *run)
+void attempt_free(struct attempt *run)
 {
     if (run == NULL)
         return;
@@ -76,7 +76,7 @@ void run_free(struct run *run)
     free(run);
 }
 
-static void end_unstarted(struct run *run, const struct ht_error *err)
+static void end_unstarted(struct attempt *run, const struct ht_error *err)
 {
     const bool impossible = err->status == HT_PRECONDITION;
     run->engine->remove(&run->place);
@@ -95,7 +95,8 @@ static void end_unstarted(struct run *run, const struct ht_error *err)
                run->order->name, err->text);
 }
 
-static enum ht_status place(struct run *run, const struct strings *free_gpus,
+static enum ht_status place(struct attempt *run,
+                            const struct strings *free_gpus,
                             struct ht_error *err)
 {
     if (run->placement.n > 0)
@@ -109,7 +110,7 @@ static enum ht_status place(struct run *run, const struct strings *free_gpus,
 }
 
 /* Before anything starts, or after it was there: see records_begin(). */
-static enum ht_status begin_records(struct run *run, bool anew,
+static enum ht_status begin_records(struct attempt *run, bool anew,
                                     struct ht_error *err)
 {
     enum ht_status status = HT_OK;
@@ -119,7 +120,7 @@ static enum ht_status begin_records(struct run *run, bool anew,
     return status;
 }
 
-static void end_or_go_on(struct run *run, enum ht_status status,
+static void end_or_go_on(struct attempt *run, enum ht_status status,
                          const struct ht_error *err, const char *event)
 {
     if (status != HT_OK)
@@ -128,8 +129,8 @@ static void end_or_go_on(struct run *run, enum ht_status status,
         runner_log(RUNNER_INFO, event, "name=%s", run->order->name);
 }
 
-void run_start(struct run *run, const struct strings *free_gpus,
-               const char *lease, size_t len)
+void attempt_start(struct attempt *run, const struct strings *free_gpus,
+                   const char *lease, size_t len)
 {
     struct ht_error err, why;
     run->accepted = true;
@@ -149,8 +150,8 @@ void run_start(struct run *run, const struct strings *free_gpus,
     end_or_go_on(run, status, &err, "attempt.started");
 }
 
-void run_refuse(struct run *run, const char *lease, size_t len,
-                const char *reason)
+void attempt_refuse(struct attempt *run, const char *lease, size_t len,
+                    const char *reason)
 {
     struct ht_error err;
     run->accepted = true;
@@ -159,14 +160,14 @@ void run_refuse(struct run *run, const char *lease, size_t len,
     end_unstarted(run, &err);
 }
 
-bool run_disturbs(const struct run *run, const struct run *other)
+bool attempt_disturbs(const struct attempt *run, const struct attempt *other)
 {
     return !other->collected &&
            results_file_is_same(records_file(run->replicas[0].records),
                                 records_file(other->replicas[0].records));
 }
 
-void run_adopt(struct run *run, const struct strings *free_gpus)
+void attempt_adopt(struct attempt *run, const struct strings *free_gpus)
 {
     struct ht_error err;
     run->accepted = true;
@@ -182,13 +183,13 @@ void run_adopt(struct run *run, const struct strings *free_gpus)
     end_or_go_on(run, status, &err, "attempt.adopted");
 }
 
-void run_remove(struct run *run)
+void attempt_remove(struct attempt *run)
 {
     run->engine->remove(&run->place);
     prepare_remove(run->place.site, &run->order->key);
 }
 
-void run_stop(struct run *run, const struct stop_order *order)
+void attempt_stop(struct attempt *run, const struct stop_order *order)
 {
     if (!run->ended)
         run->engine->stop(&run->place, order);
@@ -201,18 +202,18 @@ static bool was_killed(const struct ending *ending)
            (!ending->has_exit || ending->exit > 128);
 }
 
-static void note_end(struct run *run)
+static void note_end(struct attempt *run)
 {
     run->ended = true;
     for (size_t i = 0; was_killed(&run->ending) && i < run->order->n_replicas;
          i++)
         records_cut(run->replicas[i].records);
     runner_log(RUNNER_INFO, "attempt.ended", "name=%s outcome=%s reason=\"%s\"",
-               run->order->name, outcome_name(run->ending.outcome),
+               run->order->name, folder_outcome_name(run->ending.outcome),
                run->ending.reason);
 }
 
-static uint64_t count_skipped(const struct run *run)
+static uint64_t count_skipped(const struct attempt *run)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < run->order->n_replicas; i++)
@@ -221,9 +222,10 @@ static uint64_t count_skipped(const struct run *run)
 }
 
 /* What lies in a folder that is not the replica's any more is not its. */
-static bool collect(struct run *run, size_t i, int64_t next_beat, bool final)
+static bool collect(struct attempt *run, size_t i, int64_t next_beat,
+                    bool final)
 {
-    struct run_replica *replica = &run->replicas[i];
+    struct attempt_replica *replica = &run->replicas[i];
     if (home_lost(&run->place.homes[i], replica->folder) == NULL)
         return records_collect(replica->records, next_beat, final);
     for (size_t k = 0; k < N_LOGS; k++)
@@ -231,7 +233,7 @@ static bool collect(struct run *run, size_t i, int64_t next_beat, bool final)
     return false;
 }
 
-bool run_tick(struct run *run, int64_t next_beat)
+bool attempt_tick(struct attempt *run, int64_t next_beat)
 {
     if (!run->accepted || run->collected)
         return false;
@@ -250,24 +252,24 @@ bool run_tick(struct run *run, int64_t next_beat)
     return more;
 }
 
-bool run_is_started(const struct run *run)
+bool attempt_is_started(const struct attempt *run)
 {
     return run->engine->is_started(&run->place);
 }
 
-void run_mark_started(struct run *run)
+void attempt_mark_started(struct attempt *run)
 {
     run->told_started = true;
     (void)disk_mark(run->folder, mark_started, NULL);
 }
 
-void run_mark_ended(struct run *run)
+void attempt_mark_ended(struct attempt *run)
 {
     run->told_ended = true;
     (void)disk_mark(run->folder, mark_ended, NULL);
 }
 
-bool run_has_queue(const struct run *run)
+bool attempt_has_queue(const struct attempt *run)
 {
     for (size_t i = 0; i < run->order->n_replicas; i++) {
         if (records_queue(run->replicas[i].records)->n > 0)
@@ -276,9 +278,9 @@ bool run_has_queue(const struct run *run)
     return false;
 }
 
-bool run_is_shipped(const struct run *run)
+bool attempt_is_shipped(const struct attempt *run)
 {
-    if (!run->collected || run_has_queue(run))
+    if (!run->collected || attempt_has_queue(run))
         return false;
     for (size_t i = 0; i < run->order->n_replicas; i++) {
         for (size_t k = 0; k < N_LOGS; k++) {
@@ -290,7 +292,7 @@ bool run_is_shipped(const struct run *run)
 }
 
 /* Where cloudml-hypertune writes when no variable names a file. */
-static bool has_default_file(const struct run *run)
+static bool has_default_file(const struct attempt *run)
 {
     struct stat status;
     return run->order->replicas[0].image == NULL &&
@@ -300,7 +302,7 @@ static bool has_default_file(const struct run *run)
            (int64_t)status.st_mtim.tv_sec * 1000 <= run->ending.ended_ms;
 }
 
-void run_evidence_text(const struct run *run, struct text *out)
+void attempt_evidence_text(const struct attempt *run, struct text *out)
 {
     const struct order *order = run->order;
     const struct records *master = run->replicas[0].records;

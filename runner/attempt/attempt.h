@@ -17,7 +17,7 @@
 #include "runner/reports/log_ship.h"
 #include "runner/reports/records.h"
 
-struct run_replica {
+struct attempt_replica {
     const char *name; /* "master-0" */
     const char *folder;
     struct records *records;
@@ -25,14 +25,14 @@ struct run_replica {
     int watch;               /* inotify descriptor, -1: none */
 };
 
-struct run {
-    struct run *next;
+struct attempt {
+    struct attempt *next;
     const struct engine *engine;
     struct engine_place place;
     struct order *order;
     const char *folder;
-    struct placement placement;   /* n is 0 before it is chosen */
-    struct run_replica *replicas; /* order->n_replicas of them */
+    struct placement placement;       /* n is 0 before it is chosen */
+    struct attempt_replica *replicas; /* order->n_replicas of them */
     int watch;     /* inotify descriptor of the metrics file's folder, or -1 */
     bool accepted; /* the server wants it here; else it waits for hello */
     bool told_started; /* confirmed by the server */
@@ -44,41 +44,42 @@ struct run {
 };
 
 /* Takes the order over. */
-struct run *run_new(const struct site *site, const struct engine *engine,
-                    struct order *order);
-void run_free(struct run *run); /* accepts NULL; leaves processes alone */
+struct attempt *attempt_new(const struct site *site,
+                            const struct engine *engine, struct order *order);
+void attempt_free(
+    struct attempt *run); /* accepts NULL; leaves processes alone */
 
 /* Puts the lease on disk and starts the attempt, with GPUs out of those that
  * are free. Whatever fails ends the run, with the reason: as failed
  * when the engine cannot run what was ordered, else as lost. */
-void run_start(struct run *run, const struct strings *free_gpus,
-               const char *lease, size_t len);
+void attempt_start(struct attempt *run, const struct strings *free_gpus,
+                   const char *lease, size_t len);
 /* Puts the lease on disk and ends the run as lost at once. */
-void run_refuse(struct run *run, const char *lease, size_t len,
-                const char *reason);
+void attempt_refuse(struct attempt *run, const char *lease, size_t len,
+                    const char *reason);
 /* Whether both write the same metrics file, and the other may not have been
  * read to its end. */
-bool run_disturbs(const struct run *run, const struct run *other);
+bool attempt_disturbs(const struct attempt *run, const struct attempt *other);
 /* Goes on with an attempt of an earlier life that the server still wants. */
-void run_adopt(struct run *run, const struct strings *free_gpus);
+void attempt_adopt(struct attempt *run, const struct strings *free_gpus);
 /* Kills what is left and removes the folder. */
-void run_remove(struct run *run);
-void run_stop(struct run *run, const struct stop_order *order);
+void attempt_remove(struct attempt *run);
+void attempt_stop(struct attempt *run, const struct stop_order *order);
 
 /* Every replica has begun to run; of an attempt that has ended, had. */
-bool run_is_started(const struct run *run);
+bool attempt_is_started(const struct attempt *run);
 
 /* Asks the engine and reads new records; true when there is more to read. */
-bool run_tick(struct run *run, int64_t next_beat);
+bool attempt_tick(struct attempt *run, int64_t next_beat);
 
-void run_mark_started(struct run *run); /* `started` was confirmed */
-void run_mark_ended(struct run *run);   /* `ended` was confirmed */
+void attempt_mark_started(struct attempt *run); /* `started` was confirmed */
+void attempt_mark_ended(struct attempt *run);   /* `ended` was confirmed */
 
-bool run_has_queue(const struct run *run); /* records wait to be sent */
+bool attempt_has_queue(const struct attempt *run); /* records wait to be sent */
 /* Everything the attempt left was confirmed by the server. */
-bool run_is_shipped(const struct run *run);
+bool attempt_is_shipped(const struct attempt *run);
 /* Appends the member "evidence" of `drained` (proto/README.md section 4) when
  * the master has not reported every metric of the study. */
-void run_evidence_text(const struct run *run, struct text *out);
+void attempt_evidence_text(const struct attempt *run, struct text *out);
 
 #endif

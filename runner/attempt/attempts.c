@@ -14,45 +14,46 @@
 #include "runner/base/log.h"
 #include "runner/base/procfs.h"
 
-void fleet_init(struct fleet *fleet, const struct site *site,
-                const struct engine *engine)
+void attempts_init(struct attempts *fleet, const struct site *site,
+                   const struct engine *engine)
 {
-    *fleet = (struct fleet){
+    *fleet = (struct attempts){
         .site = site,
         .engine = engine,
         .watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK),
     };
 }
 
-void fleet_fini(struct fleet *fleet)
+void attempts_fini(struct attempts *fleet)
 {
     while (fleet->first != NULL) {
-        struct run *next = fleet->first->next;
-        run_free(fleet->first);
+        struct attempt *next = fleet->first->next;
+        attempt_free(fleet->first);
         fleet->first = next;
     }
     if (fleet->watch >= 0)
         close(fleet->watch);
 }
 
-struct run *fleet_find(const struct fleet *fleet, const struct attempt_key *key)
+struct attempt *attempts_find(const struct attempts *fleet,
+                              const struct order_key *key)
 {
-    struct run *run = fleet->first;
-    while (run != NULL && !attempt_key_equal(&run->order->key, key))
+    struct attempt *run = fleet->first;
+    while (run != NULL && !order_key_equal(&run->order->key, key))
         run = run->next;
     return run;
 }
 
-static void add(struct fleet *fleet, struct run *run)
+static void add(struct attempts *fleet, struct attempt *run)
 {
-    struct run **last = &fleet->first;
+    struct attempt **last = &fleet->first;
     while (*last != NULL)
         last = &(*last)->next;
     *last = run;
     fleet->dirty = true;
 }
 
-static void watch(struct fleet *fleet, struct run *run)
+static void watch(struct attempts *fleet, struct attempt *run)
 {
     for (size_t i = 0; i < run->order->n_replicas && fleet->watch >= 0; i++)
         run->replicas[i].watch =
@@ -61,7 +62,7 @@ static void watch(struct fleet *fleet, struct run *run)
 }
 
 /* A folder that several attempts have is watched once for all of them. */
-static void watch_file(struct fleet *fleet, struct run *run)
+static void watch_file(struct attempts *fleet, struct attempt *run)
 {
     const char *folder = records_file(run->replicas[0].records)->folder;
     if (fleet->watch >= 0 && run->watch < 0 && folder != NULL)
@@ -70,9 +71,9 @@ static void watch_file(struct fleet *fleet, struct run *run)
                                            IN_DELETE | IN_ONLYDIR);
 }
 
-static void forget_watch(const struct fleet *fleet, int watch)
+static void forget_watch(const struct attempts *fleet, int watch)
 {
-    const struct run *run = fleet->first;
+    const struct attempt *run = fleet->first;
     while (run != NULL && run->watch != watch)
         run = run->next;
     if (run == NULL && fleet->watch >= 0 && watch >= 0)
@@ -80,84 +81,85 @@ static void forget_watch(const struct fleet *fleet, int watch)
 }
 
 /* An attempt that was given up here, which the server knows already. */
-static const struct run *find_disturbed(const struct fleet *fleet,
-                                        const struct run *run)
+static const struct attempt *find_disturbed(const struct attempts *fleet,
+                                            const struct attempt *run)
 {
-    const struct run *other = fleet->first;
-    while (other != NULL && !run_disturbs(run, other))
+    const struct attempt *other = fleet->first;
+    while (other != NULL && !attempt_disturbs(run, other))
         other = other->next;
     return other;
 }
 
-void fleet_start(struct fleet *fleet, struct order *order, const char *lease,
-                 size_t len)
+void attempts_start(struct attempts *fleet, struct order *order,
+                    const char *lease, size_t len)
 {
-    if (fleet_find(fleet, &order->key) != NULL) {
+    if (attempts_find(fleet, &order->key) != NULL) {
         order_free(order);
         return;
     }
-    struct run *run = run_new(fleet->site, fleet->engine, order);
-    const struct strings free_gpus = fleet_free_gpus(fleet, order->arena);
-    const struct run *other = find_disturbed(fleet, run);
+    struct attempt *run = attempt_new(fleet->site, fleet->engine, order);
+    const struct strings free_gpus = attempts_free_gpus(fleet, order->arena);
+    const struct attempt *other = find_disturbed(fleet, run);
     if (other != NULL)
-        run_refuse(run, lease, len,
-                   arena_printf(order->arena,
-                                "%s still writes the metrics file %s",
-                                other->order->name, order->metrics_file));
+        attempt_refuse(run, lease, len,
+                       arena_printf(order->arena,
+                                    "%s still writes the metrics file %s",
+                                    other->order->name, order->metrics_file));
     else
-        run_start(run, &free_gpus, lease, len);
+        attempt_start(run, &free_gpus, lease, len);
     add(fleet, run);
     watch(fleet, run);
 }
 
-void fleet_adopt(struct fleet *fleet, struct run *run)
+void attempts_adopt(struct attempts *fleet, struct attempt *run)
 {
-    const struct strings free_gpus = fleet_free_gpus(fleet, run->order->arena);
-    run_adopt(run, &free_gpus);
+    const struct strings free_gpus =
+        attempts_free_gpus(fleet, run->order->arena);
+    attempt_adopt(run, &free_gpus);
     watch(fleet, run);
     fleet->dirty = true;
 }
 
-void fleet_drop(struct fleet *fleet, struct run *run)
+void attempts_drop(struct attempts *fleet, struct attempt *run)
 {
-    struct run **link = &fleet->first;
+    struct attempt **link = &fleet->first;
     while (*link != run)
         link = &(*link)->next;
     *link = run->next;
     for (size_t i = 0; i < run->order->n_replicas && fleet->watch >= 0; i++)
         inotify_rm_watch(fleet->watch, run->replicas[i].watch);
     forget_watch(fleet, run->watch);
-    run_remove(run);
-    run_free(run);
+    attempt_remove(run);
+    attempt_free(run);
 }
 
-bool fleet_tick(struct fleet *fleet, int64_t next_beat)
+bool attempts_tick(struct attempts *fleet, int64_t next_beat)
 {
     bool more = false;
     fleet->dirty = false;
-    for (struct run *run = fleet->first; run != NULL; run = run->next) {
+    for (struct attempt *run = fleet->first; run != NULL; run = run->next) {
         watch_file(fleet, run);
-        more |= run_tick(run, next_beat);
+        more |= attempt_tick(run, next_beat);
     }
     return more;
 }
 
-void fleet_read_watch(struct fleet *fleet)
+void attempts_read_watch(struct attempts *fleet)
 {
     char events[4096];
     while (read(fleet->watch, events, sizeof events) > 0)
         fleet->dirty = true;
 }
 
-int fleet_free_slots(const struct fleet *fleet)
+int attempts_free_slots(const struct attempts *fleet)
 {
     int free_slots = fleet->site->slots;
-    for (const struct run *run = fleet->first; run != NULL; run = run->next)
+    for (const struct attempt *run = fleet->first; run != NULL; run = run->next)
         free_slots -= !run->ended;
     return free_slots > 0 ? free_slots : 0;
 }
 
-static bool has_gpu(const struct run *run, const char *gpu)
+static bool has_gpu(const struct attempt *run, const char *gpu)
 {
     for (size_t i = 0; i < run->placement.n; i++) {
         const struct strings *gpus = &run->placement.seats[i].gpus;
@@ -169,15 +171,16 @@ static bool has_gpu(const struct run *run, const char *gpu)
     return false;
 }
 
-static int count_users(const struct fleet *fleet, const char *gpu)
+static int count_users(const struct attempts *fleet, const char *gpu)
 {
     int users = 0;
-    for (const struct run *run = fleet->first; run != NULL; run = run->next)
+    for (const struct attempt *run = fleet->first; run != NULL; run = run->next)
         users += !run->ended && has_gpu(run, gpu);
     return users;
 }
 
-struct strings fleet_free_gpus(const struct fleet *fleet, struct arena *arena)
+struct strings attempts_free_gpus(const struct attempts *fleet,
+                                  struct arena *arena)
 {
     const struct strings *all = &fleet->site->gpus;
     const char **items = arena_alloc(arena, all->n + 1, sizeof *items);
@@ -196,10 +199,10 @@ struct strings fleet_free_gpus(const struct fleet *fleet, struct arena *arena)
     return found;
 }
 
-size_t fleet_count(const struct fleet *fleet)
+size_t attempts_count(const struct attempts *fleet)
 {
     size_t n = 0;
-    for (const struct run *run = fleet->first; run != NULL; run = run->next)
+    for (const struct attempt *run = fleet->first; run != NULL; run = run->next)
         n++;
     return n;
 }
@@ -244,7 +247,7 @@ static void clear_debris(const char *folder)
         closedir(dir);
 }
 
-static void take_in(struct fleet *fleet, const struct attempt_key *key)
+static void take_in(struct attempts *fleet, const struct order_key *key)
 {
     struct arena *arena = arena_new();
     const char *folder = prepare_attempt_folder(arena, fleet->site, key);
@@ -255,8 +258,8 @@ static void take_in(struct fleet *fleet, const struct attempt_key *key)
         disk_read(arena, folder, "lease.json", HT_MAX_MESSAGE, &lease, &err);
     if (status == HT_OK)
         status = order_parse(lease.data, lease.len, &order, &err);
-    if (status == HT_OK && attempt_key_equal(&order->key, key)) {
-        add(fleet, run_new(fleet->site, fleet->engine, order));
+    if (status == HT_OK && order_key_equal(&order->key, key)) {
+        add(fleet, attempt_new(fleet->site, fleet->engine, order));
     } else {
         runner_log(RUNNER_WARN, "attempt.debris", "folder=%s", folder);
         order_free(order);
@@ -266,8 +269,8 @@ static void take_in(struct fleet *fleet, const struct attempt_key *key)
     arena_free(arena);
 }
 
-static void scan_level(struct fleet *fleet, const char *path,
-                       struct attempt_key *key, int depth)
+static void scan_level(struct attempts *fleet, const char *path,
+                       struct order_key *key, int depth)
 {
     int64_t *const level[] = {&key->study, &key->trial, &key->attempt};
     DIR *dir = opendir(path);
@@ -290,8 +293,8 @@ static void scan_level(struct fleet *fleet, const char *path,
     closedir(dir);
 }
 
-void fleet_scan(struct fleet *fleet)
+void attempts_scan(struct attempts *fleet)
 {
-    struct attempt_key key = {0};
+    struct order_key key = {0};
     scan_level(fleet, fleet->site->state, &key, 0);
 }

@@ -12,40 +12,41 @@
 
 #include "runner/attempt/attempt.h"
 
-struct fleet {
+struct attempts {
     const struct site *site;
     const struct engine *engine;
-    struct run *first;
+    struct attempt *first;
     int watch;  /* inotify, -1: only the clock tells */
     bool dirty; /* something moved in a folder since the last tick */
 };
 
-void fleet_init(struct fleet *fleet, const struct site *site,
-                const struct engine *engine);
-void fleet_fini(struct fleet *fleet); /* leaves processes alone */
+void attempts_init(struct attempts *fleet, const struct site *site,
+                   const struct engine *engine);
+void attempts_fini(struct attempts *fleet); /* leaves processes alone */
 
 /* Takes in every attempt that lies in the state folder. What was prepared
  * without a readable lease is killed and removed. */
-void fleet_scan(struct fleet *fleet);
+void attempts_scan(struct attempts *fleet);
 
-struct run *fleet_find(const struct fleet *fleet,
-                       const struct attempt_key *key);
+struct attempt *attempts_find(const struct attempts *fleet,
+                              const struct order_key *key);
 /* Starts an attempt; one that is there already changes nothing. */
-void fleet_start(struct fleet *fleet, struct order *order, const char *lease,
-                 size_t len);
-void fleet_adopt(struct fleet *fleet, struct run *run);
+void attempts_start(struct attempts *fleet, struct order *order,
+                    const char *lease, size_t len);
+void attempts_adopt(struct attempts *fleet, struct attempt *run);
 /* Kills it, removes its folder and forgets it. */
-void fleet_drop(struct fleet *fleet, struct run *run);
+void attempts_drop(struct attempts *fleet, struct attempt *run);
 
 /* Asks every engine and reads every file that may have grown; true when there
  * is more to read at once. */
-bool fleet_tick(struct fleet *fleet, int64_t next_beat);
-void fleet_read_watch(struct fleet *fleet);
+bool attempts_tick(struct attempts *fleet, int64_t next_beat);
+void attempts_read_watch(struct attempts *fleet);
 
-int fleet_free_slots(const struct fleet *fleet);
+int attempts_free_slots(const struct attempts *fleet);
 /* GPUs that no attempt has which still runs, or where they are shared, all,
  * the least used first; in the arena. */
-struct strings fleet_free_gpus(const struct fleet *fleet, struct arena *arena);
-size_t fleet_count(const struct fleet *fleet);
+struct strings attempts_free_gpus(const struct attempts *fleet,
+                                  struct arena *arena);
+size_t attempts_count(const struct attempts *fleet);
 
 #endif

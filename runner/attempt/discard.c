@@ -36,13 +36,13 @@ struct discard {
 /* A root that the folder lies below; NULL: none. */
 static const char *find_root(const struct site *site, const char *folder)
 {
-    if (beneath_rest(site->state, folder) != NULL)
+    if (safe_path_rest(site->state, folder) != NULL)
         return site->state;
     for (size_t i = 0; i < site->volume_roots.n; i++) {
-        if (beneath_rest(site->volume_roots.items[i], folder) != NULL)
+        if (safe_path_rest(site->volume_roots.items[i], folder) != NULL)
             return site->volume_roots.items[i];
     }
-    return site->gcs_root != NULL && beneath_rest(site->gcs_root, folder)
+    return site->gcs_root != NULL && safe_path_rest(site->gcs_root, folder)
                ? site->gcs_root
                : NULL;
 }
@@ -67,7 +67,7 @@ static bool remove_outputs(const struct site *site, const struct entry *entry)
     const char *folder = outputs_here(arena, site, &order);
     const char *root = folder != NULL ? find_root(site, folder) : NULL;
     if (root != NULL) {
-        const int fd = beneath_open(root, beneath_rest(root, folder));
+        const int fd = safe_path_open(root, safe_path_rest(root, folder));
         if (fd >= 0) {
             remove_folders(arena, fd);
             close(fd);

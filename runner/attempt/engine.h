@@ -24,7 +24,7 @@ struct engine_place { /* one attempt in an engine's hands */
     const struct order *order; /* the engine may allocate in its arena */
     const struct placement *placement; /* chosen and written */
     const char *folder;                /* of the attempt; the lease is in it */
-    struct home *homes; /* of the replicas; crew_init() notes them */
+    struct home *homes; /* of the replicas; replicas_init() notes them */
     void *memory;       /* the engine's own, NULL at first */
 };
 
@@ -70,7 +70,7 @@ struct engine {
      * was; a replica is started at most once, whoever asks. Fails as start()
      * does. */
     enum ht_status (*adopt)(struct engine_place *place, struct ht_error *err);
-    /* Fills `ending` when every replica has ended; verdict_find() decides, and
+    /* Fills `ending` when every replica has ended; outcome_find() decides, and
      * the first decisive end makes it stop the others. */
     enum engine_state (*poll)(struct engine_place *place,
                               struct ending *ending);

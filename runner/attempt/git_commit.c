@@ -34,13 +34,13 @@ struct question {
     bool dirty;
 };
 
-struct provenance {
+struct git_commit {
     struct question questions[MOST_FOLDERS];
 };
 
-struct provenance *provenance_new(void)
+struct git_commit *git_commit_new(void)
 {
-    struct provenance *provenance = ht_xcalloc(1, sizeof *provenance);
+    struct git_commit *provenance = ht_xcalloc(1, sizeof *provenance);
     for (size_t i = 0; i < MOST_FOLDERS; i++)
         provenance->questions[i].fd = -1;
     return provenance;
@@ -63,7 +63,7 @@ static void forget(struct question *question)
     *question = (struct question){.fd = -1};
 }
 
-void provenance_free(struct provenance *provenance)
+void git_commit_free(struct git_commit *provenance)
 {
     for (size_t i = 0; provenance != NULL && i < MOST_FOLDERS; i++)
         forget(&provenance->questions[i]);
@@ -158,7 +158,7 @@ static void listen(struct question *question, int64_t now_ms)
 
 /* ---- being asked ---- */
 
-static struct question *find(struct provenance *provenance, const char *folder)
+static struct question *find(struct git_commit *provenance, const char *folder)
 {
     struct question *oldest = &provenance->questions[0];
     for (size_t i = 0; i < MOST_FOLDERS; i++) {
@@ -171,7 +171,7 @@ static struct question *find(struct provenance *provenance, const char *folder)
     return oldest;
 }
 
-struct provenance_answer provenance_ask(struct provenance *provenance,
+struct git_commit_answer git_commit_ask(struct git_commit *provenance,
                                         const char *folder, int64_t now_ms)
 {
     struct question *question = find(provenance, folder);
@@ -180,14 +180,14 @@ struct provenance_answer provenance_ask(struct provenance *provenance,
     if (!same || (question->fd < 0 && now_ms - question->asked_ms >= FRESH_MS))
         begin(question, folder, now_ms);
     listen(question, now_ms);
-    return (struct provenance_answer){
+    return (struct git_commit_answer){
         .known = question->fd < 0,
         .commit = question->commit[0] != '\0' ? question->commit : NULL,
         .dirty = question->dirty,
     };
 }
 
-int64_t provenance_wake_at(const struct provenance *provenance, int64_t now_ms)
+int64_t git_commit_wake_at(const struct git_commit *provenance, int64_t now_ms)
 {
     for (size_t i = 0; i < MOST_FOLDERS; i++) {
         if (provenance->questions[i].fd >= 0)

@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct provenance;
+struct git_commit;
 
-struct provenance *provenance_new(void);
-void provenance_free(struct provenance *provenance); /* accepts NULL */
+struct git_commit *git_commit_new(void);
+void git_commit_free(struct git_commit *provenance); /* accepts NULL */
 
-struct provenance_answer {
+struct git_commit_answer {
     bool known;         /* false: git is still at it */
     const char *commit; /* NULL: no work tree of git; borrowed until the next
                            call */
@@ -23,10 +23,10 @@ struct provenance_answer {
 
 /* What the folder stands at, asking git when nobody has lately. An answer comes
  * within two seconds of the first question, or counts as none. */
-struct provenance_answer provenance_ask(struct provenance *provenance,
+struct git_commit_answer git_commit_ask(struct git_commit *provenance,
                                         const char *folder, int64_t now_ms);
 /* Monotonic time to ask again about what is not known yet; INT64_MAX: all is.
  */
-int64_t provenance_wake_at(const struct provenance *provenance, int64_t now_ms);
+int64_t git_commit_wake_at(const struct git_commit *provenance, int64_t now_ms);
 
 #endif

@@ -41,7 +41,7 @@ static size_t find_earliest(const struct order *order,
     return found;
 }
 
-size_t verdict_find(const struct order *order,
+size_t outcome_find(const struct order *order,
                     const struct ending *const endings[])
 {
     const size_t none = order->n_replicas;
@@ -54,7 +54,7 @@ size_t verdict_find(const struct order *order,
     return lost != none ? lost : found;
 }
 
-struct ending verdict_make(const struct order *order, size_t decisive,
+struct ending outcome_make(const struct order *order, size_t decisive,
                            const struct ending *ending)
 {
     struct ending made = *ending;

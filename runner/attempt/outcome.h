@@ -18,12 +18,12 @@
  * failure is, a lost replica is its cause: the others fail for the lack of it,
  * maybe before anybody notices the loss. A replica that was stopped while
  * nothing else has ended tells that the whole attempt is being stopped. */
-size_t verdict_find(const struct order *order,
+size_t outcome_find(const struct order *order,
                     const struct ending *const endings[]);
 
 /* The attempt's end as that replica's; the reason of a failure names the
  * replica when there are several. */
-struct ending verdict_make(const struct order *order, size_t decisive,
+struct ending outcome_make(const struct order *order, size_t decisive,
                            const struct ending *ending);
 
 #endif

@@ -23,7 +23,7 @@ const struct pair output_folders[OUTPUT_FOLDERS] = {
 };
 
 char *outputs_trial_folder(struct arena *arena, const struct site *site,
-                           const struct attempt_key *key)
+                           const struct order_key *key)
 {
     return arena_printf(arena, "%s/%lld/%lld", site->state,
                         (long long)key->study, (long long)key->trial);
@@ -129,23 +129,22 @@ enum ht_status outputs_make(const char *here, struct ht_error *err)
 enum ht_status outputs_share(const char *root, const char *here, bool passed,
                              struct ht_error *err)
 {
-    const struct beneath_modes modes = {.parents = passed ? 0711 : 0700,
-                                        .last = 0777};
-    const char *rest = beneath_rest(root, here);
+    const struct safe_path_modes modes = {.parents = passed ? 0711 : 0700,
+                                          .last = 0777};
+    const char *rest = safe_path_rest(root, here);
     if (rest == NULL)
         return ht_fail(err, HT_PRECONDITION, "%s is not below %s", here, root);
     struct arena *arena = arena_new();
     enum ht_status status = HT_OK;
     for (size_t i = 0; status == HT_OK && i < OUTPUT_FOLDERS; i++)
-        status = beneath_make(
+        status = safe_path_make(
             root, arena_printf(arena, "%s/%s", rest, output_folders[i].value),
             &modes, err);
     arena_free(arena);
     return status;
 }
 
-void outputs_remove_empty(const struct site *site,
-                          const struct attempt_key *key)
+void outputs_remove_empty(const struct site *site, const struct order_key *key)
 {
     struct arena *arena = arena_new();
     const char *trial = outputs_trial_folder(arena, site, key);

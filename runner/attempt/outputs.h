@@ -16,7 +16,7 @@ extern const struct pair output_folders[OUTPUT_FOLDERS];
 
 /* STATE/STUDY/TRIAL: all that a runner keeps of a trial, its attempts too. */
 char *outputs_trial_folder(struct arena *arena, const struct site *site,
-                           const struct attempt_key *key);
+                           const struct order_key *key);
 
 /* The folder on this machine above the three, in the arena: the job's
  * outputDir, what stands for its gs:// URL here, or else the trial's folder.
@@ -47,8 +47,7 @@ enum ht_status outputs_share(const char *root, const char *here, bool passed,
                              struct ht_error *err);
 
 /* Removes those of a trial that are empty, then the trial's folder. */
-void outputs_remove_empty(const struct site *site,
-                          const struct attempt_key *key);
+void outputs_remove_empty(const struct site *site, const struct order_key *key);
 
 /* Whether gs:// URLs are paths to this order's trainers. */
 bool outputs_is_rewritten(const struct site *site, const struct order *order);

@@ -21,7 +21,7 @@
 static const char lease_file[] = "lease.json";
 
 char *prepare_attempt_folder(struct arena *arena, const struct site *site,
-                             const struct attempt_key *key)
+                             const struct order_key *key)
 {
     return arena_printf(arena, "%s/%lld",
                         outputs_trial_folder(arena, site, key),
@@ -73,40 +73,41 @@ static enum ht_status fill_replica(const struct order *order,
 }
 
 /* What the replica does not get although its job names it. */
-static void say_credentials(const struct identity *identity,
+static void say_credentials(const struct replica_env *identity,
                             const struct variables *variables,
                             const char *folder)
 {
     const char *account = identity->order->service_account;
-    const char *ours = identity_credentials(identity);
-    const char *there = variables_find(variables, CREDENTIALS_VARIABLE);
+    const char *ours = replica_env_credentials(identity);
+    const char *there = replica_env_find(variables, CREDENTIALS_VARIABLE);
     const bool same = there != NULL && ours != NULL && strcmp(there, ours) == 0;
     if (account != NULL && there != NULL && !same)
-        words_say(folder,
-                  "the job or its image sets " CREDENTIALS_VARIABLE
-                  ": the credentials of %s are not used",
-                  account);
+        runner_stream_write(folder,
+                            "the job or its image sets " CREDENTIALS_VARIABLE
+                            ": the credentials of %s are not used",
+                            account);
     else if (identity->credentials.lack != NULL)
-        words_say(folder, "%s", identity->credentials.lack);
+        runner_stream_write(folder, "%s", identity->credentials.lack);
 }
 
-static void say_job(const struct identity *identity,
+static void say_job(const struct replica_env *identity,
                     const struct variables *variables, const char *folder)
 {
     if (variables->lacks_job)
-        words_say(folder,
-                  "CLUSTER_SPEC and TF_CONFIG are without \"job\": with its "
-                  "%lld bytes they would be longer than the %d that Linux "
-                  "takes of a variable",
-                  (long long)identity->order->job_bytes, HT_MAX_WORD);
+        runner_stream_write(
+            folder,
+            "CLUSTER_SPEC and TF_CONFIG are without \"job\": with its "
+            "%lld bytes they would be longer than the %d that Linux "
+            "takes of a variable",
+            (long long)identity->order->job_bytes, HT_MAX_WORD);
 }
 
-static enum ht_status prepare_replica(const struct identity *identity,
+static enum ht_status prepare_replica(const struct replica_env *identity,
                                       const char *folder, struct arena *arena,
                                       struct ht_error *err)
 {
     const struct order *order = identity->order;
-    const struct habitat *habitat = identity->habitat;
+    const struct replica_view *habitat = identity->habitat;
     const struct replica_order *replica = &order->replicas[identity->replica];
     if (habitat->argv.n == 0)
         return ht_fail(err, HT_PRECONDITION,
@@ -118,7 +119,7 @@ static enum ht_status prepare_replica(const struct identity *identity,
     if (status != HT_OK)
         return status;
     struct variables variables = {.arena = arena};
-    identity_set(&variables, identity);
+    replica_env_set(&variables, identity);
     say_credentials(identity, &variables, folder);
     say_job(identity, &variables, folder);
     char boot[PROCFS_BOOT_BYTES];
@@ -140,7 +141,7 @@ static enum ht_status prepare_replica(const struct identity *identity,
 enum ht_status
 prepare_replicas(const struct site *site, const struct order *order,
                  const struct placement *placement, const char *attempt_folder,
-                 const struct habitat habitats[], struct ht_error *err)
+                 const struct replica_view habitats[], struct ht_error *err)
 {
     struct arena *arena = arena_new();
     struct pairs secrets = {0};
@@ -150,7 +151,7 @@ prepare_replicas(const struct site *site, const struct order *order,
     if (status == HT_OK)
         status = credentials_give(arena, site, order, &credentials, err);
     for (size_t i = 0; status == HT_OK && i < order->n_replicas; i++) {
-        const struct identity identity = {
+        const struct replica_env identity = {
             .site = site,
             .order = order,
             .placement = placement,
@@ -179,7 +180,7 @@ bool prepare_is_complete(const struct order *order, const char *attempt_folder)
     return true;
 }
 
-void prepare_remove(const struct site *site, const struct attempt_key *key)
+void prepare_remove(const struct site *site, const struct order_key *key)
 {
     struct arena *arena = arena_new();
     const char *folder = prepare_attempt_folder(arena, site, key);

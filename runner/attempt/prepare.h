@@ -19,7 +19,7 @@
 
 /* STATE/STUDY/TRIAL/ATTEMPT, and a replica's folder below it. */
 char *prepare_attempt_folder(struct arena *arena, const struct site *site,
-                             const struct attempt_key *key);
+                             const struct order_key *key);
 char *prepare_replica_folder(struct arena *arena, const char *attempt_folder,
                              const struct replica_order *replica);
 
@@ -38,11 +38,11 @@ enum ht_status prepare_lease(const char *attempt_folder, const char *json,
 enum ht_status
 prepare_replicas(const struct site *site, const struct order *order,
                  const struct placement *placement, const char *attempt_folder,
-                 const struct habitat habitats[], struct ht_error *err);
+                 const struct replica_view habitats[], struct ht_error *err);
 bool prepare_is_complete(const struct order *order, const char *attempt_folder);
 
 /* Removes an ended attempt's folder and credentials. The trial's own folders
  * (models, checkpoints, summaries) stay unless they are empty. */
-void prepare_remove(const struct site *site, const struct attempt_key *key);
+void prepare_remove(const struct site *site, const struct order_key *key);
 
 #endif

@@ -30,7 +30,8 @@ static void variables_set(struct variables *variables, const char *name,
         (struct pair){.name = name, .value = value};
 }
 
-const char *variables_find(const struct variables *variables, const char *name)
+const char *replica_env_find(const struct variables *variables,
+                             const char *name)
 {
     for (size_t i = 0; i < variables->n; i++)
         if (strcmp(variables->items[i].name, name) == 0)
@@ -42,7 +43,7 @@ const char *variables_find(const struct variables *variables, const char *name)
 static void variables_default(struct variables *variables, const char *name,
                               const char *value)
 {
-    if (variables_find(variables, name) == NULL)
+    if (replica_env_find(variables, name) == NULL)
         variables_set(variables, name, value);
 }
 
@@ -59,7 +60,7 @@ static size_t find_pool(const struct cluster_pool *pools, size_t n,
 
 /* Replicas of one type keep their order, types that of their first replica. */
 static struct cluster make_cluster(struct arena *arena,
-                                   const struct identity *identity)
+                                   const struct replica_env *identity)
 {
     const struct order *order = identity->order;
     const size_t n = order->n_replicas;
@@ -95,7 +96,7 @@ typedef void cluster_function(const struct cluster *cluster, const char *type,
 
 /* False when the variable is longer than the kernel takes. */
 static bool describe(struct variables *variables,
-                     const struct identity *identity,
+                     const struct replica_env *identity,
                      const struct cluster *cluster, const char *name,
                      cluster_function *function)
 {
@@ -111,7 +112,7 @@ static bool describe(struct variables *variables,
 }
 
 static bool describe_both(struct variables *variables,
-                          const struct identity *identity,
+                          const struct replica_env *identity,
                           const struct cluster *cluster)
 {
     const bool spec = describe(variables, identity, cluster, "CLUSTER_SPEC",
@@ -122,7 +123,7 @@ static bool describe_both(struct variables *variables,
 }
 
 static void set_cluster(struct variables *variables,
-                        const struct identity *identity)
+                        const struct replica_env *identity)
 {
     const struct order *order = identity->order;
     struct cluster cluster = make_cluster(variables->arena, identity);
@@ -140,7 +141,7 @@ static void set_cluster(struct variables *variables,
 
 /* Without GPUs of our own to give, whatever the user says stays. */
 static void set_gpus(struct variables *variables,
-                     const struct identity *identity)
+                     const struct replica_env *identity)
 {
     const struct strings *gpus =
         &identity->placement->seats[identity->replica].gpus;
@@ -154,7 +155,7 @@ static void add_folder(struct variables *variables, const char *name,
                        const char *folder, bool first)
 {
     struct arena *arena = variables->arena;
-    const char *before = variables_find(variables, name);
+    const char *before = replica_env_find(variables, name);
     const char *path = before != NULL ? before : "";
     const char *between = arena_printf(arena, ":%s:", path);
     if (strstr(between, arena_printf(arena, ":%s:", folder)) != NULL)
@@ -167,9 +168,9 @@ static void add_folder(struct variables *variables, const char *name,
 
 /* What the job says, over what is there anyway. */
 static void set_jobs_own(struct variables *variables,
-                         const struct identity *identity)
+                         const struct replica_env *identity)
 {
-    const struct habitat *habitat = identity->habitat;
+    const struct replica_view *habitat = identity->habitat;
     const struct pairs *env = &identity->order->replicas[identity->replica].env;
     for (size_t i = 0; i < habitat->base.n; i++)
         variables_set(variables, habitat->base.items[i].name,
@@ -183,15 +184,16 @@ static void set_jobs_own(struct variables *variables,
                 ? outputs_rewrite(variables->arena, pair->value, habitat->gcs)
                 : pair->value;
         variables_set(variables, pair->name,
-                      habitat_put_trial_dir(variables->arena, identity->order,
-                                            value, habitat->folder));
+                      replica_view_put_trial_dir(variables->arena,
+                                                 identity->order, value,
+                                                 habitat->folder));
     }
     for (size_t i = 0; i < identity->secrets->n; i++)
         variables_set(variables, identity->secrets->items[i].name,
                       identity->secrets->items[i].value);
 }
 
-static int count_threads(const struct identity *identity)
+static int count_threads(const struct replica_env *identity)
 {
     const double cpus = identity->order->replicas[identity->replica].cpus;
     const int share =
@@ -199,7 +201,7 @@ static int count_threads(const struct identity *identity)
     return share > 0 ? share : 1;
 }
 
-const char *identity_credentials(const struct identity *identity)
+const char *replica_env_credentials(const struct replica_env *identity)
 {
     const char *mounted = identity->habitat->credentials;
     const char *file = identity->credentials.file;
@@ -207,7 +209,7 @@ const char *identity_credentials(const struct identity *identity)
 }
 
 static void set_defaults(struct variables *variables,
-                         const struct identity *identity)
+                         const struct replica_env *identity)
 {
     const struct pairs *offered = &identity->habitat->offered;
     const char *threads =
@@ -219,9 +221,9 @@ static void set_defaults(struct variables *variables,
     for (size_t i = 0; i < offered->n; i++)
         variables_default(variables, offered->items[i].name,
                           offered->items[i].value);
-    if (identity_credentials(identity) != NULL)
+    if (replica_env_credentials(identity) != NULL)
         variables_default(variables, CREDENTIALS_VARIABLE,
-                          identity_credentials(identity));
+                          replica_env_credentials(identity));
 }
 
 /* As on Vertex. Google's libraries would take GOOGLE_CLOUD_PROJECT before the
@@ -240,9 +242,9 @@ static void set_place(struct variables *variables, const struct order *order)
  * wants it otherwise: the folder `hook` has nothing but a finder for imports
  * that fail. */
 static void set_kit(struct variables *variables,
-                    const struct identity *identity)
+                    const struct replica_env *identity)
 {
-    const struct habitat *habitat = identity->habitat;
+    const struct replica_view *habitat = identity->habitat;
     struct arena *arena = variables->arena;
     if (habitat->programs != NULL)
         add_folder(variables, "PATH", habitat->programs,
@@ -259,9 +261,9 @@ static void set_kit(struct variables *variables,
 }
 
 static void set_folders(struct variables *variables,
-                        const struct identity *identity)
+                        const struct replica_env *identity)
 {
-    const struct habitat *habitat = identity->habitat;
+    const struct replica_view *habitat = identity->habitat;
     struct arena *arena = variables->arena;
     const char *folder = habitat->folder;
     variables_set(variables, "CLOUD_ML_HP_METRIC_FILE",
@@ -279,7 +281,8 @@ static void set_folders(struct variables *variables,
                                    output_folders[i].value));
 }
 
-void identity_set(struct variables *variables, const struct identity *identity)
+void replica_env_set(struct variables *variables,
+                     const struct replica_env *identity)
 {
     const struct order *order = identity->order;
     set_jobs_own(variables, identity);

@@ -22,24 +22,26 @@ struct variables { /* an environment in the making */
 };
 
 /* NULL: it is not there. */
-const char *variables_find(const struct variables *variables, const char *name);
+const char *replica_env_find(const struct variables *variables,
+                             const char *name);
 
 /* One replica and where it is. */
-struct identity {
+struct replica_env {
     const struct site *site;
     const struct order *order;
     const struct placement *placement;
     size_t replica; /* which of the order's */
-    const struct habitat *habitat;
+    const struct replica_view *habitat;
     const struct pairs *secrets; /* variables and their values */
     struct credentials credentials;
 };
 
 /* The file of its credentials as the replica sees it; NULL: it has none. */
-const char *identity_credentials(const struct identity *identity);
+const char *replica_env_credentials(const struct replica_env *identity);
 
 /* Fills in everything: what is there anyway and the defaults, over them the
  * user's own variables, over all the replica's identity. */
-void identity_set(struct variables *variables, const struct identity *identity);
+void replica_env_set(struct variables *variables,
+                     const struct replica_env *identity);
 
 #endif

@@ -31,9 +31,9 @@ rewrite_all(struct arena *arena, const struct strings *words, const char *mount)
     return (struct strings){.n = words->n, .items = items};
 }
 
-const char *habitat_put_trial_dir(struct arena *arena,
-                                  const struct order *order, const char *text,
-                                  const char *folder)
+const char *replica_view_put_trial_dir(struct arena *arena,
+                                       const struct order *order,
+                                       const char *text, const char *folder)
 {
     const char *at = text, *next;
     if (!order->substitute || strstr(text, TRIAL_DIR_REFERENCE) == NULL)
@@ -57,7 +57,8 @@ static struct strings put_trial_dir(struct arena *arena,
 {
     const char **items = arena_alloc(arena, words->n + 1, sizeof *items);
     for (size_t i = 0; i < words->n; i++)
-        items[i] = habitat_put_trial_dir(arena, order, words->items[i], folder);
+        items[i] =
+            replica_view_put_trial_dir(arena, order, words->items[i], folder);
     return (struct strings){.n = words->n, .items = items};
 }
 
@@ -73,14 +74,15 @@ static struct strings join(struct arena *arena, const struct strings *a,
     return (struct strings){.n = n, .items = items};
 }
 
-char *habitat_own_workdir(struct arena *arena, const char *folder)
+char *replica_view_own_workdir(struct arena *arena, const char *folder)
 {
     return arena_printf(arena, "%s/work", folder);
 }
 
-struct habitat habitat_of_process(struct arena *arena, const struct site *site,
-                                  const struct order *order, size_t replica,
-                                  const char *folder)
+struct replica_view replica_view_of_process(struct arena *arena,
+                                            const struct site *site,
+                                            const struct order *order,
+                                            size_t replica, const char *folder)
 {
     const struct replica_order *own = &order->replicas[replica];
     const char *here = outputs_here(arena, site, order);
@@ -88,11 +90,12 @@ struct habitat habitat_of_process(struct arena *arena, const struct site *site,
     const bool copies = order->own_workdir && own->workdir != NULL;
     const struct strings argv =
         rewritten ? rewrite_all(arena, &own->argv, site->gcs_root) : own->argv;
-    return (struct habitat){
+    return (struct replica_view){
         .folder = folder,
         .outputs = here != NULL ? here : order->output_dir,
         .makes = here,
-        .workdir = copies ? habitat_own_workdir(arena, folder) : own->workdir,
+        .workdir =
+            copies ? replica_view_own_workdir(arena, folder) : own->workdir,
         .copied = copies ? own->workdir : NULL,
         .argv = put_trial_dir(arena, order, &argv, folder),
         .base = order->captured,
@@ -144,18 +147,17 @@ static const char *container_outputs(struct arena *arena,
                : folder;
 }
 
-struct habitat habitat_of_container(struct arena *arena,
-                                    const struct site *site,
-                                    const struct order *order, size_t replica,
-                                    const struct image *image,
-                                    const char *report_url)
+struct replica_view
+replica_view_of_container(struct arena *arena, const struct site *site,
+                          const struct order *order, size_t replica,
+                          const struct image *image, const char *report_url)
 {
     /* The engine finds the home of the container's user. */
     static const char *const found_there[] = {"HOME", "HOSTNAME"};
     const struct replica_order *own = &order->replicas[replica];
     const struct pairs nothing = {0};
     const char *gcs = outputs_is_rewritten(site, order) ? HABITAT_GCS : NULL;
-    return (struct habitat){
+    return (struct replica_view){
         .folder = HABITAT_TRIAL,
         .outputs = container_outputs(arena, site, order),
         .workdir = container_workdir(arena, own, image),

@@ -22,7 +22,7 @@
 #define HABITAT_CREDENTIALS "/hypertune/credentials.json"
 #define HABITAT_GCS "/gcs"
 
-struct habitat {
+struct replica_view {
     const char *folder;       /* the replica's */
     const char *outputs;      /* the trial's, with model, checkpoints, logs */
     const char *makes;        /* the folder on this machine in which these three
@@ -47,22 +47,22 @@ struct habitat {
 
 /* The text with the replica's folder, as it is seen there, for ${trialDir}
  * where the order wants that; in the arena. */
-const char *habitat_put_trial_dir(struct arena *arena,
-                                  const struct order *order, const char *text,
-                                  const char *folder);
+const char *replica_view_put_trial_dir(struct arena *arena,
+                                       const struct order *order,
+                                       const char *text, const char *folder);
 
 /* Where the replica's copy of its working folder is, in the arena. */
-char *habitat_own_workdir(struct arena *arena, const char *folder);
+char *replica_view_own_workdir(struct arena *arena, const char *folder);
 
 /* In the arena. `folder` is the replica's on this machine. */
-struct habitat habitat_of_process(struct arena *arena, const struct site *site,
-                                  const struct order *order, size_t replica,
-                                  const char *folder);
+struct replica_view replica_view_of_process(struct arena *arena,
+                                            const struct site *site,
+                                            const struct order *order,
+                                            size_t replica, const char *folder);
 /* `report_url` as the container reaches it, or NULL. */
-struct habitat habitat_of_container(struct arena *arena,
-                                    const struct site *site,
-                                    const struct order *order, size_t replica,
-                                    const struct image *image,
-                                    const char *report_url);
+struct replica_view
+replica_view_of_container(struct arena *arena, const struct site *site,
+                          const struct order *order, size_t replica,
+                          const struct image *image, const char *report_url);
 
 #endif

@@ -12,11 +12,11 @@
 #include "runner/base/credentials.h"
 #include "runner/reports/last_line.h"
 
-void crew_init(struct crew *crew, const struct engine_place *place)
+void replicas_init(struct replicas *crew, const struct engine_place *place)
 {
     const struct order *order = place->order;
     const size_t n = order->n_replicas;
-    *crew = (struct crew){
+    *crew = (struct replicas){
         .n = n,
         .replicas = arena_alloc(order->arena, n, sizeof *crew->replicas),
         .endings = arena_alloc(order->arena, n, sizeof(void *)),
@@ -24,7 +24,7 @@ void crew_init(struct crew *crew, const struct engine_place *place)
         .credentials = credentials_path(order->arena, place->site, &order->key),
     };
     for (size_t i = 0; i < n; i++) {
-        struct crew_replica *member = &crew->replicas[i];
+        struct replicas_one *member = &crew->replicas[i];
         member->folder = prepare_replica_folder(order->arena, place->folder,
                                                 &order->replicas[i]);
         member->home = &place->homes[i];
@@ -40,7 +40,8 @@ static bool may_explain(const struct ending *ending)
             (ending->has_signal && ending->signal != SIGKILL));
 }
 
-static void add_last_line(const struct crew *crew, struct crew_replica *member)
+static void add_last_line(const struct replicas *crew,
+                          struct replicas_one *member)
 {
     struct ending *ending = &member->ending;
     struct text line = {0};
@@ -53,9 +54,10 @@ static void add_last_line(const struct crew *crew, struct crew_replica *member)
 }
 
 /* Nothing is written there: it may be another trial's folder. */
-void crew_end_homeless(struct crew *crew, size_t replica, const char *reason)
+void replicas_end_homeless(struct replicas *crew, size_t replica,
+                           const char *reason)
 {
-    struct crew_replica *member = &crew->replicas[replica];
+    struct replicas_one *member = &crew->replicas[replica];
     member->ended = true;
     member->ending =
         (struct ending){.outcome = OUTCOME_FAILED, .ended_ms = clock_wall_ms()};
@@ -63,18 +65,18 @@ void crew_end_homeless(struct crew *crew, size_t replica, const char *reason)
                    reason);
 }
 
-bool crew_is_homeless(struct crew *crew, size_t replica)
+bool replicas_is_homeless(struct replicas *crew, size_t replica)
 {
-    const struct crew_replica *member = &crew->replicas[replica];
+    const struct replicas_one *member = &crew->replicas[replica];
     const char *lost = home_lost(member->home, member->folder);
     if (lost != NULL && !member->ended)
-        crew_end_homeless(crew, replica, lost);
+        replicas_end_homeless(crew, replica, lost);
     return lost != NULL;
 }
 
-bool crew_read_exit(struct crew *crew, size_t replica)
+bool replicas_read_exit(struct replicas *crew, size_t replica)
 {
-    struct crew_replica *member = &crew->replicas[replica];
+    struct replicas_one *member = &crew->replicas[replica];
     if (!member->ended &&
         folder_read_exit(member->folder, &member->ending, NULL) == HT_OK) {
         member->ended = true;
@@ -84,24 +86,25 @@ bool crew_read_exit(struct crew *crew, size_t replica)
     return member->ended;
 }
 
-void crew_end(struct crew *crew, size_t replica, const struct ending *ending)
+void replicas_end(struct replicas *crew, size_t replica,
+                  const struct ending *ending)
 {
-    struct crew_replica *member = &crew->replicas[replica];
+    struct replicas_one *member = &crew->replicas[replica];
     member->ending = *ending;
     member->ended = true;
     folder_write_exit(member->folder, ending, NULL);
 }
 
-void crew_stop(struct crew *crew, const struct stop_order *order)
+void replicas_stop(struct replicas *crew, const struct stop_order *order)
 {
     for (size_t i = 0; i < crew->n; i++) {
-        const struct crew_replica *member = &crew->replicas[i];
+        const struct replicas_one *member = &crew->replicas[i];
         if (!member->ended && home_lost(member->home, member->folder) == NULL)
             folder_write_stop(member->folder, order, NULL);
     }
 }
 
-static void stop_after(struct crew *crew, const struct engine_place *place,
+static void stop_after(struct replicas *crew, const struct engine_place *place,
                        size_t decisive, const struct ending *ending)
 {
     struct stop_order stop = {.kill = false};
@@ -110,25 +113,25 @@ static void stop_after(struct crew *crew, const struct engine_place *place,
                        place->order->replicas[0].type);
     else
         (void)snprintf(stop.reason, sizeof stop.reason, "%s", ending->reason);
-    crew_stop(crew, &stop);
+    replicas_stop(crew, &stop);
 }
 
-enum engine_state crew_judge(struct crew *crew,
-                             const struct engine_place *place,
-                             struct ending *ending)
+enum engine_state replicas_judge(struct replicas *crew,
+                                 const struct engine_place *place,
+                                 struct ending *ending)
 {
     const struct order *order = place->order;
     size_t ended = 0;
     for (size_t i = 0; i < crew->n; i++) {
-        const struct crew_replica *member = &crew->replicas[i];
+        const struct replicas_one *member = &crew->replicas[i];
         crew->endings[i] = member->ended ? &member->ending : NULL;
         ended += member->ended;
     }
-    const size_t decisive = verdict_find(order, crew->endings);
+    const size_t decisive = outcome_find(order, crew->endings);
     if (decisive == crew->n)
         return ENGINE_RUNNING;
     const struct ending verdict =
-        verdict_make(order, decisive, crew->endings[decisive]);
+        outcome_make(order, decisive, crew->endings[decisive]);
     if (ended == crew->n) {
         *ending = verdict;
         return ENGINE_ENDED;

@@ -124,7 +124,7 @@ static const char *copies_folder(struct arena *arena, const struct site *site)
     return arena_printf(arena, "%s/credentials", site->state);
 }
 
-static const char *copy_name(struct arena *arena, const struct attempt_key *key)
+static const char *copy_name(struct arena *arena, const struct order_key *key)
 {
     return arena_printf(arena, "%lld-%lld-%lld%s", (long long)key->study,
                         (long long)key->trial, (long long)key->attempt, suffix);
@@ -149,7 +149,7 @@ static const char *say_lack(struct arena *arena, const struct site *site,
 }
 
 static enum ht_status write_copy(struct arena *arena, const struct site *site,
-                                 const struct attempt_key *key,
+                                 const struct order_key *key,
                                  const struct disk_bytes *bytes,
                                  struct ht_error *err)
 {
@@ -185,14 +185,13 @@ enum ht_status credentials_give(struct arena *arena, const struct site *site,
 }
 
 const char *credentials_path(struct arena *arena, const struct site *site,
-                             const struct attempt_key *key)
+                             const struct order_key *key)
 {
     return arena_printf(arena, "%s/%s", copies_folder(arena, site),
                         copy_name(arena, key));
 }
 
-void credentials_take_back(const struct site *site,
-                           const struct attempt_key *key)
+void credentials_take_back(const struct site *site, const struct order_key *key)
 {
     struct arena *arena = arena_new();
     (void)unlink(credentials_path(arena, site, key));

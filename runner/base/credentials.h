@@ -40,11 +40,11 @@ enum ht_status credentials_give(struct arena *arena, const struct site *site,
 
 /* Where the attempt's copy lies if it was given one, in the arena. */
 const char *credentials_path(struct arena *arena, const struct site *site,
-                             const struct attempt_key *key);
+                             const struct order_key *key);
 
 /* Removes the copy, where there is one. */
 void credentials_take_back(const struct site *site,
-                           const struct attempt_key *key);
+                           const struct order_key *key);
 
 /* What of the copy no log may show, in the arena: private keys and the like.
  * Empty when there is no copy. */

@@ -60,7 +60,7 @@ static void count_folder(struct count *count, int fd, int level)
     closedir(dir);
 }
 
-int64_t usage_of_folder(const char *path, int64_t enough)
+int64_t disk_usage_of_folder(const char *path, int64_t enough)
 {
     struct count count = {.enough = enough};
     const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

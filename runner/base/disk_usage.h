@@ -7,6 +7,6 @@
 /* Bytes of disk of the files below, links not followed. Counting ends early,
  * with what was found, when it is more than `enough`; a tree of very many files
  * or levels counts as that, too. */
-int64_t usage_of_folder(const char *path, int64_t enough);
+int64_t disk_usage_of_folder(const char *path, int64_t enough);
 
 #endif

@@ -16,7 +16,7 @@ static const char *const outcome_names[] = {
 };
 enum { N_OUTCOMES = sizeof outcome_names / sizeof *outcome_names };
 
-const char *outcome_name(enum outcome outcome)
+const char *folder_outcome_name(enum outcome outcome)
 {
     return outcome_names[outcome];
 }
@@ -52,16 +52,17 @@ static void write_list(struct text *out, const struct strings *strings)
     text_puts(out, "[");
     for (size_t i = 0; i < strings->n; i++) {
         text_puts(out, i > 0 ? "," : "");
-        json_quote(out, strings->items[i]);
+        quote_json(out, strings->items[i]);
     }
     text_puts(out, "]");
 }
 
-static void write_path(struct text *out, const char *name, const char *path)
+static void folder_write_path(struct text *out, const char *name,
+                              const char *path)
 {
     text_printf(out, ",\"%s\":", name);
     if (path != NULL)
-        json_quote(out, path);
+        quote_json(out, path);
     else
         text_puts(out, "null");
 }
@@ -76,20 +77,20 @@ enum ht_status folder_write_launch(const char *folder,
     text_puts(&out, ",\"env\":[");
     for (size_t i = 0; i < launch->env.n; i++) {
         text_puts(&out, i > 0 ? ",[" : "[");
-        json_quote(&out, launch->env.items[i].name);
+        quote_json(&out, launch->env.items[i].name);
         text_puts(&out, ",");
-        json_quote(&out, launch->env.items[i].value);
+        quote_json(&out, launch->env.items[i].value);
         text_puts(&out, "]");
     }
     text_puts(&out, "],\"inherit\":");
     write_list(&out, &launch->inherited);
-    write_path(&out, "workdir", launch->workdir);
+    folder_write_path(&out, "workdir", launch->workdir);
     if (launch->copied != NULL)
-        write_path(&out, "copied", launch->copied);
+        folder_write_path(&out, "copied", launch->copied);
     if (launch->left_out != NULL)
-        write_path(&out, "leftOut", launch->left_out);
+        folder_write_path(&out, "leftOut", launch->left_out);
     if (launch->state != NULL)
-        write_path(&out, "state", launch->state);
+        folder_write_path(&out, "state", launch->state);
     text_printf(&out, ",\"timeoutMs\":%lld,\"graceMs\":%lld",
                 (long long)launch->timeout_ms, (long long)launch->grace_ms);
     if (launch->boot != NULL)
@@ -212,9 +213,9 @@ enum ht_status folder_write_exit(const char *folder,
         text_printf(&out, "\"exit\":%d,", ending->exit);
     if (ending->has_signal)
         text_printf(&out, "\"signal\":%d,", ending->signal);
-    text_printf(
-        &out, "\"outcome\":\"%s\",\"reason\":", outcome_name(ending->outcome));
-    json_quote(&out, ending->reason);
+    text_printf(&out, "\"outcome\":\"%s\",\"reason\":",
+                folder_outcome_name(ending->outcome));
+    quote_json(&out, ending->reason);
     text_printf(&out, ",\"startedMs\":%lld,\"endedMs\":%lld}\n",
                 (long long)ending->started_ms, (long long)ending->ended_ms);
     return write_text(disk_write, folder, "exit.json", &out, err);

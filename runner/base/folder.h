@@ -58,7 +58,7 @@ struct stop_order {
     char reason[HT_MAX_REASON];
 };
 
-const char *outcome_name(enum outcome outcome);
+const char *folder_outcome_name(enum outcome outcome);
 
 /* Writes why nothing can be started in a folder to work in, by the errno of
  * entering it. */

@@ -12,7 +12,7 @@ static uint64_t *find_slot(uint64_t *slots, size_t room, uint64_t hash)
     return &slots[i];
 }
 
-static void grow(struct seen *seen)
+static void grow(struct hash_set *seen)
 {
     const size_t room = seen->room > 0 ? 2 * seen->room : 256;
     uint64_t *slots = ht_xcalloc(room, sizeof *slots);
@@ -25,7 +25,7 @@ static void grow(struct seen *seen)
     seen->room = room;
 }
 
-bool seen_add(struct seen *seen, uint64_t hash)
+bool hash_set_add(struct hash_set *seen, uint64_t hash)
 {
     if (hash == 0)
         hash = 1; /* 0 marks a free slot */
@@ -39,8 +39,8 @@ bool seen_add(struct seen *seen, uint64_t hash)
     return true;
 }
 
-void seen_fini(struct seen *seen)
+void hash_set_fini(struct hash_set *seen)
 {
     free(seen->slots);
-    *seen = (struct seen){0};
+    *seen = (struct hash_set){0};
 }

@@ -7,12 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct seen {        /* zeroed = empty */
+struct hash_set {    /* zeroed = empty */
     uint64_t *slots; /* 0: free; owned */
     size_t n, room;  /* room is a power of two */
 };
 
-bool seen_add(struct seen *seen, uint64_t hash); /* false: was there before */
-void seen_fini(struct seen *seen);
+bool hash_set_add(struct hash_set *seen,
+                  uint64_t hash); /* false: was there before */
+void hash_set_fini(struct hash_set *seen);
 
 #endif

@@ -21,7 +21,7 @@ void message_open(struct text *out, const struct sender *sender,
 static void open_member(struct text *out, const char *key)
 {
     text_puts(out, ",");
-    json_quote(out, key);
+    quote_json(out, key);
     text_puts(out, ":");
 }
 
@@ -34,10 +34,10 @@ void message_int(struct text *out, const char *key, int64_t value)
 void message_string(struct text *out, const char *key, const char *value)
 {
     open_member(out, key);
-    json_quote(out, value);
+    quote_json(out, value);
 }
 
-void message_attempt(struct text *out, const struct attempt_key *key)
+void message_attempt(struct text *out, const struct order_key *key)
 {
     message_int(out, "study", key->study);
     message_int(out, "trial", key->trial);
@@ -50,7 +50,7 @@ void message_list(struct text *out, const char *key)
     text_puts(out, "[");
 }
 
-void message_list_attempt(struct text *out, const struct attempt_key *key)
+void message_list_attempt(struct text *out, const struct order_key *key)
 {
     text_puts(out, out->data[out->len - 1] == '[' ? "" : ",");
     text_printf(out, "{\"study\":%lld,\"trial\":%lld,\"attempt\":%lld}",

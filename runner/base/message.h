@@ -22,10 +22,10 @@ void message_open(struct text *out, const struct sender *sender,
                   const char *type, int64_t id);
 void message_int(struct text *out, const char *key, int64_t value);
 void message_string(struct text *out, const char *key, const char *value);
-void message_attempt(struct text *out, const struct attempt_key *key);
+void message_attempt(struct text *out, const struct order_key *key);
 /* Starts a member that is a list of attempts; message_list_end() ends it. */
 void message_list(struct text *out, const char *key);
-void message_list_attempt(struct text *out, const struct attempt_key *key);
+void message_list_attempt(struct text *out, const struct order_key *key);
 void message_list_end(struct text *out);
 void message_close(struct text *out);
 

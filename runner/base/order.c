@@ -10,15 +10,15 @@
 
 enum { MOST_GPUS = 1024, MOST_CPUS = 65536 }; /* of one replica */
 
-bool attempt_key_equal(const struct attempt_key *a, const struct attempt_key *b)
+bool order_key_equal(const struct order_key *a, const struct order_key *b)
 {
     return a->study == b->study && a->trial == b->trial &&
            a->attempt == b->attempt;
 }
 
-bool attempt_key_read(const struct node *map, struct attempt_key *key)
+bool order_key_read(const struct node *map, struct order_key *key)
 {
-    const struct attempt_key read = {
+    const struct order_key read = {
         .study = node_get_int(map, "study", 0),
         .trial = node_get_int(map, "trial", 0),
         .attempt = node_get_int(map, "attempt", 0),
@@ -172,7 +172,7 @@ static void read_params(struct order *order, const struct node *map)
 static enum job_dialect read_form(const char *name)
 {
     for (int form = JOB_VERTEX; form <= JOB_NATIVE; form++)
-        if (strcmp(job_dialect_name((enum job_dialect)form), name) == 0)
+        if (strcmp(form_dialect_name((enum job_dialect)form), name) == 0)
             return (enum job_dialect)form;
     return JOB_AIP;
 }
@@ -280,7 +280,7 @@ static enum ht_status read_surroundings(struct order *order,
 static enum ht_status read_order(struct order *order, const struct node *map,
                                  struct ht_error *err)
 {
-    if (!attempt_key_read(map, &order->key))
+    if (!order_key_read(map, &order->key))
         return ht_fail(err, HT_INVALID, "it names no attempt");
     order->name = node_get_string(map, "name", "");
     order->token = node_get_string(map, "token", NULL);

@@ -13,7 +13,7 @@
 #include "proto/base/error.h"
 #include "proto/job/job.h"
 
-struct attempt_key {
+struct order_key {
     int64_t study, trial, attempt;
 };
 
@@ -34,7 +34,7 @@ struct replica_order {
 
 struct order {
     struct arena *arena;
-    struct attempt_key key;
+    struct order_key key;
     const char *name;               /* "ht-ab12cd34-7-3-1" */
     const char *token;              /* of the trial */
     int64_t timeout_ms;             /* 0: none */
@@ -75,9 +75,8 @@ void order_free(struct order *order); /* accepts NULL */
 
 int64_t order_gpus(const struct order *order); /* of all replicas */
 
-bool attempt_key_equal(const struct attempt_key *a,
-                       const struct attempt_key *b);
+bool order_key_equal(const struct order_key *a, const struct order_key *b);
 /* Reads members study, trial, attempt; false when one is not positive. */
-bool attempt_key_read(const struct node *map, struct attempt_key *key);
+bool order_key_read(const struct node *map, struct order_key *key);
 
 #endif

@@ -75,11 +75,11 @@ enum ht_status placement_write(const char *attempt_folder,
         const struct seat *seat = &placement->seats[i];
         text_printf(&out, "%s\n\"%s\":{\"address\":", i > 0 ? "," : "",
                     order->replicas[i].name);
-        json_quote(&out, seat->address);
+        quote_json(&out, seat->address);
         text_puts(&out, ",\"gpus\":[");
         for (size_t k = 0; k < seat->gpus.n; k++) {
             text_puts(&out, k > 0 ? "," : "");
-            json_quote(&out, seat->gpus.items[k]);
+            quote_json(&out, seat->gpus.items[k]);
         }
         text_puts(&out, "]}");
     }

@@ -55,7 +55,7 @@ static bool is_link(int fd)
     return fstat(fd, &status) == 0 && S_ISLNK(status.st_mode);
 }
 
-int beneath_open(const char *root, const char *path)
+int safe_path_open(const char *root, const char *path)
 {
     struct walk walk;
     if (!walk_start(&walk, root, path))
@@ -84,9 +84,9 @@ static int enter(int folder, const char *name, mode_t mode)
                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-enum ht_status beneath_make(const char *root, const char *path,
-                            const struct beneath_modes *modes,
-                            struct ht_error *err)
+enum ht_status safe_path_make(const char *root, const char *path,
+                              const struct safe_path_modes *modes,
+                              struct ht_error *err)
 {
     struct walk walk;
     if (!walk_start(&walk, root, path))
@@ -111,7 +111,7 @@ enum ht_status beneath_make(const char *root, const char *path,
     return ht_fail_errno(err, code, "cannot make folder %s/%s", root, path);
 }
 
-const char *beneath_rest(const char *root, const char *path)
+const char *safe_path_rest(const char *root, const char *path)
 {
     size_t len = strlen(root);
     while (len > 0 && root[len - 1] == '/')

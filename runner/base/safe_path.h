@@ -10,9 +10,9 @@
 /* Opens ROOT/PATH for its place only (O_PATH), the caller closes it. `path` may
  * be empty, else it is relative. -1 with errno when a part is missing, is a
  * link (ELOOP) or no folder (ENOTDIR), or is ".." (EXDEV). */
-int beneath_open(const char *root, const char *path);
+int safe_path_open(const char *root, const char *path);
 
-struct beneath_modes {
+struct safe_path_modes {
     mode_t parents; /* of those that were missing */
     mode_t last;    /* exactly, also when it was there before */
 };
@@ -20,12 +20,12 @@ struct beneath_modes {
 /* Makes the folder ROOT/PATH with its missing parents.
  * HT_PRECONDITION  a link, something that is no folder, or ".." is in the way
  * HT_IO            it cannot be made */
-enum ht_status beneath_make(const char *root, const char *path,
-                            const struct beneath_modes *modes,
-                            struct ht_error *err);
+enum ht_status safe_path_make(const char *root, const char *path,
+                              const struct safe_path_modes *modes,
+                              struct ht_error *err);
 
 /* What of `path` comes behind `root`, "" for the root itself; NULL when it is
  * not below. Text only, both absolute. */
-const char *beneath_rest(const char *root, const char *path);
+const char *safe_path_rest(const char *root, const char *path);
 
 #endif

@@ -100,7 +100,7 @@ static int open_regular(const struct tail *tail, struct stat *status)
     if (tail->path == NULL)
         return -1;
     const int place = tail->root != NULL
-                          ? beneath_open(tail->root, tail->path)
+                          ? safe_path_open(tail->root, tail->path)
                           : open(tail->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (place < 0)
         return -1;

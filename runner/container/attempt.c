@@ -18,14 +18,14 @@
 
 enum { KILL_EXTRA_MS = 10000 }; /* for the shim, after the trainer's grace */
 
-int64_t attempt_now(void)
+int64_t container_attempt_now(void)
 {
     return clock_monotonic_ms();
 }
 
 /* ---- waiting ---- */
 
-void attempt_wait(struct attempt *attempt, int ms)
+void container_attempt_wait(struct container_attempt *attempt, int ms)
 {
     const struct timespec until = clock_in_ms(ms);
     pthread_mutex_lock(&attempt->lock);
@@ -34,7 +34,7 @@ void attempt_wait(struct attempt *attempt, int ms)
     pthread_mutex_unlock(&attempt->lock);
 }
 
-bool attempt_is_abandoned(struct attempt *attempt)
+bool container_attempt_is_abandoned(struct container_attempt *attempt)
 {
     pthread_mutex_lock(&attempt->lock);
     const bool abandoned = attempt->abandoned;
@@ -44,7 +44,7 @@ bool attempt_is_abandoned(struct attempt *attempt)
 
 /* ---- the folder ---- */
 
-bool attempt_begin_writing(struct attempt *attempt)
+bool container_attempt_begin_writing(struct container_attempt *attempt)
 {
     pthread_mutex_lock(&attempt->lock);
     const bool may = !attempt->abandoned;
@@ -53,7 +53,7 @@ bool attempt_begin_writing(struct attempt *attempt)
     return may;
 }
 
-void attempt_end_writing(struct attempt *attempt)
+void container_attempt_end_writing(struct container_attempt *attempt)
 {
     pthread_mutex_lock(&attempt->lock);
     attempt->writers--;
@@ -61,17 +61,20 @@ void attempt_end_writing(struct attempt *attempt)
     pthread_mutex_unlock(&attempt->lock);
 }
 
-bool attempt_has_exit(const struct attempt *attempt, size_t replica)
+bool container_attempt_has_exit(const struct container_attempt *attempt,
+                                size_t replica)
 {
     return disk_has(attempt->folders[replica], "exit.json");
 }
 
-bool attempt_has_begun(const struct attempt *attempt, size_t replica)
+bool container_attempt_has_begun(const struct container_attempt *attempt,
+                                 size_t replica)
 {
     return disk_has(attempt->folders[replica], "shim.json");
 }
 
-bool attempt_is_alive(const struct attempt *attempt, size_t replica)
+bool container_attempt_is_alive(const struct container_attempt *attempt,
+                                size_t replica)
 {
     const int fd =
         open(attempt->folders[replica], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -83,37 +86,38 @@ bool attempt_is_alive(const struct attempt *attempt, size_t replica)
     return alive;
 }
 
-void attempt_say(struct attempt *attempt, size_t replica, const char *format,
-                 ...)
+void container_attempt_say(struct container_attempt *attempt, size_t replica,
+                           const char *format, ...)
 {
     char line[HT_MAX_REASON + 128];
     va_list args;
     va_start(args, format);
     (void)vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    if (!attempt_begin_writing(attempt))
+    if (!container_attempt_begin_writing(attempt))
         return;
-    words_say(attempt->folders[replica], "%s", line);
-    attempt_end_writing(attempt);
+    runner_stream_write(attempt->folders[replica], "%s", line);
+    container_attempt_end_writing(attempt);
 }
 
 /* ---- findings ---- */
 
-void attempt_settle(struct attempt *attempt, size_t replica,
-                    const struct ending *ending)
+void container_attempt_settle(struct container_attempt *attempt, size_t replica,
+                              const struct ending *ending)
 {
     pthread_mutex_lock(&attempt->lock);
     attempt->findings[replica] =
         (struct finding){.known = true, .ending = *ending};
     pthread_mutex_unlock(&attempt->lock);
     /* The supervising thread looks when something appears in the folder. */
-    if (attempt_begin_writing(attempt)) {
+    if (container_attempt_begin_writing(attempt)) {
         (void)disk_mark(attempt->folders[replica], "found", NULL);
-        attempt_end_writing(attempt);
+        container_attempt_end_writing(attempt);
     }
 }
 
-bool attempt_has_finding(struct attempt *attempt, size_t replica)
+bool container_attempt_has_finding(struct container_attempt *attempt,
+                                   size_t replica)
 {
     pthread_mutex_lock(&attempt->lock);
     const bool known = attempt->findings[replica].known;
@@ -121,23 +125,23 @@ bool attempt_has_finding(struct attempt *attempt, size_t replica)
     return known;
 }
 
-void attempt_find(struct attempt *attempt, size_t replica, enum outcome outcome,
-                  const char *format, ...)
+void container_attempt_find(struct container_attempt *attempt, size_t replica,
+                            enum outcome outcome, const char *format, ...)
 {
     struct ending ending = {.outcome = outcome, .ended_ms = clock_wall_ms()};
     va_list args;
     va_start(args, format);
     (void)vsnprintf(ending.reason, sizeof ending.reason, format, args);
     va_end(args);
-    if (!attempt_has_finding(attempt, replica))
-        attempt_settle(attempt, replica, &ending);
+    if (!container_attempt_has_finding(attempt, replica))
+        container_attempt_settle(attempt, replica, &ending);
 }
 
 /* ---- several at once ---- */
 
 struct round {
-    struct attempt *attempt;
-    attempt_step *step;
+    struct container_attempt *attempt;
+    container_attempt_step *step;
     void *context;
     atomic_size_t next;
 };
@@ -156,12 +160,13 @@ static void *work(void *context)
     const size_t n = round->attempt->order->n_replicas;
     size_t i;
     while ((i = atomic_fetch_add(&round->next, 1)) < n &&
-           !attempt_is_abandoned(round->attempt))
+           !container_attempt_is_abandoned(round->attempt))
         round->step(round->attempt, hand->docker, i, round->context);
     return NULL;
 }
 
-void attempt_each(struct attempt *attempt, attempt_step *step, void *context)
+void container_attempt_each(struct container_attempt *attempt,
+                            container_attempt_step *step, void *context)
 {
     struct round round = {.attempt = attempt, .step = step, .context = context};
     struct hand hands[ATTEMPT_HANDS];
@@ -183,17 +188,17 @@ void attempt_each(struct attempt *attempt, attempt_step *step, void *context)
 
 static void *live(void *context)
 {
-    struct attempt *attempt = context;
-    attempt_bring_up(attempt);
-    attempt_watch(attempt);
-    if (!attempt_is_abandoned(attempt))
-        attempt_clear(attempt);
+    struct container_attempt *attempt = context;
+    container_attempt_bring_up(attempt);
+    container_attempt_watch(attempt);
+    if (!container_attempt_is_abandoned(attempt))
+        container_attempt_clear(attempt);
     if (attempt->relayed)
         relay_close(attempt->harbor->relay, attempt->network.gateway,
                     attempt->placement.relay_port);
     /* A call that came through late may have left something. */
-    if (attempt_is_abandoned(attempt))
-        janitor_wake(attempt->harbor->janitor);
+    if (container_attempt_is_abandoned(attempt))
+        leftovers_wake(attempt->harbor->janitor);
     pthread_mutex_lock(&attempt->lock);
     attempt->over = true;
     pthread_mutex_unlock(&attempt->lock);
@@ -203,7 +208,8 @@ static void *live(void *context)
 /* ---- by the supervising thread ---- */
 
 static enum ht_status read_again(const struct engine_place *place,
-                                 struct attempt *attempt, struct ht_error *err)
+                                 struct container_attempt *attempt,
+                                 struct ht_error *err)
 {
     struct arena *arena = arena_new();
     struct disk_bytes lease;
@@ -219,7 +225,7 @@ static enum ht_status read_again(const struct engine_place *place,
 }
 
 /* The replicas' folders are there from the start, for they are watched. */
-static enum ht_status make_folders(struct attempt *attempt,
+static enum ht_status make_folders(struct container_attempt *attempt,
                                    struct ht_error *err)
 {
     struct arena *arena = attempt->order->arena;
@@ -239,7 +245,7 @@ static enum ht_status make_folders(struct attempt *attempt,
     return status;
 }
 
-static void init_lock(struct attempt *attempt)
+static void init_lock(struct container_attempt *attempt)
 {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -249,7 +255,7 @@ static void init_lock(struct attempt *attempt)
     pthread_mutex_init(&attempt->lock, NULL);
 }
 
-static void release(struct attempt *attempt)
+static void release(struct container_attempt *attempt)
 {
     for (size_t k = 0; k < ATTEMPT_HANDS; k++)
         docker_free(attempt->hands[k]);
@@ -260,11 +266,12 @@ static void release(struct attempt *attempt)
     free(attempt);
 }
 
-enum ht_status attempt_launch(struct harbor *harbor,
-                              const struct engine_place *place,
-                              struct attempt **attempt, struct ht_error *err)
+enum ht_status container_attempt_launch(struct harbor *harbor,
+                                        const struct engine_place *place,
+                                        struct container_attempt **attempt,
+                                        struct ht_error *err)
 {
-    struct attempt *made = ht_xcalloc(1, sizeof *made);
+    struct container_attempt *made = ht_xcalloc(1, sizeof *made);
     made->harbor = harbor;
     init_lock(made);
     enum ht_status status = read_again(place, made, err);
@@ -284,7 +291,7 @@ enum ht_status attempt_launch(struct harbor *harbor,
     return HT_OK;
 }
 
-void attempt_abandon(struct attempt *attempt)
+void container_attempt_abandon(struct container_attempt *attempt)
 {
     pthread_mutex_lock(&attempt->lock);
     attempt->abandoned = true;
@@ -296,10 +303,11 @@ void attempt_abandon(struct attempt *attempt)
     pthread_mutex_unlock(&attempt->lock);
 }
 
-void attempt_tell_stop(struct attempt *attempt, const struct stop_order *order)
+void container_attempt_tell_stop(struct container_attempt *attempt,
+                                 const struct stop_order *order)
 {
     const int64_t grace = order->kill ? 0 : attempt->order->grace_ms;
-    const int64_t kill_at = attempt_now() + grace + KILL_EXTRA_MS;
+    const int64_t kill_at = container_attempt_now() + grace + KILL_EXTRA_MS;
     pthread_mutex_lock(&attempt->lock);
     if (!attempt->stopped || kill_at < attempt->kill_at)
         attempt->kill_at = kill_at;
@@ -310,7 +318,7 @@ void attempt_tell_stop(struct attempt *attempt, const struct stop_order *order)
     pthread_mutex_unlock(&attempt->lock);
 }
 
-void attempt_tell_ended(struct attempt *attempt)
+void container_attempt_tell_ended(struct container_attempt *attempt)
 {
     pthread_mutex_lock(&attempt->lock);
     attempt->ended = true;
@@ -318,7 +326,7 @@ void attempt_tell_ended(struct attempt *attempt)
     pthread_mutex_unlock(&attempt->lock);
 }
 
-void attempt_free(struct attempt *attempt)
+void container_attempt_free(struct container_attempt *attempt)
 {
     pthread_join(attempt->thread, NULL);
     release(attempt);

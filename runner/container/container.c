@@ -217,14 +217,14 @@ static enum ht_status check_owner(struct docker *docker, struct arena *arena,
                                   const char *name, struct ht_error *err)
 {
     struct container_state state = {.runner = "", .attempt = ""};
-    struct attempt_key key;
+    struct order_key key;
     const enum ht_status status =
         container_look(docker, arena, name, &state, err);
     if (status != HT_OK)
         return status;
     if (strcmp(state.runner, plan->site->runner) == 0 &&
         network_read_attempt(state.attempt, &key) &&
-        attempt_key_equal(&key, &plan->order->key))
+        order_key_equal(&key, &plan->order->key))
         return HT_OK;
     return ht_fail(err, HT_CONFLICT,
                    "there is a container %s that is not this runner's", name);

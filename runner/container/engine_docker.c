@@ -16,8 +16,8 @@
 #include "runner/container/container.h"
 
 struct berth { /* the supervising thread's view of an attempt */
-    struct attempt *attempt;
-    struct crew crew;
+    struct container_attempt *attempt;
+    struct replicas crew;
     bool *doubted; /* replicas with an end that the shim did not write */
     bool started;
     bool amended; /* findings stand in the crew's endings */
@@ -28,21 +28,21 @@ struct berth { /* the supervising thread's view of an attempt */
 static struct {
     struct harbor harbor;
     pthread_mutex_t lock; /* of the list */
-    struct attempt *first;
+    struct container_attempt *first;
 } engine = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- the list ---- */
 
 /* An attempt that nobody has adopted yet lies on disk with its lease. One that
  * was removed is doomed, whatever is said here. */
-static bool keeps(void *context, const struct attempt_key *key)
+static bool keeps(void *context, const struct order_key *key)
 {
     (void)context;
     bool kept = false;
     pthread_mutex_lock(&engine.lock);
-    for (struct attempt *attempt = engine.first; attempt != NULL && !kept;
-         attempt = attempt->next)
-        kept = attempt_key_equal(&attempt->order->key, key);
+    for (struct container_attempt *attempt = engine.first;
+         attempt != NULL && !kept; attempt = attempt->next)
+        kept = order_key_equal(&attempt->order->key, key);
     pthread_mutex_unlock(&engine.lock);
     if (kept)
         return true;
@@ -53,7 +53,7 @@ static bool keeps(void *context, const struct attempt_key *key)
     return kept;
 }
 
-static void add(struct attempt *attempt)
+static void add(struct container_attempt *attempt)
 {
     pthread_mutex_lock(&engine.lock);
     attempt->next = engine.first;
@@ -62,13 +62,13 @@ static void add(struct attempt *attempt)
 }
 
 /* Those that were abandoned and whose thread is over; or all. */
-static struct attempt *take_out(bool all)
+static struct container_attempt *take_out(bool all)
 {
     pthread_mutex_lock(&engine.lock);
-    struct attempt **link = &engine.first;
-    struct attempt *found = NULL;
+    struct container_attempt **link = &engine.first;
+    struct container_attempt *found = NULL;
     while (*link != NULL && found == NULL) {
-        struct attempt *attempt = *link;
+        struct container_attempt *attempt = *link;
         pthread_mutex_lock(&attempt->lock);
         const bool due = all || (attempt->abandoned && attempt->over);
         pthread_mutex_unlock(&attempt->lock);
@@ -85,9 +85,9 @@ static struct attempt *take_out(bool all)
 
 static void bury_dead(void)
 {
-    struct attempt *attempt;
+    struct container_attempt *attempt;
     while ((attempt = take_out(false)) != NULL)
-        attempt_free(attempt);
+        container_attempt_free(attempt);
 }
 
 /* ---- open and close ---- */
@@ -95,13 +95,13 @@ static void bury_dead(void)
 static void docker_engine_close(void)
 {
     struct harbor *harbor = &engine.harbor;
-    for (struct attempt *attempt = engine.first; attempt != NULL;
+    for (struct container_attempt *attempt = engine.first; attempt != NULL;
          attempt = attempt->next)
-        attempt_abandon(attempt);
-    struct attempt *attempt;
+        container_attempt_abandon(attempt);
+    struct container_attempt *attempt;
     while ((attempt = take_out(true)) != NULL)
-        attempt_free(attempt);
-    janitor_stop(harbor->janitor);
+        container_attempt_free(attempt);
+    leftovers_stop(harbor->janitor);
     relay_stop(harbor->relay);
     docker_address_free(harbor->address);
     arena_free(harbor->arena);
@@ -131,8 +131,8 @@ static enum ht_status docker_engine_open(const struct site *site,
     if (status == HT_OK)
         status = relay_start(&harbor->relay, err);
     if (status == HT_OK)
-        status = janitor_start(harbor->address, site, keeps, NULL,
-                               &harbor->janitor, err);
+        status = leftovers_start(harbor->address, site, keeps, NULL,
+                                 &harbor->janitor, err);
     if (status == HT_OK)
         runner_log(RUNNER_INFO, "engine.open", "version=\"%s\" at=%s",
                    harbor->facts.version, docker_address_text(harbor->address));
@@ -178,15 +178,15 @@ static enum ht_status docker_engine_adopt(struct engine_place *place,
     enum ht_status status = rules_check(place->site, order, err);
     if (status == HT_OK)
         status = container_check(&engine.harbor.facts, order, err);
-    struct attempt *attempt;
+    struct container_attempt *attempt;
     if (status == HT_OK)
-        status = attempt_launch(&engine.harbor, place, &attempt, err);
+        status = container_attempt_launch(&engine.harbor, place, &attempt, err);
     if (status != HT_OK)
         return status;
     add(attempt);
     struct berth *berth = arena_alloc(order->arena, 1, sizeof *berth);
     berth->attempt = attempt;
-    crew_init(&berth->crew, place);
+    replicas_init(&berth->crew, place);
     berth->doubted =
         arena_alloc(order->arena, order->n_replicas, sizeof *berth->doubted);
     place->memory = berth;
@@ -198,13 +198,13 @@ static enum ht_status docker_engine_adopt(struct engine_place *place,
 static bool has_told(struct berth *berth, size_t replica)
 {
     enum { LOOKS = 8, PAUSE_MS = 2 };
-    const struct attempt *attempt = berth->attempt;
-    if (!attempt_has_exit(attempt, replica))
+    const struct container_attempt *attempt = berth->attempt;
+    if (!container_attempt_has_exit(attempt, replica))
         return false;
-    bool alive = attempt_is_alive(attempt, replica);
+    bool alive = container_attempt_is_alive(attempt, replica);
     for (int i = 0; alive && !berth->doubted[replica] && i < LOOKS; i++) {
         poll(NULL, 0, PAUSE_MS);
-        alive = attempt_is_alive(attempt, replica);
+        alive = container_attempt_is_alive(attempt, replica);
     }
     berth->doubted[replica] = alive;
     return !alive;
@@ -214,18 +214,18 @@ static bool has_told(struct berth *berth, size_t replica)
  * cleared, also what they could not know when they told. */
 static void take_findings(struct berth *berth, bool cleared)
 {
-    struct attempt *attempt = berth->attempt;
+    struct container_attempt *attempt = berth->attempt;
     const bool amends = cleared && !berth->amended;
     for (size_t i = 0; i < berth->crew.n; i++) {
         if (!berth->crew.replicas[i].ended && has_told(berth, i))
-            crew_read_exit(&berth->crew, i);
+            replicas_read_exit(&berth->crew, i);
         if (berth->crew.replicas[i].ended && !amends)
             continue;
         pthread_mutex_lock(&attempt->lock);
         const struct finding finding = attempt->findings[i];
         pthread_mutex_unlock(&attempt->lock);
         if (finding.known)
-            crew_end(&berth->crew, i, &finding.ending);
+            replicas_end(&berth->crew, i, &finding.ending);
     }
     berth->amended = cleared;
 }
@@ -234,15 +234,15 @@ static enum engine_state docker_engine_poll(struct engine_place *place,
                                             struct ending *ending)
 {
     struct berth *berth = place->memory;
-    struct attempt *attempt = berth->attempt;
+    struct container_attempt *attempt = berth->attempt;
     pthread_mutex_lock(&attempt->lock);
     const bool cleared = attempt->cleared;
     pthread_mutex_unlock(&attempt->lock);
     take_findings(berth, cleared);
-    const enum engine_state state = crew_judge(&berth->crew, place, ending);
+    const enum engine_state state = replicas_judge(&berth->crew, place, ending);
     if (state != ENGINE_ENDED || cleared)
         return state;
-    attempt_tell_ended(attempt);
+    container_attempt_tell_ended(attempt);
     return ENGINE_RUNNING;
 }
 
@@ -250,8 +250,8 @@ static void docker_engine_stop(struct engine_place *place,
                                const struct stop_order *order)
 {
     struct berth *berth = place->memory;
-    crew_stop(&berth->crew, order);
-    attempt_tell_stop(berth->attempt, order);
+    replicas_stop(&berth->crew, order);
+    container_attempt_tell_stop(berth->attempt, order);
 }
 
 static void docker_engine_remove(struct engine_place *place)
@@ -262,10 +262,10 @@ static void docker_engine_remove(struct engine_place *place)
         pthread_mutex_lock(&berth->attempt->lock);
         cleared = berth->attempt->cleared;
         pthread_mutex_unlock(&berth->attempt->lock);
-        attempt_abandon(berth->attempt);
+        container_attempt_abandon(berth->attempt);
     }
     if (!cleared)
-        janitor_doom(engine.harbor.janitor, &place->order->key);
+        leftovers_doom(engine.harbor.janitor, &place->order->key);
     place->memory = NULL;
     bury_dead();
 }
@@ -276,7 +276,7 @@ static bool docker_engine_is_started(const struct engine_place *place)
     if (berth == NULL)
         return false;
     for (size_t i = 0; i < berth->crew.n && !berth->started; i++)
-        berth->started = attempt_has_begun(berth->attempt, i);
+        berth->started = container_attempt_has_begun(berth->attempt, i);
     return berth->started;
 }
 
@@ -285,7 +285,7 @@ static struct engine_facts docker_engine_facts(const struct engine_place *place)
     struct berth *berth = place->memory;
     if (berth == NULL)
         return (struct engine_facts){.known = false};
-    struct attempt *attempt = berth->attempt;
+    struct container_attempt *attempt = berth->attempt;
     pthread_mutex_lock(&attempt->lock);
     if (attempt->has_digests && !berth->facts.known) {
         const size_t n = berth->crew.n;

@@ -26,7 +26,7 @@ struct harbor { /* the open engine; set once, shared by all attempts */
     struct docker_address *address;
     struct docker_facts facts;
     struct relay *relay;
-    struct janitor *janitor;
+    struct leftovers *janitor;
 };
 
 enum { ATTEMPT_HANDS = 3 }; /* calls of one attempt to the engine at once */
@@ -36,8 +36,8 @@ struct finding { /* what exit.json does not say, or not well enough */
     struct ending ending;
 };
 
-struct attempt {
-    struct attempt *next;
+struct container_attempt {
+    struct container_attempt *next;
     struct harbor *harbor;
     /* Of its own, for the thread may outlive the runner's. */
     struct order *order;
@@ -72,58 +72,67 @@ struct attempt {
 
 /* Reads lease and placement again.
  * HT_IO  a file cannot be read, or there is no thread */
-enum ht_status attempt_launch(struct harbor *harbor,
-                              const struct engine_place *place,
-                              struct attempt **attempt, struct ht_error *err);
+enum ht_status container_attempt_launch(struct harbor *harbor,
+                                        const struct engine_place *place,
+                                        struct container_attempt **attempt,
+                                        struct ht_error *err);
 /* No step follows; what is there stays. Its folder may go afterwards. */
-void attempt_abandon(struct attempt *attempt);
-void attempt_tell_stop(struct attempt *attempt, const struct stop_order *order);
-void attempt_tell_ended(struct attempt *attempt);
+void container_attempt_abandon(struct container_attempt *attempt);
+void container_attempt_tell_stop(struct container_attempt *attempt,
+                                 const struct stop_order *order);
+void container_attempt_tell_ended(struct container_attempt *attempt);
 /* Waits for the thread, which ends soon when it is abandoned or cleared. */
-void attempt_free(struct attempt *attempt);
+void container_attempt_free(struct container_attempt *attempt);
 
 /* ---- by its own thread ---- */
 
 /* Makes and starts what never was; findings tell what could not be. */
-void attempt_bring_up(struct attempt *attempt);
+void container_attempt_bring_up(struct container_attempt *attempt);
 /* Until all has ended or it is abandoned. */
-void attempt_watch(struct attempt *attempt);
+void container_attempt_watch(struct container_attempt *attempt);
 /* Has the containers and the network removed. */
-void attempt_clear(struct attempt *attempt);
+void container_attempt_clear(struct container_attempt *attempt);
 
 /* Opens the way to the report address as far as it can be opened.
  * HT_IO  it cannot; the file of records is enough */
-enum ht_status attempt_open_relay(struct attempt *attempt,
-                                  struct ht_error *err);
+enum ht_status container_attempt_open_relay(struct container_attempt *attempt,
+                                            struct ht_error *err);
 
-bool attempt_is_abandoned(struct attempt *attempt);
-bool attempt_has_exit(const struct attempt *attempt, size_t replica);
-bool attempt_has_begun(const struct attempt *attempt, size_t replica);
+bool container_attempt_is_abandoned(struct container_attempt *attempt);
+bool container_attempt_has_exit(const struct container_attempt *attempt,
+                                size_t replica);
+bool container_attempt_has_begun(const struct container_attempt *attempt,
+                                 size_t replica);
 /* The shim holds the lock of its folder as long as it lives. */
-bool attempt_is_alive(const struct attempt *attempt, size_t replica);
+bool container_attempt_is_alive(const struct container_attempt *attempt,
+                                size_t replica);
 /* The first word about a replica counts. */
 __attribute__((format(printf, 4, 5))) void
-attempt_find(struct attempt *attempt, size_t replica, enum outcome outcome,
-             const char *format, ...);
-void attempt_settle(struct attempt *attempt, size_t replica,
-                    const struct ending *ending);
-bool attempt_has_finding(struct attempt *attempt, size_t replica);
+container_attempt_find(struct container_attempt *attempt, size_t replica,
+                       enum outcome outcome, const char *format, ...);
+void container_attempt_settle(struct container_attempt *attempt, size_t replica,
+                              const struct ending *ending);
+bool container_attempt_has_finding(struct container_attempt *attempt,
+                                   size_t replica);
 /* A line in the replica's log. */
 __attribute__((format(printf, 3, 4))) void
-attempt_say(struct attempt *attempt, size_t replica, const char *format, ...);
+container_attempt_say(struct container_attempt *attempt, size_t replica,
+                      const char *format, ...);
 
-/* The folder stays until attempt_end_writing(); false: it is gone. */
-bool attempt_begin_writing(struct attempt *attempt);
-void attempt_end_writing(struct attempt *attempt);
+/* The folder stays until container_attempt_end_writing(); false: it is gone. */
+bool container_attempt_begin_writing(struct container_attempt *attempt);
+void container_attempt_end_writing(struct container_attempt *attempt);
 
 /* Each replica in its turn, several at once, each by a hand of its own. */
-typedef void attempt_step(struct attempt *attempt, struct docker *docker,
-                          size_t replica, void *context);
-void attempt_each(struct attempt *attempt, attempt_step *step, void *context);
+typedef void container_attempt_step(struct container_attempt *attempt,
+                                    struct docker *docker, size_t replica,
+                                    void *context);
+void container_attempt_each(struct container_attempt *attempt,
+                            container_attempt_step *step, void *context);
 
 /* Waits for a change or so long; the lock is not held. */
-void attempt_wait(struct attempt *attempt, int ms);
+void container_attempt_wait(struct container_attempt *attempt, int ms);
 /* Monotonic milliseconds. */
-int64_t attempt_now(void);
+int64_t container_attempt_now(void);
 
 #endif

@@ -16,7 +16,7 @@ enum {
     SOON_SPAN_MS = 10000, /* ... for so long */
 };
 
-struct janitor {
+struct leftovers {
     const struct site *site;
     janitor_keeps *keeps;
     void *context;
@@ -27,26 +27,26 @@ struct janitor {
     bool ending;
     bool due;           /* a sweep is */
     int64_t soon_until; /* monotonic */
-    struct attempt_key *doomed;
+    struct order_key *doomed;
     size_t n_doomed, room;
 };
 
 /* ---- one sweep ---- */
 
-static bool is_doomed(struct janitor *janitor, const struct attempt_key *key)
+static bool is_doomed(struct leftovers *janitor, const struct order_key *key)
 {
     bool found = false;
     pthread_mutex_lock(&janitor->lock);
     for (size_t i = 0; i < janitor->n_doomed && !found; i++)
-        found = attempt_key_equal(&janitor->doomed[i], key);
+        found = order_key_equal(&janitor->doomed[i], key);
     pthread_mutex_unlock(&janitor->lock);
     return found;
 }
 
-static bool is_kept(struct janitor *janitor, const struct node *item)
+static bool is_kept(struct leftovers *janitor, const struct node *item)
 {
     const struct node *labels = node_find(item, "Labels");
-    struct attempt_key key;
+    struct order_key key;
     return labels != NULL && labels->kind == NODE_MAP &&
            network_read_attempt(node_get_string(labels, LABEL_ATTEMPT, ""),
                                 &key) &&
@@ -56,7 +56,7 @@ static bool is_kept(struct janitor *janitor, const struct node *item)
 typedef enum ht_status remover(struct docker *docker, const char *name,
                                struct ht_error *err);
 
-static void sweep_kind(struct janitor *janitor, const char *path,
+static void sweep_kind(struct leftovers *janitor, const char *path,
                        remover *remove_one)
 {
     struct arena *arena = arena_new();
@@ -83,7 +83,7 @@ static void sweep_kind(struct janitor *janitor, const char *path,
     arena_free(arena);
 }
 
-static void sweep(struct janitor *janitor)
+static void leftovers_sweep(struct leftovers *janitor)
 {
     sweep_kind(janitor, "/containers/json?all=1&", container_remove);
     sweep_kind(janitor, "/networks?", network_remove);
@@ -91,7 +91,7 @@ static void sweep(struct janitor *janitor)
 
 /* ---- the thread ---- */
 
-static void wait_ms(struct janitor *janitor, int64_t ms)
+static void wait_ms(struct leftovers *janitor, int64_t ms)
 {
     const struct timespec until = clock_in_ms(ms);
     while (!janitor->ending && !janitor->due &&
@@ -102,12 +102,12 @@ static void wait_ms(struct janitor *janitor, int64_t ms)
 
 static void *live(void *context)
 {
-    struct janitor *janitor = context;
+    struct leftovers *janitor = context;
     pthread_mutex_lock(&janitor->lock);
     while (!janitor->ending) {
         janitor->due = false;
         pthread_mutex_unlock(&janitor->lock);
-        sweep(janitor);
+        leftovers_sweep(janitor);
         pthread_mutex_lock(&janitor->lock);
         wait_ms(janitor, clock_monotonic_ms() < janitor->soon_until ? SOON_MS
                                                                     : USUAL_MS);
@@ -116,7 +116,7 @@ static void *live(void *context)
     return NULL;
 }
 
-static void free_all(struct janitor *janitor)
+static void free_all(struct leftovers *janitor)
 {
     docker_free(janitor->docker);
     pthread_cond_destroy(&janitor->changed);
@@ -125,19 +125,20 @@ static void free_all(struct janitor *janitor)
     free(janitor);
 }
 
-enum ht_status janitor_start(const struct docker_address *address,
-                             const struct site *site, janitor_keeps *keeps,
-                             void *context, struct janitor **janitor,
-                             struct ht_error *err)
+enum ht_status leftovers_start(const struct docker_address *address,
+                               const struct site *site, janitor_keeps *keeps,
+                               void *context, struct leftovers **janitor,
+                               struct ht_error *err)
 {
-    struct janitor *made = ht_xcalloc(1, sizeof *made);
-    *made = (struct janitor){.site = site,
-                             .keeps = keeps,
-                             .context = context,
-                             .docker = docker_new(address),
-                             /* What an earlier life asked for last may come
-                              * to be only now. */
-                             .soon_until = clock_monotonic_ms() + SOON_SPAN_MS};
+    struct leftovers *made = ht_xcalloc(1, sizeof *made);
+    *made =
+        (struct leftovers){.site = site,
+                           .keeps = keeps,
+                           .context = context,
+                           .docker = docker_new(address),
+                           /* What an earlier life asked for last may come
+                            * to be only now. */
+                           .soon_until = clock_monotonic_ms() + SOON_SPAN_MS};
     pthread_mutex_init(&made->lock, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -153,7 +154,7 @@ enum ht_status janitor_start(const struct docker_address *address,
     return HT_OK;
 }
 
-void janitor_stop(struct janitor *janitor)
+void leftovers_stop(struct leftovers *janitor)
 {
     if (janitor == NULL)
         return;
@@ -166,7 +167,7 @@ void janitor_stop(struct janitor *janitor)
     free_all(janitor);
 }
 
-void janitor_doom(struct janitor *janitor, const struct attempt_key *key)
+void leftovers_doom(struct leftovers *janitor, const struct order_key *key)
 {
     pthread_mutex_lock(&janitor->lock);
     if (janitor->n_doomed == janitor->room) {
@@ -181,7 +182,7 @@ void janitor_doom(struct janitor *janitor, const struct attempt_key *key)
     pthread_mutex_unlock(&janitor->lock);
 }
 
-void janitor_wake(struct janitor *janitor)
+void leftovers_wake(struct leftovers *janitor)
 {
     pthread_mutex_lock(&janitor->lock);
     janitor->due = true;

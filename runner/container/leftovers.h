@@ -14,24 +14,24 @@
 #include "runner/base/site.h"
 #include "runner/docker/docker.h"
 
-struct janitor;
+struct leftovers;
 
 /* Whether an attempt is in care. Asked after the engine was, so that what has
  * just been started is known. */
-typedef bool janitor_keeps(void *context, const struct attempt_key *key);
+typedef bool janitor_keeps(void *context, const struct order_key *key);
 
 /* Sweeps at once, then every 30 s. Everything is borrowed.
  * HT_IO  no thread can be made */
-enum ht_status janitor_start(const struct docker_address *address,
-                             const struct site *site, janitor_keeps *keeps,
-                             void *context, struct janitor **janitor,
-                             struct ht_error *err);
-void janitor_stop(struct janitor *janitor); /* accepts NULL */
+enum ht_status leftovers_start(const struct docker_address *address,
+                               const struct site *site, janitor_keeps *keeps,
+                               void *context, struct leftovers **janitor,
+                               struct ht_error *err);
+void leftovers_stop(struct leftovers *janitor); /* accepts NULL */
 
 /* Whatever carries this attempt's label goes, kept or not; sweeps at once, and
  * again soon, for calls that were under way. */
-void janitor_doom(struct janitor *janitor, const struct attempt_key *key);
+void leftovers_doom(struct leftovers *janitor, const struct order_key *key);
 /* Sweeps at once. */
-void janitor_wake(struct janitor *janitor);
+void leftovers_wake(struct leftovers *janitor);
 
 #endif

@@ -32,7 +32,7 @@ static void add(struct finding *finding, const char *source, const char *target,
 
 static bool is_within(const char *root, const char *path)
 {
-    return beneath_rest(root, path) != NULL;
+    return safe_path_rest(root, path) != NULL;
 }
 
 /* Without a "." or "..", an empty part or a slash at the end, so that two names
@@ -218,7 +218,7 @@ static enum ht_status find_source(const struct finding *finding,
                        "volumes: %.160s is below none of the runner's "
                        "--volume-root folders",
                        path);
-    const int fd = beneath_open(root, beneath_rest(root, path));
+    const int fd = safe_path_open(root, safe_path_rest(root, path));
     if (fd < 0)
         return refuse_source(path, errno, err);
     const char *real = NULL;

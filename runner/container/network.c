@@ -6,13 +6,13 @@
 
 #include "proto/doc/json.h"
 
-static char *label_of(struct arena *arena, const struct attempt_key *key)
+static char *label_of(struct arena *arena, const struct order_key *key)
 {
     return arena_printf(arena, "%lld/%lld/%lld", (long long)key->study,
                         (long long)key->trial, (long long)key->attempt);
 }
 
-bool network_read_attempt(const char *label, struct attempt_key *key)
+bool network_read_attempt(const char *label, struct order_key *key)
 {
     enum { PARTS = 3 };
     long long parts[PARTS];
@@ -23,7 +23,7 @@ bool network_read_attempt(const char *label, struct attempt_key *key)
             return false;
         label = end + 1;
     }
-    *key = (struct attempt_key){
+    *key = (struct order_key){
         .study = parts[0], .trial = parts[1], .attempt = parts[2]};
     return true;
 }
@@ -97,13 +97,13 @@ static enum ht_status look(struct docker *docker, struct arena *arena,
 static bool is_ours(const struct node *answer, const struct network_wish *wish)
 {
     const struct node *labels = node_find(answer, "Labels");
-    struct attempt_key key;
+    struct order_key key;
     return labels != NULL && labels->kind == NODE_MAP &&
            strcmp(node_get_string(labels, LABEL_RUNNER, ""),
                   wish->site->runner) == 0 &&
            network_read_attempt(node_get_string(labels, LABEL_ATTEMPT, ""),
                                 &key) &&
-           attempt_key_equal(&key, &wish->order->key);
+           order_key_equal(&key, &wish->order->key);
 }
 
 /* Networks of a user's engine are in a namespace that we are not in. */

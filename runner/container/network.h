@@ -33,7 +33,7 @@ struct network {
 cJSON *network_add_labels(cJSON *body, const struct site *site,
                           const struct order *order);
 /* Reads the attempt's label, "7/3/1"; false when it is no such text. */
-bool network_read_attempt(const char *label, struct attempt_key *key);
+bool network_read_attempt(const char *label, struct order_key *key);
 /* Query "filters=..." for what carries this runner's label. */
 char *network_filter(struct arena *arena, const struct site *site);
 

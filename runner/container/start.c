@@ -17,7 +17,7 @@ enum {
 };
 
 struct start {
-    struct attempt *attempt;
+    struct container_attempt *attempt;
     struct arena *arena;
     struct image *images; /* of each replica */
     int64_t give_up_at;   /* monotonic */
@@ -51,7 +51,7 @@ static bool is_orders_fault(const struct ht_error *err)
 
 /* The order's own fault is known to every runner; all else is this machine's,
  * and another start may do better. */
-static void fail(struct attempt *attempt, size_t replica,
+static void fail(struct container_attempt *attempt, size_t replica,
                  const struct ht_error *err)
 {
     struct ending ending = {.outcome = OUTCOME_LOST,
@@ -61,16 +61,16 @@ static void fail(struct attempt *attempt, size_t replica,
         ending.impossible = err->status == HT_PRECONDITION;
     }
     (void)snprintf(ending.reason, sizeof ending.reason, "%s", err->text);
-    attempt_say(attempt, replica, "%s", err->text);
-    if (!attempt_has_finding(attempt, replica))
-        attempt_settle(attempt, replica, &ending);
+    container_attempt_say(attempt, replica, "%s", err->text);
+    if (!container_attempt_has_finding(attempt, replica))
+        container_attempt_settle(attempt, replica, &ending);
 }
 
 /* Waits before a step is tried again; false when it is not to be. */
 static bool may_try_again(struct start *start, struct docker *docker,
                           int *pause_ms)
 {
-    if (attempt_now() + *pause_ms >= start->give_up_at ||
+    if (container_attempt_now() + *pause_ms >= start->give_up_at ||
         !docker_pause(docker, *pause_ms))
         return false;
     *pause_ms = 2 * *pause_ms < LAST_PAUSE_MS ? 2 * *pause_ms : LAST_PAUSE_MS;
@@ -80,17 +80,17 @@ static bool may_try_again(struct start *start, struct docker *docker,
 /* ---- images ---- */
 
 struct listener {
-    struct attempt *attempt;
+    struct container_attempt *attempt;
     size_t replica;
 };
 
 static void pass_on(void *context, const char *line)
 {
     const struct listener *listener = context;
-    attempt_say(listener->attempt, listener->replica, "%s", line);
+    container_attempt_say(listener->attempt, listener->replica, "%s", line);
 }
 
-static bool does_engine_answer(struct attempt *attempt)
+static bool does_engine_answer(struct container_attempt *attempt)
 {
     struct arena *arena = arena_new();
     const struct docker_call call = {.method = "GET", .path = "/version"};
@@ -105,7 +105,7 @@ static bool does_engine_answer(struct attempt *attempt)
 static enum ht_status get_image(struct start *start, size_t replica,
                                 struct ht_error *err)
 {
-    struct attempt *attempt = start->attempt;
+    struct container_attempt *attempt = start->attempt;
     struct listener listener = {attempt, replica};
     const struct image_wish wish = {
         .name = attempt->order->replicas[replica].image,
@@ -117,11 +117,11 @@ static enum ht_status get_image(struct start *start, size_t replica,
     };
     int pause_ms = FIRST_PAUSE_MS;
     for (int tries = 1;;) {
-        const int64_t begin = attempt_now();
+        const int64_t begin = container_attempt_now();
         const enum ht_status status =
             image_get(attempt->hands[0], start->arena, &wish,
                       &start->images[replica], err);
-        start->give_up_at += attempt_now() - begin;
+        start->give_up_at += container_attempt_now() - begin;
         if (status != HT_UNAVAILABLE ||
             (does_engine_answer(attempt) && ++tries > IMAGE_TRIES) ||
             !may_try_again(start, attempt->hands[0], &pause_ms))
@@ -139,7 +139,7 @@ static size_t find_same_image(const struct order *order, size_t replica)
 }
 
 /* A handle that was cancelled stays so: the next step needs another one. */
-static void set_pulling(struct attempt *attempt, bool pulling)
+static void set_pulling(struct container_attempt *attempt, bool pulling)
 {
     pthread_mutex_lock(&attempt->lock);
     attempt->pulling = pulling;
@@ -153,7 +153,7 @@ static void set_pulling(struct attempt *attempt, bool pulling)
 
 static void tell_digests(struct start *start)
 {
-    struct attempt *attempt = start->attempt;
+    struct container_attempt *attempt = start->attempt;
     const size_t n = attempt->order->n_replicas;
     pthread_mutex_lock(&attempt->lock);
     for (size_t i = 0; i < n; i++)
@@ -163,7 +163,7 @@ static void tell_digests(struct start *start)
     pthread_mutex_unlock(&attempt->lock);
 }
 
-static bool is_stopped(struct attempt *attempt)
+static bool is_stopped(struct container_attempt *attempt)
 {
     pthread_mutex_lock(&attempt->lock);
     const bool stopped = attempt->stopped;
@@ -174,7 +174,7 @@ static bool is_stopped(struct attempt *attempt)
 /* False when some image cannot be had; its replica knows why. */
 static bool get_images(struct start *start)
 {
-    struct attempt *attempt = start->attempt;
+    struct container_attempt *attempt = start->attempt;
     struct ht_error err = {.status = HT_INTERNAL};
     bool complete = true;
     set_pulling(attempt, true);
@@ -196,7 +196,8 @@ static bool get_images(struct start *start)
 
 /* ---- network ---- */
 
-enum ht_status attempt_open_relay(struct attempt *attempt, struct ht_error *err)
+enum ht_status container_attempt_open_relay(struct container_attempt *attempt,
+                                            struct ht_error *err)
 {
     const char *gateway = attempt->network.gateway;
     if (attempt->relayed || gateway == NULL ||
@@ -210,17 +211,17 @@ enum ht_status attempt_open_relay(struct attempt *attempt, struct ht_error *err)
     attempt->relayed = true;
     const bool is_new = port != attempt->placement.relay_port;
     attempt->placement.relay_port = port;
-    if (is_new && attempt_begin_writing(attempt)) {
+    if (is_new && container_attempt_begin_writing(attempt)) {
         status = placement_write(attempt->folder, attempt->order,
                                  &attempt->placement, err);
-        attempt_end_writing(attempt);
+        container_attempt_end_writing(attempt);
     }
     return status;
 }
 
 static enum ht_status make_network(struct start *start, struct ht_error *err)
 {
-    struct attempt *attempt = start->attempt;
+    struct container_attempt *attempt = start->attempt;
     const struct network_wish wish = {.site = attempt->harbor->site,
                                       .facts = &attempt->harbor->facts,
                                       .order = attempt->order};
@@ -232,18 +233,20 @@ static enum ht_status make_network(struct start *start, struct ht_error *err)
     } while (status == HT_UNAVAILABLE &&
              may_try_again(start, attempt->hands[0], &pause_ms));
     struct ht_error closed;
-    if (status == HT_OK && attempt_open_relay(attempt, &closed) != HT_OK)
-        attempt_say(attempt, 0,
-                    "reports go by file only, the way to the server is "
-                    "closed: %s",
-                    closed.text);
+    if (status == HT_OK &&
+        container_attempt_open_relay(attempt, &closed) != HT_OK)
+        container_attempt_say(
+            attempt, 0,
+            "reports go by file only, the way to the server is "
+            "closed: %s",
+            closed.text);
     return status;
 }
 
 /* ---- folders ---- */
 
 /* NULL: there is no way there from the replicas' network. */
-static const char *make_report_url(const struct attempt *attempt,
+static const char *make_report_url(const struct container_attempt *attempt,
                                    struct arena *arena)
 {
     if (strcmp(attempt->network.name, "host") == 0)
@@ -258,22 +261,23 @@ static const char *make_report_url(const struct attempt *attempt,
 
 static enum ht_status prepare(struct start *start, struct ht_error *err)
 {
-    struct attempt *attempt = start->attempt;
+    struct container_attempt *attempt = start->attempt;
     const struct order *order = attempt->order;
     if (prepare_is_complete(order, attempt->folder))
         return HT_OK;
     const char *url = make_report_url(attempt, start->arena);
-    struct habitat *habitats =
+    struct replica_view *habitats =
         arena_alloc(start->arena, order->n_replicas, sizeof *habitats);
     for (size_t i = 0; i < order->n_replicas; i++)
-        habitats[i] = habitat_of_container(start->arena, attempt->harbor->site,
-                                           order, i, &start->images[i], url);
-    if (!attempt_begin_writing(attempt))
+        habitats[i] =
+            replica_view_of_container(start->arena, attempt->harbor->site,
+                                      order, i, &start->images[i], url);
+    if (!container_attempt_begin_writing(attempt))
         return ht_fail(err, HT_UNAVAILABLE, "it is not wanted any more");
     const enum ht_status status =
         prepare_replicas(attempt->harbor->site, order, &attempt->placement,
                          attempt->folder, habitats, err);
-    attempt_end_writing(attempt);
+    container_attempt_end_writing(attempt);
     return status;
 }
 
@@ -282,7 +286,7 @@ static enum ht_status prepare(struct start *start, struct ht_error *err)
 static enum ht_status make_container(struct start *start, struct docker *docker,
                                      size_t replica, struct ht_error *err)
 {
-    struct attempt *attempt = start->attempt;
+    struct container_attempt *attempt = start->attempt;
     const struct site *site = attempt->harbor->site;
     struct arena *arena = arena_new();
     struct mounts mounts;
@@ -312,7 +316,7 @@ static enum ht_status make_container(struct start *start, struct docker *docker,
 
 /* A replica that was told to end before it began. A moment later than one that
  * could not begin, which is the reason for the others. */
-static void end_unbegun(struct attempt *attempt, size_t replica)
+static void end_unbegun(struct container_attempt *attempt, size_t replica)
 {
     struct ending ending = {.outcome = OUTCOME_STOPPED,
                             .ended_ms = clock_wall_ms() + 1};
@@ -321,21 +325,21 @@ static void end_unbegun(struct attempt *attempt, size_t replica)
         folder_read_stop(attempt->folders[replica], &stop, NULL) == HT_OK;
     (void)snprintf(ending.reason, sizeof ending.reason, "stopped: %.480s",
                    told ? stop.reason : "another replica cannot start");
-    if (!attempt_has_finding(attempt, replica))
-        attempt_settle(attempt, replica, &ending);
+    if (!container_attempt_has_finding(attempt, replica))
+        container_attempt_settle(attempt, replica, &ending);
 }
 
 /* The shim of a replica may be slow to begin; another start of its container
  * changes nothing, and one of its program gives up. */
-static void start_replica(struct attempt *attempt, struct docker *docker,
-                          size_t replica, void *context)
+static void start_replica(struct container_attempt *attempt,
+                          struct docker *docker, size_t replica, void *context)
 {
     struct start *start = context;
     struct ht_error err = {.status = HT_INTERNAL};
     int pause_ms = FIRST_PAUSE_MS;
     enum ht_status status;
-    if (attempt_has_exit(attempt, replica) ||
-        attempt_has_begun(attempt, replica))
+    if (container_attempt_has_exit(attempt, replica) ||
+        container_attempt_has_begun(attempt, replica))
         return;
     do {
         if (disk_has(attempt->folders[replica], "stop")) {
@@ -345,32 +349,34 @@ static void start_replica(struct attempt *attempt, struct docker *docker,
         status = make_container(start, docker, replica, &err);
     } while (status == HT_UNAVAILABLE &&
              may_try_again(start, docker, &pause_ms));
-    if (status != HT_OK && !attempt_is_abandoned(attempt))
+    if (status != HT_OK && !container_attempt_is_abandoned(attempt))
         fail(attempt, replica, &err);
 }
 
 /* ---- all of it ---- */
 
-static bool has_all_begun(const struct attempt *attempt)
+static bool has_all_begun(const struct container_attempt *attempt)
 {
     for (size_t i = 0; i < attempt->order->n_replicas; i++) {
-        if (!attempt_has_exit(attempt, i) && !attempt_has_begun(attempt, i))
+        if (!container_attempt_has_exit(attempt, i) &&
+            !container_attempt_has_begun(attempt, i))
             return false;
     }
     return true;
 }
 
-static void give_up_unbegun(struct attempt *attempt)
+static void give_up_unbegun(struct container_attempt *attempt)
 {
     for (size_t i = 0; i < attempt->order->n_replicas; i++) {
-        if (!attempt_has_exit(attempt, i) && !attempt_has_begun(attempt, i))
+        if (!container_attempt_has_exit(attempt, i) &&
+            !container_attempt_has_begun(attempt, i))
             end_unbegun(attempt, i);
     }
 }
 
 static bool start_all(struct start *start)
 {
-    struct attempt *attempt = start->attempt;
+    struct container_attempt *attempt = start->attempt;
     struct ht_error err = {.status = HT_INTERNAL};
     if (!get_images(start))
         return false;
@@ -379,24 +385,25 @@ static bool start_all(struct start *start)
         status = prepare(start, &err);
     attempt->begin_by = start->give_up_at;
     if (status == HT_OK)
-        attempt_each(attempt, start_replica, start);
-    else if (!attempt_is_abandoned(attempt))
+        container_attempt_each(attempt, start_replica, start);
+    else if (!container_attempt_is_abandoned(attempt))
         fail(attempt, 0, &err);
     return status == HT_OK;
 }
 
-void attempt_bring_up(struct attempt *attempt)
+void container_attempt_bring_up(struct container_attempt *attempt)
 {
     if (has_all_begun(attempt))
         return;
     struct start start = {
         .attempt = attempt,
         .arena = arena_new(),
-        .give_up_at = attempt_now() + attempt->harbor->site->start_limit_ms,
+        .give_up_at =
+            container_attempt_now() + attempt->harbor->site->start_limit_ms,
     };
     start.images = arena_alloc(start.arena, attempt->order->n_replicas,
                                sizeof *start.images);
-    if (!start_all(&start) && !attempt_is_abandoned(attempt))
+    if (!start_all(&start) && !container_attempt_is_abandoned(attempt))
         give_up_unbegun(attempt);
     arena_free(start.arena);
 }

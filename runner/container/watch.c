@@ -24,7 +24,7 @@ enum {
 };
 
 struct watch {
-    struct attempt *attempt;
+    struct container_attempt *attempt;
     int64_t ask_at, weigh_at; /* monotonic */
     int64_t silent_since;     /* monotonic; 0: the engine answers */
 };
@@ -42,7 +42,7 @@ static const char *limit_text(char text[32], int64_t bytes)
 }
 
 /* Podman never tells; a kill that nobody ordered tells enough. */
-static bool tell_memory(const struct attempt *attempt, size_t replica,
+static bool tell_memory(const struct container_attempt *attempt, size_t replica,
                         bool oom_killed, bool killed,
                         char reason[HT_MAX_REASON])
 {
@@ -59,7 +59,8 @@ static bool tell_memory(const struct attempt *attempt, size_t replica,
     return true;
 }
 
-static bool was_machine_restarted(const struct attempt *attempt, size_t replica)
+static bool was_machine_restarted(const struct container_attempt *attempt,
+                                  size_t replica)
 {
     struct process shim;
     char boot[PROCFS_BOOT_BYTES];
@@ -67,7 +68,7 @@ static bool was_machine_restarted(const struct attempt *attempt, size_t replica)
            procfs_boot(boot) && strcmp(boot, shim.boot) != 0;
 }
 
-static void judge_dead(struct attempt *attempt, size_t replica,
+static void judge_dead(struct container_attempt *attempt, size_t replica,
                        const struct container_state *state)
 {
     enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127, KILLED = SIGNAL_BASE + 9 };
@@ -99,25 +100,27 @@ static void judge_dead(struct attempt *attempt, size_t replica,
                        "supervisor",
                        killed ? "was killed" : "ended", state->exit);
     }
-    attempt_settle(attempt, replica, &ending);
+    container_attempt_settle(attempt, replica, &ending);
 }
 
 /* ---- the engine's silence ---- */
 
 static void note_answer(struct watch *watch, enum ht_status status)
 {
-    struct attempt *attempt = watch->attempt;
-    if (attempt_is_abandoned(attempt))
+    struct container_attempt *attempt = watch->attempt;
+    if (container_attempt_is_abandoned(attempt))
         return;
     if (status != HT_UNAVAILABLE) {
         if (watch->silent_since != 0)
-            attempt_say(attempt, 0, "the container engine answers again");
+            container_attempt_say(attempt, 0,
+                                  "the container engine answers again");
         watch->silent_since = 0;
     } else if (watch->silent_since == 0) {
-        watch->silent_since = attempt_now();
-        attempt_say(attempt, 0,
-                    "the container engine does not answer; the container "
-                    "goes on");
+        watch->silent_since = container_attempt_now();
+        container_attempt_say(
+            attempt, 0,
+            "the container engine does not answer; the container "
+            "goes on");
     }
 }
 
@@ -126,23 +129,24 @@ static void note_answer(struct watch *watch, enum ht_status status)
 static void judge_unanswered(struct watch *watch, size_t replica)
 {
     if (watch->silent_since != 0 &&
-        attempt_now() - watch->silent_since > MISSING_MS)
-        attempt_find(watch->attempt, replica, OUTCOME_LOST,
-                     "its container ended while the engine did not answer");
+        container_attempt_now() - watch->silent_since > MISSING_MS)
+        container_attempt_find(
+            watch->attempt, replica, OUTCOME_LOST,
+            "its container ended while the engine did not answer");
 }
 
-static void judge_running(struct attempt *attempt, size_t replica)
+static void judge_running(struct container_attempt *attempt, size_t replica)
 {
-    if (!attempt_has_begun(attempt, replica) &&
-        attempt_now() > attempt->begin_by)
-        attempt_find(attempt, replica, OUTCOME_LOST,
-                     "its supervisor did not begin in time");
+    if (!container_attempt_has_begun(attempt, replica) &&
+        container_attempt_now() > attempt->begin_by)
+        container_attempt_find(attempt, replica, OUTCOME_LOST,
+                               "its supervisor did not begin in time");
 }
 
 /* No shim works there: not yet, or not any more. */
 static void ask_about(struct watch *watch, size_t replica)
 {
-    struct attempt *attempt = watch->attempt;
+    struct container_attempt *attempt = watch->attempt;
     struct arena *arena = arena_new();
     struct container_state state;
     const enum ht_status status = container_look(
@@ -150,11 +154,11 @@ static void ask_about(struct watch *watch, size_t replica)
         container_name(arena, attempt->order, replica), &state, NULL);
     note_answer(watch, status);
     /* It may have told while we asked. */
-    if (attempt_has_exit(attempt, replica))
+    if (container_attempt_has_exit(attempt, replica))
         ;
     else if (status == HT_NOT_FOUND)
-        attempt_find(attempt, replica, OUTCOME_LOST,
-                     "its container was removed by somebody else");
+        container_attempt_find(attempt, replica, OUTCOME_LOST,
+                               "its container was removed by somebody else");
     else if (status != HT_OK)
         judge_unanswered(watch, replica);
     else if (state.running || (state.is_new && state.exit == 0))
@@ -164,18 +168,18 @@ static void ask_about(struct watch *watch, size_t replica)
     arena_free(arena);
 }
 
-static bool is_settled(struct attempt *attempt, size_t replica)
+static bool is_settled(struct container_attempt *attempt, size_t replica)
 {
-    return attempt_has_exit(attempt, replica) ||
-           attempt_has_finding(attempt, replica);
+    return container_attempt_has_exit(attempt, replica) ||
+           container_attempt_has_finding(attempt, replica);
 }
 
 static void look_at_replica(struct watch *watch, size_t replica)
 {
-    struct attempt *attempt = watch->attempt;
+    struct container_attempt *attempt = watch->attempt;
     if (!is_settled(attempt, replica) &&
-        !(attempt_has_begun(attempt, replica) &&
-          attempt_is_alive(attempt, replica)))
+        !(container_attempt_has_begun(attempt, replica) &&
+          container_attempt_is_alive(attempt, replica)))
         ask_about(watch, replica);
 }
 
@@ -188,26 +192,27 @@ static void write_overfull(char reason[HT_MAX_REASON])
                    FOLDER_LIMIT_MIB / 1024);
 }
 
-static void weigh_replica(struct attempt *attempt, size_t replica)
+static void weigh_replica(struct container_attempt *attempt, size_t replica)
 {
     const int64_t limit = (int64_t)FOLDER_LIMIT_MIB * MIB;
     if (attempt->overfull[replica] || is_settled(attempt, replica) ||
-        usage_of_folder(attempt->folders[replica], limit) <= limit)
+        disk_usage_of_folder(attempt->folders[replica], limit) <= limit)
         return;
     struct stop_order stop = {.kill = true};
     write_overfull(stop.reason);
     attempt->overfull[replica] = true;
-    if (attempt_begin_writing(attempt)) {
+    if (container_attempt_begin_writing(attempt)) {
         folder_write_stop(attempt->folders[replica], &stop, NULL);
-        attempt_end_writing(attempt);
+        container_attempt_end_writing(attempt);
     }
 }
 
 /* The shim should have done it by now. */
-static void kill_overdue(struct attempt *attempt)
+static void kill_overdue(struct container_attempt *attempt)
 {
     pthread_mutex_lock(&attempt->lock);
-    const bool due = attempt->stopped && attempt_now() >= attempt->kill_at;
+    const bool due =
+        attempt->stopped && container_attempt_now() >= attempt->kill_at;
     pthread_mutex_unlock(&attempt->lock);
     for (size_t i = 0; due && i < attempt->order->n_replicas; i++) {
         if (is_settled(attempt, i))
@@ -221,27 +226,28 @@ static void kill_overdue(struct attempt *attempt)
 
 /* ---- the engine, when all is well ---- */
 
-static struct network_wish network_of(const struct attempt *attempt)
+static struct network_wish network_of(const struct container_attempt *attempt)
 {
     return (struct network_wish){.site = attempt->harbor->site,
                                  .facts = &attempt->harbor->facts,
                                  .order = attempt->order};
 }
 
-static void find_network(struct attempt *attempt)
+static void find_network(struct container_attempt *attempt)
 {
     const struct network_wish wish = network_of(attempt);
     struct ht_error err;
     if (network_make(attempt->hands[0], attempt->order->arena, &wish,
                      &attempt->network, &err) == HT_OK &&
-        attempt_open_relay(attempt, &err) != HT_OK)
-        attempt_say(attempt, 0, "reports go by file only: %s", err.text);
+        container_attempt_open_relay(attempt, &err) != HT_OK)
+        container_attempt_say(attempt, 0, "reports go by file only: %s",
+                              err.text);
 }
 
 /* A replica whose shim lives needs no engine; people want to know. */
 static void ask_engine(struct watch *watch)
 {
-    struct attempt *attempt = watch->attempt;
+    struct container_attempt *attempt = watch->attempt;
     struct arena *arena = arena_new();
     struct container_state state;
     note_answer(watch, container_look(attempt->hands[0], arena,
@@ -250,7 +256,7 @@ static void ask_engine(struct watch *watch)
     arena_free(arena);
 }
 
-static bool is_ended(struct attempt *attempt)
+static bool is_ended(struct container_attempt *attempt)
 {
     pthread_mutex_lock(&attempt->lock);
     const bool ended = attempt->ended || attempt->abandoned;
@@ -260,8 +266,8 @@ static bool is_ended(struct attempt *attempt)
 
 static void look(struct watch *watch)
 {
-    struct attempt *attempt = watch->attempt;
-    const int64_t now = attempt_now();
+    struct container_attempt *attempt = watch->attempt;
+    const int64_t now = container_attempt_now();
     for (size_t i = 0; i < attempt->order->n_replicas; i++)
         look_at_replica(watch, i);
     kill_overdue(attempt);
@@ -276,18 +282,18 @@ static void look(struct watch *watch)
     }
 }
 
-void attempt_watch(struct attempt *attempt)
+void container_attempt_watch(struct container_attempt *attempt)
 {
     struct watch watch = {
         .attempt = attempt,
-        .ask_at = attempt_now() + ASK_MS,
-        .weigh_at = attempt_now() + WEIGH_MS,
+        .ask_at = container_attempt_now() + ASK_MS,
+        .weigh_at = container_attempt_now() + WEIGH_MS,
     };
     /* An adopted one was not brought up. */
     if (attempt->network.name == NULL && !is_ended(attempt))
         find_network(attempt);
     for (;;) {
-        attempt_wait(attempt, LOOK_MS);
+        container_attempt_wait(attempt, LOOK_MS);
         if (is_ended(attempt))
             return;
         look(&watch);
@@ -302,16 +308,17 @@ static struct container_state
 wait_for_end(struct docker *docker, struct arena *arena, const char *name)
 {
     struct container_state state = {.running = true};
-    const int64_t give_up_at = attempt_now() + END_MS;
+    const int64_t give_up_at = container_attempt_now() + END_MS;
     while (container_look(docker, arena, name, &state, NULL) == HT_OK &&
-           state.running && attempt_now() < give_up_at &&
+           state.running && container_attempt_now() < give_up_at &&
            docker_pause(docker, CLEAR_PAUSE_MS))
         continue;
     return state;
 }
 
-static void amend_memory(struct attempt *attempt, struct docker *docker,
-                         size_t replica, struct ending *ending)
+static void amend_memory(struct container_attempt *attempt,
+                         struct docker *docker, size_t replica,
+                         struct ending *ending)
 {
     const bool killed = (ending->has_signal && ending->signal == 9) ||
                         (ending->has_exit && ending->exit == SIGNAL_BASE + 9);
@@ -321,35 +328,35 @@ static void amend_memory(struct attempt *attempt, struct docker *docker,
     const struct container_state state = wait_for_end(
         docker, arena, container_name(arena, attempt->order, replica));
     if (tell_memory(attempt, replica, state.oom_killed, killed, ending->reason))
-        attempt_settle(attempt, replica, ending);
+        container_attempt_settle(attempt, replica, ending);
     arena_free(arena);
 }
 
 /* What the replica could not know when it told its end. */
-static void amend(struct attempt *attempt, struct docker *docker,
+static void amend(struct container_attempt *attempt, struct docker *docker,
                   size_t replica)
 {
     struct ending ending;
-    if (attempt_has_finding(attempt, replica) ||
+    if (container_attempt_has_finding(attempt, replica) ||
         folder_read_exit(attempt->folders[replica], &ending, NULL) != HT_OK)
         return;
     if (attempt->overfull[replica] && ending.outcome == OUTCOME_STOPPED) {
         ending.outcome = OUTCOME_FAILED;
         write_overfull(ending.reason);
-        attempt_settle(attempt, replica, &ending);
+        container_attempt_settle(attempt, replica, &ending);
     } else if (ending.outcome == OUTCOME_STOPPED &&
                !disk_has(attempt->folders[replica], "stop")) {
         ending.outcome = OUTCOME_LOST;
         (void)snprintf(ending.reason, sizeof ending.reason,
                        "its container was stopped by somebody else");
-        attempt_settle(attempt, replica, &ending);
+        container_attempt_settle(attempt, replica, &ending);
     } else if (ending.outcome == OUTCOME_FAILED) {
         amend_memory(attempt, docker, replica, &ending);
     }
 }
 
-static void clear_replica(struct attempt *attempt, struct docker *docker,
-                          size_t replica, void *context)
+static void clear_replica(struct container_attempt *attempt,
+                          struct docker *docker, size_t replica, void *context)
 {
     bool *left = context;
     struct arena *arena = arena_new();
@@ -358,21 +365,21 @@ static void clear_replica(struct attempt *attempt, struct docker *docker,
     struct container_state state;
     enum ht_status status = container_look(docker, arena, name, &state, NULL);
     /* The name may be a stranger's, which is why the attempt ended. */
-    struct attempt_key key;
+    struct order_key key;
     if (status == HT_OK && network_read_attempt(state.attempt, &key) &&
-        attempt_key_equal(&key, &attempt->order->key))
+        order_key_equal(&key, &attempt->order->key))
         status = container_remove(docker, name, NULL);
     left[replica] = status != HT_OK && status != HT_NOT_FOUND;
     arena_free(arena);
 }
 
-static bool try_to_clear(struct attempt *attempt)
+static bool try_to_clear(struct container_attempt *attempt)
 {
     struct arena *arena = arena_new();
     const size_t n = attempt->order->n_replicas;
     bool *left = arena_alloc(arena, n, sizeof *left);
     bool clear = true;
-    attempt_each(attempt, clear_replica, left);
+    container_attempt_each(attempt, clear_replica, left);
     for (size_t i = 0; i < n; i++)
         clear &= !left[i];
     arena_free(arena);
@@ -382,23 +389,23 @@ static bool try_to_clear(struct attempt *attempt)
     return clear;
 }
 
-void attempt_clear(struct attempt *attempt)
+void container_attempt_clear(struct container_attempt *attempt)
 {
-    const int64_t give_up_at = attempt_now() + CLEAR_MS;
+    const int64_t give_up_at = container_attempt_now() + CLEAR_MS;
     bool clear = try_to_clear(attempt);
-    while (!clear && attempt_now() < give_up_at &&
+    while (!clear && container_attempt_now() < give_up_at &&
            docker_pause(attempt->hands[0], CLEAR_PAUSE_MS))
         clear = try_to_clear(attempt);
-    if (attempt_is_abandoned(attempt))
+    if (container_attempt_is_abandoned(attempt))
         return;
     if (!clear)
-        janitor_doom(attempt->harbor->janitor, &attempt->order->key);
+        leftovers_doom(attempt->harbor->janitor, &attempt->order->key);
     pthread_mutex_lock(&attempt->lock);
     attempt->cleared = true;
     pthread_mutex_unlock(&attempt->lock);
     /* The supervising thread looks when something appears in a folder. */
-    if (attempt_begin_writing(attempt)) {
+    if (container_attempt_begin_writing(attempt)) {
         (void)disk_mark(attempt->folders[0], "cleared", NULL);
-        attempt_end_writing(attempt);
+        container_attempt_end_writing(attempt);
     }
 }

@@ -27,7 +27,7 @@ enum { LEFTOVER_BOUND_MS = 5000 };
 static const char mark_prepared[] = "prepared";
 
 struct processes { /* of one attempt */
-    struct crew crew;
+    struct replicas crew;
     pid_t *shims; /* our child while > 0; 0: another's, or not there */
 };
 
@@ -36,7 +36,7 @@ static struct processes *processes_of(struct engine_place *place)
     if (place->memory == NULL) {
         struct arena *arena = place->order->arena;
         struct processes *processes = arena_alloc(arena, 1, sizeof *processes);
-        crew_init(&processes->crew, place);
+        replicas_init(&processes->crew, place);
         processes->shims = arena_alloc(arena, processes->crew.n, sizeof(pid_t));
         place->memory = processes;
     }
@@ -155,10 +155,10 @@ static enum ht_status prepare(const struct engine_place *place,
     if (status != HT_OK || prepare_is_complete(order, place->folder))
         return status;
     struct arena *arena = arena_new();
-    struct habitat *habitats =
+    struct replica_view *habitats =
         arena_alloc(arena, order->n_replicas, sizeof *habitats);
     for (size_t i = 0; status == HT_OK && i < order->n_replicas; i++) {
-        habitats[i] = habitat_of_process(
+        habitats[i] = replica_view_of_process(
             arena, place->site, order, i,
             prepare_replica_folder(arena, place->folder, &order->replicas[i]));
         /* One of its own is a copy that the shim makes. */
@@ -182,7 +182,7 @@ static void end_emptied(struct engine_place *place)
     for (size_t i = 0; i < processes->crew.n; i++) {
         if (disk_has(processes->crew.replicas[i].folder, "launch.json"))
             continue;
-        crew_end_homeless(&processes->crew, i, home_removed);
+        replicas_end_homeless(&processes->crew, i, home_removed);
         kill_replica(processes, i, NULL);
     }
 }
@@ -209,21 +209,21 @@ static enum ht_status process_adopt(struct engine_place *place,
 
 /* ---- poll ---- */
 
-static void end_lost(struct crew *crew, size_t i, const struct process *shim,
-                     const char *reason)
+static void end_lost(struct replicas *crew, size_t i,
+                     const struct process *shim, const char *reason)
 {
     procfs_kill_leftovers(crew->replicas[i].folder, shim, LEFTOVER_BOUND_MS);
     struct ending ending = {.outcome = OUTCOME_LOST,
                             .ended_ms = clock_wall_ms()};
     (void)snprintf(ending.reason, sizeof ending.reason, "%s", reason);
-    crew_end(crew, i, &ending);
+    replicas_end(crew, i, &ending);
 }
 
 /* Our child is gone without exit.json: did it never get to work? */
 static void judge_dead_child(const struct site *site,
                              struct processes *processes, size_t i, int status)
 {
-    struct crew *crew = &processes->crew;
+    struct replicas *crew = &processes->crew;
     struct process shim;
     const bool known =
         folder_read_shim(crew->replicas[i].folder, &shim, NULL) == HT_OK;
@@ -241,7 +241,7 @@ static void judge_dead_child(const struct site *site,
 static void judge_stranger(const struct site *site, struct processes *processes,
                            size_t i)
 {
-    struct crew *crew = &processes->crew;
+    struct replicas *crew = &processes->crew;
     struct process shim;
     const enum ht_status status =
         folder_read_shim(crew->replicas[i].folder, &shim, NULL);
@@ -249,7 +249,7 @@ static void judge_stranger(const struct site *site, struct processes *processes,
         (void)spawn_shim(site, processes, i, NULL);
     } else if (status != HT_OK) {
         end_lost(crew, i, NULL, "the note of its supervisor is damaged");
-    } else if (!procfs_is_alive(&shim) && !crew_read_exit(crew, i)) {
+    } else if (!procfs_is_alive(&shim) && !replicas_read_exit(crew, i)) {
         struct process self = {.boot = ""};
         (void)procfs_identify(getpid(), &self, NULL);
         end_lost(crew, i, &shim,
@@ -262,26 +262,26 @@ static void judge_stranger(const struct site *site, struct processes *processes,
 static void poll_replica(const struct site *site, struct processes *processes,
                          size_t i)
 {
-    struct crew *crew = &processes->crew;
+    struct replicas *crew = &processes->crew;
     if (crew->replicas[i].ended)
         return;
-    if (crew_is_homeless(crew, i)) {
+    if (replicas_is_homeless(crew, i)) {
         kill_replica(processes, i, NULL);
         return;
     }
     if (processes->shims[i] <= 0) {
-        if (!crew_read_exit(crew, i))
+        if (!replicas_read_exit(crew, i))
             judge_stranger(site, processes, i);
         return;
     }
     int status = 0;
     const pid_t pid = waitpid(processes->shims[i], &status, WNOHANG);
     if (pid == 0) {
-        crew_read_exit(crew, i); /* it may need a moment to end itself */
+        replicas_read_exit(crew, i); /* it may need a moment to end itself */
         return;
     }
     processes->shims[i] = 0;
-    if (!crew_read_exit(crew, i) && pid > 0)
+    if (!replicas_read_exit(crew, i) && pid > 0)
         judge_dead_child(site, processes, i, status);
 }
 
@@ -291,13 +291,13 @@ static enum engine_state process_poll(struct engine_place *place,
     struct processes *processes = processes_of(place);
     for (size_t i = 0; i < processes->crew.n; i++)
         poll_replica(place->site, processes, i);
-    return crew_judge(&processes->crew, place, ending);
+    return replicas_judge(&processes->crew, place, ending);
 }
 
 static void process_stop(struct engine_place *place,
                          const struct stop_order *order)
 {
-    crew_stop(&processes_of(place)->crew, order);
+    replicas_stop(&processes_of(place)->crew, order);
 }
 
 /* ---- removal ---- */
@@ -307,7 +307,7 @@ static void process_remove(struct engine_place *place)
     struct processes *processes = processes_of(place);
     for (size_t i = 0; i < processes->crew.n; i++) {
         struct process shim;
-        const bool known = !crew_is_homeless(&processes->crew, i) &&
+        const bool known = !replicas_is_homeless(&processes->crew, i) &&
                            folder_read_shim(processes->crew.replicas[i].folder,
                                             &shim, NULL) == HT_OK;
         kill_replica(processes, i, known ? &shim : NULL);

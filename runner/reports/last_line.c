@@ -126,13 +126,14 @@ static void find_last(const char *bytes, size_t len, struct text *out)
 void last_line_text(const struct order *order, const char *replica_folder,
                     const char *credentials, struct text *out)
 {
-    struct hidden hidden = {0};
+    struct masked_secrets hidden = {0};
     struct text end = {0};
-    hidden_load(&hidden, order, replica_folder, credentials);
+    masked_secrets_load(&hidden, order, replica_folder, credentials);
     if (hidden.loaded)
         read_end(replica_folder, &end);
     if (end.len > 0)
-        find_last(end.data, hidden_blank(&hidden, end.data, end.len), out);
+        find_last(end.data, masked_secrets_blank(&hidden, end.data, end.len),
+                  out);
     text_free(&end);
-    hidden_fini(&hidden);
+    masked_secrets_fini(&hidden);
 }

@@ -21,7 +21,7 @@ void log_ship_init(struct log_ship *ship, const struct order *order,
 
 void log_ship_fini(struct log_ship *ship)
 {
-    hidden_fini(&ship->hidden);
+    masked_secrets_fini(&ship->hidden);
 }
 
 /* Bytes at the end that may be the start of a longer UTF-8 sequence. */
@@ -82,7 +82,7 @@ static size_t count_whole(const struct log_ship *ship, const char *buffer,
 {
     if (final && !more)
         return len;
-    size_t whole = hidden_whole(&ship->hidden, buffer, len);
+    size_t whole = masked_secrets_whole(&ship->hidden, buffer, len);
     whole -= count_unfinished(buffer, whole);
     return whole == 0 && more ? len : whole;
 }
@@ -102,12 +102,12 @@ bool log_ship_next(struct log_ship *ship, int64_t now, bool final,
     if (!final && len < SMALL_BYTES && now - ship->sent_ms < SMALL_WAIT_MS)
         return false;
     if (ship->order != NULL)
-        hidden_load(&ship->hidden, ship->order, ship->source.folder,
-                    ship->credentials);
+        masked_secrets_load(&ship->hidden, ship->order, ship->source.folder,
+                            ship->credentials);
     len = count_whole(ship, buffer, len, final, more);
     if (len == 0)
         return false; /* the rest of a character or word will come */
-    append_clean(out, buffer, hidden_blank(&ship->hidden, buffer, len));
+    append_clean(out, buffer, masked_secrets_blank(&ship->hidden, buffer, len));
     chunk->bytes = (int64_t)len;
     ship->sent_ms = now;
     ship->late += final ? chunk->bytes : 0;

@@ -18,7 +18,7 @@ struct log_ship {
     struct log_source source;
     const struct order *order;
     const char *credentials;
-    struct hidden hidden;
+    struct masked_secrets hidden;
     int64_t sent_ms; /* monotonic time of the last chunk */
     int64_t late;    /* bytes sent since the writer died */
     bool done;       /* the stream has ended and all of it was confirmed */

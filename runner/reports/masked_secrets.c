@@ -9,7 +9,8 @@
 
 enum { MOST_PIECES = 1024 };
 
-static void add_piece(struct hidden *hidden, const char *bytes, size_t len)
+static void add_piece(struct masked_secrets *hidden, const char *bytes,
+                      size_t len)
 {
     if (len < HIDDEN_LEAST || hidden->n == MOST_PIECES)
         return;
@@ -19,7 +20,7 @@ static void add_piece(struct hidden *hidden, const char *bytes, size_t len)
     hidden->pieces[hidden->n++] = piece;
 }
 
-static void add_value(struct hidden *hidden, const char *value)
+static void add_value(struct masked_secrets *hidden, const char *value)
 {
     while (*value != '\0') {
         size_t len = strcspn(value, "\r\n");
@@ -40,7 +41,7 @@ static bool is_secret(const struct order *order, const char *name)
     return false;
 }
 
-static void add_credentials(struct hidden *hidden, struct arena *arena,
+static void add_credentials(struct masked_secrets *hidden, struct arena *arena,
                             const char *file)
 {
     const struct strings secrets = credentials_secrets(arena, file);
@@ -48,8 +49,9 @@ static void add_credentials(struct hidden *hidden, struct arena *arena,
         add_value(hidden, secrets.items[i]);
 }
 
-void hidden_load(struct hidden *hidden, const struct order *order,
-                 const char *replica_folder, const char *credentials)
+void masked_secrets_load(struct masked_secrets *hidden,
+                         const struct order *order, const char *replica_folder,
+                         const char *credentials)
 {
     if (hidden->loaded)
         return;
@@ -66,12 +68,12 @@ void hidden_load(struct hidden *hidden, const struct order *order,
     arena_free(arena);
 }
 
-void hidden_fini(struct hidden *hidden)
+void masked_secrets_fini(struct masked_secrets *hidden)
 {
     for (size_t i = 0; i < hidden->n; i++)
         free(hidden->pieces[i]);
     free(hidden->pieces);
-    *hidden = (struct hidden){.n = 0};
+    *hidden = (struct masked_secrets){.n = 0};
 }
 
 /* The longest beginning of the piece, but not all of it, at the end. */
@@ -98,7 +100,8 @@ static size_t move_before(const char *piece, const char *bytes, size_t len,
                : cut;
 }
 
-size_t hidden_whole(const struct hidden *hidden, const char *bytes, size_t len)
+size_t masked_secrets_whole(const struct masked_secrets *hidden,
+                            const char *bytes, size_t len)
 {
     size_t cut = len;
     for (size_t i = 0; i < hidden->n; i++) {
@@ -123,7 +126,8 @@ static void mark(const char *piece, const char *bytes, size_t len, bool marks[])
     }
 }
 
-size_t hidden_blank(const struct hidden *hidden, char *bytes, size_t len)
+size_t masked_secrets_blank(const struct masked_secrets *hidden, char *bytes,
+                            size_t len)
 {
     static const char blank[] = "***";
     if (hidden->n == 0)

@@ -14,7 +14,7 @@
 
 enum { HIDDEN_LEAST = 8, HIDDEN_MOST = 16 * 1024 }; /* bytes of one piece */
 
-struct hidden { /* zeroed: nothing is hidden */
+struct masked_secrets { /* zeroed: nothing is hidden */
     size_t n;
     char **pieces; /* owned */
     bool loaded;
@@ -24,15 +24,18 @@ struct hidden { /* zeroed: nothing is hidden */
  * that was changed since is not what its trainer prints. From `credentials`,
  * the attempt's copy if there is one, it takes the keys. Does nothing when they
  * were taken already, or as long as there is no launch.json. */
-void hidden_load(struct hidden *hidden, const struct order *order,
-                 const char *replica_folder, const char *credentials);
-void hidden_fini(struct hidden *hidden);
+void masked_secrets_load(struct masked_secrets *hidden,
+                         const struct order *order, const char *replica_folder,
+                         const char *credentials);
+void masked_secrets_fini(struct masked_secrets *hidden);
 
 /* How many of the bytes can be shown before the next come: nothing hidden is
  * cut, be it complete or maybe begun. */
-size_t hidden_whole(const struct hidden *hidden, const char *bytes, size_t len);
+size_t masked_secrets_whole(const struct masked_secrets *hidden,
+                            const char *bytes, size_t len);
 /* Writes "***" over what is hidden, in place; returns the new length, which is
  * never more. */
-size_t hidden_blank(const struct hidden *hidden, char *bytes, size_t len);
+size_t masked_secrets_blank(const struct masked_secrets *hidden, char *bytes,
+                            size_t len);
 
 #endif

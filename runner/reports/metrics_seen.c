@@ -17,8 +17,8 @@ enum {
 /* ---- names ---- */
 
 /* NULL: there is no room for it. */
-static struct evidence_name *get_name(struct evidence *evidence,
-                                      const char *name)
+static struct metrics_seen_name *get_name(struct metrics_seen *evidence,
+                                          const char *name)
 {
     size_t i = 0;
     while (i < evidence->n && strcmp(evidence->names[i].name, name) != 0)
@@ -26,16 +26,16 @@ static struct evidence_name *get_name(struct evidence *evidence,
     if (i == EVIDENCE_NAMES)
         return NULL;
     if (i == evidence->n)
-        evidence->names[evidence->n++] =
-            (struct evidence_name){.name = arena_strdup(evidence->arena, name)};
+        evidence->names[evidence->n++] = (struct metrics_seen_name){
+            .name = arena_strdup(evidence->arena, name)};
     return &evidence->names[i];
 }
 
-static void note_value(struct evidence *evidence,
+static void note_value(struct metrics_seen *evidence,
                        const struct report_metric *metric, const char *file,
                        int64_t line)
 {
-    struct evidence_name *name = get_name(evidence, metric->name);
+    struct metrics_seen_name *name = get_name(evidence, metric->name);
     if (name == NULL)
         return;
     if (name->n++ == 0)
@@ -45,8 +45,10 @@ static void note_value(struct evidence *evidence,
     name->line = line;
 }
 
-void evidence_note(struct evidence *evidence, const struct strings *metrics,
-                   const struct report *report, const char *file, int64_t line)
+void metrics_seen_note(struct metrics_seen *evidence,
+                       const struct strings *metrics,
+                       const struct report *report, const char *file,
+                       int64_t line)
 {
     for (size_t i = 0; i < report->n_metrics; i++) {
         note_value(evidence, &report->metrics[i], file, line);
@@ -56,18 +58,18 @@ void evidence_note(struct evidence *evidence, const struct strings *metrics,
     }
 }
 
-void evidence_note_column(struct evidence *evidence, const char *name,
-                          const char *file, int64_t line)
+void metrics_seen_note_column(struct metrics_seen *evidence, const char *name,
+                              const char *file, int64_t line)
 {
-    struct evidence_name *column = get_name(evidence, name);
+    struct metrics_seen_name *column = get_name(evidence, name);
     if (column == NULL || column->n > 0)
         return;
     column->file = file;
     column->line = line;
 }
 
-bool evidence_is_whole(const struct evidence *evidence,
-                       const struct strings *metrics)
+bool metrics_seen_is_whole(const struct metrics_seen *evidence,
+                           const struct strings *metrics)
 {
     _Static_assert(HT_MAX_METRICS < 32, "each metric has its bit");
     return evidence->metrics == (UINT32_C(1) << metrics->n) - 1;
@@ -79,14 +81,14 @@ static void number_text(struct text *out, const char *key, double value)
     message_string(out, key, text_of_double(text, value));
 }
 
-void evidence_text(const struct evidence *evidence, const char *replica,
-                   struct text *out)
+void metrics_seen_text(const struct metrics_seen *evidence, const char *replica,
+                       struct text *out)
 {
     for (size_t i = 0; i < evidence->n; i++) {
-        const struct evidence_name *name = &evidence->names[i];
+        const struct metrics_seen_name *name = &evidence->names[i];
         text_puts(out, out->data[out->len - 1] == '[' ? "" : ",");
         text_puts(out, "{\"name\":");
-        json_quote(out, name->name);
+        quote_json(out, name->name);
         message_int(out, "count", name->n);
         if (name->n > 0) {
             number_text(out, "first", name->first);
@@ -116,7 +118,7 @@ static void look_at_line(struct search *search, const char *stream,
     struct named_number named;
     if (line->len > 0 && line->len <= LINE_BYTES) {
         const enum likeness like =
-            likeness_find(search->metric, line->data, &named);
+            similar_name_find(search->metric, line->data, &named);
         if (like != LIKENESS_NONE && like >= search->like) {
             search->like = like;
             search->stream = stream;
@@ -166,8 +168,8 @@ static void part_text(struct text *out, const char *key, const char *from,
     text_free(&part);
 }
 
-void evidence_line_text(const char *folder, const char *replica,
-                        const char *metric, struct text *out)
+void metrics_seen_line_text(const char *folder, const char *replica,
+                            const char *metric, struct text *out)
 {
     struct search search = {.metric = metric};
     search_stream(&search, folder, "stderr");
@@ -179,7 +181,7 @@ void evidence_line_text(const char *folder, const char *replica,
     /* A long line is told from the name on. */
     const size_t from = end > SHOWN_BYTES ? named->at : 0;
     text_puts(out, ",\"line\":{\"stream\":");
-    json_quote(out, search.stream);
+    quote_json(out, search.stream);
     message_int(out, "line", search.line);
     message_string(out, "replica", replica);
     part_text(out, "text", search.text + from, strlen(search.text + from));

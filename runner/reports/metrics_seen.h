@@ -17,7 +17,7 @@
 
 enum { EVIDENCE_NAMES = 10 };
 
-struct evidence_name {
+struct metrics_seen_name {
     const char *name;
     int64_t n; /* values; 0: only the heading of a column */
     double first, last;
@@ -25,31 +25,33 @@ struct evidence_name {
     int64_t line;     /* in it, from 1 */
 };
 
-struct evidence {
+struct metrics_seen {
     struct arena *arena; /* of the names */
     size_t n;
-    struct evidence_name names[EVIDENCE_NAMES];
+    struct metrics_seen_name names[EVIDENCE_NAMES];
     uint32_t metrics; /* of the study that came: bit i is number i */
 };
 
 /* Files are named by texts that outlive the evidence. */
-void evidence_note(struct evidence *evidence, const struct strings *metrics,
-                   const struct report *report, const char *file, int64_t line);
+void metrics_seen_note(struct metrics_seen *evidence,
+                       const struct strings *metrics,
+                       const struct report *report, const char *file,
+                       int64_t line);
 /* The heading of a column that is no metric of the study's. */
-void evidence_note_column(struct evidence *evidence, const char *name,
-                          const char *file, int64_t line);
+void metrics_seen_note_column(struct metrics_seen *evidence, const char *name,
+                              const char *file, int64_t line);
 /* Whether each metric of the study came. */
-bool evidence_is_whole(const struct evidence *evidence,
-                       const struct strings *metrics);
+bool metrics_seen_is_whole(const struct metrics_seen *evidence,
+                           const struct strings *metrics);
 
 /* Appends the objects of all names, a comma before each but the first that the
  * list in `out` has. */
-void evidence_text(const struct evidence *evidence, const char *replica,
-                   struct text *out);
+void metrics_seen_text(const struct metrics_seen *evidence, const char *replica,
+                       struct text *out);
 /* Appends the member "line" with the line of stdout or stderr in which a number
  * has a name most like `metric`; nothing when there is none in what the replica
  * printed first, a few megabytes. */
-void evidence_line_text(const char *folder, const char *replica,
-                        const char *metric, struct text *out);
+void metrics_seen_line_text(const char *folder, const char *replica,
+                            const char *metric, struct text *out);
 
 #endif

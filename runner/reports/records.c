@@ -31,7 +31,7 @@ struct writer {
 struct records {
     const struct order *order;
     const char *replica; /* its name */
-    struct evidence evidence;
+    struct metrics_seen evidence;
     struct arena *arena;   /* paths, patterns */
     struct arena *scratch; /* one line */
     struct tail reports, foreign;
@@ -47,7 +47,7 @@ struct records {
     size_t n_writers, room;   /* room is a power of two */
     struct writer *writers;   /* a hash table, owned */
     uint64_t factor;          /* random, odd */
-    struct seen seen;
+    struct hash_set seen;
     struct record_queue queue;
     int64_t next_beat; /* of the running records_collect() */
     int64_t late;      /* bytes of stdout read since its writer died */
@@ -124,7 +124,7 @@ void records_free(struct records *records)
         return;
     record_queue_fini(&records->queue);
     results_file_fini(&records->file);
-    seen_fini(&records->seen);
+    hash_set_fini(&records->seen);
     text_free(&records->line);
     free(records->writers);
     arena_free(records->scratch);
@@ -181,8 +181,8 @@ void records_have(struct records *records, uint64_t id, int64_t seq)
 static void note(struct records *records, const struct report *report,
                  const char *file, int64_t line)
 {
-    evidence_note(&records->evidence, &records->order->metrics, report, file,
-                  line);
+    metrics_seen_note(&records->evidence, &records->order->metrics, report,
+                      file, line);
 }
 
 /* ---- our own file ---- */
@@ -229,7 +229,7 @@ static void take_foreign(void *context, const char *line, size_t len,
         records->malformed++;
         return;
     }
-    if (!seen_add(&records->seen, (uint64_t)report.seq))
+    if (!hash_set_add(&records->seen, (uint64_t)report.seq))
         return;
     note(records, &report, "output.metrics", records->foreign.line);
     queue_record(records, &report, 0);
@@ -356,12 +356,12 @@ struct record_queue *records_queue(struct records *records)
 
 bool records_are_whole(const struct records *records)
 {
-    return evidence_is_whole(&records->evidence, &records->order->metrics);
+    return metrics_seen_is_whole(&records->evidence, &records->order->metrics);
 }
 
 void records_names_text(const struct records *records, struct text *out)
 {
-    evidence_text(&records->evidence, records->replica, out);
+    metrics_seen_text(&records->evidence, records->replica, out);
 }
 
 void records_hints_text(const struct records *records, struct text *out)
@@ -369,12 +369,12 @@ void records_hints_text(const struct records *records, struct text *out)
     const char *state = results_file_state(&records->file);
     if (state != NULL) {
         text_puts(out, ",\"file\":{\"path\":");
-        json_quote(out, records->order->metrics_file);
+        quote_json(out, records->order->metrics_file);
         message_string(out, "state", state);
         text_puts(out, "}");
     }
-    evidence_line_text(records->output.folder, records->replica,
-                       records->order->metrics.items[0], out);
+    metrics_seen_line_text(records->output.folder, records->replica,
+                           records->order->metrics.items[0], out);
 }
 
 uint64_t records_skipped(const struct records *records)

@@ -28,13 +28,13 @@ static void find(struct results_file *file, const struct replica_order *own,
         find_own(file, folder, rest);
     else if (own->image != NULL)
         find_own(file, folder,
-                 name[0] == '/' ? beneath_rest(HABITAT_TRIAL, name) : name);
+                 name[0] == '/' ? safe_path_rest(HABITAT_TRIAL, name) : name);
     else if (name[0] == '/')
         tail_init(&file->tail, name);
     else if (own->workdir == NULL)
         find_own(file, folder, name);
     else if (file->order->own_workdir)
-        find_own(file, habitat_own_workdir(file->arena, folder), name);
+        find_own(file, replica_view_own_workdir(file->arena, folder), name);
     else
         tail_init(&file->tail,
                   arena_printf(file->arena, "%s/%s", own->workdir, name));
@@ -57,7 +57,7 @@ static const char *folder_of(struct arena *arena, const struct tail *tail)
 
 void results_file_init(struct results_file *file, const struct order *order,
                        size_t replica, const char *folder,
-                       struct evidence *evidence)
+                       struct metrics_seen *evidence)
 {
     *file = (struct results_file){.order = order,
                                   .evidence = evidence,
@@ -76,7 +76,7 @@ void results_file_fini(struct results_file *file)
     leftover_fini(&file->leftover);
     tally_clear(&file->before);
     tally_clear(&file->now);
-    seen_fini(&file->seen);
+    hash_set_fini(&file->seen);
     text_free(&file->last);
     arena_free(file->scratch);
     arena_free(file->arena);
@@ -240,20 +240,20 @@ static void note_names(struct results_file *file, const struct line *line)
     const struct strings names =
         metrics_line_names(file->scratch, line->text, line->len);
     for (size_t i = 0; i < names.n; i++)
-        evidence_note_column(file->evidence, names.items[i],
-                             file->order->metrics_file, file->tail.line);
+        metrics_seen_note_column(file->evidence, names.items[i],
+                                 file->order->metrics_file, file->tail.line);
 }
 
 static void take_record(struct results_file *file, struct report *report,
                         uint64_t seq)
 {
     report->seq = (int64_t)seq;
-    if (!seen_add(&file->seen, seq))
+    if (!hash_set_add(&file->seen, seq))
         return;
     file->fresh = true;
     file->newest = seq;
-    evidence_note(file->evidence, &file->order->metrics, report,
-                  file->order->metrics_file, file->tail.line);
+    metrics_seen_note(file->evidence, &file->order->metrics, report,
+                      file->order->metrics_file, file->tail.line);
     file->take(file->context, report);
 }
 

@@ -26,7 +26,8 @@ typedef void results_file_take(void *context, const struct report *report);
 
 struct results_file {
     const struct order *order;
-    struct evidence *evidence; /* of the replica: what else is in the file */
+    struct metrics_seen
+        *evidence; /* of the replica: what else is in the file */
     results_file_take *take;
     void *context;
     struct arena *arena;   /* paths */
@@ -37,7 +38,7 @@ struct results_file {
     struct leftover leftover;
     struct tally before; /* lines that are not this attempt's */
     struct tally now;    /* lines that were found since the file's start */
-    struct seen seen;
+    struct hash_set seen;
     int64_t torn_at;    /* where an unfinished line of before begins, */
     size_t torn_len;    /* its length; 0: there is none */
     uint64_t torn_hash; /* of its bytes */
@@ -54,7 +55,7 @@ struct results_file {
 /* Replica 0 reads it; `folder` is that replica's. Everything is borrowed. */
 void results_file_init(struct results_file *file, const struct order *order,
                        size_t replica, const char *folder,
-                       struct evidence *evidence);
+                       struct metrics_seen *evidence);
 void results_file_fini(struct results_file *file);
 
 /* Before anything of the attempt starts: what is in the file now is not its.

@@ -13,7 +13,7 @@
 
 enum { LINE_BYTES = 1024 };
 
-void words_say(const char *replica_folder, const char *format, ...)
+void runner_stream_write(const char *replica_folder, const char *format, ...)
 {
     char name[SHIM_LOG_NAME_BYTES];
     char path[PATH_MAX];

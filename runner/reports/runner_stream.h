@@ -9,7 +9,7 @@
 #define WORDS_STREAM "runner"
 
 /* Appends a line; what cannot be written is lost. */
-__attribute__((format(printf, 2, 3))) void words_say(const char *replica_folder,
-                                                     const char *format, ...);
+__attribute__((format(printf, 2, 3))) void
+runner_stream_write(const char *replica_folder, const char *format, ...);
 
 #endif

@@ -7,20 +7,20 @@
 
 /* The folder whose commit counts: a process runs what lies there, an image what
  * is in it. NULL: none. */
-static const char *work_folder(const struct run *run)
+static const char *work_folder(const struct attempt *run)
 {
     const struct replica_order *master = &run->order->replicas[0];
     return master->image == NULL ? master->workdir : NULL;
 }
 
-bool talk_facts_are_known(const struct run *run, struct provenance *provenance,
-                          int64_t now_ms)
+bool talk_facts_are_known(const struct attempt *run,
+                          struct git_commit *provenance, int64_t now_ms)
 {
     const char *folder = work_folder(run);
-    return folder == NULL || provenance_ask(provenance, folder, now_ms).known;
+    return folder == NULL || git_commit_ask(provenance, folder, now_ms).known;
 }
 
-static void add_images(cJSON *facts, const struct run *run)
+static void add_images(cJSON *facts, const struct attempt *run)
 {
     const struct engine_facts known = run->engine->facts(&run->place);
     if (!known.known || known.images == NULL)
@@ -35,7 +35,7 @@ static void add_images(cJSON *facts, const struct run *run)
     }
 }
 
-static void add_gpus(cJSON *facts, const struct run *run)
+static void add_gpus(cJSON *facts, const struct attempt *run)
 {
     cJSON *gpus = NULL;
     for (size_t i = 0; i < run->placement.n; i++) {
@@ -48,14 +48,14 @@ static void add_gpus(cJSON *facts, const struct run *run)
     }
 }
 
-static void add_git(cJSON *facts, const struct run *run,
-                    struct provenance *provenance, int64_t now_ms)
+static void add_git(cJSON *facts, const struct attempt *run,
+                    struct git_commit *provenance, int64_t now_ms)
 {
     const char *folder = work_folder(run);
     if (folder == NULL)
         return;
-    const struct provenance_answer answer =
-        provenance_ask(provenance, folder, now_ms);
+    const struct git_commit_answer answer =
+        git_commit_ask(provenance, folder, now_ms);
     if (!answer.known || answer.commit == NULL)
         return;
     cJSON *git = json_add_object(facts, "git");
@@ -63,7 +63,7 @@ static void add_git(cJSON *facts, const struct run *run,
     json_add_bool(git, "dirty", answer.dirty);
 }
 
-void talk_facts_text(const struct run *run, struct provenance *provenance,
+void talk_facts_text(const struct attempt *run, struct git_commit *provenance,
                      const char *host, int64_t now_ms, struct text *out)
 {
     struct arena *arena = arena_new();

@@ -11,10 +11,10 @@
 #include "runner/attempt/git_commit.h"
 
 /* Whether all is known that will ever be; asks for what is not. */
-bool talk_facts_are_known(const struct run *run, struct provenance *provenance,
-                          int64_t now_ms);
+bool talk_facts_are_known(const struct attempt *run,
+                          struct git_commit *provenance, int64_t now_ms);
 /* Appends the object with what is known. */
-void talk_facts_text(const struct run *run, struct provenance *provenance,
+void talk_facts_text(const struct attempt *run, struct git_commit *provenance,
                      const char *host, int64_t now_ms, struct text *out);
 
 #endif

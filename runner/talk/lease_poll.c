@@ -10,20 +10,20 @@ enum {
     REFUSED_PAUSE_MS = 5000
 };
 
-static void take_attempt(struct leasing *leasing, const struct node *item)
+static void take_attempt(struct lease_poll *leasing, const struct node *item)
 {
     struct text lease = {0};
     struct order *order;
     struct ht_error err;
     json_print(json_of_node(item), &lease);
     if (order_parse(lease.data, lease.len, &order, &err) == HT_OK)
-        fleet_start(leasing->fleet, order, lease.data, lease.len);
+        attempts_start(leasing->fleet, order, lease.data, lease.len);
     else /* the server gives it up when no `started` comes */
         runner_log(RUNNER_ERROR, "lease.invalid", "reason=\"%s\"", err.text);
     text_free(&lease);
 }
 
-static void take_leases(struct leasing *leasing, const struct node *map)
+static void take_leases(struct lease_poll *leasing, const struct node *map)
 {
     talk_apply_stops(leasing->fleet, node_find(map, "stop"));
     const struct node *list = node_find(map, "attempts");
@@ -33,7 +33,7 @@ static void take_leases(struct leasing *leasing, const struct node *map)
         take_attempt(leasing, item);
 }
 
-static void take_answer(struct leasing *leasing, const struct text *text,
+static void take_answer(struct lease_poll *leasing, const struct text *text,
                         bool *greeted)
 {
     struct arena *arena = arena_new();
@@ -62,7 +62,7 @@ static void take_answer(struct leasing *leasing, const struct text *text,
     arena_free(arena);
 }
 
-static void build_poll(struct leasing *leasing, int slots, struct text *out)
+static void build_poll(struct lease_poll *leasing, int slots, struct text *out)
 {
     leasing->asked = slots;
     message_open(out, leasing->sender, "lease", ++leasing->id);
@@ -72,10 +72,10 @@ static void build_poll(struct leasing *leasing, int slots, struct text *out)
     message_close(out);
 }
 
-void leasing_go_on(struct leasing *leasing, bool *greeted)
+void lease_poll_tick(struct lease_poll *leasing, bool *greeted)
 {
     struct text text = {0};
-    if (courier_take(leasing->courier, &text)) {
+    if (request_thread_take(leasing->courier, &text)) {
         leasing->polling = false;
         if (*greeted) /* else our hello gives up what this names */
             take_answer(leasing, &text, greeted);
@@ -83,14 +83,14 @@ void leasing_go_on(struct leasing *leasing, bool *greeted)
     }
     if (!*greeted)
         return;
-    const int slots = fleet_free_slots(leasing->fleet);
+    const int slots = attempts_free_slots(leasing->fleet);
     struct text poll = {0};
     if (leasing->polling && leasing->asked == 0 && slots > 0) {
         build_poll(leasing, slots, &poll);
-        courier_post(leasing->courier, &poll);
+        request_thread_post(leasing->courier, &poll);
     } else if (!leasing->polling && clock_monotonic_ms() >= leasing->next_at) {
         build_poll(leasing, slots, &poll);
-        courier_post(leasing->courier, &poll);
+        request_thread_post(leasing->courier, &poll);
         leasing->polling = true;
     }
 }

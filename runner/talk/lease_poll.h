@@ -14,9 +14,9 @@
 #include "runner/base/message.h"
 #include "runner/talk/request_thread.h"
 
-struct leasing {
-    struct fleet *fleet;
-    struct courier *courier;
+struct lease_poll {
+    struct attempts *fleet;
+    struct request_thread *courier;
     const struct sender *sender;
     int64_t id;      /* of the newest poll */
     bool polling;    /* a poll is under way */
@@ -29,6 +29,6 @@ enum { LEASE_PATIENCE_MS = 30000 };
 
 /* Handles an answer that has come and keeps a poll going; `greeted` becomes
  * false when the server does not know this boot of the runner. */
-void leasing_go_on(struct leasing *leasing, bool *greeted);
+void lease_poll_tick(struct lease_poll *leasing, bool *greeted);
 
 #endif

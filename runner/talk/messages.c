@@ -12,7 +12,7 @@ enum {
 };
 
 static struct text *open_request(struct talk *talk, enum request_kind kind,
-                                 const struct run *run)
+                                 const struct attempt *run)
 {
     static const char *const types[] = {
         [REQUEST_NONE] = "",
@@ -29,7 +29,7 @@ static struct text *open_request(struct talk *talk, enum request_kind kind,
     request->kind = kind;
     message_open(&request->body, talk->sender, types[kind], ++talk->id);
     request->key =
-        run != NULL ? run->order->key : (struct attempt_key){.study = 0};
+        run != NULL ? run->order->key : (struct order_key){.study = 0};
     if (run != NULL)
         message_attempt(&request->body, &run->order->key);
     return &request->body;
@@ -39,7 +39,7 @@ void talk_post(struct talk *talk)
 {
     struct text copy = {0};
     text_append(&copy, talk->request.body.data, talk->request.body.len);
-    courier_post(talk->courier, &copy);
+    request_thread_post(talk->courier, &copy);
 }
 
 static void close_request(struct talk *talk)
@@ -58,7 +58,7 @@ static void say_hello(struct talk *talk)
     text_puts(out, ",\"rules\":");
     talk_rules_text(talk->fleet->site, talk->fleet->engine, out);
     message_list(out, "attempts");
-    for (const struct run *run = talk->fleet->first; run; run = run->next)
+    for (const struct attempt *run = talk->fleet->first; run; run = run->next)
         message_list_attempt(out, &run->order->key);
     message_list_end(out);
     close_request(talk);
@@ -81,7 +81,7 @@ static void say_heartbeat(struct talk *talk)
 {
     struct text *out = open_request(talk, REQUEST_HEARTBEAT, NULL);
     message_list(out, "attempts");
-    for (const struct run *run = talk->fleet->first; run; run = run->next)
+    for (const struct attempt *run = talk->fleet->first; run; run = run->next)
         message_list_attempt(out, &run->order->key);
     message_list_end(out);
     add_discarded(talk, out);
@@ -90,11 +90,11 @@ static void say_heartbeat(struct talk *talk)
     close_request(talk);
 }
 
-static void say_ended(struct talk *talk, const struct run *run)
+static void say_ended(struct talk *talk, const struct attempt *run)
 {
     const struct ending *ending = &run->ending;
     struct text *out = open_request(talk, REQUEST_ENDED, run);
-    message_string(out, "outcome", outcome_name(ending->outcome));
+    message_string(out, "outcome", folder_outcome_name(ending->outcome));
     if (ending->has_exit)
         message_int(out, "exit", ending->exit);
     if (ending->has_signal)
@@ -105,16 +105,16 @@ static void say_ended(struct talk *talk, const struct run *run)
     close_request(talk);
 }
 
-static bool owes_facts(const struct run *run)
+static bool owes_facts(const struct attempt *run)
 {
     return run->told_started && !run->told_facts;
 }
 
 /* Said as soon as it is true, and once more when all is known of it; what never
  * began is not said to have. */
-static bool say_started(struct talk *talk, const struct run *run)
+static bool say_started(struct talk *talk, const struct attempt *run)
 {
-    const bool first = !run->told_started && run_is_started(run);
+    const bool first = !run->told_started && attempt_is_started(run);
     if (!first && !owes_facts(run))
         return false;
     const int64_t now = clock_monotonic_ms();
@@ -132,13 +132,14 @@ static bool say_started(struct talk *talk, const struct run *run)
 /* The life of an attempt: started, ended, drained. */
 static bool say_progress(struct talk *talk)
 {
-    for (struct run *run = talk->fleet->first; run; run = run->next) {
+    for (struct attempt *run = talk->fleet->first; run; run = run->next) {
         if (!run->accepted)
             continue;
         if (say_started(talk, run))
             return true;
-        if (run->told_ended && run_is_shipped(run) && !owes_facts(run)) {
-            run_evidence_text(run, open_request(talk, REQUEST_DRAINED, run));
+        if (run->told_ended && attempt_is_shipped(run) && !owes_facts(run)) {
+            attempt_evidence_text(run,
+                                  open_request(talk, REQUEST_DRAINED, run));
             close_request(talk);
             return true;
         }
@@ -150,7 +151,7 @@ static bool say_progress(struct talk *talk)
     return false;
 }
 
-static bool say_records(struct talk *talk, const struct run *run, size_t i)
+static bool say_records(struct talk *talk, const struct attempt *run, size_t i)
 {
     struct record_queue *queue = records_queue(run->replicas[i].records);
     if (!record_queue_is_ready(queue, talk->beats_answered))
@@ -164,7 +165,7 @@ static bool say_records(struct talk *talk, const struct run *run, size_t i)
     return true;
 }
 
-static bool say_log(struct talk *talk, const struct run *run, size_t i,
+static bool say_log(struct talk *talk, const struct attempt *run, size_t i,
                     int stream)
 {
     struct log_ship *ship = &run->replicas[i].logs[stream];
@@ -187,7 +188,7 @@ static bool say_log(struct talk *talk, const struct run *run, size_t i,
 }
 
 /* Records before logs, but every attempt in its turn. */
-static bool say_from(struct talk *talk, const struct run *run)
+static bool say_from(struct talk *talk, const struct attempt *run)
 {
     if (!run->accepted)
         return false;
@@ -209,9 +210,9 @@ static bool say_from(struct talk *talk, const struct run *run)
 
 static bool say_content(struct talk *talk)
 {
-    const size_t n = fleet_count(talk->fleet);
+    const size_t n = attempts_count(talk->fleet);
     for (size_t k = 0; k < n; k++) {
-        const struct run *run = talk->fleet->first;
+        const struct attempt *run = talk->fleet->first;
         for (size_t i = (talk->turn + k) % n; i > 0; i--)
             run = run->next;
         if (say_from(talk, run)) {
@@ -225,8 +226,8 @@ static bool say_content(struct talk *talk)
 int64_t talk_heartbeat_at(const struct talk *talk)
 {
     int64_t wait = talk->heartbeat_ms;
-    for (const struct run *run = talk->fleet->first; run; run = run->next) {
-        if (!run->accepted || !run_has_queue(run))
+    for (const struct attempt *run = talk->fleet->first; run; run = run->next) {
+        if (!run->accepted || !attempt_has_queue(run))
             continue;
         const int64_t most = run->ended ? HEARTBEAT_LAST_MS : HEARTBEAT_BUSY_MS;
         wait = wait < most ? wait : most;

@@ -40,17 +40,17 @@ struct connection {
     bool passed;    /* an older one was passed over without any */
 };
 
-struct req {
+struct req_socket {
     int kick;                   /* borrowed */
     int event;                  /* eventfd, cleared by await() */
     struct connection *current; /* NULL: not connected */
     struct connection *retired;
-    struct req *older; /* in left_behind */
+    struct req_socket *older; /* in left_behind */
 };
 
 /* Freed ones with a connection that is still retired: kept until the program
  * ends, as nng's threads know the connection. */
-static struct req *_Atomic left_behind;
+static struct req_socket *_Atomic left_behind;
 
 /* ---- what nng's threads tell ---- */
 
@@ -75,8 +75,8 @@ static void pipe_changed(nng_pipe pipe, nng_pipe_ev event, void *context)
 }
 
 /* Waits until the fact is true: REQ_ANSWERED. */
-static enum req_result await(const struct req *req, const atomic_bool *fact,
-                             int timeout_ms)
+static enum req_socket_result await(const struct req_socket *req,
+                                    const atomic_bool *fact, int timeout_ms)
 {
     const int64_t deadline = clock_monotonic_ms() + timeout_ms;
     while (!atomic_load(fact)) {
@@ -182,7 +182,7 @@ static void start_receive(struct connection *connection)
     nng_ctx_recv(connection->ctx, connection->aio);
 }
 
-static void close_retired(struct req *req)
+static void close_retired(struct req_socket *req)
 {
     struct connection **link = &req->retired;
     while (*link != NULL) {
@@ -196,7 +196,7 @@ static void close_retired(struct req *req)
     }
 }
 
-void req_close(struct req *req)
+void req_socket_close(struct req_socket *req)
 {
     struct connection *connection = req->current;
     req->current = NULL;
@@ -209,7 +209,7 @@ void req_close(struct req *req)
     close_retired(req);
 }
 
-static enum req_result cut(struct req *req)
+static enum req_socket_result cut(struct req_socket *req)
 {
     close_connection(req->current);
     req->current = NULL;
@@ -218,7 +218,8 @@ static enum req_result cut(struct req *req)
 
 /* ---- the asker's life ---- */
 
-enum ht_status req_new(int kick, struct req **req, struct ht_error *err)
+enum ht_status req_socket_new(int kick, struct req_socket **req,
+                              struct ht_error *err)
 {
     const int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (event < 0)
@@ -229,11 +230,11 @@ enum ht_status req_new(int kick, struct req **req, struct ht_error *err)
     return HT_OK;
 }
 
-void req_free(struct req *req)
+void req_socket_free(struct req_socket *req)
 {
     if (req == NULL)
         return;
-    req_close(req);
+    req_socket_close(req);
     if (req->retired != NULL) {
         /* nng's threads may still tell something about it. */
         req->older = atomic_exchange(&left_behind, req);
@@ -243,15 +244,15 @@ void req_free(struct req *req)
     free(req);
 }
 
-bool req_is_open(const struct req *req)
+bool req_socket_is_open(const struct req_socket *req)
 {
     return req->current != NULL;
 }
 
-enum ht_status req_connect(struct req *req, const char *url, int timeout_ms,
-                           struct ht_error *err)
+enum ht_status req_socket_connect(struct req_socket *req, const char *url,
+                                  int timeout_ms, struct ht_error *err)
 {
-    req_close(req);
+    req_socket_close(req);
     struct connection *made = open_connection(req->event, err);
     if (made == NULL)
         return HT_IO;
@@ -280,8 +281,9 @@ static void start_send(struct connection *connection, const char *bytes,
     nng_ctx_send(connection->ctx, connection->aio);
 }
 
-enum req_result req_send(struct req *req, const char *bytes, size_t len,
-                         int timeout_ms)
+enum req_socket_result req_socket_send(struct req_socket *req,
+                                       const char *bytes, size_t len,
+                                       int timeout_ms)
 {
     struct connection *connection = req->current;
     settle(connection);
@@ -290,7 +292,8 @@ enum req_result req_send(struct req *req, const char *bytes, size_t len,
     connection->passed |= connection->asked;
     connection->asked = true;
     start_send(connection, bytes, len);
-    const enum req_result result = await(req, &connection->settled, timeout_ms);
+    const enum req_socket_result result =
+        await(req, &connection->settled, timeout_ms);
     if (result != REQ_ANSWERED) {
         settle(connection);
         return result;
@@ -302,11 +305,13 @@ enum req_result req_send(struct req *req, const char *bytes, size_t len,
     return REQ_ANSWERED;
 }
 
-enum req_result req_wait(struct req *req, int timeout_ms, struct text *answer)
+enum req_socket_result req_socket_wait(struct req_socket *req, int timeout_ms,
+                                       struct text *answer)
 {
     struct connection *connection = req->current;
     start_receive(connection);
-    const enum req_result result = await(req, &connection->settled, timeout_ms);
+    const enum req_socket_result result =
+        await(req, &connection->settled, timeout_ms);
     if (result != REQ_ANSWERED)
         return result;
     nng_aio_wait(connection->aio);

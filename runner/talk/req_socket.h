@@ -13,9 +13,9 @@
 #include "proto/base/error.h"
 #include "proto/base/text.h"
 
-struct req;
+struct req_socket;
 
-enum req_result {
+enum req_socket_result {
     REQ_ANSWERED,
     REQ_SILENT, /* the time is over */
     REQ_KICKED, /* somebody wants the thread's attention */
@@ -24,29 +24,33 @@ enum req_result {
 
 /* The first one starts nng's threads. `kick` is borrowed.
  * HT_IO  no descriptor or no thread can be had */
-enum ht_status req_new(int kick, struct req **req, struct ht_error *err);
+enum ht_status req_socket_new(int kick, struct req_socket **req,
+                              struct ht_error *err);
 /* For the end of the program: a connection that still owes an answer is left
  * to the kernel. Accepts NULL. */
-void req_free(struct req *req);
+void req_socket_free(struct req_socket *req);
 
-bool req_is_open(const struct req *req);
-void req_close(struct req *req); /* req_connect() may follow */
+bool req_socket_is_open(const struct req_socket *req);
+void req_socket_close(
+    struct req_socket *req); /* req_socket_connect() may follow */
 
 /* Connects to "tcp://HOST:PORT" and shakes hands.
  * HT_INVALID      the URL is no such address
  * HT_UNAVAILABLE  nobody who speaks REP answers there in time, or a kick came
  * HT_IO           no socket can be had */
-enum ht_status req_connect(struct req *req, const char *url, int timeout_ms,
-                           struct ht_error *err);
+enum ht_status req_socket_connect(struct req_socket *req, const char *url,
+                                  int timeout_ms, struct ht_error *err);
 
 /* Sends a request on the open connection; an answer to an older one is then
  * ignored. After anything but REQ_ANSWERED (which means "sent") nothing was
  * promised. */
-enum req_result req_send(struct req *req, const char *bytes, size_t len,
-                         int timeout_ms);
+enum req_socket_result req_socket_send(struct req_socket *req,
+                                       const char *bytes, size_t len,
+                                       int timeout_ms);
 
 /* Waits for the answer to the newest request and appends it. It may be called
  * again after REQ_SILENT and REQ_KICKED. */
-enum req_result req_wait(struct req *req, int timeout_ms, struct text *answer);
+enum req_socket_result req_socket_wait(struct req_socket *req, int timeout_ms,
+                                       struct text *answer);
 
 #endif

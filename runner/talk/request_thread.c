@@ -23,8 +23,8 @@ enum {
 
 enum courier_state { COURIER_IDLE, COURIER_BUSY, COURIER_ANSWERED };
 
-struct courier {
-    struct locator *locator;
+struct request_thread {
+    struct server_address *locator;
     int patience_ms;
     int wake; /* tells the supervising thread of an answer */
     int kick; /* tells the courier's thread of a change; owned */
@@ -34,7 +34,7 @@ struct courier {
     bool stopping;
     uint64_t posted; /* counts requests, so that a replaced one is noticed */
     struct text request, answer;
-    struct req *req;             /* from here on the thread's own */
+    struct req_socket *req;      /* from here on the thread's own */
     char url[LOCATOR_URL_BYTES]; /* where the server was last, "" unknown */
     int backoff_ms;
     bool away; /* the log has been told that the server is away */
@@ -42,7 +42,7 @@ struct courier {
 
 /* ---- the supervising thread's side ---- */
 
-void courier_post(struct courier *courier, struct text *request)
+void request_thread_post(struct request_thread *courier, struct text *request)
 {
     pthread_mutex_lock(&courier->lock);
     text_free(&courier->request);
@@ -55,7 +55,7 @@ void courier_post(struct courier *courier, struct text *request)
     eventfd_write(courier->kick, 1);
 }
 
-bool courier_take(struct courier *courier, struct text *answer)
+bool request_thread_take(struct request_thread *courier, struct text *answer)
 {
     pthread_mutex_lock(&courier->lock);
     const bool answered = courier->state == COURIER_ANSWERED;
@@ -72,7 +72,7 @@ bool courier_take(struct courier *courier, struct text *answer)
 
 /* The number of the request to carry, 0 when there is none; false when the
  * thread has to end. */
-static bool look(struct courier *courier, uint64_t *number)
+static bool look(struct request_thread *courier, uint64_t *number)
 {
     eventfd_t count;
     eventfd_read(courier->kick, &count); /* what for is told under the lock */
@@ -84,13 +84,13 @@ static bool look(struct courier *courier, uint64_t *number)
 }
 
 /* Ends early when something changes. */
-static void pause_ms(const struct courier *courier, int ms)
+static void pause_ms(const struct request_thread *courier, int ms)
 {
     struct pollfd fd = {.fd = courier->kick, .events = POLLIN};
     poll(&fd, 1, ms);
 }
 
-static void back_off(struct courier *courier)
+static void back_off(struct request_thread *courier)
 {
     pause_ms(courier, courier->backoff_ms);
     courier->backoff_ms *= 2;
@@ -98,27 +98,30 @@ static void back_off(struct courier *courier)
         courier->backoff_ms = BACKOFF_MOST_MS;
 }
 
-static void note_away(struct courier *courier, const struct ht_error *err)
+static void note_away(struct request_thread *courier,
+                      const struct ht_error *err)
 {
     if (!courier->away)
         runner_log(RUNNER_WARN, "server.away", "reason=\"%s\"", err->text);
     courier->away = true;
 }
 
-static bool connect_server(struct courier *courier)
+static bool connect_server(struct request_thread *courier)
 {
     struct ht_error err;
-    if (req_is_open(courier->req))
+    if (req_socket_is_open(courier->req))
         return true;
-    enum ht_status status = locator_find(courier->locator, courier->url, &err);
+    enum ht_status status =
+        server_address_find(courier->locator, courier->url, &err);
     if (status == HT_OK)
-        status = req_connect(courier->req, courier->url, CONNECT_MS, &err);
+        status =
+            req_socket_connect(courier->req, courier->url, CONNECT_MS, &err);
     if (status != HT_OK)
         note_away(courier, &err);
     return status == HT_OK;
 }
 
-static void keep_answer(struct courier *courier, uint64_t number,
+static void keep_answer(struct request_thread *courier, uint64_t number,
                         struct text *answer)
 {
     courier->backoff_ms = BACKOFF_FIRST_MS;
@@ -134,7 +137,7 @@ static void keep_answer(struct courier *courier, uint64_t number,
 }
 
 /* False when the request was replaced meanwhile. */
-static bool copy_request(struct courier *courier, uint64_t number,
+static bool copy_request(struct request_thread *courier, uint64_t number,
                          struct text *copy)
 {
     pthread_mutex_lock(&courier->lock);
@@ -145,45 +148,46 @@ static bool copy_request(struct courier *courier, uint64_t number,
     return same;
 }
 
-static bool is_wanted(struct courier *courier, uint64_t number)
+static bool is_wanted(struct request_thread *courier, uint64_t number)
 {
     uint64_t newest;
     return look(courier, &newest) && newest == number;
 }
 
 /* A kick may be older than the request that is under way. */
-static enum req_result wait_for_answer(struct courier *courier, uint64_t number,
-                                       struct text *answer)
+static enum req_socket_result wait_for_answer(struct request_thread *courier,
+                                              uint64_t number,
+                                              struct text *answer)
 {
-    enum req_result result;
+    enum req_socket_result result;
     do {
-        result = req_wait(courier->req, courier->patience_ms, answer);
+        result = req_socket_wait(courier->req, courier->patience_ms, answer);
     } while (result == REQ_KICKED && is_wanted(courier, number));
     return result;
 }
 
 /* One try on the open connection. */
-static void exchange(struct courier *courier, uint64_t number)
+static void exchange(struct request_thread *courier, uint64_t number)
 {
     struct text copy = {0};
     struct text answer = {0};
-    enum req_result result = REQ_KICKED;
+    enum req_socket_result result = REQ_KICKED;
     if (copy_request(courier, number, &copy)) {
-        result = req_send(courier->req, copy.data, copy.len, SEND_MS);
+        result = req_socket_send(courier->req, copy.data, copy.len, SEND_MS);
         if (result == REQ_ANSWERED)
             result = wait_for_answer(courier, number, &answer);
     }
     if (result == REQ_ANSWERED)
         keep_answer(courier, number, &answer);
     else if (result == REQ_SILENT)
-        req_close(courier->req); /* is it still there, and still here? */
+        req_socket_close(courier->req); /* is it still there, and still here? */
     text_free(&copy);
     text_free(&answer);
 }
 
 static void *run_courier(void *context)
 {
-    struct courier *courier = context;
+    struct request_thread *courier = context;
     uint64_t number;
     while (look(courier, &number)) {
         if (number == 0)
@@ -196,9 +200,9 @@ static void *run_courier(void *context)
     return NULL;
 }
 
-static void free_courier(struct courier *courier)
+static void free_courier(struct request_thread *courier)
 {
-    req_free(courier->req);
+    req_socket_free(courier->req);
     close(courier->kick);
     text_free(&courier->request);
     text_free(&courier->answer);
@@ -206,20 +210,22 @@ static void free_courier(struct courier *courier)
     free(courier);
 }
 
-enum ht_status courier_start(struct locator *locator, int patience_ms, int wake,
-                             struct courier **courier, struct ht_error *err)
+enum ht_status request_thread_start(struct server_address *locator,
+                                    int patience_ms, int wake,
+                                    struct request_thread **courier,
+                                    struct ht_error *err)
 {
     const int kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (kick < 0)
         return ht_fail_errno(err, errno, "no descriptor for events");
-    struct courier *made = ht_xcalloc(1, sizeof *made);
+    struct request_thread *made = ht_xcalloc(1, sizeof *made);
     made->locator = locator;
     made->patience_ms = patience_ms;
     made->wake = wake;
     made->kick = kick;
     made->backoff_ms = BACKOFF_FIRST_MS;
     pthread_mutex_init(&made->lock, NULL);
-    enum ht_status status = req_new(kick, &made->req, err);
+    enum ht_status status = req_socket_new(kick, &made->req, err);
     if (status == HT_OK) {
         const int code = pthread_create(&made->thread, NULL, run_courier, made);
         if (code != 0)
@@ -232,7 +238,7 @@ enum ht_status courier_start(struct locator *locator, int patience_ms, int wake,
     return status;
 }
 
-void courier_stop(struct courier *courier)
+void request_thread_stop(struct request_thread *courier)
 {
     if (courier == NULL)
         return;

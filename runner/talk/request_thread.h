@@ -13,22 +13,24 @@
 #include "proto/base/error.h"
 #include "proto/base/text.h"
 
-struct courier;
-struct locator;
+struct request_thread;
+struct server_address;
 
 /* `patience_ms` of silence make the courier look for the server anew; it must
  * be longer than the server may hold the request. `wake` is an eventfd, both
  * are borrowed. HT_IO: no thread can be made. */
-enum ht_status courier_start(struct locator *locator, int patience_ms, int wake,
-                             struct courier **courier, struct ht_error *err);
+enum ht_status request_thread_start(struct server_address *locator,
+                                    int patience_ms, int wake,
+                                    struct request_thread **courier,
+                                    struct ht_error *err);
 /* Gives up whatever is under way; accepts NULL. Stop the locator first, or
  * this waits for its question. */
-void courier_stop(struct courier *courier);
+void request_thread_stop(struct request_thread *courier);
 
 /* Takes the text over, leaving it empty. A request still under way is
  * forgotten: its answer does not matter any more. */
-void courier_post(struct courier *courier, struct text *request);
+void request_thread_post(struct request_thread *courier, struct text *request);
 /* Moves the answer into the empty text. False: there is none (yet). */
-bool courier_take(struct courier *courier, struct text *answer);
+bool request_thread_take(struct request_thread *courier, struct text *answer);
 
 #endif

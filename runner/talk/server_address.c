@@ -17,16 +17,17 @@
 #include "runner/base/disk.h"
 #include "runner/base/log.h"
 
-struct locator {
+struct server_address {
     pthread_mutex_t lock; /* one question at a time */
     char server[LOCATOR_URL_BYTES];
     char *token_file, *folder;
     atomic_bool stopped;
 };
 
-struct locator *locator_new(const char *server, const char *token_file)
+struct server_address *server_address_new(const char *server,
+                                          const char *token_file)
 {
-    struct locator *locator = ht_xcalloc(1, sizeof *locator);
+    struct server_address *locator = ht_xcalloc(1, sizeof *locator);
     pthread_mutex_init(&locator->lock, NULL);
     (void)snprintf(locator->server, sizeof locator->server, "%s", server);
     locator->token_file = ht_xstrdup(token_file);
@@ -40,7 +41,7 @@ struct locator *locator_new(const char *server, const char *token_file)
     return locator;
 }
 
-void locator_free(struct locator *locator)
+void server_address_free(struct server_address *locator)
 {
     if (locator == NULL)
         return;
@@ -50,14 +51,14 @@ void locator_free(struct locator *locator)
     free(locator);
 }
 
-void locator_stop(struct locator *locator)
+void server_address_stop(struct server_address *locator)
 {
     atomic_store(&locator->stopped, true);
 }
 
-enum ht_status locator_token(const char *token_file,
-                             char token[LOCATOR_TOKEN_BYTES],
-                             struct ht_error *err)
+enum ht_status server_address_token(const char *token_file,
+                                    char token[LOCATOR_TOKEN_BYTES],
+                                    struct ht_error *err)
 {
     FILE *file = fopen(token_file, "re");
     if (file == NULL)
@@ -87,12 +88,12 @@ static size_t keep_body(char *bytes, size_t size, size_t n, void *context)
 static int stop_transfer(void *context, curl_off_t a, curl_off_t b,
                          curl_off_t c, curl_off_t d)
 {
-    const struct locator *locator = context;
+    const struct server_address *locator = context;
     (void)a, (void)b, (void)c, (void)d;
     return atomic_load(&locator->stopped);
 }
 
-static struct curl_slist *set_up(CURL *curl, struct locator *locator,
+static struct curl_slist *set_up(CURL *curl, struct server_address *locator,
                                  const char *url, const char *token,
                                  struct text *body)
 {
@@ -114,9 +115,9 @@ static struct curl_slist *set_up(CURL *curl, struct locator *locator,
     return headers;
 }
 
-static enum ht_status get_server(struct locator *locator, const char *server,
-                                 const char *token, struct text *body,
-                                 struct ht_error *err)
+static enum ht_status get_server(struct server_address *locator,
+                                 const char *server, const char *token,
+                                 struct text *body, struct ht_error *err)
 {
     CURL *curl = curl_easy_init();
     if (curl == NULL)
@@ -164,11 +165,12 @@ static enum ht_status read_control(const char *server, const struct text *body,
     return HT_OK;
 }
 
-static enum ht_status ask(struct locator *locator, const char *server,
+static enum ht_status ask(struct server_address *locator, const char *server,
                           char control[LOCATOR_URL_BYTES], struct ht_error *err)
 {
     char token[LOCATOR_TOKEN_BYTES];
-    enum ht_status status = locator_token(locator->token_file, token, err);
+    enum ht_status status =
+        server_address_token(locator->token_file, token, err);
     struct text body = {0};
     if (status == HT_OK)
         status = get_server(locator, server, token, &body, err);
@@ -180,7 +182,7 @@ static enum ht_status ask(struct locator *locator, const char *server,
 
 /* ---- the other place to look ---- */
 
-static bool read_server_file(const struct locator *locator,
+static bool read_server_file(const struct server_address *locator,
                              char server[LOCATOR_URL_BYTES])
 {
     struct arena *arena = arena_new();
@@ -199,7 +201,7 @@ static bool read_server_file(const struct locator *locator,
     return found;
 }
 
-static enum ht_status find(struct locator *locator,
+static enum ht_status find(struct server_address *locator,
                            char control[LOCATOR_URL_BYTES],
                            struct ht_error *err)
 {
@@ -216,9 +218,9 @@ static enum ht_status find(struct locator *locator,
     return HT_OK;
 }
 
-enum ht_status locator_find(struct locator *locator,
-                            char control[LOCATOR_URL_BYTES],
-                            struct ht_error *err)
+enum ht_status server_address_find(struct server_address *locator,
+                                   char control[LOCATOR_URL_BYTES],
+                                   struct ht_error *err)
 {
     pthread_mutex_lock(&locator->lock);
     const enum ht_status status = find(locator, control, err);

@@ -28,14 +28,14 @@ void talk_init(struct talk *talk, const struct talk_parts *parts)
         .host = parts->host,
         .heartbeat_ms = HEARTBEAT_MS,
         .heard_at = clock_monotonic_ms(),
-        .provenance = provenance_new(),
+        .provenance = git_commit_new(),
     };
 }
 
 void talk_fini(struct talk *talk)
 {
     text_free(&talk->request.body);
-    provenance_free(talk->provenance);
+    git_commit_free(talk->provenance);
 }
 
 static const struct node *first_of(const struct node *list)
@@ -44,39 +44,39 @@ static const struct node *first_of(const struct node *list)
 }
 
 /* The run that an item of a list names; NULL: none of ours. */
-static struct run *find_named(const struct fleet *fleet,
-                              const struct node *item)
+static struct attempt *find_named(const struct attempts *fleet,
+                                  const struct node *item)
 {
-    struct attempt_key key;
-    return attempt_key_read(item, &key) ? fleet_find(fleet, &key) : NULL;
+    struct order_key key;
+    return order_key_read(item, &key) ? attempts_find(fleet, &key) : NULL;
 }
 
-void talk_apply_stops(struct fleet *fleet, const struct node *list)
+void talk_apply_stops(struct attempts *fleet, const struct node *list)
 {
     for (const struct node *item = first_of(list); item; item = item->next) {
-        struct run *run = find_named(fleet, item);
+        struct attempt *run = find_named(fleet, item);
         if (run == NULL)
             continue;
         struct stop_order order = {
             .kill = strcmp(node_get_string(item, "how", "stop"), "kill") == 0};
         (void)snprintf(order.reason, sizeof order.reason, "%s",
                        node_get_string(item, "reason", ""));
-        run_stop(run, &order);
+        attempt_stop(run, &order);
     }
 }
 
-static void drop(struct talk *talk, struct run *run, const char *why)
+static void drop(struct talk *talk, struct attempt *run, const char *why)
 {
     runner_log(RUNNER_WARN, "attempt.dropped", "name=%s reason=\"%s\"",
                run->order->name, why);
-    fleet_drop(talk->fleet, run);
+    attempts_drop(talk->fleet, run);
 }
 
 static void drop_listed(struct talk *talk, const struct node *list,
                         const char *why)
 {
     for (const struct node *item = first_of(list); item; item = item->next) {
-        struct run *run = find_named(talk->fleet, item);
+        struct attempt *run = find_named(talk->fleet, item);
         if (run != NULL)
             drop(talk, run, why);
     }
@@ -85,9 +85,9 @@ static void drop_listed(struct talk *talk, const struct node *list,
 /* What lay on disk and was not named as kept is nobody's. */
 static void drop_unwanted(struct talk *talk)
 {
-    struct run *run = talk->fleet->first;
+    struct attempt *run = talk->fleet->first;
     while (run != NULL) {
-        struct run *next = run->next;
+        struct attempt *next = run->next;
         if (!run->accepted)
             drop(talk, run, "the server does not know it");
         run = next;
@@ -99,9 +99,9 @@ static void take_hello(struct talk *talk, const struct node *map)
     drop_listed(talk, node_find(map, "forget"), "the server forgot it");
     const struct node *item = first_of(node_find(map, "keep"));
     for (; item != NULL; item = item->next) {
-        struct run *run = find_named(talk->fleet, item);
+        struct attempt *run = find_named(talk->fleet, item);
         if (run != NULL && !run->accepted)
-            fleet_adopt(talk->fleet, run);
+            attempts_adopt(talk->fleet, run);
     }
     const int64_t ms = node_get_int(map, "heartbeatMs", HEARTBEAT_MS);
     talk->heartbeat_ms = ms < HEARTBEAT_LEAST_MS ? HEARTBEAT_LEAST_MS : ms;
@@ -109,10 +109,11 @@ static void take_hello(struct talk *talk, const struct node *map)
     talk->greeted = true;
     drop_unwanted(talk);
     runner_log(RUNNER_INFO, "server.greeted", "attempts=%zu",
-               fleet_count(talk->fleet));
+               attempts_count(talk->fleet));
 }
 
-static struct run_replica *find_replica(const struct run *run, const char *name)
+static struct attempt_replica *find_replica(const struct attempt *run,
+                                            const char *name)
 {
     for (size_t i = 0; run != NULL && i < run->order->n_replicas; i++) {
         if (strcmp(run->replicas[i].name, name) == 0)
@@ -121,7 +122,7 @@ static struct run_replica *find_replica(const struct run *run, const char *name)
     return NULL;
 }
 
-static void take_writers(const struct run_replica *replica,
+static void take_writers(const struct attempt_replica *replica,
                          const struct node *writers)
 {
     const struct node *item =
@@ -134,9 +135,10 @@ static void take_writers(const struct run_replica *replica,
 }
 
 /* A trial that still runs here needs what it has. */
-static bool has_trial(const struct fleet *fleet, int64_t study, int64_t trial)
+static bool has_trial(const struct attempts *fleet, int64_t study,
+                      int64_t trial)
 {
-    for (const struct run *run = fleet->first; run; run = run->next) {
+    for (const struct attempt *run = fleet->first; run; run = run->next) {
         if (run->order->key.study == study && run->order->key.trial == trial)
             return true;
     }
@@ -165,7 +167,7 @@ static void take_heartbeat(struct talk *talk, const struct node *map)
     take_unwanted(talk, node_find(map, "discard"));
     const struct node *item = first_of(node_find(map, "have"));
     for (; item != NULL; item = item->next) {
-        const struct run *run = find_named(talk->fleet, item);
+        const struct attempt *run = find_named(talk->fleet, item);
         take_writers(find_replica(run, node_get_string(item, "replica", "")),
                      node_find(item, "writers"));
     }
@@ -173,26 +175,27 @@ static void take_heartbeat(struct talk *talk, const struct node *map)
     drop_listed(talk, node_find(map, "gone"), "the server gave it up");
 }
 
-static void take_report(struct talk *talk, struct run *run,
+static void take_report(struct talk *talk, struct attempt *run,
                         const struct node *map)
 {
-    const struct run_replica *replica = &run->replicas[talk->request.replica];
+    const struct attempt_replica *replica =
+        &run->replicas[talk->request.replica];
     record_queue_confirm(records_queue(replica->records));
     take_writers(replica, node_find(map, "have"));
     if (node_get_bool(map, "stop", false) && !run->ended)
         talk->beat_at = 0; /* ask at once who wants it to stop, and how */
 }
 
-static void take_started(struct talk *talk, struct run *run)
+static void take_started(struct talk *talk, struct attempt *run)
 {
     if (!run->told_started)
-        run_mark_started(run);
+        attempt_mark_started(run);
     run->told_facts = talk->request.whole;
 }
 
 static void take_ok(struct talk *talk, const struct node *map)
 {
-    struct run *run = fleet_find(talk->fleet, &talk->request.key);
+    struct attempt *run = attempts_find(talk->fleet, &talk->request.key);
     if (talk->request.kind != REQUEST_HELLO)
         talk->doubtful = false;
     switch (talk->request.kind) {
@@ -208,11 +211,11 @@ static void take_ok(struct talk *talk, const struct node *map)
         return;
     case REQUEST_ENDED:
         if (run != NULL)
-            run_mark_ended(run);
+            attempt_mark_ended(run);
         return;
     case REQUEST_DRAINED:
         if (run != NULL)
-            fleet_drop(talk->fleet, run);
+            attempts_drop(talk->fleet, run);
         return;
     case REQUEST_REPORT:
         if (run != NULL)
@@ -232,7 +235,7 @@ static void take_ok(struct talk *talk, const struct node *map)
 
 static void return_records(struct talk *talk)
 {
-    const struct run *run = fleet_find(talk->fleet, &talk->request.key);
+    const struct attempt *run = attempts_find(talk->fleet, &talk->request.key);
     if (run != NULL && talk->request.kind == REQUEST_REPORT)
         record_queue_return(
             records_queue(run->replicas[talk->request.replica].records));
@@ -248,7 +251,7 @@ static void fall_quiet(struct talk *talk)
 /* The attempt is no longer ours, or the server does not know this boot. */
 static void take_gone(struct talk *talk)
 {
-    struct run *run = fleet_find(talk->fleet, &talk->request.key);
+    struct attempt *run = attempts_find(talk->fleet, &talk->request.key);
     if (talk->request.kind == REQUEST_HELLO)
         fall_quiet(talk);
     else if (talk->request.kind == REQUEST_HEARTBEAT)
@@ -258,7 +261,7 @@ static void take_gone(struct talk *talk)
 }
 
 /* The message itself is wrong: it must never be said again. */
-static void give_up_request(struct talk *talk, struct run *run)
+static void give_up_request(struct talk *talk, struct attempt *run)
 {
     const struct request *request = &talk->request;
     if (request->kind == REQUEST_REPORT) {
@@ -278,7 +281,7 @@ static void give_up_request(struct talk *talk, struct run *run)
  * that comes before judging the message. */
 static void take_invalid(struct talk *talk, const char *error)
 {
-    struct run *run = fleet_find(talk->fleet, &talk->request.key);
+    struct attempt *run = attempts_find(talk->fleet, &talk->request.key);
     runner_log(RUNNER_ERROR, "request.invalid", "kind=%d error=\"%s\"",
                (int)talk->request.kind, error);
     if (talk->request.kind != REQUEST_HELLO && !talk->doubtful) {
@@ -312,7 +315,7 @@ static void take_answer(struct talk *talk, const struct text *text)
     case ANSWER_DENIED:
         runner_log(RUNNER_ERROR, "request.denied", "error=\"%s\"",
                    answer.error);
-        (void)locator_token(talk->token_file, talk->sender->token, NULL);
+        (void)server_address_token(talk->token_file, talk->sender->token, NULL);
         fall_quiet(talk);
         break;
     case ANSWER_INVALID:
@@ -337,7 +340,7 @@ void talk_go_on(struct talk *talk)
 {
     struct text text = {0};
     notice_silence(talk);
-    if (courier_take(talk->courier, &text)) {
+    if (request_thread_take(talk->courier, &text)) {
         take_answer(talk, &text);
         text_free(&text);
     }
@@ -360,7 +363,7 @@ int64_t talk_wake_at(const struct talk *talk)
         return INT64_MAX;
     const int64_t beat = talk_heartbeat_at(talk);
     const int64_t facts =
-        provenance_wake_at(talk->provenance, clock_monotonic_ms());
+        git_commit_wake_at(talk->provenance, clock_monotonic_ms());
     const int64_t first = beat < facts ? beat : facts;
     return first > talk->quiet_until ? first : talk->quiet_until;
 }

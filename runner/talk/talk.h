@@ -30,7 +30,7 @@ enum request_kind {
 
 struct request { /* the one under way */
     enum request_kind kind;
-    struct attempt_key key; /* of its attempt, which may be dropped meanwhile */
+    struct order_key key; /* of its attempt, which may be dropped meanwhile */
     size_t replica;
     int stream; /* index in the replica's logs */
     bool whole; /* nothing is missing in the facts it says */
@@ -39,8 +39,8 @@ struct request { /* the one under way */
 };
 
 struct talk {
-    struct fleet *fleet;
-    struct courier *courier;
+    struct attempts *fleet;
+    struct request_thread *courier;
     struct sender *sender;
     const char *token_file; /* read again when the token is refused */
     const char *host;
@@ -56,13 +56,13 @@ struct talk {
     int64_t quiet_until; /* monotonic; nothing new is said before */
     struct request request;
     uint64_t turn; /* whose records or log come next */
-    struct provenance *provenance;
+    struct git_commit *provenance;
     struct discard *discard; /* borrowed */
 };
 
 struct talk_parts { /* all borrowed */
-    struct fleet *fleet;
-    struct courier *courier;
+    struct attempts *fleet;
+    struct request_thread *courier;
     struct sender *sender;
     struct discard *discard;
     const char *token_file;
@@ -78,6 +78,6 @@ void talk_go_on(struct talk *talk);
 int64_t talk_wake_at(const struct talk *talk);
 
 /* Orders to stop, in answers of leases and heartbeats. */
-void talk_apply_stops(struct fleet *fleet, const struct node *list);
+void talk_apply_stops(struct attempts *fleet, const struct node *list);
 
 #endif

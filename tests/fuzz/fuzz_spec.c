@@ -18,13 +18,13 @@ static void check_points(struct arena *arena, const struct space *space)
     for (size_t k = 0; k < sizeof at / sizeof *at; k++) {
         struct text text = {0};
         for (size_t i = 0; i < space->n; i++)
-            point[i] = param_from_unit(&space->params[i], at[k]);
+            point[i] = space_param_from_unit(&space->params[i], at[k]);
         space_settle(space, point);
-        point_text(space, point, &text);
-        if (point_parse(space, text.data, back, NULL) != HT_OK)
+        space_point_text(space, point, &text);
+        if (space_point_parse(space, text.data, back, NULL) != HT_OK)
             abort();
         for (size_t i = 0; i < space->n; i++)
-            if (!value_equal(&space->params[i], point[i], back[i]))
+            if (!space_value_equal(&space->params[i], point[i], back[i]))
                 abort();
         text_free(&text);
     }
@@ -36,15 +36,15 @@ static void check_native(struct arena *arena, const struct job *job)
     struct diag diag;
     struct text json = {0}, diff = {0};
     diag_init(&diag, arena, "native", NULL, 0);
-    job_native_omits(job, &diag);
+    native_omits(job, &diag);
     if (diag.warnings > 0)
         return;
-    json_print(job_write_native(job), &json);
+    json_print(native_write(job), &json);
     diag_init(&diag, arena, "native", json.data, json.len);
     const struct node *root = node_read_json(arena, json.data, json.len, &diag);
-    const struct job *back = root ? job_read_native(root, &diag) : NULL;
+    const struct job *back = root ? native_read(root, &diag) : NULL;
     if (json.len <= HT_MAX_SPEC &&
-        (back == NULL || job_diff(job, back, &diff) != 0))
+        (back == NULL || form_diff(job, back, &diff) != 0))
         abort();
     text_free(&json);
     text_free(&diff);
@@ -54,10 +54,10 @@ static void check_job(struct arena *arena, const struct job *job)
 {
     struct text json = {0}, diff = {0};
     struct job *back;
-    json_print(job_write_vertex(job), &json);
+    json_print(vertex_write(job), &json);
     if (json.len <= HT_MAX_SPEC &&
-        (job_parse(arena, json.data, &back, NULL) != HT_OK ||
-         job_diff(job, back, &diff) != 0))
+        (vertex_parse(arena, json.data, &back, NULL) != HT_OK ||
+         form_diff(job, back, &diff) != 0))
         abort();
     check_native(arena, job);
     check_points(arena, &job->space);
@@ -67,17 +67,17 @@ static void check_job(struct arena *arena, const struct job *job)
 
 static struct job *read_tuning(const struct node *root, struct diag *diag)
 {
-    return job_read_vertex(root, JOB_TUNING, diag);
+    return vertex_read(root, JOB_TUNING, diag);
 }
 
 static struct job *read_study(const struct node *root, struct diag *diag)
 {
-    return job_read_vertex(root, JOB_STUDY, diag);
+    return vertex_read(root, JOB_STUDY, diag);
 }
 
 static struct job *read_custom(const struct node *root, struct diag *diag)
 {
-    return job_read_vertex(root, JOB_CUSTOM, diag);
+    return vertex_read(root, JOB_CUSTOM, diag);
 }
 
 typedef struct job *reader_function(const struct node *, struct diag *);
@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data, size);
     text = realloc(text, size > 0 ? size : 1);
     static reader_function *const readers[] = {
-        job_read_native, read_tuning, read_study, read_custom, job_read_aip};
+        native_read, read_tuning, read_study, read_custom, aip_read};
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
         check_reader(readers[i], text, size);
     free(text);

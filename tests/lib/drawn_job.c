@@ -122,9 +122,10 @@ static void draw_real(struct param *param)
         param->step = 0;
     param->has_default = coin();
     if (param->has_default)
-        param->fallback = param->step > 0
-                              ? param_level(param, 0)
-                              : param_from_unit(param, (double)below(99) / 99);
+        param->fallback =
+            param->step > 0
+                ? space_param_level(param, 0)
+                : space_param_from_unit(param, (double)below(99) / 99);
 }
 
 static void draw_whole(struct param *param)
@@ -140,7 +141,7 @@ static void draw_whole(struct param *param)
         param->int_step = (int64_t)(span / 3);
     param->has_default = coin();
     if (param->has_default)
-        param->fallback = param_level(param, below(3));
+        param->fallback = space_param_level(param, below(3));
 }
 
 static void draw_list(struct param *param)
@@ -179,7 +180,7 @@ static void draw_conditions(const struct space *space, const uint64_t rank[],
 {
     for (size_t i = 0; i < space->n; i++) {
         const struct param *parent = &space->params[i];
-        const uint64_t levels = param_levels(parent);
+        const uint64_t levels = space_param_levels(parent);
         if (rank[i] >= rank[child] || levels == 0 || coin() || coin())
             continue;
         struct condition *condition = arena_alloc(arena, 1, sizeof *condition);
@@ -187,7 +188,7 @@ static void draw_conditions(const struct space *space, const uint64_t rank[],
         condition->n = 1 + below(3);
         struct value *values = arena_alloc(arena, condition->n, sizeof *values);
         for (size_t j = 0; j < condition->n; j++)
-            values[j] = param_level(parent, draw() % levels);
+            values[j] = space_param_level(parent, draw() % levels);
         condition->values = values;
         condition->next = space->params[child].when;
         space->params[child].when = condition;

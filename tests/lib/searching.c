@@ -29,7 +29,7 @@ bool same_point(const struct space *space, const struct value a[],
                 const struct value b[])
 {
     for (size_t i = 0; i < space->n; i++)
-        if (!value_equal(&space->params[i], a[i], b[i]))
+        if (!space_value_equal(&space->params[i], a[i], b[i]))
             return false;
     return true;
 }

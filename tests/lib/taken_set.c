@@ -14,15 +14,15 @@ static bool is_below(const struct param *param, struct value a, struct value b)
  * among a million. */
 static uint64_t level_index(const struct param *param, struct value value)
 {
-    uint64_t low = 0, high = param_levels(param);
+    uint64_t low = 0, high = space_param_levels(param);
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        if (is_below(param, value, param_level(param, middle)))
+        if (is_below(param, value, space_param_level(param, middle)))
             high = middle;
         else
             low = middle;
     }
-    assert(value_equal(param, value, param_level(param, low)));
+    assert(space_value_equal(param, value, space_param_level(param, low)));
     return low;
 }
 
@@ -31,7 +31,8 @@ uint64_t point_index(const struct space *space, const struct value point[])
     uint64_t index = 0;
     for (size_t i = 0; i < space->n; i++) {
         const struct param *param = &space->params[i];
-        index = index * param_levels(param) + level_index(param, point[i]);
+        index =
+            index * space_param_levels(param) + level_index(param, point[i]);
     }
     return index;
 }

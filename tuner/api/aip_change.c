@@ -7,7 +7,7 @@
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 #include "tuner/view/aip.h"
 
 /* Labels are all that may change; an etag only guards them. */
@@ -45,15 +45,15 @@ static enum ht_status store(struct core *core, struct request *req,
                             struct study_row *row, const struct job *job,
                             const char *differences, struct ht_error *err)
 {
-    row->spec = json_text(req->arena, job_write_vertex(job));
+    row->spec = json_text(req->arena, vertex_write(job));
     struct event_row event = {.study = row->id,
                               .kind = "study.changed",
                               .from = "",
                               .to = "",
                               .reason = reason_cut(req->arena, differences),
                               .data = ""};
-    const enum ht_status status = state_event(core, &event, err);
-    memory_forget_job(core_memory(core), row->id);
+    const enum ht_status status = move_event(core, &event, err);
+    live_forget_job(core_memory(core), row->id);
     return status == HT_OK ? db_study_save(core_db(core), row, err) : status;
 }
 
@@ -63,7 +63,7 @@ static enum ht_status change_labels(struct core *core, struct request *req,
                                     struct ht_error *err)
 {
     struct job *job;
-    enum ht_status status = job_parse(req->arena, row->spec, &job, err);
+    enum ht_status status = vertex_parse(req->arena, row->spec, &job, err);
     if (status == HT_OK)
         status = check_etag(req, job, change->etag, err);
     if (status != HT_OK)
@@ -71,7 +71,7 @@ static enum ht_status change_labels(struct core *core, struct request *req,
     struct job wanted = *job;
     struct text differences = {0};
     wanted.labels = change->labels;
-    if (job_diff(job, &wanted, &differences) > 0)
+    if (form_diff(job, &wanted, &differences) > 0)
         status = store(core, req, row, &wanted, differences.data, err);
     text_free(&differences);
     return status;
@@ -89,7 +89,7 @@ enum ht_status aip_patch(struct core *core, struct request *req,
     if (req->body == NULL)
         return ht_fail(err, HT_INVALID, "the request has no body");
     read_mask(req);
-    job_read_aip_change(req->body, &change, study_diag(req));
+    aip_read_change(req->body, &change, study_diag(req));
     if (study_diag(req)->errors > 0)
         return study_fail_by_diag(study_diag(req), err);
     status = change_labels(core, req, &row, &change, err);

@@ -74,7 +74,7 @@ static struct job *read_job(struct request *req, struct ht_error *err)
         return NULL;
     }
     struct diag *diag = study_diag(req);
-    struct job *job = job_read_aip(req->body, diag);
+    struct job *job = aip_read(req->body, diag);
     check_new(req->body, diag);
     if (diag->errors == 0)
         return job;
@@ -121,7 +121,7 @@ static enum ht_status check_same_search(struct request *req,
     probe.n_metrics = job->n_metrics;
     probe.metrics = job->metrics;
     enum ht_status status = HT_OK;
-    if (job_diff(old, &probe, &differences) > 0) {
+    if (form_diff(old, &probe, &differences) > 0) {
         differences.data[strcspn(differences.data, "\n")] = '\0';
         status = refuse(req,
                         arena_printf(req->arena,
@@ -149,7 +149,7 @@ static enum ht_status find_resumed(struct core *core, struct request *req,
     if (status == HT_NOT_FOUND)
         return refuse(req, "is no tuning job of the project", err);
     if (status == HT_OK)
-        status = job_parse(req->arena, row.spec, &old, err);
+        status = vertex_parse(req->arena, row.spec, &old, err);
     if (status == HT_OK)
         status = check_same_search(req, old, job, err);
     if (status != HT_OK)

@@ -11,7 +11,7 @@
 #include "tuner/ask/trial_body.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 #include "tuner/study/trial_create.h"
 
 static enum ht_status check_open(const struct vizier_call *call,
@@ -24,7 +24,7 @@ static enum ht_status check_open(const struct vizier_call *call,
                        study->name);
     if (study->state != STUDY_RUNNING && study->state != STUDY_PAUSED)
         return ht_fail(err, HT_PRECONDITION, "study %.128s has ended: %s",
-                       study->name, study_state_name(study->state));
+                       study->name, db_study_state_name(study->state));
     return HT_OK;
 }
 
@@ -120,19 +120,19 @@ static enum ht_status store_space(struct vizier_call *call,
     struct arena *arena = call->req->arena;
     struct job wide = *call->job, *stored;
     wide.space = *space;
-    call->study.spec = json_text(arena, job_write_vertex(&wide));
+    call->study.spec = json_text(arena, vertex_write(&wide));
     struct event_row event = {.study = call->study.id,
                               .kind = "study.changed",
                               .from = "",
                               .to = "",
                               .reason = "a trial has widened the space",
                               .data = ""};
-    enum ht_status status = job_parse(arena, call->study.spec, &stored, err);
+    enum ht_status status = vertex_parse(arena, call->study.spec, &stored, err);
     if (status == HT_OK)
-        status = state_event(call->core, &event, err);
+        status = move_event(call->core, &event, err);
     if (status == HT_OK)
         status = db_study_save(core_db(call->core), &call->study, err);
-    memory_forget_job(core_memory(call->core), call->study.id);
+    live_forget_job(core_memory(call->core), call->study.id);
     if (status == HT_OK)
         call->job = stored;
     return status;
@@ -146,7 +146,7 @@ static enum ht_status widen(struct vizier_call *call, struct place specs,
     bool changed;
     if (specs.node == NULL)
         return HT_OK;
-    if (!job_read_parameters(specs.node, specs.path, diag, &more))
+    if (!vertex_read_space(specs.node, specs.path, diag, &more))
         return study_fail_by_diag(diag, err);
     const enum ht_status status =
         space_widen(call->req->arena, &space, &more, &changed, err);
@@ -163,7 +163,8 @@ static enum ht_status overlay(struct vizier_call *call, struct place said,
     const struct field_reader reader = trial_body_reader(call->req);
     struct value *more =
         arena_alloc(call->req->arena, space->n + 1, sizeof *more);
-    enum ht_status status = point_parse(space, call->trial.params, point, err);
+    enum ht_status status =
+        space_point_parse(space, call->trial.params, point, err);
     if (status != HT_OK || said.node == NULL)
         return status;
     trial_body_point(&reader, said, space, more);
@@ -181,7 +182,7 @@ static enum ht_status store_point(struct vizier_call *call,
     struct db *db = core_db(call->core);
     struct trial_row *trial = &call->trial;
     struct text text = {0};
-    point_text(&call->job->space, point, &text);
+    space_point_text(&call->job->space, point, &text);
     const char *params = arena_strndup(call->req->arena, text.data, text.len);
     text_free(&text);
     if (strcmp(params, trial->params) == 0)
@@ -199,7 +200,7 @@ static enum ht_status store_point(struct vizier_call *call,
     if (status == HT_OK)
         status = db_trial_set_point(db, trial, err);
     if (status == HT_OK)
-        status = state_event(call->core, &event, err);
+        status = move_event(call->core, &event, err);
     trial->revision = event.revision;
     return status == HT_OK ? db_trial_save(db, trial, err) : status;
 }
@@ -209,7 +210,7 @@ static enum ht_status begin(struct vizier_call *call, struct ht_error *err)
     struct trial_row *trial = &call->trial;
     if (trial->state != TRIAL_REQUESTED)
         return HT_OK;
-    return state_move_trial(call->core, trial, TRIAL_ACTIVE, "", err);
+    return move_trial(call->core, trial, TRIAL_ACTIVE, "", err);
 }
 
 enum ht_status open_trial_define(struct core *core, struct request *req,
@@ -220,10 +221,10 @@ enum ht_status open_trial_define(struct core *core, struct request *req,
     enum ht_status status = vizier_find_trial(&call, err);
     if (status == HT_OK)
         status = check_open(&call, err);
-    if (status == HT_OK && trial_state_is_final(call.trial.state))
+    if (status == HT_OK && db_trial_state_is_final(call.trial.state))
         return ht_fail(err, HT_PRECONDITION, "trial %lld has ended: %s",
                        (long long)call.trial.id,
-                       trial_state_name(call.trial.state));
+                       db_trial_state_name(call.trial.state));
     if (status == HT_OK)
         status = trial_body_read(req, definition_fields, &definition, err);
     if (status == HT_OK)

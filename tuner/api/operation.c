@@ -23,20 +23,21 @@ struct kept_operation {
 };
 
 /* A ring: number n is at n % KEPT. */
-struct operations {
+struct operation_table {
     int64_t oldest, next;
     size_t bytes;
     struct kept_operation places[KEPT];
 };
 
-struct operations *operations_new(void)
+struct operation_table *operation_table_new(void)
 {
-    struct operations *operations = ht_xcalloc(1, sizeof *operations);
+    struct operation_table *operations = ht_xcalloc(1, sizeof *operations);
     operations->oldest = operations->next = 1;
     return operations;
 }
 
-static void forget(struct operations *operations, struct kept_operation *place)
+static void forget(struct operation_table *operations,
+                   struct kept_operation *place)
 {
     operations->bytes -= place->bytes;
     free(place->name);
@@ -44,14 +45,14 @@ static void forget(struct operations *operations, struct kept_operation *place)
     *place = (struct kept_operation){0};
 }
 
-void operations_free(struct operations *operations)
+void operation_table_free(struct operation_table *operations)
 {
     for (size_t i = 0; operations != NULL && i < KEPT; i++)
         forget(operations, &operations->places[i]);
     free(operations);
 }
 
-static void forget_oldest(struct operations *operations)
+static void forget_oldest(struct operation_table *operations)
 {
     forget(operations, &operations->places[operations->oldest % KEPT]);
     operations->oldest++;
@@ -60,7 +61,7 @@ static void forget_oldest(struct operations *operations)
 /* `data` is the name and the text, each with its NUL. */
 static void apply_keep(struct core *core, const void *data)
 {
-    struct operations *operations = core_operations(core);
+    struct operation_table *operations = core_operations(core);
     const char *name = data, *text = name + strlen(name) + 1;
     const size_t bytes = strlen(name) + strlen(text) + 2;
     while (operations->next - operations->oldest >= KEPT ||
@@ -197,7 +198,7 @@ static bool is_below(const char *parent, const char *name)
 static struct kept_operation *find(struct core *core, const struct request *req,
                                    struct ht_error *err)
 {
-    struct operations *operations = core_operations(core);
+    struct operation_table *operations = core_operations(core);
     const char *parent = parent_of(req);
     for (size_t i = 0; i < KEPT; i++) {
         struct kept_operation *place = &operations->places[i];
@@ -225,7 +226,7 @@ enum ht_status operation_get(struct core *core, struct request *req,
 
 static void apply_forget(struct core *core, const void *data)
 {
-    struct operations *operations = core_operations(core);
+    struct operation_table *operations = core_operations(core);
     const int64_t *number = data;
     struct kept_operation *place = &operations->places[*number % KEPT];
     if (place->number == *number)
@@ -281,7 +282,7 @@ static enum ht_status read_query(struct request *req, struct page *page,
 enum ht_status operation_list(struct core *core, struct request *req,
                               struct ht_error *err)
 {
-    struct operations *operations = core_operations(core);
+    struct operation_table *operations = core_operations(core);
     struct page page;
     const struct filter *filter;
     const enum ht_status status = read_query(req, &page, &filter, err);

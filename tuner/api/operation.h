@@ -12,10 +12,11 @@
 #include "tuner/core/core.h"
 #include "tuner/core/request.h"
 
-struct operations;
+struct operation_table;
 
-struct operations *operations_new(void);
-void operations_free(struct operations *operations); /* accepts NULL */
+struct operation_table *operation_table_new(void);
+void operation_table_free(
+    struct operation_table *operations); /* accepts NULL */
 
 /* What an operation tells. */
 struct operation {

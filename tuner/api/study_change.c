@@ -2,7 +2,7 @@
 
 #include "proto/doc/json.h"
 #include "proto/job/metrics_file.h"
-#include "tuner/api/study_commands.h"
+#include "tuner/api/study.h"
 #include "tuner/ask/faults.h"
 #include "tuner/base/reason.h"
 #include "tuner/core/core.h"
@@ -10,7 +10,7 @@
 #include "tuner/db/write.h"
 #include "tuner/study/common_file.h"
 #include "tuner/study/end.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 #include "tuner/view/aip.h"
 
 /* What a change works on. */
@@ -58,7 +58,7 @@ static void read_stopping(struct change *change, const struct node *node)
                    "a custom job has none");
         return;
     }
-    const struct job *job = job_read_vertex(wanted, change->row.kind, diag);
+    const struct job *job = vertex_read(wanted, change->row.kind, diag);
     if (job == NULL)
         return;
     change->job->until = job->until;
@@ -139,7 +139,7 @@ static enum ht_status check_fixed_parts(struct change *change,
     struct text differences = {0};
     enum ht_status status = HT_OK;
     bool other_seed = wanted->has_seed && wanted->seed != change->row.seed;
-    if (job_diff(change->job, &probe, &differences) > 0)
+    if (form_diff(change->job, &probe, &differences) > 0)
         status = ht_fail(err, HT_CONFLICT, "study %.100s differs: %s",
                          change->row.name, differences.data);
     else if (other_seed)
@@ -167,7 +167,7 @@ static enum ht_status read_whole_job(struct change *change,
                                      struct ht_error *err)
 {
     struct job *wanted =
-        job_read_vertex(node, change->row.kind, study_diag(change->req));
+        vertex_read(node, change->row.kind, study_diag(change->req));
     if (wanted == NULL)
         return HT_OK; /* the faults are in diag */
     if (wanted->algorithm == ALGORITHM_DEFAULT)
@@ -220,7 +220,7 @@ static enum ht_status check_budget(struct change *change,
                                    struct ht_error *err)
 {
     const int64_t most = change->job->max_trials;
-    const int64_t made = study_trials_made(&change->row);
+    const int64_t made = db_study_trials_made(&change->row);
     if (most == 0 || most == before->max_trials || most >= made)
         return HT_OK;
     struct diag *diag = study_diag(change->req);
@@ -235,9 +235,9 @@ static enum ht_status check_budget(struct change *change,
 /* More trials at a time are not more trials. */
 static enum ht_status reopen(struct change *change, struct ht_error *err)
 {
-    const int64_t created = study_trials_made(&change->row);
-    const bool over = study_state_is_final(change->row.state) ||
-                      study_only_confirms(&change->row);
+    const int64_t created = db_study_trials_made(&change->row);
+    const bool over = db_study_state_is_final(change->row.state) ||
+                      db_study_only_confirms(&change->row);
     if (!over || !change->asks_trials || change->job->max_trials <= created)
         return HT_OK;
     change->row.exhausted = false;
@@ -251,7 +251,7 @@ static enum ht_status reopen(struct change *change, struct ht_error *err)
 static enum ht_status store(struct change *change, struct ht_error *err)
 {
     struct arena *arena = change->req->arena;
-    change->row.spec = json_text(arena, job_write_vertex(change->job));
+    change->row.spec = json_text(arena, vertex_write(change->job));
     if (change->job->display != NULL)
         change->row.display = change->job->display;
     struct event_row event = {.study = change->row.id,
@@ -260,10 +260,10 @@ static enum ht_status store(struct change *change, struct ht_error *err)
                               .to = "",
                               .reason = reason_cut(arena, change->what.data),
                               .data = ""};
-    enum ht_status status = state_event(change->core, &event, err);
+    enum ht_status status = move_event(change->core, &event, err);
     if (status == HT_OK)
         status = db_study_save(core_db(change->core), &change->row, err);
-    memory_forget_job(core_memory(change->core), change->row.id);
+    live_forget_job(core_memory(change->core), change->row.id);
     core_touch(change->core, change->row.id);
     return status == HT_OK ? reopen(change, err) : status;
 }
@@ -285,7 +285,7 @@ static enum ht_status check_file(struct change *change,
                        "%.80s; first write %s",
                        (long long)writers, new,
                        metrics_file_repair(arena, job));
-    return study_state_is_final(change->row.state)
+    return db_study_state_is_final(change->row.state)
                ? HT_OK /* study_reopen() asks */
                : common_file_check(change->core, change->row.id, job, err);
 }
@@ -294,10 +294,10 @@ static enum ht_status apply(struct change *change, struct ht_error *err)
 {
     const struct job *before;
     enum ht_status status =
-        job_parse(change->req->arena, change->row.spec, &change->job, err);
+        vertex_parse(change->req->arena, change->row.spec, &change->job, err);
     if (status == HT_OK)
         status =
-            memory_job(core_memory(change->core), &change->row, &before, err);
+            live_job(core_memory(change->core), &change->row, &before, err);
     if (status == HT_OK)
         status = read_body(change, err);
     if (status == HT_OK)
@@ -306,7 +306,7 @@ static enum ht_status apply(struct change *change, struct ht_error *err)
         status = check_file(change, before, err);
     if (status != HT_OK)
         return status;
-    if (job_diff(before, change->job, &change->what) == 0)
+    if (form_diff(before, change->job, &change->what) == 0)
         return reopen(change, err);
     return store(change, err);
 }
@@ -322,7 +322,7 @@ enum ht_status study_change(struct core *core, struct request *req,
     if (change.row.state == STUDY_CANCELLING ||
         change.row.state == STUDY_CANCELLED)
         return ht_fail(err, HT_PRECONDITION, "study %s is %s", change.row.name,
-                       study_state_name(change.row.state));
+                       db_study_state_name(change.row.state));
     status = apply(&change, err);
     text_free(&change.what);
     return status == HT_OK ? study_reply(core, req, change.row.id, err)

@@ -3,7 +3,7 @@
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "proto/space/constraint.h"
-#include "tuner/api/study_commands.h"
+#include "tuner/api/study.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
@@ -60,15 +60,15 @@ static enum ht_status check_clients(const struct confirming *now,
                        "the clients of study %.128s choose the points that "
                        "they try",
                        study->name);
-    if (study_state_is_final(study->state) || study_only_confirms(study))
+    if (db_study_state_is_final(study->state) || db_study_only_confirms(study))
         return ht_fail(err, HT_PRECONDITION,
                        "study %.64s is %s, and its trials are run by clients, "
                        "of which none asks for more; reopen it with more "
                        "trials when some will",
                        study->name,
-                       study_state_name(study_only_confirms(study)
-                                            ? study->ends_as
-                                            : study->state));
+                       db_study_state_name(db_study_only_confirms(study)
+                                               ? study->ends_as
+                                               : study->state));
     return HT_OK;
 }
 
@@ -84,8 +84,8 @@ static enum ht_status find_study(struct confirming *now, struct ht_error *err)
     if (study->state == STUDY_STOPPING || study->state == STUDY_CANCELLING ||
         study->state == STUDY_CANCELLED)
         return ht_fail(err, HT_PRECONDITION, "study %.128s is %s", study->name,
-                       study_state_name(study->state));
-    status = memory_job(core_memory(now->core), study, &now->job, err);
+                       db_study_state_name(study->state));
+    status = live_job(core_memory(now->core), study, &now->job, err);
     return status == HT_OK ? check_clients(now, err) : status;
 }
 
@@ -101,8 +101,9 @@ static bool has_bounds(const struct job *job)
 static bool is_safe(const struct job *job, const struct trial_row *trial)
 {
     double values[SETTING_METRICS];
-    (void)result_values(job, &trial->objective, trial->final_metrics, values);
-    return result_is_safe(job, values);
+    (void)trial_result_values(job, &trial->objective, trial->final_metrics,
+                              values);
+    return trial_result_is_safe(job, values);
 }
 
 /* A result that was told may lie outside the constraints. */
@@ -110,7 +111,7 @@ static bool is_inside(const struct constraint_set *constraints,
                       const struct trial_row *trial)
 {
     struct value point[HT_MAX_PARAMETERS];
-    return point_parse(constraints->space, trial->params, point, NULL) ==
+    return space_point_parse(constraints->space, trial->params, point, NULL) ==
                HT_OK &&
            constraint_set_holds(constraints, point);
 }
@@ -177,7 +178,7 @@ static int64_t count_runs(const struct finalist *finalist)
     int64_t n = 0;
     for (size_t i = 0; i < finalist->n; i++)
         n += confirm_counts(finalist, &finalist->runs[i]) ||
-             !trial_state_is_final(finalist->runs[i].state);
+             !db_trial_state_is_final(finalist->runs[i].state);
     return n;
 }
 
@@ -212,7 +213,7 @@ static enum ht_status create_missing(struct confirming *now,
     if (status != HT_OK || now->made == 0)
         return status;
     core_wake(now->core);
-    return study_state_is_final(now->study.state)
+    return db_study_state_is_final(now->study.state)
                ? study_confirm_on(now->core, &now->study,
                                   "confirms its best trials", err)
                : HT_OK;

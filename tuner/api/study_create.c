@@ -1,6 +1,6 @@
 #include "proto/doc/json.h"
 #include "proto/job/check.h"
-#include "tuner/api/study_commands.h"
+#include "tuner/api/study.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/core/core.h"
@@ -16,7 +16,7 @@ static struct job *read_job(struct request *req, enum job_kind kind,
         return NULL;
     }
     struct diag *diag = study_diag(req);
-    struct job *job = job_read_vertex(req->body, kind, diag);
+    struct job *job = vertex_read(req->body, kind, diag);
     const struct field_reader reader = trial_body_reader(req);
     job_check_new(&reader, (struct place){req->body, ""});
     if (diag->errors == 0)

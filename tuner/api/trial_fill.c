@@ -12,23 +12,23 @@ enum { HOLD_MS = 20000 };
 
 /* What a client is owed is what was known when it asked, not when a held
  * request is looked at again. */
-static struct offer_claim claim_of(struct vizier_call *call,
-                                   const char *context)
+static struct suggestion_claim claim_of(struct vizier_call *call,
+                                        const char *context)
 {
     struct request *req = call->req;
     if (req->held_until_ms == 0) {
         int64_t *owed = arena_alloc(req->arena, 1, sizeof *owed);
-        *owed = offer_ask(call->core, call->study.id, true);
+        *owed = suggestion_stock_ask(call->core, call->study.id, true);
         req->kept = owed;
     }
-    return (struct offer_claim){.study = call->study.id,
-                                .owed = *(const int64_t *)req->kept,
-                                .context = context};
+    return (struct suggestion_claim){.study = call->study.id,
+                                     .owed = *(const int64_t *)req->kept,
+                                     .context = context};
 }
 
 /* Points that another was quicker to take are skipped. */
 static enum ht_status take(struct vizier_call *call,
-                           const struct offer_claim *claim, bool *created,
+                           const struct suggestion_claim *claim, bool *created,
                            struct ht_error *err)
 {
     struct arena *arena = call->req->arena;
@@ -36,7 +36,7 @@ static enum ht_status take(struct vizier_call *call,
     enum ht_status status = HT_OK;
     *created = false;
     while (status == HT_OK && !*created &&
-           (item = offer_take(call->core, claim)) != NULL) {
+           (item = suggestion_stock_take(call->core, claim)) != NULL) {
         call->trial.params = arena_strdup(arena, item->params);
         call->trial.why = arena_strdup(arena, item->why);
         call->trial.replicate = 0;
@@ -73,7 +73,7 @@ static enum ht_status wait_for_search(struct vizier_call *call,
     struct core *core = call->core;
     struct request *req = call->req;
     const int64_t now_ms = core_now_ms(core);
-    if (memory_study(core_memory(core), call->study.id)->ask_after_ms > now_ms)
+    if (live_study(core_memory(core), call->study.id)->ask_after_ms > now_ms)
         return ht_fail(err, HT_UNAVAILABLE,
                        "the search of study %.128s failed; nothing was added, "
                        "try again in a second",
@@ -92,7 +92,7 @@ static enum ht_status wait_for_search(struct vizier_call *call,
 enum ht_status trial_fill(struct vizier_call *call, const char *context,
                           bool *created, struct ht_error *err)
 {
-    const struct offer_claim claim = claim_of(call, context);
+    const struct suggestion_claim claim = claim_of(call, context);
     const enum ht_status status = take(call, &claim, created, err);
     if (status != HT_OK)
         return status;
@@ -100,7 +100,8 @@ enum ht_status trial_fill(struct vizier_call *call, const char *context,
         call->req->held_until_ms = 0;
         return HT_OK;
     }
-    if (offer_is_exhausted(call->core, &claim))
-        return refuse(call, offer_is_barren(call->core, &claim), err);
+    if (suggestion_stock_is_exhausted(call->core, &claim))
+        return refuse(call, suggestion_stock_is_barren(call->core, &claim),
+                      err);
     return wait_for_search(call, context, err);
 }

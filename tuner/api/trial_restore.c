@@ -160,7 +160,7 @@ static void check_result(const struct vizier_call *call,
         if (value == NULL || !isfinite(*value))
             field_error(
                 reader, at, "is %s without a number for the metric %.64s",
-                trial_state_name(trial->row.state), job->metrics[i].name);
+                db_trial_state_name(trial->row.state), job->metrics[i].name);
     }
 }
 
@@ -173,7 +173,8 @@ static void read_point(const struct vizier_call *call,
     trial->point =
         arena_alloc(reader->arena, space->n + 1, sizeof *trial->point);
     if (trial->params.node != NULL &&
-        point_read(space, trial->params.node, trial->point, &why) != HT_OK)
+        space_point_read(space, trial->params.node, trial->point, &why) !=
+            HT_OK)
         field_error(reader, trial->params, "%s", why.text);
 }
 
@@ -212,7 +213,7 @@ static void read_record(const struct field_reader *reader, struct place at,
     if (record->metrics.node != NULL && list.n == 0)
         field_error(reader, record->metrics, "has no metric");
     record->row.metrics =
-        report_metrics_text(reader->arena, list.n, list.items);
+        report_batch_metrics_text(reader->arena, list.n, list.items);
 }
 
 /* How many items the list at `at` has, 0 after a fault. */
@@ -260,7 +261,7 @@ static enum ht_status check_study(const struct vizier_call *call,
     const struct study_row *study = &call->study;
     if (study->state != STUDY_RUNNING && study->state != STUDY_PAUSED)
         return ht_fail(err, HT_PRECONDITION, "study %.128s has ended: %s",
-                       study->name, study_state_name(study->state));
+                       study->name, db_study_state_name(study->state));
     return HT_OK;
 }
 
@@ -308,8 +309,8 @@ static enum ht_status conclude(struct vizier_call *call,
     const struct job *job = call->job;
     struct deciding now = {.pair = &pair, .study = call->study, .job = job};
     if (trial->final.n > 0)
-        now.final.metrics =
-            report_metrics_text(arena, trial->final.n, trial->final.items);
+        now.final.metrics = report_batch_metrics_text(arena, trial->final.n,
+                                                      trial->final.items);
     now.final.step = trial->row.final_step;
     if (trial->row.state == TRIAL_SUCCEEDED ||
         trial->row.state == TRIAL_STOPPED) {
@@ -332,7 +333,7 @@ static enum ht_status store_trial(struct vizier_call *call,
 {
     struct text params = {0};
     bool created = false;
-    point_text(&call->job->space, trial->point, &params);
+    space_point_text(&call->job->space, trial->point, &params);
     call->trial = trial->row;
     call->trial.state = TRIAL_ACTIVE;
     call->trial.attempt = 0;
@@ -380,9 +381,9 @@ static enum ht_status store_record(struct vizier_call *call,
     if (status != HT_OK)
         return ht_wrap(err, status, "measurements of trial %lld",
                        (long long)row->trial);
-    if (!trial_state_is_final(trial.state))
+    if (!db_trial_state_is_final(trial.state))
         return ht_fail(err, HT_PRECONDITION, "trial %lld is %s, not restored",
-                       (long long)row->trial, trial_state_name(trial.state));
+                       (long long)row->trial, db_trial_state_name(trial.state));
     status = db_measurement_newest(db, arena, &key, &last, err);
     if (status != HT_OK && status != HT_NOT_FOUND)
         return status;

@@ -4,7 +4,7 @@
 #include "tuner/db/write.h"
 #include "tuner/search/pareto_trials.h"
 #include "tuner/study/end.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 #include "tuner/study/outputs.h"
 #include "tuner/study/rungs.h"
 #include "tuner/study/trial.h"
@@ -20,13 +20,13 @@ static enum ht_status check(const struct study_row *study,
                        study->name);
     if (trial->state == TRIAL_SUCCEEDED)
         return ht_fail(err, HT_PRECONDITION, "trial %lld has succeeded", id);
-    if (!trial_state_is_final(trial->state))
+    if (!db_trial_state_is_final(trial->state))
         return ht_fail(err, HT_PRECONDITION, "trial %lld has not ended: %s", id,
-                       trial_state_name(trial->state));
+                       db_trial_state_name(trial->state));
     if (study->state == STUDY_STOPPING || study->state == STUDY_CANCELLING ||
         study->state == STUDY_CANCELLED)
         return ht_fail(err, HT_PRECONDITION, "study %.128s is %s", study->name,
-                       study_state_name(study->state));
+                       db_study_state_name(study->state));
     return HT_OK;
 }
 
@@ -45,7 +45,7 @@ static enum ht_status request_again(struct core *core,
     if (status == HT_OK)
         status = rungs_forget(core, trial, err);
     if (status == HT_OK)
-        status = memory_job(core_memory(core), study, &job, err);
+        status = live_job(core_memory(core), study, &job, err);
     if (status != HT_OK)
         return status;
     trial->failures = trial->losses = 0;
@@ -57,10 +57,10 @@ static enum ht_status request_again(struct core *core,
     trial->started_ms = trial->ended_ms = 0;
     trial_forget(core, trial);
     core_wake(core);
-    status =
-        state_move_trial(core, trial, TRIAL_REQUESTED, "retried by user", err);
-    return status == HT_OK ? front_forget(core_db(core), job, trial, err)
-                           : status;
+    status = move_trial(core, trial, TRIAL_REQUESTED, "retried by user", err);
+    return status == HT_OK
+               ? pareto_trials_forget(core_db(core), job, trial, err)
+               : status;
 }
 
 /* A finished study goes on for this trial; one that a person stopped would also
@@ -99,7 +99,7 @@ enum ht_status trial_retry(struct core *core, struct request *req,
         status = check(&study, &trial, err);
     if (status == HT_OK)
         status = request_again(core, &study, &trial, err);
-    if (status == HT_OK && study_state_is_final(study.state))
+    if (status == HT_OK && db_study_state_is_final(study.state))
         status = reopen(core, req, &study, &trial, err);
     return status == HT_OK ? trial_reply(core, req, &study, &trial, err)
                            : status;

@@ -3,7 +3,7 @@
 #include "proto/doc/json.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 #include "tuner/study/trial.h"
 #include "tuner/view/view.h"
 
@@ -23,9 +23,9 @@ enum ht_status vizier_find_study(struct vizier_call *call, struct ht_error *err)
     if (status != HT_OK)
         return status;
     /* Settling drops the memory of an ended one again. */
-    if (study_state_is_final(call->study.state))
+    if (db_study_state_is_final(call->study.state))
         core_touch(core, call->study.id);
-    return memory_job(core_memory(core), &call->study, &call->job, err);
+    return live_job(core_memory(core), &call->study, &call->job, err);
 }
 
 enum ht_status vizier_find_trial(struct vizier_call *call, struct ht_error *err)
@@ -34,7 +34,7 @@ enum ht_status vizier_find_trial(struct vizier_call *call, struct ht_error *err)
                                              &call->study, &call->trial, err);
     if (status == HT_OK)
         status =
-            memory_job(core_memory(call->core), &call->study, &call->job, err);
+            live_job(core_memory(call->core), &call->study, &call->job, err);
     if (status == HT_OK && call->study.kind != JOB_STUDY)
         return ht_fail(err, HT_PRECONDITION,
                        "study %.128s belongs to a job that runs its trials "
@@ -67,8 +67,7 @@ enum ht_status vizier_delete(struct core *core, struct request *req,
         return ht_fail(err, HT_PRECONDITION,
                        "study %.128s belongs to a job; delete the job",
                        study.name);
-    status =
-        state_move_study(core, &study, STUDY_DELETING, "deleted by user", err);
+    status = move_study(core, &study, STUDY_DELETING, "deleted by user", err);
     if (status == HT_OK)
         text_puts(&req->reply, "{}");
     return status;

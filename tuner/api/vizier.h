@@ -2,8 +2,8 @@
  * telling what came out.
  *
  * In a JOB_STUDY clients evaluate the trials. A tuning job's study runs its
- * own, so of these methods it knows trial_add, which makes a trial that waits
- * for a slot, trial_erase and trial_check_stop. Core thread. */
+ * own, so of these methods it knows vizier_add_trial, which makes a trial that
+ * waits for a slot, vizier_delete_trial and vizier_check_stop. Core thread. */
 #ifndef HT_TUNER_API_VIZIER_H
 #define HT_TUNER_API_VIZIER_H
 
@@ -14,13 +14,13 @@
 #include "tuner/db/rows.h"
 #include "tuner/search/search.h"
 
-request_handler vizier_delete; /* of a study: {}, whatever state it is in */
-request_handler trial_suggest; /* an Operation with the client's trials */
-request_handler trial_add;     /* create: a point that a person chose */
-request_handler trial_measure; /* addTrialMeasurement */
-request_handler trial_complete;
-request_handler trial_check_stop; /* an Operation with shouldStop */
-request_handler trial_erase;      /* {} */
+request_handler vizier_delete;    /* of a study: {}, whatever state it is in */
+request_handler vizier_suggest;   /* an Operation with the client's trials */
+request_handler vizier_add_trial; /* create: a point that a person chose */
+request_handler vizier_add_measurement; /* addTrialMeasurement */
+request_handler vizier_complete_trial;
+request_handler vizier_check_stop;   /* an Operation with shouldStop */
+request_handler vizier_delete_trial; /* {} */
 
 /* What the methods on one trial work on. */
 struct vizier_call {

@@ -14,8 +14,8 @@ static enum ht_status find(struct vizier_call *call, struct ht_error *err)
 {
     const enum ht_status status = trial_find_named(
         call->core, call->req, &call->study, &call->trial, err);
-    return status == HT_OK ? memory_job(core_memory(call->core), &call->study,
-                                        &call->job, err)
+    return status == HT_OK ? live_job(core_memory(call->core), &call->study,
+                                      &call->job, err)
                            : status;
 }
 
@@ -30,8 +30,8 @@ static bool waits(const struct vizier_call *call)
         req->held_until_ms = core_now_ms(core) + HOLD_MS;
         return true;
     }
-    const struct memory_trial *memory =
-        memory_find_trial(core_memory(core), call->trial.study, call->trial.id);
+    const struct live_trial *memory =
+        live_find_trial(core_memory(core), call->trial.study, call->trial.id);
     return memory != NULL && memory->judging &&
            req->held_until_ms > core_now_ms(core);
 }
@@ -57,8 +57,8 @@ static void reply(const struct vizier_call *call)
     operation_reply(call->core, call->req, &operation);
 }
 
-enum ht_status trial_check_stop(struct core *core, struct request *req,
-                                struct ht_error *err)
+enum ht_status vizier_check_stop(struct core *core, struct request *req,
+                                 struct ht_error *err)
 {
     struct vizier_call call = {.core = core, .req = req};
     enum ht_status status = find(&call, err);

@@ -6,7 +6,7 @@
 #include "tuner/api/vizier_result.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/db/write.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 #include "tuner/study/report_batch.h"
 #include "tuner/wire/report.h"
 
@@ -22,11 +22,11 @@ static struct replica_key key_of(const struct trial_row *trial)
 static enum ht_status check_open(const struct vizier_call *call,
                                  struct ht_error *err)
 {
-    if (!trial_state_is_final(call->trial.state))
+    if (!db_trial_state_is_final(call->trial.state))
         return HT_OK;
     return ht_fail(err, HT_PRECONDITION, "trial %lld has ended: %s",
                    (long long)call->trial.id,
-                   trial_state_name(call->trial.state));
+                   db_trial_state_name(call->trial.state));
 }
 
 /* --- addTrialMeasurement --- */
@@ -157,8 +157,8 @@ static enum ht_status store(struct vizier_call *call,
         .step = measurement->step,
         .time_ms = timed ? trial->started_ms + measurement->elapsed_ms
                          : core_wall_ms(call->core),
-        .metrics = report_metrics_text(call->req->arena, measurement->n_metrics,
-                                       measurement->metrics),
+        .metrics = report_batch_metrics_text(
+            call->req->arena, measurement->n_metrics, measurement->metrics),
         .checkpoint = ""};
     bool inserted;
     trial->latest =
@@ -185,8 +185,8 @@ static enum ht_status store_all(struct vizier_call *call,
                            : status;
 }
 
-enum ht_status trial_measure(struct core *core, struct request *req,
-                             struct ht_error *err)
+enum ht_status vizier_add_measurement(struct core *core, struct request *req,
+                                      struct ht_error *err)
 {
     struct vizier_call call = {.core = core, .req = req};
     struct told_list list = {0};
@@ -196,8 +196,8 @@ enum ht_status trial_measure(struct core *core, struct request *req,
     if (status == HT_OK)
         status = check_open(&call, err);
     if (status == HT_OK && call.trial.state == TRIAL_REQUESTED)
-        status = state_move_trial(core, &call.trial, TRIAL_ACTIVE,
-                                  "a client measures it", err);
+        status = move_trial(core, &call.trial, TRIAL_ACTIVE,
+                            "a client measures it", err);
     if (status == HT_OK)
         status = store_all(&call, &list, err);
     return status == HT_OK ? vizier_reply_trial(&call, err) : status;
@@ -224,7 +224,7 @@ static const struct field complete_fields[] = {
     {0}};
 
 static enum ht_status read_completion(struct vizier_call *call,
-                                      struct trial_result *result,
+                                      struct vizier_result *result,
                                       struct ht_error *err)
 {
     struct completion completion = {0};
@@ -240,7 +240,7 @@ static enum ht_status read_completion(struct vizier_call *call,
     if (completion.infeasible)
         result->infeasible = completion.reason == NULL ? "" : completion.reason;
     else if (completion.measurement.node != NULL)
-        trial_result_read(&reader, completion.measurement, call->job, result);
+        vizier_result_read(&reader, completion.measurement, call->job, result);
     return trial_body_check(call->req, err);
 }
 
@@ -252,7 +252,7 @@ static bool is_better(const struct job *job, double value, double than)
 /* A stored measurement as a result; false when it lacks a metric. */
 static bool read_stored(struct vizier_call *call,
                         const struct measurement_row *row,
-                        struct trial_result *result)
+                        struct vizier_result *result)
 {
     struct arena *arena = call->req->arena;
     const struct job *job = call->job;
@@ -270,14 +270,14 @@ static bool read_stored(struct vizier_call *call,
         found.metrics[found.n_metrics++] =
             (struct report_metric){name, node_get_double(map, name, NAN)};
     }
-    *result = (struct trial_result){.measurement = found,
-                                    .objective = found.metrics[0].value};
+    *result = (struct vizier_result){.measurement = found,
+                                     .objective = found.metrics[0].value};
     return true;
 }
 
 /* The last one, or of the best ones the first, as the study has it. */
 static enum ht_status choose(struct vizier_call *call,
-                             struct trial_result *result, struct ht_error *err)
+                             struct vizier_result *result, struct ht_error *err)
 {
     struct measurement_list list;
     const enum ht_status status = db_measurement_list(
@@ -287,17 +287,17 @@ static enum ht_status choose(struct vizier_call *call,
         return status;
     const bool best = call->job->selection == SELECT_BEST;
     for (size_t i = list.n; i > 0; i--) {
-        struct trial_result found;
+        struct vizier_result found;
         if (!read_stored(call, &list.rows[i - 1], &found))
             continue;
-        if (!trial_result_is_given(result) || !isfinite(result->objective) ||
+        if (!vizier_result_is_given(result) || !isfinite(result->objective) ||
             (isfinite(found.objective) &&
              !is_better(call->job, result->objective, found.objective)))
             *result = found;
         if (!best)
             break;
     }
-    if (trial_result_is_given(result))
+    if (vizier_result_is_given(result))
         return HT_OK;
     return ht_fail(err, HT_PRECONDITION,
                    "trial %lld has no measurement to choose from: give a "
@@ -305,19 +305,19 @@ static enum ht_status choose(struct vizier_call *call,
                    (long long)call->trial.id);
 }
 
-enum ht_status trial_complete(struct core *core, struct request *req,
-                              struct ht_error *err)
+enum ht_status vizier_complete_trial(struct core *core, struct request *req,
+                                     struct ht_error *err)
 {
     struct vizier_call call = {.core = core, .req = req};
-    struct trial_result result = {0};
+    struct vizier_result result = {0};
     enum ht_status status = vizier_find_trial(&call, err);
     if (status == HT_OK)
         status = read_completion(&call, &result, err);
     if (status == HT_OK)
         status = check_open(&call, err);
-    if (status == HT_OK && !trial_result_is_given(&result))
+    if (status == HT_OK && !vizier_result_is_given(&result))
         status = choose(&call, &result, err);
     if (status == HT_OK)
-        status = trial_result_store(&call, &result, err);
+        status = vizier_result_store(&call, &result, err);
     return status == HT_OK ? vizier_reply_trial(&call, err) : status;
 }

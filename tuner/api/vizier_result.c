@@ -10,7 +10,7 @@
 #include "tuner/study/report_batch.h"
 #include "tuner/study/trial.h"
 
-bool trial_result_is_given(const struct trial_result *result)
+bool vizier_result_is_given(const struct vizier_result *result)
 {
     return result->infeasible != NULL || result->measurement.n_metrics > 0;
 }
@@ -31,23 +31,23 @@ static void check_metrics(const struct field_reader *reader, struct place at,
     }
 }
 
-void trial_result_read(const struct field_reader *reader, struct place at,
-                       const struct job *job, struct trial_result *result)
+void vizier_result_read(const struct field_reader *reader, struct place at,
+                        const struct job *job, struct vizier_result *result)
 {
     struct measurement measurement;
     if (!trial_body_measurement(reader, at, job, &measurement))
         return;
     check_metrics(reader, at, job, &measurement);
-    const double *objective = measurement_objective(&measurement, job);
+    const double *objective = trial_body_objective(&measurement, job);
     if (objective == NULL)
         return;
-    *result = (struct trial_result){.measurement = measurement,
-                                    .objective = *objective};
+    *result = (struct vizier_result){.measurement = measurement,
+                                     .objective = *objective};
 }
 
 /* Which metric is no number; NULL when all are. */
 static const char *not_finite(struct arena *arena,
-                              const struct trial_result *result)
+                              const struct vizier_result *result)
 {
     const struct measurement *measurement = &result->measurement;
     char value[TEXT_DOUBLE_BYTES];
@@ -63,7 +63,8 @@ static const char *not_finite(struct arena *arena,
                        (long long)measurement->step);
 }
 
-static enum ht_status conclude(struct vizier_call *call, struct final final,
+static enum ht_status conclude(struct vizier_call *call,
+                               struct final_measurement final,
                                enum trial_state to, const char *reason,
                                struct ht_error *err)
 {
@@ -79,9 +80,9 @@ static enum ht_status conclude(struct vizier_call *call, struct final final,
     return HT_OK;
 }
 
-enum ht_status trial_result_store(struct vizier_call *call,
-                                  const struct trial_result *result,
-                                  struct ht_error *err)
+enum ht_status vizier_result_store(struct vizier_call *call,
+                                   const struct vizier_result *result,
+                                   struct ht_error *err)
 {
     struct arena *arena = call->req->arena;
     const struct measurement *measurement = &result->measurement;
@@ -89,17 +90,17 @@ enum ht_status trial_result_store(struct vizier_call *call,
     if (infeasible == NULL)
         infeasible = not_finite(arena, result);
     if (infeasible != NULL)
-        return conclude(call, (struct final){.why = infeasible},
+        return conclude(call, (struct final_measurement){.why = infeasible},
                         TRIAL_INFEASIBLE,
                         infeasible[0] == '\0' ? "told infeasible"
                                               : reason_cut(arena, infeasible),
                         err);
-    const struct final final = {
+    const struct final_measurement final = {
         .found = true,
         .objective = result->objective,
         .step = measurement->step,
-        .metrics = report_metrics_text(arena, measurement->n_metrics,
-                                       measurement->metrics)};
+        .metrics = report_batch_metrics_text(arena, measurement->n_metrics,
+                                             measurement->metrics)};
     const bool stopped = call->trial.state == TRIAL_STOPPING;
     call->trial.final_elapsed_ms = measurement->elapsed_ms;
     return conclude(call, final, stopped ? TRIAL_STOPPED : TRIAL_SUCCEEDED,

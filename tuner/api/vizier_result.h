@@ -11,23 +11,23 @@
 #include "tuner/api/vizier.h"
 #include "tuner/ask/trial_body.h"
 
-struct trial_result {
+struct vizier_result {
     const char *infeasible;         /* why, "" when nobody says; NULL: it is
                                        feasible */
     struct measurement measurement; /* n_metrics 0: none */
     double objective;               /* of the measurement; may be NaN */
 };
 
-bool trial_result_is_given(const struct trial_result *result);
+bool vizier_result_is_given(const struct vizier_result *result);
 
 /* Reads a finalMeasurement, which has every metric of the study. Faults go to
  * the reader. */
-void trial_result_read(const struct field_reader *reader, struct place at,
-                       const struct job *job, struct trial_result *result);
+void vizier_result_read(const struct field_reader *reader, struct place at,
+                        const struct job *job, struct vizier_result *result);
 
 /* Ends call->trial with the result that is given. */
-enum ht_status trial_result_store(struct vizier_call *call,
-                                  const struct trial_result *result,
-                                  struct ht_error *err);
+enum ht_status vizier_result_store(struct vizier_call *call,
+                                   const struct vizier_result *result,
+                                   struct ht_error *err);
 
 #endif

@@ -8,7 +8,7 @@
 #include "tuner/ask/trial_context.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 #include "tuner/study/settle.h"
 #include "tuner/study/suggestion_stock.h"
 #include "tuner/study/trial_create.h"
@@ -30,7 +30,7 @@ struct slot {
 
 /* What a request remembers while it is held. */
 struct promise {
-    int64_t owed;    /* see offer_ask() */
+    int64_t owed;    /* see suggestion_stock_ask() */
     bool *exhausted; /* by slot: no point is left for it */
 };
 
@@ -113,12 +113,12 @@ static enum ht_status read_body(struct suggesting *now, struct ht_error *err)
     return read_contexts(now, &reader, err);
 }
 
-static struct offer_claim claim_of(const struct suggesting *now,
-                                   const struct slot *slot)
+static struct suggestion_claim claim_of(const struct suggesting *now,
+                                        const struct slot *slot)
 {
-    return (struct offer_claim){.study = now->call.study.id,
-                                .owed = now->promise->owed,
-                                .context = slot->context.text};
+    return (struct suggestion_claim){.study = now->call.study.id,
+                                     .owed = now->promise->owed,
+                                     .context = slot->context.text};
 }
 
 /* Whether the search may still fill slot i. */
@@ -138,8 +138,8 @@ static struct slot *find_slot(const struct suggesting *now,
 {
     struct value point[HT_MAX_PARAMETERS];
     const bool any = !has_contexts(now);
-    if (!any &&
-        point_parse(&now->call.job->space, trial->params, point, NULL) != HT_OK)
+    if (!any && space_point_parse(&now->call.job->space, trial->params, point,
+                                  NULL) != HT_OK)
         return NULL;
     for (int64_t i = 0; i < now->count; i++) {
         struct slot *slot = &now->slots[i];
@@ -198,8 +198,8 @@ static enum ht_status take_requested(struct suggesting *now,
         trial->client = now->client;
         status = db_trial_set_client(core_db(core), trial, err);
         if (status == HT_OK)
-            status = state_move_trial(core, trial, TRIAL_ACTIVE,
-                                      given_reason(now), err);
+            status =
+                move_trial(core, trial, TRIAL_ACTIVE, given_reason(now), err);
     }
     return status;
 }
@@ -212,12 +212,12 @@ static int64_t room(const struct suggesting *now)
     const struct vizier_call *call = &now->call;
     const int64_t most =
         call->job->max_trials > 0 ? call->job->max_trials : HT_MAX_TRIALS;
-    const int64_t left = most - study_trials_made(&call->study);
+    const int64_t left = most - db_study_trials_made(&call->study);
     int64_t wanted = 0;
     for (int64_t i = 0; i < now->count; i++)
         wanted += is_empty(now, i) ? 1 : 0;
     if (call->study.state != STUDY_RUNNING || call->study.exhausted ||
-        study_only_confirms(&call->study) || left <= 0)
+        db_study_only_confirms(&call->study) || left <= 0)
         return 0;
     return left < wanted ? left : wanted;
 }
@@ -228,11 +228,11 @@ static enum ht_status take_for(struct suggesting *now, struct slot *slot,
 {
     struct core *core = now->call.core;
     struct arena *arena = now->call.req->arena;
-    const struct offer_claim claim = claim_of(now, slot);
+    const struct suggestion_claim claim = claim_of(now, slot);
     const struct suggestion *item;
     enum ht_status status = HT_OK;
     while (status == HT_OK && !slot->filled && room(now) > 0 &&
-           (item = offer_take(core, &claim)) != NULL) {
+           (item = suggestion_stock_take(core, &claim)) != NULL) {
         bool created = false;
         struct trial_row trial = {.state = TRIAL_ACTIVE,
                                   .params = arena_strdup(arena, item->params),
@@ -252,9 +252,10 @@ static enum ht_status take_offered(struct suggesting *now, struct ht_error *err)
     enum ht_status status = HT_OK;
     for (int64_t i = 0; status == HT_OK && i < now->count; i++) {
         struct slot *slot = &now->slots[i];
-        const struct offer_claim claim = claim_of(now, slot);
+        const struct suggestion_claim claim = claim_of(now, slot);
         status = take_for(now, slot, err);
-        if (!slot->filled && offer_is_exhausted(now->call.core, &claim))
+        if (!slot->filled &&
+            suggestion_stock_is_exhausted(now->call.core, &claim))
             now->promise->exhausted[i] = true;
     }
     return status;
@@ -301,7 +302,7 @@ static enum ht_status reply(struct suggesting *now, struct ht_error *err)
         return status;
     }
     json_add_string(response, "studyState",
-                    study_state_vizier(now->call.study.state));
+                    db_study_state_vizier(now->call.study.state));
     view_add_stamp(response, "startTime", core_wall_ms(core) - now->waited_ms);
     view_add_stamp(response, "endTime", core_wall_ms(core));
     struct operation operation = operation_of(now);
@@ -343,8 +344,8 @@ static enum ht_status wait_for_search(struct suggesting *now,
 {
     struct core *core = now->call.core;
     struct request *req = now->call.req;
-    const struct memory_study *memory =
-        memory_study(core_memory(core), now->call.study.id);
+    const struct live_study *memory =
+        live_study(core_memory(core), now->call.study.id);
     if (memory->ask_after_ms > core_now_ms(core))
         return ht_fail(err, HT_UNAVAILABLE,
                        "the search of study %.128s failed; ask again in a "
@@ -391,15 +392,15 @@ static void promise(struct suggesting *now)
     struct request *req = now->call.req;
     struct promise *made = arena_alloc(req->arena, 1, sizeof *made);
     *made = (struct promise){
-        .owed =
-            offer_ask(now->call.core, now->call.study.id, has_contexts(now)),
+        .owed = suggestion_stock_ask(now->call.core, now->call.study.id,
+                                     has_contexts(now)),
         .exhausted = arena_alloc(req->arena, (size_t)now->count,
                                  sizeof *made->exhausted)};
     req->kept = made;
 }
 
-enum ht_status trial_suggest(struct core *core, struct request *req,
-                             struct ht_error *err)
+enum ht_status vizier_suggest(struct core *core, struct request *req,
+                              struct ht_error *err)
 {
     struct suggesting now = {.call = {.core = core, .req = req}};
     enum ht_status status = vizier_find_study(&now.call, err);

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/space/part_read.h"
+#include "proto/space/part.h"
 #include "tuner/api/trial_fill.h"
 #include "tuner/api/vizier.h"
 #include "tuner/api/vizier_result.h"
@@ -10,7 +10,7 @@
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/search/pareto_trials.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 #include "tuner/study/suggestion_stock.h"
 #include "tuner/study/trial.h"
 #include "tuner/study/trial_create.h"
@@ -30,7 +30,7 @@ struct addition {
     struct place parameters, measurement;
     enum wanted_state state;
     const char *reason, *client;
-    struct trial_result result;
+    struct vizier_result result;
     const char *params; /* the canonical point; NULL: the search completes it */
     const char *context; /* of what is given, then */
 };
@@ -96,7 +96,7 @@ static const char *text_of(struct request *req, const struct space *space,
                            const struct value point[])
 {
     struct text text = {0};
-    point_text(space, point, &text);
+    space_point_text(space, point, &text);
     const char *params = arena_strndup(req->arena, text.data, text.len);
     text_free(&text);
     return params;
@@ -182,8 +182,8 @@ static enum ht_status read_addition(struct vizier_call *call,
         addition->result.infeasible =
             addition->reason == NULL ? "" : addition->reason;
     else if (addition->measurement.node != NULL)
-        trial_result_read(&reader, addition->measurement, call->job,
-                          &addition->result);
+        vizier_result_read(&reader, addition->measurement, call->job,
+                           &addition->result);
     return trial_body_check(req, err);
 }
 
@@ -194,9 +194,9 @@ static enum ht_status check_study(const struct vizier_call *call,
     const struct study_row *study = &call->study;
     if (study->state != STUDY_RUNNING && study->state != STUDY_PAUSED)
         return ht_fail(err, HT_PRECONDITION, "study %.128s has ended: %s",
-                       study->name, study_state_name(study->state));
+                       study->name, db_study_state_name(study->state));
     if (study->kind != JOB_STUDY && (addition->state > WANTED_REQUESTED ||
-                                     trial_result_is_given(&addition->result)))
+                                     vizier_result_is_given(&addition->result)))
         return ht_fail(err, HT_PRECONDITION,
                        "study %.128s belongs to a job that runs and measures "
                        "its trials itself",
@@ -208,7 +208,7 @@ static enum ht_status add(struct vizier_call *call, struct addition *addition,
                           struct ht_error *err)
 {
     const bool active = addition->state == WANTED_ACTIVE &&
-                        !trial_result_is_given(&addition->result);
+                        !vizier_result_is_given(&addition->result);
     bool created;
     call->trial = (struct trial_row){
         .state = active ? TRIAL_ACTIVE : TRIAL_REQUESTED,
@@ -225,13 +225,13 @@ static enum ht_status add(struct vizier_call *call, struct addition *addition,
     if (status != HT_OK || !created)
         return status;
     core_wake(call->core); /* a runner or a client may take it */
-    return trial_result_is_given(&addition->result)
-               ? trial_result_store(call, &addition->result, err)
+    return vizier_result_is_given(&addition->result)
+               ? vizier_result_store(call, &addition->result, err)
                : HT_OK;
 }
 
-enum ht_status trial_add(struct core *core, struct request *req,
-                         struct ht_error *err)
+enum ht_status vizier_add_trial(struct core *core, struct request *req,
+                                struct ht_error *err)
 {
     struct vizier_call call = {.core = core, .req = req};
     struct addition addition = {0};
@@ -257,31 +257,31 @@ static enum ht_status erase(struct vizier_call *call, struct ht_error *err)
     struct event_row event = {.study = trial->study,
                               .kind = "trial.deleted",
                               .trial = trial->id,
-                              .from = trial_state_name(trial->state),
+                              .from = db_trial_state_name(trial->state),
                               .to = "",
                               .reason = "deleted by user",
                               .data = ""};
     const struct job *job;
     enum ht_status status =
-        memory_job(core_memory(core), &call->study, &job, err);
+        live_job(core_memory(core), &call->study, &job, err);
     if (status == HT_OK)
-        status = front_forget(core_db(core), job, trial, err);
+        status = pareto_trials_forget(core_db(core), job, trial, err);
     if (status == HT_OK)
         status = db_trial_erase(core_db(core), trial, err);
     if (status == HT_OK)
-        status = state_event(core, &event, err);
+        status = move_event(core, &event, err);
     if (status == HT_OK && call->study.exhausted) {
         call->study.exhausted = false;
         status = db_study_save(core_db(core), &call->study, err);
     }
-    offer_outdate(core, trial->study);
+    suggestion_stock_outdate(core, trial->study);
     trial_forget(core, trial);
     core_touch(core, trial->study);
     return status;
 }
 
-enum ht_status trial_erase(struct core *core, struct request *req,
-                           struct ht_error *err)
+enum ht_status vizier_delete_trial(struct core *core, struct request *req,
+                                   struct ht_error *err)
 {
     struct vizier_call call = {.core = core, .req = req};
     enum ht_status status =

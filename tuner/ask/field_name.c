@@ -16,14 +16,15 @@ static size_t spoken(const char *text, const char *name, size_t name_bytes)
     return (size_t)(at - text);
 }
 
-size_t camel_match(const char *text, const char *name)
+size_t field_name_match(const char *text, const char *name)
 {
     const size_t len = spoken(text, name, strlen(name));
     const bool goes_on = isalnum((unsigned char)text[len]) || text[len] == '_';
     return goes_on ? 0 : len;
 }
 
-bool camel_is(const char *text, size_t len, const char *name, size_t name_bytes)
+bool field_name_is(const char *text, size_t len, const char *name,
+                   size_t name_bytes)
 {
     return len > 0 && spoken(text, name, name_bytes) == len;
 }

@@ -8,10 +8,10 @@
 
 /* How many bytes at the start of `text` say the camelCase name: 12 of
  * "display_name=a" say displayName. 0: they say another one. */
-size_t camel_match(const char *text, const char *name);
+size_t field_name_match(const char *text, const char *name);
 
 /* Whether `len` bytes are the name of `name_bytes`, in either spelling. */
-bool camel_is(const char *text, size_t len, const char *name,
-              size_t name_bytes);
+bool field_name_is(const char *text, size_t len, const char *name,
+                   size_t name_bytes);
 
 #endif

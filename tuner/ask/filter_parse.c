@@ -119,7 +119,7 @@ static const struct filter_field *find_field(const struct parser *parser,
     *len = 0;
     for (const struct filter_field *field = parser->language->fields;
          field->name != NULL; field++) {
-        const size_t n = camel_match(parser->at, field->name);
+        const size_t n = field_name_match(parser->at, field->name);
         if (n > *len) {
             *len = n;
             found = field;

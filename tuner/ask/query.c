@@ -27,7 +27,7 @@ static const char *find_taken(struct arena *arena, const char *takes,
 {
     while (takes != NULL && *takes != '\0') {
         const size_t len = strcspn(takes, " ");
-        if (camel_is(said, strlen(said), takes, len))
+        if (field_name_is(said, strlen(said), takes, len))
             return arena_strndup(arena, takes, len);
         takes += len + strspn(takes + len, " ");
     }

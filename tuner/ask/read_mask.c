@@ -61,7 +61,8 @@ static bool take_member(struct walk *walk)
     const char *dot = memchr(walk->at, '.', (size_t)(walk->end - walk->at));
     const char *end = dot != NULL ? dot : walk->end;
     struct member member;
-    if (!message_find(walk->type, walk->at, (size_t)(end - walk->at), &member))
+    if (!resource_members_find(walk->type, walk->at, (size_t)(end - walk->at),
+                               &member))
         return false;
     write_word(walk, member.name, member.name_bytes);
     walk->at = end;

@@ -138,7 +138,7 @@ static const struct message *named(const char *name, size_t len)
     return NULL;
 }
 
-const struct message *message_named(const char *name)
+const struct message *resource_members_of(const char *name)
 {
     return named(name, strlen(name));
 }
@@ -169,13 +169,13 @@ static struct member read_member(const char *at, size_t name_bytes)
     return member;
 }
 
-bool message_find(const struct message *message, const char *word, size_t len,
-                  struct member *member)
+bool resource_members_find(const struct message *message, const char *word,
+                           size_t len, struct member *member)
 {
     const char *at = message->members;
     while (*at != '\0') {
         const size_t name_bytes = strcspn(at, "*{?: ");
-        if (camel_is(word, len, at, name_bytes)) {
+        if (field_name_is(word, len, at, name_bytes)) {
             *member = read_member(at, name_bytes);
             return true;
         }

@@ -23,11 +23,11 @@ struct member {
 };
 
 /* The type of that name, such as "Study"; NULL: there is none. */
-const struct message *message_named(const char *name);
+const struct message *resource_members_of(const char *name);
 
 /* Finds the member that a word of `len` bytes names, in camelCase or
  * snake_case; false: the message has none. */
-bool message_find(const struct message *message, const char *word, size_t len,
-                  struct member *member);
+bool resource_members_find(const struct message *message, const char *word,
+                           size_t len, struct member *member);
 
 #endif

@@ -114,8 +114,8 @@ static void read_active(const struct field_reader *reader,
             const int i = space_find_active(space, point, said[k].name);
             if (i < 0 || !point[i].absent)
                 continue;
-            if (param_read(&space->params[i], said[k].value.node, &point[i],
-                           &why) != HT_OK) {
+            if (space_param_read(&space->params[i], said[k].value.node,
+                                 &point[i], &why) != HT_OK) {
                 field_error(reader, said[k].value, "%s", why.text);
                 point[i].absent = false; /* told once */
             }
@@ -280,8 +280,8 @@ bool trial_body_measurement(const struct field_reader *reader, struct place at,
     return true;
 }
 
-const double *measurement_objective(const struct measurement *measurement,
-                                    const struct job *job)
+const double *trial_body_objective(const struct measurement *measurement,
+                                   const struct job *job)
 {
     for (size_t i = 0; i < measurement->n_metrics; i++)
         if (strcmp(measurement->metrics[i].name, job->metrics[0].name) == 0)

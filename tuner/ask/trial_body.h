@@ -13,7 +13,7 @@
 #include "proto/doc/field.h"
 #include "proto/job/job.h"
 #include "proto/job/report.h"
-#include "proto/space/part_read.h"
+#include "proto/space/part.h"
 #include "tuner/core/request.h"
 
 /* Numbers that were not said. */
@@ -62,7 +62,7 @@ bool trial_body_measurement(const struct field_reader *reader, struct place at,
                             const struct job *job, struct measurement *found);
 
 /* The value of the objective, or NULL when it is not among the metrics. */
-const double *measurement_objective(const struct measurement *measurement,
-                                    const struct job *job);
+const double *trial_body_objective(const struct measurement *measurement,
+                                   const struct job *job);
 
 #endif

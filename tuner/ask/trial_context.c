@@ -4,7 +4,7 @@
 
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
-#include "proto/space/part_read.h"
+#include "proto/space/part.h"
 #include "tuner/ask/trial_body.h"
 
 /* --- what clients send --- */
@@ -31,7 +31,7 @@ const char *trial_context_text(struct arena *arena, const struct space *space,
     struct text point = {0};
     if (words->description != NULL && words->description[0] != '\0')
         json_add_string(object, "description", words->description);
-    point_text(space, given, &point);
+    space_point_text(space, given, &point);
     if (strcmp(point.data, "{}") != 0)
         cJSON_AddItemToObject(object, "parameters",
                               cJSON_CreateRaw(point.data));

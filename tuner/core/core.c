@@ -46,7 +46,7 @@ const char *core_report_url(const struct core *core)
     return core->report_url;
 }
 
-struct memory *core_memory(struct core *core)
+struct live *core_memory(struct core *core)
 {
     return core->memory;
 }
@@ -54,19 +54,19 @@ struct memory *core_memory(struct core *core)
 enum ht_status core_job(struct core *core, int64_t study,
                         const struct job **job, struct ht_error *err)
 {
-    *job = memory_study(core->memory, study)->job;
+    *job = live_study(core->memory, study)->job;
     if (*job != NULL)
         return HT_OK;
     struct study_row row;
     struct arena *arena = arena_new();
     enum ht_status status = db_study_get(core->db, arena, study, &row, err);
     if (status == HT_OK)
-        status = memory_job(core->memory, &row, job, err);
+        status = live_job(core->memory, &row, job, err);
     arena_free(arena);
     return status;
 }
 
-struct operations *core_operations(struct core *core)
+struct operation_table *core_operations(struct core *core)
 {
     return core->operations;
 }
@@ -81,9 +81,9 @@ struct worker *core_judge(struct core *core)
     return core->judge;
 }
 
-const struct machines *core_machines(struct core *core)
+const struct machine_types *core_machines(struct core *core)
 {
-    machines_refresh(core->machines, core->now_ms);
+    machine_types_refresh(core->machines, core->now_ms);
     return core->machines;
 }
 
@@ -115,17 +115,17 @@ const char *core_server_id(const struct core *core)
 void core_defer(struct core *core, core_deferred *apply, const void *data,
                 size_t size)
 {
-    group_add_step(&core->group, apply, data, size);
+    transaction_add_step(&core->group, apply, data, size);
 }
 
 void core_touch(struct core *core, int64_t study)
 {
-    group_add_touched(&core->group, study);
+    transaction_add_touched(&core->group, study);
 }
 
 void core_note_revision(struct core *core, int64_t study, int64_t revision)
 {
-    group_add_revision(&core->group, study, revision);
+    transaction_add_revision(&core->group, study, revision);
 }
 
 void core_wake(struct core *core)
@@ -170,10 +170,10 @@ static void release(struct core *core)
     if (core->db != NULL)
         db_checkpoint(core->db, true, NULL);
     db_close(core->db);
-    memory_free(core->memory);
-    machines_free(core->machines);
-    operations_free(core->operations);
-    group_fini(&core->group);
+    live_free(core->memory);
+    machine_types_free(core->machines);
+    operation_table_free(core->operations);
+    transaction_fini(&core->group);
     pthread_cond_destroy(&core->wake);
     pthread_mutex_destroy(&core->lock);
     free(core->path);
@@ -195,10 +195,10 @@ static struct core *make(const struct core_options *options)
     core->actor = CORE_ACTOR;
     core->options.data_dir = core->data_dir;
     core->options.runner_token = core->runner_token;
-    core->memory = memory_new();
-    core->machines = machines_new(core->data_dir);
-    core->operations = operations_new();
-    group_init(&core->group);
+    core->memory = live_new();
+    core->machines = machine_types_new(core->data_dir);
+    core->operations = operation_table_new();
+    transaction_init(&core->group);
     queue_init(&core->queue);
     queue_init(&core->held);
     pthread_mutex_init(&core->lock, NULL);
@@ -223,11 +223,11 @@ static enum ht_status prepare(struct core *core, struct ht_error *err)
     if (status == HT_OK)
         status = search_start(core, core->path, &core->search, err);
     if (status == HT_OK)
-        status = judge_start(core, core->path, &core->judge, err);
+        status = stop_worker_start(core, core->path, &core->judge, err);
     core_look_at_clocks(core);
     core->quiet_since_ms = core->now_ms;
     if (status == HT_OK)
-        status = presence_recover(core, err);
+        status = runner_online_recover(core, err);
     if (status == HT_OK)
         status = study_recover(core, err);
     if (status == HT_OK)

@@ -17,9 +17,9 @@
 struct core;
 struct db;
 struct job;
-struct machines;
-struct memory;
-struct operations;
+struct machine_types;
+struct live;
+struct operation_table;
 struct webhook_board;
 struct worker;
 
@@ -74,16 +74,16 @@ int64_t core_now_ms(const struct core *core);  /* monotonic, fixed per group */
 int64_t core_wall_ms(const struct core *core); /* the same moment as shown */
 const struct core_options *core_options_of(const struct core *core);
 const char *core_report_url(const struct core *core); /* NULL: none */
-struct memory *core_memory(struct core *core);
-/* The parsed spec of a study, as memory_job(): its row is read only when it is
+struct live *core_memory(struct core *core);
+/* The parsed spec of a study, as live_job(): its row is read only when it is
  * not there yet. HT_NOT_FOUND */
 enum ht_status core_job(struct core *core, int64_t study,
                         const struct job **job, struct ht_error *err);
-struct operations *core_operations(struct core *core);
+struct operation_table *core_operations(struct core *core);
 struct worker *core_search(struct core *core);
 struct worker *core_judge(struct core *core);
 /* What machine types stand for, as the admin's file says now. */
-const struct machines *core_machines(struct core *core);
+const struct machine_types *core_machines(struct core *core);
 /* Who causes the events of now: who asks, while a request is handled, and
  * otherwise "core". A handler that knows better says so for the rest of its
  * request; the text lives as long as that. */

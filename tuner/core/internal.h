@@ -34,11 +34,11 @@ struct core {
     /* the core thread's own */
     struct db *db; /* NULL: broken, to be opened again */
     struct checkpoint *checkpoint;
-    struct memory *memory;
-    struct machines *machines;
-    struct operations *operations;
+    struct live *memory;
+    struct machine_types *machines;
+    struct operation_table *operations;
     struct worker *search, *judge;
-    struct group group;
+    struct transaction group;
     int64_t group_number;
     struct queue held; /* answered polls that wait for news */
     int64_t now_ms, wall_ms;

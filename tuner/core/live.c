@@ -6,53 +6,53 @@
 
 enum { BUCKETS = 1024 }; /* a few thousand entries are alive at most */
 
-struct memory {
-    struct memory_study *studies[BUCKETS];
-    struct memory_trial *trials[BUCKETS];
-    struct memory_runner *runners;
+struct live {
+    struct live_study *studies[BUCKETS];
+    struct live_trial *trials[BUCKETS];
+    struct live_runner *runners;
 };
 
-struct memory *memory_new(void)
+struct live *live_new(void)
 {
-    return ht_xcalloc(1, sizeof(struct memory));
+    return ht_xcalloc(1, sizeof(struct live));
 }
 
-static void free_study(struct memory_study *study)
+static void free_study(struct live_study *study)
 {
     arena_free(study->arena);
     arena_free(study->offer.arena);
     free(study);
 }
 
-static void clear_runner(struct memory_runner *runner)
+static void clear_runner(struct live_runner *runner)
 {
     for (size_t i = 0; i < MEMORY_TYPES; i++) {
         free(runner->answers[i].text);
-        runner->answers[i] = (struct memory_answer){0};
+        runner->answers[i] = (struct live_answer){0};
     }
     free(runner->told);
     runner->told = NULL;
     runner->n_told = 0;
 }
 
-static void visit_free_study(void *context, struct memory_study *study)
+static void visit_free_study(void *context, struct live_study *study)
 {
-    memory_drop_study(context, study->id);
+    live_drop_study(context, study->id);
 }
 
-static void visit_free_trial(void *context, struct memory_trial *trial)
+static void visit_free_trial(void *context, struct live_trial *trial)
 {
-    memory_drop_trial(context, trial->study, trial->trial);
+    live_drop_trial(context, trial->study, trial->trial);
 }
 
-void memory_free(struct memory *memory)
+void live_free(struct live *memory)
 {
     if (memory == NULL)
         return;
-    memory_each_study(memory, visit_free_study, memory);
-    memory_each_trial(memory, visit_free_trial, memory);
+    live_each_study(memory, visit_free_study, memory);
+    live_each_trial(memory, visit_free_trial, memory);
     while (memory->runners != NULL) {
-        struct memory_runner *runner = memory->runners;
+        struct live_runner *runner = memory->runners;
         memory->runners = runner->next;
         clear_runner(runner);
         arena_free(runner->arena);
@@ -63,17 +63,17 @@ void memory_free(struct memory *memory)
 
 /* --- studies --- */
 
-static struct memory_study **study_link(struct memory *memory, int64_t id)
+static struct live_study **study_link(struct live *memory, int64_t id)
 {
-    struct memory_study **link = &memory->studies[(uint64_t)id % BUCKETS];
+    struct live_study **link = &memory->studies[(uint64_t)id % BUCKETS];
     while (*link != NULL && (*link)->id != id)
         link = &(*link)->next;
     return link;
 }
 
-struct memory_study *memory_study(struct memory *memory, int64_t id)
+struct live_study *live_study(struct live *memory, int64_t id)
 {
-    struct memory_study **link = study_link(memory, id);
+    struct live_study **link = study_link(memory, id);
     if (*link == NULL) {
         *link = ht_xcalloc(1, sizeof **link);
         (*link)->id = id;
@@ -82,38 +82,39 @@ struct memory_study *memory_study(struct memory *memory, int64_t id)
     return *link;
 }
 
-void memory_drop_study(struct memory *memory, int64_t id)
+void live_drop_study(struct live *memory, int64_t id)
 {
-    struct memory_study **link = study_link(memory, id);
-    struct memory_study *study = *link;
+    struct live_study **link = study_link(memory, id);
+    struct live_study *study = *link;
     if (study == NULL)
         return;
     *link = study->next;
     free_study(study);
 }
 
-static void forget_job(struct memory_study *study)
+static void forget_job(struct live_study *study)
 {
     arena_free(study->arena);
     study->arena = NULL;
     study->job = NULL;
 }
 
-void memory_forget_job(struct memory *memory, int64_t study)
+void live_forget_job(struct live *memory, int64_t study)
 {
-    struct memory_study *entry = *study_link(memory, study);
+    struct live_study *entry = *study_link(memory, study);
     if (entry != NULL)
         forget_job(entry);
 }
 
-enum ht_status memory_job(struct memory *memory, const struct study_row *row,
-                          const struct job **job, struct ht_error *err)
+enum ht_status live_job(struct live *memory, const struct study_row *row,
+                        const struct job **job, struct ht_error *err)
 {
-    struct memory_study *study = memory_study(memory, row->id);
+    struct live_study *study = live_study(memory, row->id);
     if (study->job == NULL) {
         struct arena *arena = arena_new();
         struct job *parsed;
-        const enum ht_status status = job_parse(arena, row->spec, &parsed, err);
+        const enum ht_status status =
+            vertex_parse(arena, row->spec, &parsed, err);
         if (status != HT_OK) {
             arena_free(arena);
             return status;
@@ -127,27 +128,26 @@ enum ht_status memory_job(struct memory *memory, const struct study_row *row,
 
 /* --- trials --- */
 
-static struct memory_trial **trial_link(struct memory *memory, int64_t study,
-                                        int64_t trial)
+static struct live_trial **trial_link(struct live *memory, int64_t study,
+                                      int64_t trial)
 {
     const uint64_t hash = (uint64_t)study * 31 + (uint64_t)trial;
-    struct memory_trial **link = &memory->trials[hash % BUCKETS];
+    struct live_trial **link = &memory->trials[hash % BUCKETS];
     while (*link != NULL &&
            ((*link)->study != study || (*link)->trial != trial))
         link = &(*link)->next;
     return link;
 }
 
-struct memory_trial *memory_find_trial(struct memory *memory, int64_t study,
-                                       int64_t trial)
+struct live_trial *live_find_trial(struct live *memory, int64_t study,
+                                   int64_t trial)
 {
     return *trial_link(memory, study, trial);
 }
 
-struct memory_trial *memory_trial(struct memory *memory, int64_t study,
-                                  int64_t trial)
+struct live_trial *live_trial(struct live *memory, int64_t study, int64_t trial)
 {
-    struct memory_trial **link = trial_link(memory, study, trial);
+    struct live_trial **link = trial_link(memory, study, trial);
     if (*link == NULL) {
         *link = ht_xcalloc(1, sizeof **link);
         (*link)->study = study;
@@ -156,10 +156,10 @@ struct memory_trial *memory_trial(struct memory *memory, int64_t study,
     return *link;
 }
 
-void memory_drop_trial(struct memory *memory, int64_t study, int64_t trial)
+void live_drop_trial(struct live *memory, int64_t study, int64_t trial)
 {
-    struct memory_trial **link = trial_link(memory, study, trial);
-    struct memory_trial *entry = *link;
+    struct live_trial **link = trial_link(memory, study, trial);
+    struct live_trial *entry = *link;
     if (entry == NULL)
         return;
     *link = entry->next;
@@ -168,18 +168,18 @@ void memory_drop_trial(struct memory *memory, int64_t study, int64_t trial)
 
 /* --- runners --- */
 
-struct memory_runner *memory_find_runner(struct memory *memory, const char *id)
+struct live_runner *live_find_runner(struct live *memory, const char *id)
 {
-    struct memory_runner *runner = memory->runners;
+    struct live_runner *runner = memory->runners;
     while (runner != NULL && strcmp(runner->id, id) != 0)
         runner = runner->next;
     return runner;
 }
 
-struct memory_runner *memory_runner(struct memory *memory, const char *id,
-                                    const char *boot)
+struct live_runner *live_runner(struct live *memory, const char *id,
+                                const char *boot)
 {
-    struct memory_runner *runner = memory_find_runner(memory, id);
+    struct live_runner *runner = live_find_runner(memory, id);
     if (runner == NULL) {
         runner = ht_xcalloc(1, sizeof *runner);
         snprintf(runner->id, sizeof runner->id, "%s", id);
@@ -193,23 +193,23 @@ struct memory_runner *memory_runner(struct memory *memory, const char *id,
     return runner;
 }
 
-void memory_set_rules(struct memory_runner *runner, const char *json)
+void live_set_rules(struct live_runner *runner, const char *json)
 {
     arena_free(runner->arena);
     runner->arena = arena_new();
     runner->rules = runner_rules_read(runner->arena, json);
 }
 
-struct memory_runner *memory_runners(struct memory *memory)
+struct live_runner *live_runners(struct live *memory)
 {
     return memory->runners;
 }
 
-int64_t memory_slots(struct memory *memory, bool *any)
+int64_t live_slots(struct live *memory, bool *any)
 {
     int64_t slots = 0;
     *any = false;
-    for (const struct memory_runner *runner = memory->runners; runner != NULL;
+    for (const struct live_runner *runner = memory->runners; runner != NULL;
          runner = runner->next) {
         if (!runner->online)
             continue;
@@ -221,12 +221,12 @@ int64_t memory_slots(struct memory *memory, bool *any)
 
 /* --- all of them --- */
 
-void memory_each_trial(struct memory *memory, memory_visit_trial *visit,
-                       void *context)
+void live_each_trial(struct live *memory, memory_visit_trial *visit,
+                     void *context)
 {
     for (size_t i = 0; i < BUCKETS; i++) {
-        struct memory_trial *next;
-        for (struct memory_trial *trial = memory->trials[i]; trial != NULL;
+        struct live_trial *next;
+        for (struct live_trial *trial = memory->trials[i]; trial != NULL;
              trial = next) {
             next = trial->next;
             visit(context, trial);
@@ -234,12 +234,12 @@ void memory_each_trial(struct memory *memory, memory_visit_trial *visit,
     }
 }
 
-void memory_each_study(struct memory *memory, memory_visit_study *visit,
-                       void *context)
+void live_each_study(struct live *memory, memory_visit_study *visit,
+                     void *context)
 {
     for (size_t i = 0; i < BUCKETS; i++) {
-        struct memory_study *next;
-        for (struct memory_study *study = memory->studies[i]; study != NULL;
+        struct live_study *next;
+        for (struct live_study *study = memory->studies[i]; study != NULL;
              study = next) {
             next = study->next;
             visit(context, study);
@@ -247,22 +247,22 @@ void memory_each_study(struct memory *memory, memory_visit_study *visit,
     }
 }
 
-static void visit_forget_job(void *context, struct memory_study *study)
+static void visit_forget_job(void *context, struct live_study *study)
 {
     (void)context;
     forget_job(study);
 }
 
-void memory_forget_rows(struct memory *memory, int64_t group)
+void live_forget_rows(struct live *memory, int64_t group)
 {
-    memory_each_study(memory, visit_forget_job, NULL);
-    for (struct memory_runner *runner = memory->runners;
+    live_each_study(memory, visit_forget_job, NULL);
+    for (struct live_runner *runner = memory->runners;
          group > 0 && runner != NULL; runner = runner->next)
         for (size_t i = 0; i < MEMORY_TYPES; i++) {
-            struct memory_answer *answer = &runner->answers[i];
+            struct live_answer *answer = &runner->answers[i];
             if (answer->group != group)
                 continue;
             free(answer->text);
-            *answer = (struct memory_answer){.seen = answer->seen};
+            *answer = (struct live_answer){.seen = answer->seen};
         }
 }

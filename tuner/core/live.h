@@ -21,7 +21,7 @@
 /* A deadline that never comes. */
 #define MEMORY_NEVER INT64_MAX
 
-struct memory_offer {         /* what a search found for clients */
+struct live_suggestion {      /* what a search found for clients */
     struct arena *arena;      /* holds all texts; NULL: there is none */
     const char *context;      /* that the points are of, or NULL */
     size_t n, taken;          /* taken: the first ones, given already */
@@ -33,7 +33,7 @@ struct memory_offer {         /* what a search found for clients */
     int patience;             /* how many such searches until a client asks */
 };
 
-struct memory_study {
+struct live_study {
     int64_t id;
     struct arena *arena;  /* holds job and nothing else */
     struct job *job;      /* NULL: read it from the row again */
@@ -41,17 +41,17 @@ struct memory_study {
     int64_t news;         /* results that came or went, a count */
     int64_t asked_news;   /* of them, known to the search asked last */
     int64_t ask_after_ms; /* no question before, after a failed one */
-    struct memory_offer offer;
+    struct live_suggestion offer;
     int64_t clock_mark_ms; /* running time is counted from here; 0: stands */
     int64_t clock_used_ms; /* running time at the mark */
     int64_t look_at_ms;    /* settle again then */
     bool stale;            /* slots changed: settle as soon as possible */
-    struct memory_study *next;
+    struct live_study *next;
 };
 
 enum { MEMORY_ACTOR_BYTES = 32 }; /* a longer one is cut */
 
-struct memory_trial {
+struct live_trial {
     int64_t study, trial;
     int64_t retry_at_ms;    /* may start again then; 0: at once */
     int64_t measured_at_ms; /* of its last trial.measured event */
@@ -59,10 +59,10 @@ struct memory_trial {
     char measured_by[MEMORY_ACTOR_BYTES]; /* who caused them */
     bool judging; /* the judge is to look at it (early_stop.h) */
     bool awaited; /* a held request waits for that */
-    struct memory_trial *next;
+    struct live_trial *next;
 };
 
-struct memory_told { /* a stop that a lease answer has carried */
+struct live_told { /* a stop that a lease answer has carried */
     int64_t study, trial, attempt;
     bool kill;
 };
@@ -72,14 +72,14 @@ enum {
     MEMORY_BOOT_BYTES = 65 /* longest boot nonce with its NUL */
 };
 
-struct memory_answer {
+struct live_answer {
     int64_t seen; /* newest request of the type; an older one is void */
     int64_t id;   /* of the request answered last, 0: none */
     int64_t group;
     char *text;
 };
 
-struct memory_runner {
+struct live_runner {
     char id[HT_MAX_NAME + 1];
     char boot[MEMORY_BOOT_BYTES];
     int64_t seen_ms;
@@ -89,54 +89,54 @@ struct memory_runner {
     struct arena *arena; /* holds the rules and nothing else; maybe NULL */
     struct runner_rules rules;
     size_t n_told;
-    struct memory_told *told;
-    struct memory_answer answers[MEMORY_TYPES]; /* of this boot */
-    struct memory_runner *next;
+    struct live_told *told;
+    struct live_answer answers[MEMORY_TYPES]; /* of this boot */
+    struct live_runner *next;
 };
 
-struct memory;
+struct live;
 
-struct memory *memory_new(void);
-void memory_free(struct memory *memory); /* accepts NULL */
+struct live *live_new(void);
+void live_free(struct live *memory); /* accepts NULL */
 
 /* Drops what mirrors rows, after a rollback: jobs, and answers given by
  * `group` (0: by none). */
-void memory_forget_rows(struct memory *memory, int64_t group);
+void live_forget_rows(struct live *memory, int64_t group);
 
 /* Makes the entry when it is missing. */
-struct memory_study *memory_study(struct memory *memory, int64_t id);
-void memory_drop_study(struct memory *memory, int64_t id);
+struct live_study *live_study(struct live *memory, int64_t id);
+void live_drop_study(struct live *memory, int64_t id);
 /* The parsed spec of the row, kept until it is forgotten; borrowed until the
  * next memory_forget_*. */
-enum ht_status memory_job(struct memory *memory, const struct study_row *row,
-                          const struct job **job, struct ht_error *err);
-void memory_forget_job(struct memory *memory, int64_t study);
+enum ht_status live_job(struct live *memory, const struct study_row *row,
+                        const struct job **job, struct ht_error *err);
+void live_forget_job(struct live *memory, int64_t study);
 
 /* NULL when nothing is known about the trial. */
-struct memory_trial *memory_find_trial(struct memory *memory, int64_t study,
-                                       int64_t trial);
-struct memory_trial *memory_trial(struct memory *memory, int64_t study,
-                                  int64_t trial);
-void memory_drop_trial(struct memory *memory, int64_t study, int64_t trial);
+struct live_trial *live_find_trial(struct live *memory, int64_t study,
+                                   int64_t trial);
+struct live_trial *live_trial(struct live *memory, int64_t study,
+                              int64_t trial);
+void live_drop_trial(struct live *memory, int64_t study, int64_t trial);
 
-struct memory_runner *memory_find_runner(struct memory *memory, const char *id);
+struct live_runner *live_find_runner(struct live *memory, const char *id);
 /* Makes the entry; a new boot clears what the old one was told. */
-struct memory_runner *memory_runner(struct memory *memory, const char *id,
-                                    const char *boot);
+struct live_runner *live_runner(struct live *memory, const char *id,
+                                const char *boot);
 /* Reads what a runner said it can and may do, a JSON object. */
-void memory_set_rules(struct memory_runner *runner, const char *json);
+void live_set_rules(struct live_runner *runner, const char *json);
 /* The first runner, then ->next. */
-struct memory_runner *memory_runners(struct memory *memory);
+struct live_runner *live_runners(struct live *memory);
 /* Slots of all runners online. */
-int64_t memory_slots(struct memory *memory, bool *any);
+int64_t live_slots(struct live *memory, bool *any);
 
 /* Calls `visit` for every trial or study entry; the entry visited may be
  * dropped. */
-typedef void memory_visit_trial(void *context, struct memory_trial *trial);
-void memory_each_trial(struct memory *memory, memory_visit_trial *visit,
-                       void *context);
-typedef void memory_visit_study(void *context, struct memory_study *study);
-void memory_each_study(struct memory *memory, memory_visit_study *visit,
-                       void *context);
+typedef void memory_visit_trial(void *context, struct live_trial *trial);
+void live_each_trial(struct live *memory, memory_visit_trial *visit,
+                     void *context);
+typedef void memory_visit_study(void *context, struct live_study *study);
+void live_each_study(struct live *memory, memory_visit_study *visit,
+                     void *context);
 
 #endif

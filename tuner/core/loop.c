@@ -43,7 +43,7 @@ typedef enum ht_status core_work(struct core *core, void *data,
 static enum ht_status in_savepoint(struct core *core, core_work *work,
                                    void *data, struct ht_error *err)
 {
-    const struct group_mark mark = group_mark(&core->group);
+    const struct transaction_mark mark = transaction_mark(&core->group);
     const int64_t changes = db_total_changes(core->db);
     enum ht_status status = db_savepoint(core->db, err);
     if (status != HT_OK)
@@ -54,9 +54,9 @@ static enum ht_status in_savepoint(struct core *core, core_work *work,
     if (status == HT_OK)
         return HT_OK;
     db_rollback_to(core->db);
-    group_back_to(&core->group, mark);
+    transaction_back_to(&core->group, mark);
     if (db_total_changes(core->db) != changes)
-        memory_forget_rows(core->memory, 0);
+        live_forget_rows(core->memory, 0);
     return status;
 }
 
@@ -94,9 +94,9 @@ static void settle_touched(struct core *core)
     }
 }
 
-static void apply_group(struct core *core)
+static void core_apply_transaction(struct core *core)
 {
-    struct group *group = &core->group;
+    struct transaction *group = &core->group;
     for (size_t i = 0; i < group->n_steps; i++)
         group->steps[i].apply(core, group->steps[i].data);
     if (core->options.on_revision == NULL)
@@ -120,7 +120,7 @@ static void give_up_database(struct core *core)
 static void abandon_group(struct core *core)
 {
     db_rollback(core->db);
-    memory_forget_rows(core->memory, core->group_number);
+    live_forget_rows(core->memory, core->group_number);
     give_up_database(core);
 }
 
@@ -167,7 +167,7 @@ void core_look_at_clocks(struct core *core)
 static enum ht_status open_group(struct core *core, struct ht_error *err)
 {
     core_look_at_clocks(core);
-    group_reset(&core->group);
+    transaction_reset(&core->group);
     core->group_number++;
     if (core->db == NULL && core->now_ms >= core->reopen_at_ms) {
         core->reopen_at_ms = core->now_ms + REOPEN_MS;
@@ -192,7 +192,7 @@ static enum ht_status close_group(struct core *core, int64_t changes,
         log_event(LOG_ERROR, "core.commit", "why=%s", err->text);
         return status;
     }
-    apply_group(core);
+    core_apply_transaction(core);
     return HT_OK;
 }
 
@@ -276,7 +276,7 @@ static enum ht_status work_tick(struct core *core, void *data,
 
 static void tick_in_group(struct core *core)
 {
-    static core_tick_part *const parts[] = {study_tick, presence_tick,
+    static core_tick_part *const parts[] = {study_tick, runner_online_tick,
                                             report_tick};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         struct ht_error err;
@@ -296,7 +296,8 @@ static int64_t earliest(int64_t a, int64_t b)
 
 static int64_t next_deadline(struct core *core)
 {
-    int64_t next = earliest(presence_deadline(core), report_deadline(core));
+    int64_t next =
+        earliest(runner_online_deadline(core), report_deadline(core));
     next = earliest(next, study_deadline(core));
     for (const struct request *req = core->held.first; req != NULL;
          req = req->next)

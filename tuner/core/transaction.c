@@ -2,37 +2,38 @@
 
 #include <string.h>
 
-void group_init(struct group *group)
+void transaction_init(struct transaction *group)
 {
-    *group = (struct group){.arena = arena_new()};
+    *group = (struct transaction){.arena = arena_new()};
 }
 
-void group_fini(struct group *group)
+void transaction_fini(struct transaction *group)
 {
     arena_free(group->arena);
 }
 
-void group_reset(struct group *group)
+void transaction_reset(struct transaction *group)
 {
     struct arena *arena = group->arena;
     arena_reset(arena);
-    *group = (struct group){.arena = arena};
+    *group = (struct transaction){.arena = arena};
 }
 
-struct group_mark group_mark(const struct group *group)
+struct transaction_mark transaction_mark(const struct transaction *group)
 {
-    return (struct group_mark){group->n_steps, group->n_revisions};
+    return (struct transaction_mark){group->n_steps, group->n_revisions};
 }
 
-void group_back_to(struct group *group, struct group_mark mark)
+void transaction_back_to(struct transaction *group,
+                         struct transaction_mark mark)
 {
     group->n_steps = mark.steps;
     group->n_revisions = mark.revisions;
 }
 
-/* Room for one more; full exactly at powers of two, also after group_back_to()
- * because the larger array is then simply made again. */
-static void *grow(struct group *group, void *items, size_t n, size_t size)
+/* Room for one more; full exactly at powers of two, also after
+ * transaction_back_to() because the larger array is then simply made again. */
+static void *grow(struct transaction *group, void *items, size_t n, size_t size)
 {
     if (n != 0 && (n & (n - 1)) != 0)
         return items;
@@ -42,26 +43,27 @@ static void *grow(struct group *group, void *items, size_t n, size_t size)
     return larger;
 }
 
-void group_add_step(struct group *group, core_deferred *apply, const void *data,
-                    size_t size)
+void transaction_add_step(struct transaction *group, core_deferred *apply,
+                          const void *data, size_t size)
 {
     void *copy = arena_alloc(group->arena, 1, size > 0 ? size : 1);
     if (size > 0)
         memcpy(copy, data, size);
     group->steps =
         grow(group, group->steps, group->n_steps, sizeof *group->steps);
-    group->steps[group->n_steps++] = (struct group_step){apply, copy};
+    group->steps[group->n_steps++] = (struct transaction_step){apply, copy};
 }
 
-void group_add_revision(struct group *group, int64_t study, int64_t revision)
+void transaction_add_revision(struct transaction *group, int64_t study,
+                              int64_t revision)
 {
     group->revisions = grow(group, group->revisions, group->n_revisions,
                             sizeof *group->revisions);
     group->revisions[group->n_revisions++] =
-        (struct group_revision){study, revision};
+        (struct transaction_revision){study, revision};
 }
 
-void group_add_touched(struct group *group, int64_t study)
+void transaction_add_touched(struct transaction *group, int64_t study)
 {
     for (size_t i = 0; i < group->n_touched; i++)
         if (group->touched[i] == study)

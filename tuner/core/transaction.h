@@ -13,40 +13,42 @@
 #include "proto/base/arena.h"
 #include "tuner/core/core.h"
 
-struct group_step {
+struct transaction_step {
     core_deferred *apply;
     const void *data;
 };
 
-struct group_revision {
+struct transaction_revision {
     int64_t study, revision;
 };
 
-struct group {
+struct transaction {
     struct arena *arena; /* reset with the group */
     size_t n_steps;
-    struct group_step *steps;
+    struct transaction_step *steps;
     size_t n_revisions;
-    struct group_revision *revisions;
+    struct transaction_revision *revisions;
     size_t n_touched;
     int64_t *touched; /* studies to settle, each once */
     bool wake;
 };
 
-struct group_mark {
+struct transaction_mark {
     size_t steps, revisions;
 };
 
-void group_init(struct group *group);
-void group_fini(struct group *group);
-void group_reset(struct group *group);
+void transaction_init(struct transaction *group);
+void transaction_fini(struct transaction *group);
+void transaction_reset(struct transaction *group);
 
-struct group_mark group_mark(const struct group *group);
-void group_back_to(struct group *group, struct group_mark mark);
+struct transaction_mark transaction_mark(const struct transaction *group);
+void transaction_back_to(struct transaction *group,
+                         struct transaction_mark mark);
 
-void group_add_step(struct group *group, core_deferred *apply, const void *data,
-                    size_t size);
-void group_add_revision(struct group *group, int64_t study, int64_t revision);
-void group_add_touched(struct group *group, int64_t study);
+void transaction_add_step(struct transaction *group, core_deferred *apply,
+                          const void *data, size_t size);
+void transaction_add_revision(struct transaction *group, int64_t study,
+                              int64_t revision);
+void transaction_add_touched(struct transaction *group, int64_t study);
 
 #endif

@@ -13,7 +13,7 @@ struct prior_row {
     int64_t origin;       /* id of that study, which may be gone by now */
     const char *resource; /* its full name */
     const char *name;     /* the name alone */
-    const char *spec;     /* job_write_vertex() text */
+    const char *spec;     /* vertex_write() text */
     bool same;            /* same parameters, same objective */
     bool inherited;       /* an earlier one of a study that was named */
     int64_t shared;       /* parameters that both have */

@@ -1,6 +1,6 @@
 #include "tuner/db/rows.h"
 
-const char *study_kind_name(enum job_kind kind)
+const char *db_study_kind_name(enum job_kind kind)
 {
     switch (kind) {
     case JOB_TUNING:
@@ -13,7 +13,7 @@ const char *study_kind_name(enum job_kind kind)
     return "";
 }
 
-const char *study_state_name(enum study_state state)
+const char *db_study_state_name(enum study_state state)
 {
     switch (state) {
     case STUDY_RUNNING:
@@ -39,7 +39,7 @@ const char *study_state_name(enum study_state state)
 }
 
 /* Vertex has no word for a study that was ended early and counts. */
-const char *study_state_vertex(enum study_state state)
+const char *db_study_state_vertex(enum study_state state)
 {
     switch (state) {
     case STUDY_RUNNING:
@@ -63,14 +63,14 @@ const char *study_state_vertex(enum study_state state)
 
 /* A study that wants no more trials is complete for those who ask, also while
  * the last ones are still out. */
-const char *study_state_vizier(enum study_state state)
+const char *db_study_state_vizier(enum study_state state)
 {
     if (state == STUDY_RUNNING)
         return "ACTIVE";
     return state == STUDY_PAUSED ? "INACTIVE" : "COMPLETED";
 }
 
-const char *trial_state_name(enum trial_state state)
+const char *db_trial_state_name(enum trial_state state)
 {
     switch (state) {
     case TRIAL_PREPARED:
@@ -99,7 +99,7 @@ const char *trial_state_name(enum trial_state state)
 
 /* Vertex has no word for a trial that waits to go on: it will be begun
  * again. */
-const char *trial_state_vertex(enum trial_state state)
+const char *db_trial_state_vertex(enum trial_state state)
 {
     switch (state) {
     case TRIAL_PREPARED:
@@ -121,7 +121,7 @@ const char *trial_state_vertex(enum trial_state state)
     return "";
 }
 
-const char *attempt_state_name(enum attempt_state state)
+const char *db_attempt_state_name(enum attempt_state state)
 {
     switch (state) {
     case ATTEMPT_STARTING:
@@ -136,7 +136,7 @@ const char *attempt_state_name(enum attempt_state state)
     return "";
 }
 
-const char *attempt_outcome_name(enum attempt_outcome outcome)
+const char *db_attempt_outcome_name(enum attempt_outcome outcome)
 {
     switch (outcome) {
     case OUTCOME_NONE:
@@ -155,27 +155,27 @@ const char *attempt_outcome_name(enum attempt_outcome outcome)
     return "";
 }
 
-bool study_state_is_final(enum study_state state)
+bool db_study_state_is_final(enum study_state state)
 {
     return state >= STUDY_SUCCEEDED;
 }
 
-bool trial_state_is_final(enum trial_state state)
+bool db_trial_state_is_final(enum trial_state state)
 {
     return state >= TRIAL_SUCCEEDED && state <= TRIAL_CANCELLED;
 }
 
-int64_t study_trials_made(const struct study_row *study)
+int64_t db_study_trials_made(const struct study_row *study)
 {
     return study->next_trial - 1 - study->confirmations;
 }
 
-bool study_only_confirms(const struct study_row *study)
+bool db_study_only_confirms(const struct study_row *study)
 {
     return study->ended != NULL && study->ended[0] != '\0';
 }
 
-bool trial_state_is_failed(enum trial_state state)
+bool db_trial_state_is_failed(enum trial_state state)
 {
     return state == TRIAL_FAILED || state == TRIAL_INFEASIBLE;
 }

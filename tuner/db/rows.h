@@ -66,7 +66,7 @@ struct study_scope {
 struct study_row {
     int64_t id;
     const char *project, *location, *name, *display;
-    const char *spec; /* job_write_vertex() text */
+    const char *spec; /* vertex_write() text */
     enum study_state state;
     const char *reason; /* why it is in this state, in words */
     int64_t revision;   /* of its newest event; gap-free */
@@ -190,22 +190,23 @@ struct runner_row {
     const char *rules; /* JSON object of what it can and may do */
 };
 
-const char *study_kind_name(enum job_kind kind);        /* "TUNING" */
-const char *study_state_name(enum study_state state);   /* "RUNNING" */
-const char *study_state_vertex(enum study_state state); /* "JOB_STATE_..." */
-const char *study_state_vizier(enum study_state state); /* "ACTIVE" */
-const char *trial_state_name(enum trial_state state);   /* "ACTIVE" */
-const char *trial_state_vertex(enum trial_state state);
-const char *attempt_state_name(enum attempt_state state);
-const char *attempt_outcome_name(enum attempt_outcome outcome); /* "failed" */
-bool study_state_is_final(enum study_state state);
+const char *db_study_kind_name(enum job_kind kind);        /* "TUNING" */
+const char *db_study_state_name(enum study_state state);   /* "RUNNING" */
+const char *db_study_state_vertex(enum study_state state); /* "JOB_STATE_..." */
+const char *db_study_state_vizier(enum study_state state); /* "ACTIVE" */
+const char *db_trial_state_name(enum trial_state state);   /* "ACTIVE" */
+const char *db_trial_state_vertex(enum trial_state state);
+const char *db_attempt_state_name(enum attempt_state state);
+const char *
+db_attempt_outcome_name(enum attempt_outcome outcome); /* "failed" */
+bool db_study_state_is_final(enum study_state state);
 /* Trials made so far, without those that confirm others. */
-int64_t study_trials_made(const struct study_row *study);
+int64_t db_study_trials_made(const struct study_row *study);
 /* Running again only for confirmations: no new points are tried. */
-bool study_only_confirms(const struct study_row *study);
-bool trial_state_is_final(enum trial_state state);
+bool db_study_only_confirms(const struct study_row *study);
+bool db_trial_state_is_final(enum trial_state state);
 /* What every count, filter and rule calls a failed trial: it ended by its own
  * fault without a result, FAILED or INFEASIBLE. */
-bool trial_state_is_failed(enum trial_state state);
+bool db_trial_state_is_failed(enum trial_state state);
 
 #endif

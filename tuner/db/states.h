@@ -121,7 +121,7 @@ NUMBER_IS_RIGHT(OUTPUTS_KEPT);
 /* Its final measurement counts. */
 #define TRIAL_HAS_RESULT                                                       \
     "state IN (" SQL(TRIAL_SUCCEEDED) ", " SQL(TRIAL_STOPPED) ")"
-/* As trial_state_is_failed() says. */
+/* As db_trial_state_is_failed() says. */
 #define TRIAL_IS_FAILED                                                        \
     "state IN (" SQL(TRIAL_FAILED) ", " SQL(TRIAL_INFEASIBLE) ")"
 #define TRIAL_IS_UNDER_WAY                                                     \

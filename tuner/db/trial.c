@@ -230,12 +230,12 @@ static int64_t add_up(const int64_t by_state[TRIAL_STATES],
 
 int64_t trial_counts_failed(const int64_t by_state[TRIAL_STATES])
 {
-    return add_up(by_state, trial_state_is_failed);
+    return add_up(by_state, db_trial_state_is_failed);
 }
 
 int64_t trial_counts_ended(const int64_t by_state[TRIAL_STATES])
 {
-    return add_up(by_state, trial_state_is_final);
+    return add_up(by_state, db_trial_state_is_final);
 }
 
 enum ht_status db_trial_counts(struct db *db, int64_t study,

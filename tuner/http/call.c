@@ -14,7 +14,7 @@
 #include "tuner/http/gate.h"
 #include "tuner/http/pieces.h"
 #include "tuner/http/reply.h"
-#include "tuner/http/session.h"
+#include "tuner/http/sessions.h"
 #include "tuner/http/sse.h"
 
 enum { ANSWER_MS = 60000 }; /* a lane's time for one answer */
@@ -367,16 +367,16 @@ enum ht_status call_post(struct call *call, struct ht_error *err)
     if (lane == LANE_CORE)
         core_post(http->options.core, call->req);
     else
-        readers_post(lane == LANE_MODEL ? http->options.models
-                                        : http->options.readers,
-                     call->req, call->route->read);
+        reader_post(lane == LANE_MODEL ? http->options.models
+                                       : http->options.readers,
+                    call->req, call->route->read);
     return HT_OK;
 }
 
 static enum ht_status check_writable(const struct call *call,
                                      struct ht_error *err)
 {
-    const char *damage = readers_damage(call->http->options.readers);
+    const char *damage = reader_damage(call->http->options.readers);
     if (call->route->lane != LANE_CORE || damage == NULL)
         return HT_OK;
     return ht_fail(err, HT_UNAVAILABLE,
@@ -399,7 +399,7 @@ enum ht_status call_dispatch(struct call *call, struct ht_error *err)
     case LANE_LOGIN:
         return answer_login(call, err);
     case LANE_PAGE:
-        return page_answer(call->connection, call->req->file, err);
+        return dashboard_answer(call->connection, call->req->file, err);
     case LANE_CORE:
     case LANE_READER:
     case LANE_MODEL:

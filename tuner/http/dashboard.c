@@ -51,8 +51,8 @@ static struct MHD_Response *make_response(const struct page *page, bool packed)
     return response;
 }
 
-enum ht_status page_answer(struct MHD_Connection *connection, const char *name,
-                           struct ht_error *err)
+enum ht_status dashboard_answer(struct MHD_Connection *connection,
+                                const char *name, struct ht_error *err)
 {
     const struct page *page = find(name == NULL ? "index.html" : name);
     if (page == NULL)

@@ -23,7 +23,7 @@ extern const struct page pages[]; /* generated */
 extern const size_t page_count;
 
 /* Queues the file, NULL: the first page. HT_NOT_FOUND: there is no such one. */
-enum ht_status page_answer(struct MHD_Connection *connection, const char *name,
-                           struct ht_error *err);
+enum ht_status dashboard_answer(struct MHD_Connection *connection,
+                                const char *name, struct ht_error *err);
 
 #endif

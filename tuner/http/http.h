@@ -14,7 +14,7 @@
 struct core;
 struct gate;
 struct http;
-struct readers;
+struct reader_pool;
 struct sessions;
 struct sse;
 
@@ -23,8 +23,8 @@ struct http_options {
     const struct gate *gate; /* these are borrowed until http_free() */
     struct sessions *sessions;
     struct core *core;
-    struct readers *readers;
-    struct readers *models; /* for LANE_MODEL */
+    struct reader_pool *readers;
+    struct reader_pool *models; /* for LANE_MODEL */
     struct sse *sse;
     size_t page_most; /* see struct request */
 };

@@ -5,7 +5,7 @@
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 #include "tuner/http/gate.h"
-#include "tuner/http/session.h"
+#include "tuner/http/sessions.h"
 
 static void add_roles(cJSON *object, unsigned roles)
 {

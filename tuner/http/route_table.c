@@ -4,7 +4,7 @@
 #include "tuner/api/metadata.h"
 #include "tuner/api/open_trial.h"
 #include "tuner/api/operation.h"
-#include "tuner/api/study_commands.h"
+#include "tuner/api/study.h"
 #include "tuner/api/trial_restore.h"
 #include "tuner/api/vizier.h"
 #include "tuner/ask/query.h"
@@ -117,17 +117,18 @@ const struct route route_table[] = {
     QUERY(SEARCHING, STUDIES "/{study}", read_study, NULL),
     CHANGE("DELETE", SEARCHING, STUDIES "/{study}", vizier_delete),
     QUERY(SEARCHING, TRIALS, read_trials, FILTERED),
-    CHANGE("POST", SEARCHING, TRIALS, trial_add),
-    CHANGE("POST", SEARCHING, TRIALS ":suggest", trial_suggest),
+    CHANGE("POST", SEARCHING, TRIALS, vizier_add_trial),
+    CHANGE("POST", SEARCHING, TRIALS ":suggest", vizier_suggest),
     LOOK(SEARCHING, TRIALS ":listOptimalTrials", read_optimal),
     QUERY(SEARCHING, TRIALS "/{trial}", read_trial, NULL),
-    CHANGE("DELETE", SEARCHING, TRIALS "/{trial}", trial_erase),
+    CHANGE("DELETE", SEARCHING, TRIALS "/{trial}", vizier_delete_trial),
     CHANGE("POST", SEARCHING, TRIALS "/{trial}:addTrialMeasurement",
-           trial_measure),
-    CHANGE("POST", SEARCHING, TRIALS "/{trial}:complete", trial_complete),
+           vizier_add_measurement),
+    CHANGE("POST", SEARCHING, TRIALS "/{trial}:complete",
+           vizier_complete_trial),
     CHANGE("POST", SEARCHING, TRIALS "/{trial}:stop", trial_stop),
     CHANGE("POST", SEARCHING, TRIALS "/{trial}:checkTrialEarlyStoppingState",
-           trial_check_stop),
+           vizier_check_stop),
     VERTEX_OPERATIONS(ANY, VERTEX),
     VERTEX_OPERATIONS(TUNING, JOBS "/{study}"),
     VERTEX_OPERATIONS(CUSTOM, CUSTOM_JOBS "/{study}"),
@@ -151,7 +152,7 @@ const struct route route_table[] = {
     QUERY(ANY, OURS "/studies", read_all_kinds, MASKED),
     QUERY(ANY, OURS "/studies/{study}", read_any_kind, "view"),
     QUERY(ANY, OURS "/studies/{study}/trials", read_trials, FILTERED),
-    CHANGE("POST", SEARCHING, OURS "/studies/{study}/trials", trial_add),
+    CHANGE("POST", SEARCHING, OURS "/studies/{study}/trials", vizier_add_trial),
     LOOK(SEARCHING, OURS "/studies/{study}/trials:listOptimalTrials",
          read_optimal),
     QUERY(ANY, OURS "/studies/{study}/trials/{trial}", read_trial, NULL),

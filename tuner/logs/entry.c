@@ -263,9 +263,9 @@ size_t entry_look_up(void *item, const char *field, const char *key,
 static void write_member(struct text *out, const char *name, const char *value)
 {
     text_puts(out, out->data[out->len - 1] == '{' ? "" : ",");
-    json_quote(out, name);
+    quote_json(out, name);
     text_puts(out, ":");
-    json_quote(out, value);
+    quote_json(out, value);
 }
 
 static void write_resource(const struct entry *entry, struct text *out)

@@ -304,7 +304,7 @@ static enum ht_status build_event(const struct entry_walk *walk,
                          .task = "service",
                          .stream = ""};
     const char *line =
-        service_line(arena, event, source->job->kind, &made.severity);
+        event_line(arena, event, source->job->kind, &made.severity);
     if (line != NULL)
         add_line(arena, group, &made, line);
     return HT_OK;

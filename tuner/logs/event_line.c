@@ -65,8 +65,8 @@ static const char *trial_moved(struct arena *arena,
     return with_reason(arena, words, event->reason);
 }
 
-const char *service_line(struct arena *arena, const struct event_row *event,
-                         enum job_kind kind, const char **severity)
+const char *event_line(struct arena *arena, const struct event_row *event,
+                       enum job_kind kind, const char **severity)
 {
     if (strcmp(event->kind, "trial.moved") == 0)
         return trial_moved(arena, event, kind, severity);

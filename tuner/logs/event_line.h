@@ -8,7 +8,7 @@
 /* The line, with *severity as Google calls it ("INFO"); NULL when the event is
  * none that a person would miss. Of a custom job there is one run, of a tuning
  * job there are trials. */
-const char *service_line(struct arena *arena, const struct event_row *event,
-                         enum job_kind kind, const char **severity);
+const char *event_line(struct arena *arena, const struct event_row *event,
+                       enum job_kind kind, const char **severity);
 
 #endif

@@ -13,7 +13,7 @@ static bool has_trials(struct arena *arena, const struct study_row *study)
 {
     struct job *job;
     return study->kind == JOB_TUNING &&
-           job_parse(arena, study->spec, &job, NULL) == HT_OK;
+           vertex_parse(arena, study->spec, &job, NULL) == HT_OK;
 }
 
 /* Google's scripts take the first trial for the best one. The order is that of
@@ -105,9 +105,8 @@ enum ht_status read_aip_job(struct reader *reader, struct request *req,
         ht_fail(err, HT_NOT_FOUND, "there is no job %.128s in project %.64s",
                 req->study, req->scope.project);
     if (status == HT_OK)
-        status = has_trials(now.arena, &study)
-                     ? reader_tell_job(&now, &form, err)
-                     : write_plain(&now, err);
+        status = has_trials(now.arena, &study) ? read_job_text(&now, &form, err)
+                                               : write_plain(&now, err);
     arena_free(now.arena);
     return status;
 }
@@ -129,7 +128,7 @@ static size_t look_up(void *item, const char *field, const char *key,
     const struct candidate *candidate = item;
     const struct study_row *study = candidate->study;
     size_t n;
-    if (candidate_has(candidate, field, key, values, &n))
+    if (list_candidate_has(candidate, field, key, values, &n))
         return n;
     if (strcmp(field, "state") == 0)
         return view_aip_state(candidate->db, study, &values[0], NULL) == HT_OK;
@@ -147,5 +146,5 @@ enum ht_status read_aip_jobs(struct reader *reader, struct request *req,
                                            .look_up = look_up,
                                            .message = "Job",
                                            .sizes = {20, 100}};
-    return reader_list(reader, req, &jobs, err);
+    return list_answer(reader, req, &jobs, err);
 }

@@ -37,7 +37,7 @@ static enum ht_status prepare(struct drawing *now, struct request *req,
     static const struct number_range tops = {1, TOP_MOST, TOP},
                                      sizes = {2, POINTS_MOST, POINTS};
     enum ht_status status =
-        reader_find_study(now->reader, req, &now->study, &now->job, err);
+        read_find_study(now->reader, req, &now->study, &now->job, err);
     if (status == HT_OK && now->job->n_metrics == 0)
         status = ht_fail(err, HT_PRECONDITION, "the study has no metric");
     if (status == HT_OK)

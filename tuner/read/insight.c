@@ -14,7 +14,7 @@
 
 struct asked {
     struct study_row study;
-    struct insight *insight;
+    struct models *insight;
     size_t metric;
 };
 
@@ -45,9 +45,9 @@ static enum ht_status find_asked(struct reader *reader, struct request *req,
     enum ht_status status = db_study_find(reader->db, req->arena, &req->scope,
                                           req->study, &asked->study, err);
     if (status == HT_OK)
-        status = insight_of(reader->insight, reader->db, &asked->study,
-                            &asked->insight, err);
-    return status == HT_OK ? find_metric(req, insight_job(asked->insight),
+        status = models_of(reader->insight, reader->db, &asked->study,
+                           &asked->insight, err);
+    return status == HT_OK ? find_metric(req, models_job(asked->insight),
                                          &asked->metric, err)
                            : status;
 }
@@ -87,8 +87,8 @@ static void add_importances(const struct asked *asked,
                             const struct importance found[], cJSON *list)
 {
     static const struct importance none = {0};
-    const struct encoding *encoding = insight_encoding(asked->insight);
-    const struct space *space = &insight_job(asked->insight)->space;
+    const struct encoding *encoding = models_encoding(asked->insight);
+    const struct space *space = &models_job(asked->insight)->space;
     size_t order[HT_MAX_PARAMETERS];
     order_by_importance(encoding->dim, found, order);
     for (size_t i = 0; i < encoding->dim; i++) {
@@ -97,7 +97,7 @@ static void add_importances(const struct asked *asked,
                        &found[c]);
     }
     for (size_t i = 0; i < space->n; i++)
-        if (param_levels(&space->params[i]) == 1)
+        if (space_param_levels(&space->params[i]) == 1)
             add_importance(list, space->params[i].name, &none);
 }
 
@@ -125,17 +125,17 @@ enum ht_status read_importances(struct reader *reader, struct request *req,
     const enum ht_status status = find_asked(reader, req, &asked, err);
     if (status != HT_OK)
         return status;
-    const struct history *history = insight_history(asked.insight);
+    const struct history *history = models_history(asked.insight);
     cJSON *object = cJSON_CreateObject();
     json_add_string(object, "metric",
-                    insight_job(asked.insight)->metrics[asked.metric].name);
-    add_metrics(object, insight_job(asked.insight));
+                    models_job(asked.insight)->metrics[asked.metric].name);
+    add_metrics(object, models_job(asked.insight));
     json_add_int(object, "trials",
                  (int64_t)count_results(history, asked.metric));
     json_add_int(object, "least", IMPORTANCE_LEAST);
     cJSON *list = json_add_array(object, "importances");
     const struct importance *found =
-        insight_importances(asked.insight, asked.metric);
+        models_importances(asked.insight, asked.metric);
     if (found != NULL)
         add_importances(&asked, found, list);
     json_print(object, &req->reply);
@@ -255,18 +255,18 @@ static enum ht_status find_point(struct reader *reader, struct request *req,
                                  const struct asked *asked, struct cut *cut,
                                  struct ht_error *err)
 {
-    const struct job *job = insight_job(asked->insight);
+    const struct job *job = models_job(asked->insight);
     const char *text = request_query(req, "trial");
     struct trial_row trial;
     const enum ht_status status =
         text != NULL
-            ? reader_find_trial(reader, req, &asked->study, text, &trial, err)
-            : front_best(reader->db, req->arena, asked->study.id, job, &trial,
-                         err);
+            ? read_find_trial(reader, req, &asked->study, text, &trial, err)
+            : pareto_trials_best(reader->db, req->arena, asked->study.id, job,
+                                 &trial, err);
     if (status != HT_OK)
         return status;
     cut->trial = trial.id;
-    return point_parse(&job->space, trial.params, cut->point, err);
+    return space_point_parse(&job->space, trial.params, cut->point, err);
 }
 
 static void add_axis(cJSON *list, const struct space *space,
@@ -277,7 +277,7 @@ static void add_axis(cJSON *list, const struct space *space,
     json_add_string(item, "parameter", param->name);
     cJSON *values = json_add_array(item, "values");
     for (size_t i = 0; i < axis->n; i++)
-        value_push_json(param, axis->values[i], values);
+        space_value_push_json(param, axis->values[i], values);
 }
 
 /* One number of every cell, the metric's own sign: rows of x, in them y. */
@@ -302,13 +302,13 @@ static void add_slice(const struct asked *asked, const struct goal_model *model,
                       const struct cut *cut, struct arena *arena, cJSON *object)
 {
     const bool maximize =
-        insight_job(asked->insight)->metrics[asked->metric].maximize;
+        models_job(asked->insight)->metrics[asked->metric].maximize;
     const size_t n = cut->axes[0].n * (cut->n_axes > 1 ? cut->axes[1].n : 1);
     struct slice_cell *cells = arena_alloc(arena, n, sizeof *cells);
     double *low = arena_alloc(arena, n, sizeof *low);
     double *median = arena_alloc(arena, n, sizeof *median);
     double *high = arena_alloc(arena, n, sizeof *high);
-    slice(insight_encoding(asked->insight), model, cut->point, cut->n_axes,
+    slice(models_encoding(asked->insight), model, cut->point, cut->n_axes,
           cut->axes, cells);
     for (size_t i = 0; i < n; i++) {
         const struct quantiles *q = &cells[i].value;
@@ -329,8 +329,8 @@ enum ht_status read_slice(struct reader *reader, struct request *req,
     enum ht_status status = find_asked(reader, req, &asked, err);
     if (status != HT_OK)
         return status;
-    const struct job *job = insight_job(asked.insight);
-    const struct goal_model *model = insight_model(asked.insight, asked.metric);
+    const struct job *job = models_job(asked.insight);
+    const struct goal_model *model = models_model(asked.insight, asked.metric);
     if (model == NULL)
         return ht_fail(err, HT_PRECONDITION,
                        "the study has too few results for a model of %.128s",

@@ -25,13 +25,13 @@ static enum ht_status write_head(const struct telling *now,
     return HT_OK;
 }
 
-enum ht_status reader_tell_job(struct telling *now, const struct job_form *form,
-                               struct ht_error *err)
+enum ht_status read_job_text(struct telling *now, const struct job_form *form,
+                             struct ht_error *err)
 {
     struct request *req = now->req;
     bool more;
     enum ht_status status =
-        job_parse(now->arena, now->study->spec, &now->job, err);
+        vertex_parse(now->arena, now->study->spec, &now->job, err);
     if (status == HT_OK && req->cursor == 0)
         status = write_head(now, form, err);
     if (status == HT_OK)
@@ -58,7 +58,7 @@ static enum ht_status tell_by_id(const struct telling *now, bool *more,
                               .job = now->job,
                               .page = {PIECE_TRIALS, req->cursor},
                               .continues = req->cursor > 0};
-    const enum ht_status status = trial_walk_run(&walk, more, err);
+    const enum ht_status status = walk_trials(&walk, more, err);
     if (status == HT_OK)
         req->cursor = walk.last;
     return status;
@@ -92,7 +92,7 @@ enum ht_status read_job(struct reader *reader, struct request *req,
                                           req->study, &study, err);
     if (status == HT_OK)
         status = view == BASIC ? write_basic(&now, err)
-                               : reader_tell_job(&now, &vertex, err);
+                               : read_job_text(&now, &vertex, err);
     arena_free(now.arena);
     return status;
 }

@@ -33,7 +33,7 @@ struct job_form {
 
 /* Tells the next piece: the job, unless the answer has begun, and trials.
  * HT_CORRUPT  the stored spec is damaged */
-enum ht_status reader_tell_job(struct telling *now, const struct job_form *form,
-                               struct ht_error *err);
+enum ht_status read_job_text(struct telling *now, const struct job_form *form,
+                             struct ht_error *err);
 
 #endif

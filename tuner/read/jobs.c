@@ -47,11 +47,11 @@ static size_t look_up(const struct candidate *candidate, const char *state,
 {
     const struct study_row *study = candidate->study;
     size_t n;
-    if (candidate_has(candidate, field, key, values, &n))
+    if (list_candidate_has(candidate, field, key, values, &n))
         return n;
     if (strcmp(field, "state") == 0) {
         values[0] = state;
-        values[1] = study_state_name(study->state);
+        values[1] = db_study_state_name(study->state);
         return 2;
     }
     if (strcmp(field, "name") == 0) {
@@ -68,7 +68,7 @@ static size_t look_up_study(void *item, const char *field, const char *key,
                             const char *values[FILTER_VALUES])
 {
     const struct candidate *candidate = item;
-    return look_up(candidate, study_state_vizier(candidate->study->state),
+    return look_up(candidate, db_study_state_vizier(candidate->study->state),
                    field, key, values);
 }
 
@@ -99,7 +99,7 @@ enum ht_status read_jobs(struct reader *reader, struct request *req,
     static const struct collection jobs =
         COLLECTION("hyperparameterTuningJobs", "HyperparameterTuningJob",
                    view_job, job_fields, look_up_job);
-    return reader_list(reader, req, &jobs, err);
+    return list_answer(reader, req, &jobs, err);
 }
 
 enum ht_status read_custom_jobs(struct reader *reader, struct request *req,
@@ -107,7 +107,7 @@ enum ht_status read_custom_jobs(struct reader *reader, struct request *req,
 {
     static const struct collection jobs = COLLECTION(
         "customJobs", "CustomJob", view_job, job_fields, look_up_job);
-    return reader_list(reader, req, &jobs, err);
+    return list_answer(reader, req, &jobs, err);
 }
 
 enum ht_status read_studies(struct reader *reader, struct request *req,
@@ -115,7 +115,7 @@ enum ht_status read_studies(struct reader *reader, struct request *req,
 {
     static const struct collection studies =
         COLLECTION("studies", "Study", view_study, study_fields, look_up_study);
-    return reader_list(reader, req, &studies, err);
+    return list_answer(reader, req, &studies, err);
 }
 
 enum ht_status read_all_kinds(struct reader *reader, struct request *req,
@@ -123,7 +123,7 @@ enum ht_status read_all_kinds(struct reader *reader, struct request *req,
 {
     static const struct collection studies =
         COLLECTION("studies", "OfAnyKind", view_job, all_fields, look_up_job);
-    return reader_list(reader, req, &studies, err);
+    return list_answer(reader, req, &studies, err);
 }
 
 /* --- one resource --- */

@@ -13,7 +13,7 @@ static size_t find_label(const struct candidate *candidate, const char *key,
                          const char *values[FILTER_VALUES])
 {
     struct job *job;
-    if (job_parse(candidate->arena, candidate->study->spec, &job, NULL) !=
+    if (vertex_parse(candidate->arena, candidate->study->spec, &job, NULL) !=
         HT_OK)
         return 0;
     for (size_t i = 0; i < job->labels.n; i++) {
@@ -25,9 +25,9 @@ static size_t find_label(const struct candidate *candidate, const char *key,
     return 0;
 }
 
-bool candidate_has(const struct candidate *candidate, const char *field,
-                   const char *key, const char *values[FILTER_VALUES],
-                   size_t *n)
+bool list_candidate_has(const struct candidate *candidate, const char *field,
+                        const char *key, const char *values[FILTER_VALUES],
+                        size_t *n)
 {
     const struct study_row *study = candidate->study;
     const struct {
@@ -134,14 +134,14 @@ static enum ht_status read_query(struct walk *walk, struct ht_error *err)
         filter_read(req->arena, request_query(req, "filter"),
                     collection->fields, &walk->filter, &why);
     page_violation(req, "filter", status, &why);
-    status =
-        read_mask_read(req->arena, request_query(req, "readMask"),
-                       message_named(collection->message), &walk->mask, &why);
+    status = read_mask_read(req->arena, request_query(req, "readMask"),
+                            resource_members_of(collection->message),
+                            &walk->mask, &why);
     page_violation(req, "readMask", status, &why);
     return trial_body_check(req, err);
 }
 
-enum ht_status reader_list(struct reader *reader, struct request *req,
+enum ht_status list_answer(struct reader *reader, struct request *req,
                            const struct collection *collection,
                            struct ht_error *err)
 {

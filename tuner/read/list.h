@@ -36,11 +36,11 @@ struct collection {
 /* What all kinds of resources have, for look_up: labels, createTime, startTime,
  * endTime and updateTime; false for any other field. *n: how many values it
  * has. A study whose spec is damaged has no labels any more. */
-bool candidate_has(const struct candidate *candidate, const char *field,
-                   const char *key, const char *values[FILTER_VALUES],
-                   size_t *n);
+bool list_candidate_has(const struct candidate *candidate, const char *field,
+                        const char *key, const char *values[FILTER_VALUES],
+                        size_t *n);
 
-enum ht_status reader_list(struct reader *reader, struct request *req,
+enum ht_status list_answer(struct reader *reader, struct request *req,
                            const struct collection *collection,
                            struct ht_error *err);
 

@@ -117,8 +117,8 @@ static enum ht_status prepare(struct measuring *now, struct ht_error *err)
         status = db_study_find(now->reader->db, req->arena, &req->scope,
                                req->study, &now->study, err);
     if (status == HT_OK && trial_text != NULL)
-        status = reader_find_trial(now->reader, req, &now->study, trial_text,
-                                   &trial, err);
+        status = read_find_trial(now->reader, req, &now->study, trial_text,
+                                 &trial, err);
     if (status != HT_OK)
         return status;
     if (now->room == 0 || now->room > MOST)

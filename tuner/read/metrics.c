@@ -18,7 +18,7 @@ static void write_census(const struct census *census, struct text *out)
     exposition_family(out, "hypertune_studies", "gauge", "Studies by state.");
     for (int i = 0; i < STUDY_STATES; i++) {
         const struct sample_label label = {
-            "state", study_state_name((enum study_state)i)};
+            "state", db_study_state_name((enum study_state)i)};
         exposition_sample(out, "hypertune_studies", 1, &label,
                           (double)census->studies[i]);
     }
@@ -26,7 +26,7 @@ static void write_census(const struct census *census, struct text *out)
                       "Trials of all studies by state.");
     for (int i = TRIAL_REQUESTED; i < TRIAL_STATES; i++) {
         const struct sample_label label = {
-            "state", trial_state_name((enum trial_state)i)};
+            "state", db_trial_state_name((enum trial_state)i)};
         exposition_sample(out, "hypertune_trials", 1, &label,
                           (double)census->trials[i]);
     }
@@ -46,7 +46,7 @@ static void write_open(const struct census_parts *parts, struct text *out)
         const struct sample_label labels[] = {
             {"study", id},
             {"name", part->name},
-            {"state", trial_state_name(part->state)}};
+            {"state", db_trial_state_name(part->state)}};
         exposition_sample(out, "hypertune_study_trials", 3, labels,
                           (double)part->n);
     }

@@ -19,8 +19,8 @@ struct job_link {
     struct job_link *next;
 };
 
-struct readers {
-    struct readers_options options;
+struct reader_pool {
+    struct reader_options options;
     char *path;
     pthread_mutex_t lock; /* guards the queue, stopping and finding */
     pthread_cond_t work;
@@ -37,7 +37,7 @@ bool reader_is_late(const struct reader *reader)
     return clock_monotonic_ms() >= reader->deadline_ms;
 }
 
-static struct job_link *take(struct readers *readers)
+static struct job_link *take(struct reader_pool *readers)
 {
     pthread_mutex_lock(&readers->lock);
     while (readers->first == NULL && !readers->stopping)
@@ -52,7 +52,7 @@ static struct job_link *take(struct readers *readers)
     return link;
 }
 
-static void put(struct readers *readers, struct request *req,
+static void put(struct reader_pool *readers, struct request *req,
                 reader_handler *handler)
 {
     struct job_link *link = ht_xcalloc(1, sizeof *link);
@@ -76,27 +76,27 @@ static void put(struct readers *readers, struct request *req,
     req->answer(req);
 }
 
-void readers_post(struct readers *readers, struct request *req,
-                  reader_handler *handler)
+void reader_post(struct reader_pool *readers, struct request *req,
+                 reader_handler *handler)
 {
     put(readers, req, handler);
 }
 
-void readers_check(struct readers *readers)
+void reader_check(struct reader_pool *readers)
 {
     put(readers, NULL, NULL);
 }
 
-const char *readers_damage(struct readers *readers)
+const char *reader_damage(struct reader_pool *readers)
 {
     return atomic_load(&readers->damage);
 }
 
 /* The first damage found makes the server read-only until it is restarted. */
-static void note_damage(struct readers *readers, const struct ht_error *err)
+static void note_damage(struct reader_pool *readers, const struct ht_error *err)
 {
     pthread_mutex_lock(&readers->lock);
-    bool first = readers_damage(readers) == NULL;
+    bool first = reader_damage(readers) == NULL;
     if (first) {
         readers->finding = *err;
         atomic_store(&readers->damage, readers->finding.text);
@@ -109,11 +109,11 @@ static void note_damage(struct readers *readers, const struct ht_error *err)
 /* What a thread keeps from one answer to the next. */
 struct reader_kit {
     struct db *db;
-    struct insight *insight;
+    struct models *insight;
     struct replay *replay;
 };
 
-static enum ht_status answer_in_snapshot(struct readers *readers,
+static enum ht_status answer_in_snapshot(struct reader_pool *readers,
                                          struct reader_kit *kit,
                                          const struct job_link *link)
 {
@@ -126,7 +126,7 @@ static enum ht_status answer_in_snapshot(struct readers *readers,
         .logs = readers->options.logs,
         .sse = readers->options.sse,
         .facts = readers->options.facts,
-        .damage = readers_damage(readers),
+        .damage = reader_damage(readers),
         .deadline_ms = clock_monotonic_ms() + READER_SLICE_MS,
         .insight = &kit->insight,
         .replay = &kit->replay,
@@ -138,7 +138,7 @@ static enum ht_status answer_in_snapshot(struct readers *readers,
     return status;
 }
 
-static void check_file(struct readers *readers, struct db *db)
+static void check_file(struct reader_pool *readers, struct db *db)
 {
     int64_t started_ms = clock_monotonic_ms();
     struct ht_error err;
@@ -151,7 +151,7 @@ static void check_file(struct readers *readers, struct db *db)
 
 static void *run(void *context)
 {
-    struct readers *readers = context;
+    struct reader_pool *readers = context;
     struct reader_kit kit = {0};
     struct job_link *link;
     while ((link = take(readers)) != NULL) {
@@ -173,15 +173,15 @@ static void *run(void *context)
         free(link);
     }
     replay_free(kit.replay);
-    insight_free(kit.insight);
+    models_free(kit.insight);
     db_close(kit.db);
     return NULL;
 }
 
-enum ht_status readers_start(const struct readers_options *options,
-                             struct readers **out, struct ht_error *err)
+enum ht_status reader_start(const struct reader_options *options,
+                            struct reader_pool **out, struct ht_error *err)
 {
-    struct readers *readers = ht_xcalloc(1, sizeof *readers);
+    struct reader_pool *readers = ht_xcalloc(1, sizeof *readers);
     readers->options = *options;
     readers->path = ht_xstrdup(options->path);
     readers->last = &readers->first;
@@ -197,14 +197,14 @@ enum ht_status readers_start(const struct readers_options *options,
     }
     pthread_attr_destroy(&attr);
     if (failed != 0) {
-        readers_stop(readers);
+        reader_stop(readers);
         return ht_fail_errno(err, failed, "cannot start a reader thread");
     }
     *out = readers;
     return HT_OK;
 }
 
-void readers_stop(struct readers *readers)
+void reader_stop(struct reader_pool *readers)
 {
     if (readers == NULL)
         return;

@@ -13,11 +13,11 @@
 #include "tuner/core/request.h"
 #include "tuner/db/db.h"
 
-struct insight;
+struct models;
 struct logs;
-struct readers;
+struct reader_pool;
 struct replay;
-struct sightings;
+struct last_seen;
 struct sse;
 struct webhook_board;
 
@@ -27,7 +27,7 @@ enum { READER_SLICE_MS = 2000, READERS_MOST = 4 };
 struct server_facts {
     const char *server_id, *http, *report, *control; /* borrowed */
     const char *folder;                              /* data, borrowed, too */
-    struct sightings *sightings;                     /* borrowed as well */
+    struct last_seen *sightings;                     /* borrowed as well */
     struct webhook_board *webhooks;                  /* and this */
     int64_t started_ms;                              /* monotonic */
 };
@@ -38,10 +38,10 @@ struct reader {
     struct logs *logs;
     struct sse *sse;
     const struct server_facts *facts;
-    const char *damage;       /* why the server is read-only, NULL: it is not */
-    int64_t deadline_ms;      /* monotonic */
-    struct insight **insight; /* the thread's own */
-    struct replay **replay;   /* the same, see replay.h */
+    const char *damage;      /* why the server is read-only, NULL: it is not */
+    int64_t deadline_ms;     /* monotonic */
+    struct models **insight; /* the thread's own */
+    struct replay **replay;  /* the same, see replay.h */
 };
 
 /* Fills req->reply with JSON. On failure `err` is what the asker sees. A long
@@ -52,7 +52,7 @@ typedef enum ht_status reader_handler(struct reader *reader,
                                       struct request *req,
                                       struct ht_error *err);
 
-struct readers_options {
+struct reader_options {
     const char *path; /* of hypertune.db */
     struct logs *logs;
     struct sse *sse;
@@ -61,21 +61,21 @@ struct readers_options {
 };
 
 /* Starts the threads; each opens its connection with its first question. */
-enum ht_status readers_start(const struct readers_options *options,
-                             struct readers **readers, struct ht_error *err);
+enum ht_status reader_start(const struct reader_options *options,
+                            struct reader_pool **readers, struct ht_error *err);
 /* Answers what is queued and ends the threads; accepts NULL. */
-void readers_stop(struct readers *readers);
+void reader_stop(struct reader_pool *readers);
 
 /* Hands over a request; req->answer is called on a reader thread. Any thread.
- * After readers_stop() began it is answered with HT_UNAVAILABLE. */
-void readers_post(struct readers *readers, struct request *req,
-                  reader_handler *handler);
+ * After reader_stop() began it is answered with HT_UNAVAILABLE. */
+void reader_post(struct reader_pool *readers, struct request *req,
+                 reader_handler *handler);
 
 /* Starts quick_check on a reader. */
-void readers_check(struct readers *readers);
+void reader_check(struct reader_pool *readers);
 /* What it, or any answer since, found damaged; or NULL. The text stays valid
- * until readers_stop(). Any thread. */
-const char *readers_damage(struct readers *readers);
+ * until reader_stop(). Any thread. */
+const char *reader_damage(struct reader_pool *readers);
 
 /* True when the slice of this answer is used up. */
 bool reader_is_late(const struct reader *reader);

@@ -16,8 +16,7 @@ static enum ht_status find_study(struct reader *reader, struct request *req,
                                  struct study_row *study, struct job **job,
                                  struct ht_error *err)
 {
-    const enum ht_status status =
-        reader_find_study(reader, req, study, job, err);
+    const enum ht_status status = read_find_study(reader, req, study, job, err);
     if (status == HT_OK && study->kind == JOB_CUSTOM)
         return ht_fail(err, HT_PRECONDITION, "\"%.128s\" searches nothing",
                        study->name);
@@ -32,19 +31,19 @@ struct proving {
     struct request *req;
     struct replay *replay;
     struct trial_list trials;
-    struct why_origin *origins; /* of each */
-    bool *told;                 /* whether there is one */
+    struct reason_json_origin *origins; /* of each */
+    bool *told;                         /* whether there is one */
     struct replay_question question;
     struct replay_answer answer;
 };
 
-static int64_t batch_begin(const struct why_origin *origin)
+static int64_t batch_begin(const struct reason_json_origin *origin)
 {
     return origin->ordinal - origin->batch;
 }
 
 /* For this point and those of its batch before it. */
-static struct search_question asked_by(const struct why_origin *origin)
+static struct search_question asked_by(const struct reason_json_origin *origin)
 {
     return (struct search_question){.ordinal = batch_begin(origin),
                                     .n = (size_t)origin->batch + 1,
@@ -52,7 +51,7 @@ static struct search_question asked_by(const struct why_origin *origin)
 }
 
 static bool asks_alike(const struct replay_question *question,
-                       const struct why_origin *origin)
+                       const struct reason_json_origin *origin)
 {
     const struct search_question *asked = &question->asked;
     return asked->n > 0 && question->revision == origin->revision &&
@@ -65,7 +64,7 @@ static bool asks_alike(const struct replay_question *question,
  * page need its batch: a part of that would prove nothing. */
 static struct replay_question question_of(const struct proving *now, size_t at)
 {
-    const struct why_origin *origin = &now->origins[at];
+    const struct reason_json_origin *origin = &now->origins[at];
     struct replay_question question = {.revision = origin->revision,
                                        .max_trials = origin->max_trials,
                                        .asked = asked_by(origin),
@@ -81,7 +80,7 @@ static struct replay_question question_of(const struct proving *now, size_t at)
 
 static enum ht_status ask(struct proving *now, size_t at, struct ht_error *err)
 {
-    const struct why_origin *origin = &now->origins[at];
+    const struct reason_json_origin *origin = &now->origins[at];
     if (asks_alike(&now->question, origin) &&
         (size_t)origin->batch < now->question.asked.n)
         return HT_OK;
@@ -135,7 +134,7 @@ static void read_origins(struct proving *now)
     for (size_t i = 0; i < now->trials.n; i++)
         now->told[i] =
             was_suggested(&now->trials.rows[i]) &&
-            why_read(arena, now->trials.rows[i].why, &now->origins[i]);
+            reason_json_read(arena, now->trials.rows[i].why, &now->origins[i]);
 }
 
 /* One at least, then as many as fit into a slice of time. */
@@ -213,18 +212,19 @@ static enum ht_status find_moment(struct reader *reader, struct request *req,
 {
     const char *from = request_query(req, "from");
     struct trial_row trial = {0};
-    struct why_origin origin;
+    struct reason_json_origin origin;
     *question = (struct replay_question){
         .revision = study->revision,
         .max_trials = job->max_trials,
-        .asked = {.ordinal = study_trials_made(study)}};
+        .asked = {.ordinal = db_study_trials_made(study)}};
     if (from == NULL)
         return HT_OK;
     const enum ht_status status =
-        reader_find_trial(reader, req, study, from, &trial, err);
+        read_find_trial(reader, req, study, from, &trial, err);
     if (status != HT_OK)
         return status;
-    if (!was_suggested(&trial) || !why_read(req->arena, trial.why, &origin))
+    if (!was_suggested(&trial) ||
+        !reason_json_read(req->arena, trial.why, &origin))
         return ht_fail(err, HT_PRECONDITION,
                        "what trial %lld was made from is not known",
                        (long long)trial.id);

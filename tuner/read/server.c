@@ -74,7 +74,7 @@ enum ht_status read_runners(struct reader *reader, struct request *req,
         if (status != HT_OK)
             break;
         const int64_t seen_ms =
-            sightings_last(reader->facts->sightings, list.rows[i].id);
+            last_seen_ms(reader->facts->sightings, list.rows[i].id);
         if (seen_ms > 0)
             list.rows[i].seen_ms = seen_ms;
         if (i > 0)

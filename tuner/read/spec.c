@@ -68,9 +68,9 @@ enum ht_status read_spec(struct reader *reader, struct request *req,
     enum ht_status status = db_study_find(reader->db, req->arena, &req->scope,
                                           req->study, &study, err);
     if (status == HT_OK)
-        status = job_parse(req->arena, study.spec, &job, err);
+        status = vertex_parse(req->arena, study.spec, &job, err);
     if (status == HT_OK)
-        status = job_write_form(job, form, &losses, &tree, err);
+        status = form_write(job, form, &losses, &tree, err);
     if (status == HT_OK)
         reply_spec(req, form, tree, &losses);
     return status;
@@ -84,7 +84,7 @@ enum ht_status read_template(struct reader *reader, struct request *req,
     struct text yaml = {0};
     (void)reader;
     (void)err;
-    job_native_template("[python3, train.py]", template_folder, &yaml);
+    native_template("[python3, train.py]", template_folder, &yaml);
     cJSON *object = cJSON_CreateObject();
     add_text(object, "yaml", &yaml);
     json_print(object, &req->reply);
@@ -178,10 +178,10 @@ static void add_parameters(cJSON *plan, const struct space *space)
     for (size_t i = 0; i < space->n; i++) {
         struct text range = {0}, when = {0};
         cJSON *one = json_push_object(list);
-        job_plan_range(&space->params[i], &range);
-        job_plan_condition(space, &space->params[i], &when);
+        form_plan_range(&space->params[i], &range);
+        form_plan_condition(space, &space->params[i], &when);
         json_add_string(one, "name", space->params[i].name);
-        json_add_string(one, "type", job_plan_type(space->params[i].type));
+        json_add_string(one, "type", form_plan_type(space->params[i].type));
         add_text(one, "range", &range);
         add_text(one, "when", &when);
     }
@@ -195,7 +195,7 @@ static void add_examples(cJSON *plan, struct arena *arena,
     cJSON *list = json_add_array(plan, "examples");
     if (job->n_pools == 0)
         return;
-    job_plan_examples(arena, job, n, lines);
+    form_plan_examples(arena, job, n, lines);
     for (size_t i = 0; i < n; i++) {
         cJSON *words = cJSON_CreateArray();
         cJSON_AddItemToArray(list, words);
@@ -210,9 +210,9 @@ static void add_plan(cJSON *object, struct arena *arena, const struct job *job)
     cJSON *plan = json_add_object(object, "plan");
     json_add_string(plan, "name", job->name != NULL ? job->name : job->display);
     if (job->kind != JOB_CUSTOM) {
-        job_plan_goals(job, false, &goal);
-        job_plan_goals(job, true, &safety);
-        job_plan_search(job, &search);
+        form_plan_goals(job, false, &goal);
+        form_plan_goals(job, true, &safety);
+        form_plan_search(job, &search);
         add_text(plan, "goal", &goal);
         add_text(plan, "safety", &safety);
         add_text(plan, "search", &search);
@@ -245,7 +245,7 @@ static void add_job(cJSON *object, struct arena *arena, const struct job *job)
     json_add_string(object, "collection",
                     arena_printf(arena, "/v1/projects/%s/locations/%s/%s",
                                  place, place, collection_of(job->kind)));
-    cJSON_AddItemToObject(object, "resource", job_write_vertex(job));
+    cJSON_AddItemToObject(object, "resource", vertex_write(job));
 }
 
 enum ht_status read_draft(struct reader *reader, struct request *req,
@@ -261,7 +261,7 @@ enum ht_status read_draft(struct reader *reader, struct request *req,
     diag_init(&diag, req->arena, "spec", text, strlen(text));
     const struct node *root = node_read(req->arena, text, strlen(text), &diag);
     if (root != NULL)
-        job = job_read(root, &diag);
+        job = form_read(root, &diag);
     if (job != NULL) {
         check_alone(root, job, &diag);
         metrics_file_check(root, job, &diag);

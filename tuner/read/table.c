@@ -102,8 +102,8 @@ static void push_attempt(cJSON *array, const struct attempt_row *attempt)
     json_push_int(item, attempt->n);
     json_push_string(item, attempt->runner);
     json_push_string(item, attempt->state == ATTEMPT_ENDED
-                               ? attempt_outcome_name(attempt->outcome)
-                               : attempt_state_name(attempt->state));
+                               ? db_attempt_outcome_name(attempt->outcome)
+                               : db_attempt_state_name(attempt->state));
     json_push_int(item, attempt->started_ms);
     json_push_int(item, attempt->ended_ms);
 }
@@ -136,7 +136,7 @@ static enum ht_status make_row(const struct trial_walk *walk,
         return status;
     cJSON *row = cJSON_CreateArray();
     json_push_int(row, trial->id);
-    json_push_string(row, trial_state_name(trial->state));
+    json_push_string(row, db_trial_state_name(trial->state));
     if (trial->has_objective)
         json_push_double(row, trial->objective);
     else
@@ -195,7 +195,7 @@ static enum ht_status write_all(struct trial_walk *walk, struct ht_error *err)
     walk->continues = req->cursor > 0;
     if (!walk->continues)
         write_head(walk, true);
-    const enum ht_status status = trial_walk_run(walk, &more, err);
+    const enum ht_status status = walk_trials(walk, &more, err);
     if (status != HT_OK)
         return status;
     if (!more)
@@ -250,7 +250,7 @@ enum ht_status read_table(struct reader *reader, struct request *req,
     struct id_list ids;
     int64_t since = 0;
     enum ht_status status =
-        reader_find_study(reader, req, &walk.study, &walk.job, err);
+        read_find_study(reader, req, &walk.study, &walk.job, err);
     if (status == HT_OK)
         status = page_number(req, "since", &revisions, &since, err);
     if (status != HT_OK)

@@ -10,20 +10,19 @@
 #include "tuner/search/pareto_trials.h"
 #include "tuner/view/view.h"
 
-enum ht_status reader_find_study(struct reader *reader, struct request *req,
-                                 struct study_row *study, struct job **job,
-                                 struct ht_error *err)
+enum ht_status read_find_study(struct reader *reader, struct request *req,
+                               struct study_row *study, struct job **job,
+                               struct ht_error *err)
 {
     enum ht_status status = db_study_find(reader->db, req->arena, &req->scope,
                                           req->study, study, err);
-    return status == HT_OK ? job_parse(req->arena, study->spec, job, err)
+    return status == HT_OK ? vertex_parse(req->arena, study->spec, job, err)
                            : status;
 }
 
-enum ht_status reader_find_trial(struct reader *reader, struct request *req,
-                                 const struct study_row *study,
-                                 const char *text, struct trial_row *trial,
-                                 struct ht_error *err)
+enum ht_status read_find_trial(struct reader *reader, struct request *req,
+                               const struct study_row *study, const char *text,
+                               struct trial_row *trial, struct ht_error *err)
 {
     int64_t id = 0;
     for (const char *at = text; id >= 0 && *at != '\0'; at++)
@@ -53,11 +52,11 @@ enum ht_status read_trials(struct reader *reader, struct request *req,
     page_violation(req, "filter", status, &why);
     status = trial_body_check(req, err);
     if (status == HT_OK)
-        status = reader_find_study(reader, req, &walk.study, &walk.job, err);
+        status = read_find_study(reader, req, &walk.study, &walk.job, err);
     if (status != HT_OK)
         return status;
     text_puts(&req->reply, "{\"trials\":[");
-    status = trial_walk_run(&walk, &more, err);
+    status = walk_trials(&walk, &more, err);
     if (status == HT_OK)
         page_end(req, more ? walk.last : 0);
     return status;
@@ -70,10 +69,9 @@ enum ht_status read_trial(struct reader *reader, struct request *req,
     struct trial_row trial;
     struct job *job;
     cJSON *item;
-    enum ht_status status = reader_find_study(reader, req, &study, &job, err);
+    enum ht_status status = read_find_study(reader, req, &study, &job, err);
     if (status == HT_OK)
-        status =
-            reader_find_trial(reader, req, &study, req->trial, &trial, err);
+        status = read_find_trial(reader, req, &study, req->trial, &trial, err);
     if (status == HT_OK)
         status = view_trial(reader->db, req->arena, &study, job, &trial, true,
                             &item, err);
@@ -108,7 +106,7 @@ static enum ht_status no_best(struct reader *reader,
                        study->name, (long long)running, (long long)waiting);
     return ht_fail(err, HT_NOT_FOUND,
                    "study \"%s\" has no succeeded trial (%s: %s)", study->name,
-                   study_state_name(study->state), study->reason);
+                   db_study_state_name(study->state), study->reason);
 }
 
 /* Whether the best trial is as good as it looks. */
@@ -137,14 +135,15 @@ enum ht_status read_best(struct reader *reader, struct request *req,
     struct trial_row best;
     struct job *job;
     cJSON *item;
-    enum ht_status status = reader_find_study(reader, req, &study, &job, err);
+    enum ht_status status = read_find_study(reader, req, &study, &job, err);
     if (status != HT_OK)
         return status;
     if (job->n_metrics == 0)
         return ht_fail(err, HT_NOT_FOUND,
                        "\"%.128s\" has no objective, so no trial is its best",
                        study.name);
-    status = front_best(reader->db, req->arena, study.id, job, &best, err);
+    status =
+        pareto_trials_best(reader->db, req->arena, study.id, job, &best, err);
     if (status == HT_NOT_FOUND)
         return no_best(reader, &study, job, err);
     if (status == HT_OK)
@@ -163,7 +162,7 @@ enum ht_status read_confirmation(struct reader *reader, struct request *req,
     struct study_row study;
     struct job *job;
     cJSON *view;
-    enum ht_status status = reader_find_study(reader, req, &study, &job, err);
+    enum ht_status status = read_find_study(reader, req, &study, &job, err);
     if (status == HT_OK)
         status = confirm_view(reader->db, req->arena, &study, job, &view, err);
     if (status == HT_OK)
@@ -247,8 +246,7 @@ static enum ht_status find_log(struct reader *reader, struct request *req,
         status = db_study_find(reader->db, req->arena, &req->scope, req->study,
                                &study, err);
     if (status == HT_OK)
-        status =
-            reader_find_trial(reader, req, &study, req->trial, &trial, err);
+        status = read_find_trial(reader, req, &study, req->trial, &trial, err);
     if (status != HT_OK)
         return status;
     question->key.study = study.id;

@@ -71,10 +71,10 @@ enum ht_status read_optimal(struct reader *reader, struct request *req,
         status = db_study_find(reader->db, req->arena, &req->scope, req->study,
                                &asked.study, err);
     if (status == HT_OK)
-        status = job_parse(req->arena, asked.study.spec, &asked.job, err);
+        status = vertex_parse(req->arena, asked.study.spec, &asked.job, err);
     if (status == HT_OK && asked.job->n_metrics > 0)
-        status = front_list(reader->db, req->arena, asked.study.id, asked.job,
-                            &ids, err);
+        status = pareto_trials_list(reader->db, req->arena, asked.study.id,
+                                    asked.job, &ids, err);
     if (status != HT_OK)
         return status;
     text_puts(&req->reply, "{\"optimalTrials\":[");

@@ -12,9 +12,9 @@ static size_t look_up(void *item, const char *field, const char *key,
     size_t n = 0;
     (void)field;
     (void)key;
-    values[n++] = trial_state_name(trial->state);
-    if (trial_state_is_failed(trial->state))
-        values[n++] = trial_state_name(TRIAL_FAILED);
+    values[n++] = db_trial_state_name(trial->state);
+    if (db_trial_state_is_failed(trial->state))
+        values[n++] = db_trial_state_name(TRIAL_FAILED);
     return n;
 }
 
@@ -24,7 +24,7 @@ static size_t look_up_vertex(void *item, const char *field, const char *key,
 {
     const struct trial_row *trial = item;
     const size_t n = look_up(item, field, key, values);
-    values[n] = trial_state_vertex(trial->state);
+    values[n] = db_trial_state_vertex(trial->state);
     return n + 1;
 }
 
@@ -78,8 +78,8 @@ static enum ht_status walk_batch(struct trial_walk *walk, struct arena *arena,
     return HT_OK;
 }
 
-enum ht_status trial_walk_run(struct trial_walk *walk, bool *more,
-                              struct ht_error *err)
+enum ht_status walk_trials(struct trial_walk *walk, bool *more,
+                           struct ht_error *err)
 {
     struct arena *arena = arena_new();
     enum ht_status status = HT_OK;

@@ -35,21 +35,20 @@ struct trial_walk {
 };
 
 /* The study that the request names and its job. */
-enum ht_status reader_find_study(struct reader *reader, struct request *req,
-                                 struct study_row *study, struct job **job,
-                                 struct ht_error *err);
+enum ht_status read_find_study(struct reader *reader, struct request *req,
+                               struct study_row *study, struct job **job,
+                               struct ht_error *err);
 
 /* The trial by its id as text.
  * HT_NOT_FOUND  it is no id, or there is no such trial */
-enum ht_status reader_find_trial(struct reader *reader, struct request *req,
-                                 const struct study_row *study,
-                                 const char *text, struct trial_row *trial,
-                                 struct ht_error *err);
+enum ht_status read_find_trial(struct reader *reader, struct request *req,
+                               const struct study_row *study, const char *text,
+                               struct trial_row *trial, struct ht_error *err);
 
 /* Appends trials to the reply, with commas between them, none in front unless
  * the list continues. *more: the page is full or the slice is used up, and
  * there may be trials behind walk->last. */
-enum ht_status trial_walk_run(struct trial_walk *walk, bool *more,
-                              struct ht_error *err);
+enum ht_status walk_trials(struct trial_walk *walk, bool *more,
+                           struct ht_error *err);
 
 #endif

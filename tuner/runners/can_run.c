@@ -37,13 +37,13 @@ static bool may(const struct runner_rules *rules, const char *name)
 
 static bool allows_volumes(struct arena *arena,
                            const struct runner_rules *rules,
-                           const struct job *job, struct fitting_lack *lack)
+                           const struct job *job, struct can_run_lack *lack)
 {
     for (size_t i = 0; i < job->volumes.n; i++) {
         const char *volume = job->volumes.items[i];
         if (is_volume_allowed(&rules->volume_roots, volume))
             continue;
-        *lack = (struct fitting_lack){
+        *lack = (struct can_run_lack){
             arena_printf(arena, "hypertune.volumes[%zu]", i),
             arena_printf(arena,
                          "%.*s lies below no --volume-root of the runner",
@@ -55,7 +55,7 @@ static bool allows_volumes(struct arena *arena,
 
 static bool allows_options(const struct runner_rules *rules,
                            const struct container_options *options,
-                           struct fitting_lack *lack)
+                           struct can_run_lack *lack)
 {
     const char *network = options->network;
     const bool host = network != NULL && strcmp(network, "host") == 0;
@@ -63,7 +63,7 @@ static bool allows_options(const struct runner_rules *rules,
     const struct {
         bool asked;
         const char *rule;
-        struct fitting_lack lack;
+        struct can_run_lack lack;
     } wishes[] = {
         {host,
          "host-network",
@@ -91,12 +91,12 @@ static bool allows_options(const struct runner_rules *rules,
     return true;
 }
 
-bool fitting_allows(struct arena *arena, const struct runner_rules *rules,
-                    const struct job *job, struct fitting_lack *lack)
+bool can_run_allows(struct arena *arena, const struct runner_rules *rules,
+                    const struct job *job, struct can_run_lack *lack)
 {
     const bool images = job_needs_images(job);
     if (images != rules->images) {
-        *lack = (struct fitting_lack){
+        *lack = (struct can_run_lack){
             "", images ? "its trials run in images, and no runner does that: "
                          "start one with --engine docker"
                        : "its trials run commands, and all runners run "
@@ -115,17 +115,17 @@ static bool has_credentials(const struct runner_rules *rules,
                              account != NULL ? account : "default");
 }
 
-bool fitting_leaves(struct core *core, struct arena *arena,
-                    const struct memory_runner *runner, const struct job *job)
+bool can_run_leaves(struct core *core, struct arena *arena,
+                    const struct live_runner *runner, const struct job *job)
 {
-    struct fitting_lack lack;
-    const struct memory_runner *other = memory_runners(core_memory(core));
+    struct can_run_lack lack;
+    const struct live_runner *other = live_runners(core_memory(core));
     if (job->service_account == NULL || has_credentials(&runner->rules, job))
         return false;
     for (; other != NULL; other = other->next) {
         if (other->online && has_credentials(&other->rules, job) &&
-            fitting_allows(arena, &other->rules, job, &lack) &&
-            gpus_needed(core, job) <= other->gpus)
+            can_run_allows(arena, &other->rules, job, &lack) &&
+            gpu_count_needed(core, job) <= other->gpus)
             return true;
     }
     return false;
@@ -140,8 +140,8 @@ struct checking {
     struct diag *errors, *warnings;
 };
 
-static const struct memory_runner *next_fit(const struct checking *now,
-                                            const struct memory_runner *from)
+static const struct live_runner *next_fit(const struct checking *now,
+                                          const struct live_runner *from)
 {
     const bool images = job_needs_images(now->job);
     while (from != NULL && (!from->online || from->rules.images != images))
@@ -149,18 +149,18 @@ static const struct memory_runner *next_fit(const struct checking *now,
     return from;
 }
 
-static const struct memory_runner *first_fit(const struct checking *now)
+static const struct live_runner *first_fit(const struct checking *now)
 {
-    return next_fit(now, memory_runners(core_memory(now->core)));
+    return next_fit(now, live_runners(core_memory(now->core)));
 }
 
 /* The first runner's refusal stands for all when all refuse. */
 static void check_rules(const struct checking *now)
 {
-    struct fitting_lack first = {0}, lack = {0};
-    const struct memory_runner *runner = first_fit(now);
+    struct can_run_lack first = {0}, lack = {0};
+    const struct live_runner *runner = first_fit(now);
     for (; runner != NULL; runner = next_fit(now, runner->next)) {
-        if (fitting_allows(now->arena, &runner->rules, now->job, &lack))
+        if (can_run_allows(now->arena, &runner->rules, now->job, &lack))
             return;
         if (first.text == NULL)
             first = lack;
@@ -171,19 +171,19 @@ static void check_rules(const struct checking *now)
 
 static void check_kind(const struct checking *now)
 {
-    struct fitting_lack lack = {0};
+    struct can_run_lack lack = {0};
     const struct runner_rules opposite = {.images =
                                               !job_needs_images(now->job)};
     bool any;
-    (void)memory_slots(core_memory(now->core), &any);
+    (void)live_slots(core_memory(now->core), &any);
     if (any && first_fit(now) == NULL &&
-        !fitting_allows(now->arena, &opposite, now->job, &lack))
+        !can_run_allows(now->arena, &opposite, now->job, &lack))
         diag_warning(now->warnings, 0, 0, lack.field, "%s", lack.text);
 }
 
 static bool has_secret(const struct checking *now, const struct secret *secret)
 {
-    const struct memory_runner *runner = first_fit(now);
+    const struct live_runner *runner = first_fit(now);
     for (; runner != NULL; runner = next_fit(now, runner->next)) {
         const struct runner_rules *rules = &runner->rules;
         if (secret->file != NULL
@@ -215,8 +215,8 @@ static void check_secrets(const struct checking *now)
 
 static void check_gpus(const struct checking *now)
 {
-    const int64_t needed = gpus_needed(now->core, now->job);
-    const struct gpus_known known = gpus_count(core_memory(now->core));
+    const int64_t needed = gpu_count_needed(now->core, now->job);
+    const struct gpu_count_known known = gpu_count_of(core_memory(now->core));
     if (first_fit(now) != NULL && needed > known.most)
         diag_warning(now->warnings, 0, 0, "",
                      "each trial needs %lld GPU%s, no runner has more than "
@@ -226,10 +226,10 @@ static void check_gpus(const struct checking *now)
 }
 
 /* The largest machine is what a wish can come true on. */
-static struct machine largest(const struct checking *now)
+static struct machine_type largest(const struct checking *now)
 {
-    struct machine most = {0};
-    const struct memory_runner *runner = first_fit(now);
+    struct machine_type most = {0};
+    const struct live_runner *runner = first_fit(now);
     for (; runner != NULL; runner = next_fit(now, runner->next)) {
         if (runner->rules.cpus > most.cpus)
             most.cpus = runner->rules.cpus;
@@ -241,10 +241,10 @@ static struct machine largest(const struct checking *now)
 
 static void check_machine(const struct checking *now, const struct pool *pool)
 {
-    struct machine type;
-    const struct machine most = largest(now);
+    struct machine_type type;
+    const struct machine_type most = largest(now);
     const char *name = pool->machine;
-    if (!machines_find(core_machines(now->core), name, &type)) {
+    if (!machine_types_find(core_machines(now->core), name, &type)) {
         diag_warning(now->warnings, 0, 0, "",
                      "machine type %.64s of the %s is not known here and "
                      "limits nothing; machines.json in the server's data "
@@ -288,7 +288,7 @@ static const char credentials_variable[] = "GOOGLE_APPLICATION_CREDENTIALS";
 
 static bool has_account(const struct checking *now)
 {
-    const struct memory_runner *runner = first_fit(now);
+    const struct live_runner *runner = first_fit(now);
     while (runner != NULL && !has_credentials(&runner->rules, now->job))
         runner = next_fit(now, runner->next);
     return runner != NULL;
@@ -312,7 +312,7 @@ static void check_account(const struct checking *now)
 static void check_gcs(const struct checking *now)
 {
     const bool images = job_needs_images(now->job);
-    const struct memory_runner *runner = first_fit(now);
+    const struct live_runner *runner = first_fit(now);
     if (runner == NULL || !job_mentions_gcs(now->job) ||
         is_named(now->job, credentials_variable) || has_account(now))
         return;
@@ -328,7 +328,7 @@ static void check_gcs(const struct checking *now)
                  "a runner's --gcs-root");
 }
 
-void fitting_check(struct core *core, const struct job *job,
+void can_run_check(struct core *core, const struct job *job,
                    struct diag *errors, struct diag *warnings)
 {
     const struct checking now = {.core = core,

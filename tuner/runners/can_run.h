@@ -12,25 +12,25 @@
 #include "tuner/core/live.h"
 #include "tuner/core/runner_rules.h"
 
-struct fitting_lack {
+struct can_run_lack {
     const char *field; /* path in the job as it is sent */
     const char *text;  /* what is wrong, in the arena or constant */
 };
 
 /* Whether a runner with these rules may run the job's attempts; else *lack
  * says why. GPUs and secrets come and go and are not looked at. */
-bool fitting_allows(struct arena *arena, const struct runner_rules *rules,
-                    const struct job *job, struct fitting_lack *lack);
+bool can_run_allows(struct arena *arena, const struct runner_rules *rules,
+                    const struct job *job, struct can_run_lack *lack);
 
 /* Whether the runner leaves the job's attempts to another one that is there,
  * may run them and has the credentials that they are to have. */
-bool fitting_leaves(struct core *core, struct arena *arena,
-                    const struct memory_runner *runner, const struct job *job);
+bool can_run_leaves(struct core *core, struct arena *arena,
+                    const struct live_runner *runner, const struct job *job);
 
 /* Looks at a job that is being created, against the runners that are there.
  * What each runner of its kind forbids is an error; what a runner that is
  * still to come may offer is a warning. */
-void fitting_check(struct core *core, const struct job *job,
+void can_run_check(struct core *core, const struct job *job,
                    struct diag *errors, struct diag *warnings);
 
 #endif

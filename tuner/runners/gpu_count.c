@@ -3,13 +3,13 @@
 #include "tuner/db/write.h"
 #include "tuner/runners/machine_types.h"
 
-int64_t gpus_needed(struct core *core, const struct job *job)
+int64_t gpu_count_needed(struct core *core, const struct job *job)
 {
-    const struct machines *machines = core_machines(core);
+    const struct machine_types *machines = core_machines(core);
     int64_t n = 0;
     for (size_t i = 0; i < job->n_pools; i++)
         n += job->pools[i].count *
-             machines_needs(machines, job, &job->pools[i]).gpus;
+             machine_types_needs(machines, job, &job->pools[i]).gpus;
     return n;
 }
 
@@ -19,13 +19,13 @@ static enum ht_status add_needs(struct core *core, int64_t study, int64_t *n,
     const struct job *job;
     const enum ht_status status = core_job(core, study, &job, err);
     if (status == HT_OK)
-        *n += gpus_needed(core, job);
+        *n += gpu_count_needed(core, job);
     return status;
 }
 
-enum ht_status gpus_free(struct core *core, struct arena *arena,
-                         const struct memory_runner *runner, int64_t *n,
-                         struct ht_error *err)
+enum ht_status gpu_count_free(struct core *core, struct arena *arena,
+                              const struct live_runner *runner, int64_t *n,
+                              struct ht_error *err)
 {
     struct attempt_list open;
     int64_t used = 0;
@@ -44,10 +44,10 @@ enum ht_status gpus_free(struct core *core, struct arena *arena,
     return status;
 }
 
-struct gpus_known gpus_count(struct memory *memory)
+struct gpu_count_known gpu_count_of(struct live *memory)
 {
-    struct gpus_known known = {0};
-    for (const struct memory_runner *runner = memory_runners(memory);
+    struct gpu_count_known known = {0};
+    for (const struct live_runner *runner = live_runners(memory);
          runner != NULL; runner = runner->next) {
         if (!runner->online)
             continue;

@@ -15,18 +15,18 @@
 #include "tuner/core/live.h"
 
 /* Of one attempt: all replicas together. */
-int64_t gpus_needed(struct core *core, const struct job *job);
+int64_t gpu_count_needed(struct core *core, const struct job *job);
 
 /* Of the runner, not taken by attempts whose processes may still run; where
  * GPUs are shared, all. */
-enum ht_status gpus_free(struct core *core, struct arena *arena,
-                         const struct memory_runner *runner, int64_t *n,
-                         struct ht_error *err);
+enum ht_status gpu_count_free(struct core *core, struct arena *arena,
+                              const struct live_runner *runner, int64_t *n,
+                              struct ht_error *err);
 
-struct gpus_known { /* of the runners online */
-    int64_t most;   /* that one of them has */
+struct gpu_count_known { /* of the runners online */
+    int64_t most;        /* that one of them has */
     int64_t all;
 };
-struct gpus_known gpus_count(struct memory *memory);
+struct gpu_count_known gpu_count_of(struct live *memory);
 
 #endif

@@ -14,20 +14,20 @@ struct sighting {
     int64_t wall_ms;
 };
 
-struct sightings {
+struct last_seen {
     pthread_mutex_t lock;
     size_t n;
     struct sighting *items;
 };
 
-struct sightings *sightings_new(void)
+struct last_seen *last_seen_new(void)
 {
-    struct sightings *sightings = ht_xcalloc(1, sizeof *sightings);
+    struct last_seen *sightings = ht_xcalloc(1, sizeof *sightings);
     pthread_mutex_init(&sightings->lock, NULL);
     return sightings;
 }
 
-void sightings_free(struct sightings *sightings)
+void last_seen_free(struct last_seen *sightings)
 {
     if (sightings == NULL)
         return;
@@ -36,7 +36,7 @@ void sightings_free(struct sightings *sightings)
     free(sightings);
 }
 
-static struct sighting *find(const struct sightings *sightings,
+static struct sighting *find(const struct last_seen *sightings,
                              const char *runner)
 {
     for (size_t i = 0; i < sightings->n; i++)
@@ -45,7 +45,7 @@ static struct sighting *find(const struct sightings *sightings,
     return NULL;
 }
 
-static struct sighting *add(struct sightings *sightings, const char *runner)
+static struct sighting *add(struct last_seen *sightings, const char *runner)
 {
     sightings->items = ht_xrealloc(sightings->items, sightings->n + 1,
                                    sizeof *sightings->items);
@@ -54,7 +54,7 @@ static struct sighting *add(struct sightings *sightings, const char *runner)
     return made;
 }
 
-void sightings_note(struct sightings *sightings, const char *runner,
+void last_seen_note(struct last_seen *sightings, const char *runner,
                     int64_t wall_ms)
 {
     pthread_mutex_lock(&sightings->lock);
@@ -65,7 +65,7 @@ void sightings_note(struct sightings *sightings, const char *runner,
     pthread_mutex_unlock(&sightings->lock);
 }
 
-int64_t sightings_last(struct sightings *sightings, const char *runner)
+int64_t last_seen_ms(struct last_seen *sightings, const char *runner)
 {
     pthread_mutex_lock(&sightings->lock);
     const struct sighting *known = find(sightings, runner);

@@ -7,15 +7,15 @@
 
 #include <stdint.h>
 
-struct sightings;
+struct last_seen;
 
-struct sightings *sightings_new(void);
-void sightings_free(struct sightings *sightings); /* accepts NULL */
+struct last_seen *last_seen_new(void);
+void last_seen_free(struct last_seen *sightings); /* accepts NULL */
 
 /* The runner with that id spoke at this wall time. Any thread. */
-void sightings_note(struct sightings *sightings, const char *runner,
+void last_seen_note(struct last_seen *sightings, const char *runner,
                     int64_t wall_ms);
 /* When it last did; 0: not since the server started. Any thread. */
-int64_t sightings_last(struct sightings *sightings, const char *runner);
+int64_t last_seen_ms(struct last_seen *sightings, const char *runner);
 
 #endif

@@ -92,19 +92,19 @@ static const struct {
     {"complex_model_l_v100", 32, 120, 8},
 };
 
-static bool find_single(const char *name, struct machine *machine)
+static bool find_single(const char *name, struct machine_type *machine)
 {
     for (size_t i = 0; i < sizeof singles / sizeof *singles; i++) {
         if (strcmp(singles[i].name, name) != 0)
             continue;
-        *machine = (struct machine){
+        *machine = (struct machine_type){
             singles[i].cpus, (int64_t)(singles[i].gib * GIB), singles[i].gpus};
         return true;
     }
     return false;
 }
 
-static bool find_family(const char *name, struct machine *machine)
+static bool find_family(const char *name, struct machine_type *machine)
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         const size_t len = strlen(families[i].prefix);
@@ -116,7 +116,7 @@ static bool find_family(const char *name, struct machine *machine)
             if (strcmp(name + len, size) != 0)
                 continue;
             const double cpus = families[i].sizes[k];
-            *machine = (struct machine){
+            *machine = (struct machine_type){
                 cpus, (int64_t)(cpus * families[i].gib * GIB), 0};
             return true;
         }
@@ -128,10 +128,10 @@ static bool find_family(const char *name, struct machine *machine)
 
 struct own { /* one type of the file */
     const char *name;
-    struct machine machine;
+    struct machine_type machine;
 };
 
-struct machines {
+struct machine_types {
     char *path;
     struct arena *arena; /* of the last good content */
     size_t n;
@@ -141,9 +141,9 @@ struct machines {
     off_t size;
 };
 
-struct machines *machines_new(const char *data_dir)
+struct machine_types *machine_types_new(const char *data_dir)
 {
-    struct machines *machines = ht_xcalloc(1, sizeof *machines);
+    struct machine_types *machines = ht_xcalloc(1, sizeof *machines);
     struct text path = {0};
     text_printf(&path, "%s/machines.json", data_dir);
     machines->path = path.data;
@@ -151,7 +151,7 @@ struct machines *machines_new(const char *data_dir)
     return machines;
 }
 
-void machines_free(struct machines *machines)
+void machine_types_free(struct machine_types *machines)
 {
     if (machines == NULL)
         return;
@@ -190,7 +190,7 @@ static bool read_memory(const struct node *node, int64_t *bytes)
 static bool read_type(const struct node *node, struct own *own)
 {
     enum { MOST_CPUS = 100000, MOST_GPUS = 1024 };
-    struct machine *machine = &own->machine;
+    struct machine_type *machine = &own->machine;
     own->name = node->key;
     if (node->kind != NODE_MAP)
         return false;
@@ -211,7 +211,7 @@ static bool read_type(const struct node *node, struct own *own)
 }
 
 /* Whole or not at all. */
-static void take(struct machines *machines, struct arena *arena,
+static void take(struct machine_types *machines, struct arena *arena,
                  const struct node *root)
 {
     struct own *own = arena_alloc(arena, root->count + 1, sizeof *own);
@@ -234,7 +234,7 @@ static void take(struct machines *machines, struct arena *arena,
               n);
 }
 
-static void parse(struct machines *machines, const char *bytes, size_t len)
+static void parse(struct machine_types *machines, const char *bytes, size_t len)
 {
     struct arena *arena = arena_new();
     struct diag diag;
@@ -251,7 +251,7 @@ static void parse(struct machines *machines, const char *bytes, size_t len)
     arena_free(arena);
 }
 
-static void read_file(struct machines *machines, int fd)
+static void read_file(struct machine_types *machines, int fd)
 {
     char *bytes = ht_xcalloc(MOST_BYTES + 1, 1);
     size_t len = 0;
@@ -268,7 +268,7 @@ static void read_file(struct machines *machines, int fd)
     free(bytes);
 }
 
-static void forget(struct machines *machines)
+static void forget(struct machine_types *machines)
 {
     arena_reset(machines->arena);
     machines->own = NULL;
@@ -277,7 +277,7 @@ static void forget(struct machines *machines)
     machines->changed = (struct timespec){0};
 }
 
-void machines_refresh(struct machines *machines, int64_t now_ms)
+void machine_types_refresh(struct machine_types *machines, int64_t now_ms)
 {
     if (now_ms < machines->look_at_ms)
         return;
@@ -304,8 +304,8 @@ void machines_refresh(struct machines *machines, int64_t now_ms)
 
 /* ---- asking ---- */
 
-bool machines_find(const struct machines *machines, const char *name,
-                   struct machine *machine)
+bool machine_types_find(const struct machine_types *machines, const char *name,
+                        struct machine_type *machine)
 {
     for (size_t i = 0; machines != NULL && i < machines->n; i++) {
         if (strcmp(machines->own[i].name, name) != 0)
@@ -316,17 +316,19 @@ bool machines_find(const struct machines *machines, const char *name,
     return find_single(name, machine) || find_family(name, machine);
 }
 
-struct machine machines_needs(const struct machines *machines,
-                              const struct job *job, const struct pool *pool)
+struct machine_type machine_types_needs(const struct machine_types *machines,
+                                        const struct job *job,
+                                        const struct pool *pool)
 {
-    struct machine needs = {
+    struct machine_type needs = {
         .cpus = pool->cpus > 0 ? pool->cpus : job->cpus,
         .memory =
             pool->memory_bytes > 0 ? pool->memory_bytes : job->memory_bytes,
         .gpus = pool->gpus,
     };
-    struct machine type;
-    if (pool->machine == NULL || !machines_find(machines, pool->machine, &type))
+    struct machine_type type;
+    if (pool->machine == NULL ||
+        !machine_types_find(machines, pool->machine, &type))
         return needs;
     if (needs.cpus <= 0)
         needs.cpus = type.cpus;

@@ -17,30 +17,31 @@
 
 #include "proto/job/job.h"
 
-struct machine {
+struct machine_type {
     double cpus;    /* 0: no limit */
     int64_t memory; /* bytes, 0: no limit */
     int64_t gpus;
 };
 
-struct machines;
+struct machine_types;
 
 /* The file need not exist. */
-struct machines *machines_new(const char *data_dir);
-void machines_free(struct machines *machines); /* accepts NULL */
+struct machine_types *machine_types_new(const char *data_dir);
+void machine_types_free(struct machine_types *machines); /* accepts NULL */
 
 /* Reads the file again when it has changed; looks at most once a second. What
  * is wrong with it is logged, and the last good content stays. */
-void machines_refresh(struct machines *machines, int64_t now_ms);
+void machine_types_refresh(struct machine_types *machines, int64_t now_ms);
 
 /* False when nobody knows the type. `machines` NULL: only what Google
  * documents, on any thread. */
-bool machines_find(const struct machines *machines, const char *name,
-                   struct machine *machine);
+bool machine_types_find(const struct machine_types *machines, const char *name,
+                        struct machine_type *machine);
 
 /* What each replica of the pool asks for: what the pool says, else the job,
  * else its machine type. */
-struct machine machines_needs(const struct machines *machines,
-                              const struct job *job, const struct pool *pool);
+struct machine_type machine_types_needs(const struct machine_types *machines,
+                                        const struct job *job,
+                                        const struct pool *pool);
 
 #endif

@@ -85,7 +85,7 @@ static size_t count_open(const struct finalist *finalist)
 {
     size_t n = 0;
     for (size_t i = 0; i < finalist->n; i++)
-        n += !trial_state_is_final(finalist->runs[i].state);
+        n += !db_trial_state_is_final(finalist->runs[i].state);
     return n;
 }
 
@@ -133,7 +133,7 @@ static void add_runs(cJSON *item, const struct finalist *finalist)
         cJSON *shown = json_push_object(array);
         json_add_int_text(shown, "trial", run->id);
         json_add_int(shown, "replicate", run->replicate);
-        json_add_string(shown, "state", trial_state_name(run->state));
+        json_add_string(shown, "state", db_trial_state_name(run->state));
         if (confirm_counts(finalist, run))
             json_add_double(shown, "value", run->objective);
     }

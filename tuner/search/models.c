@@ -11,7 +11,7 @@ enum {
     LEAST_RESULTS = 3 /* of a model */
 };
 
-struct insight {
+struct models {
     int64_t study, revision;
     int64_t seed; /* of the study: where fits begin */
     struct arena *arena;
@@ -23,9 +23,9 @@ struct insight {
     struct importance *importances[SETTING_METRICS]; /* NULL: not asked yet */
 };
 
-static struct insight *new_insight(const struct study_row *study)
+static struct models *new_insight(const struct study_row *study)
 {
-    struct insight *insight = ht_xcalloc(1, sizeof *insight);
+    struct models *insight = ht_xcalloc(1, sizeof *insight);
     insight->study = study->id;
     insight->revision = study->revision;
     insight->seed = study->seed;
@@ -33,7 +33,7 @@ static struct insight *new_insight(const struct study_row *study)
     return insight;
 }
 
-void insight_free(struct insight *insight)
+void models_free(struct models *insight)
 {
     if (insight == NULL)
         return;
@@ -48,25 +48,27 @@ void insight_free(struct insight *insight)
 
 /* ---- reading ---- */
 
-static enum ht_status add_trial(struct insight *insight, struct arena *arena,
+static enum ht_status add_trial(struct models *insight, struct arena *arena,
                                 const struct trial_row *trial,
                                 struct ht_error *err)
 {
     const struct space *space = &insight->job->space;
     struct value *point = arena_alloc(arena, space->n + 1, sizeof *point);
     double values[SETTING_METRICS];
-    if (!trial_state_is_final(trial->state) || trial->state == TRIAL_CANCELLED)
+    if (!db_trial_state_is_final(trial->state) ||
+        trial->state == TRIAL_CANCELLED)
         return HT_OK;
-    const enum ht_status status = point_parse(space, trial->params, point, err);
+    const enum ht_status status =
+        space_point_parse(space, trial->params, point, err);
     if (status != HT_OK)
         return status;
     const struct observation seen =
-        result_read(insight->job, trial, point, values);
+        trial_result_read(insight->job, trial, point, values);
     history_add(&insight->history, &seen);
     return HT_OK;
 }
 
-static enum ht_status read_trials(struct insight *insight, struct db *db,
+static enum ht_status read_trials(struct models *insight, struct db *db,
                                   struct ht_error *err)
 {
     struct arena *arena = arena_new();
@@ -86,11 +88,11 @@ static enum ht_status read_trials(struct insight *insight, struct db *db,
     return status;
 }
 
-static enum ht_status fill(struct insight *insight, struct db *db,
+static enum ht_status fill(struct models *insight, struct db *db,
                            const struct study_row *study, struct ht_error *err)
 {
     const enum ht_status status =
-        job_parse(insight->arena, study->spec, &insight->job, err);
+        vertex_parse(insight->arena, study->spec, &insight->job, err);
     if (status != HT_OK)
         return status;
     encoding_init(&insight->encoding, &insight->job->space);
@@ -104,7 +106,7 @@ static enum ht_status fill(struct insight *insight, struct db *db,
 
 /* Whether no result came or went since the insight was taken. A study that runs
  * has a new revision with every report. */
-static enum ht_status still_holds(struct insight *kept, struct db *db,
+static enum ht_status still_holds(struct models *kept, struct db *db,
                                   const struct study_row *study, bool *holds,
                                   struct ht_error *err)
 {
@@ -120,19 +122,19 @@ static enum ht_status still_holds(struct insight *kept, struct db *db,
     return status;
 }
 
-enum ht_status insight_of(struct insight **kept, struct db *db,
-                          const struct study_row *study,
-                          struct insight **insight, struct ht_error *err)
+enum ht_status models_of(struct models **kept, struct db *db,
+                         const struct study_row *study, struct models **insight,
+                         struct ht_error *err)
 {
     bool holds;
     enum ht_status status = still_holds(*kept, db, study, &holds, err);
     if (status == HT_OK && !holds) {
-        insight_free(*kept);
+        models_free(*kept);
         *kept = new_insight(study);
         status = fill(*kept, db, study, err);
     }
     if (status != HT_OK) {
-        insight_free(*kept);
+        models_free(*kept);
         *kept = NULL;
         return status;
     }
@@ -142,22 +144,22 @@ enum ht_status insight_of(struct insight **kept, struct db *db,
 
 /* ---- what is in it ---- */
 
-const struct job *insight_job(const struct insight *insight)
+const struct job *models_job(const struct models *insight)
 {
     return insight->job;
 }
 
-const struct encoding *insight_encoding(const struct insight *insight)
+const struct encoding *models_encoding(const struct models *insight)
 {
     return &insight->encoding;
 }
 
-const struct history *insight_history(const struct insight *insight)
+const struct history *models_history(const struct models *insight)
 {
     return &insight->history;
 }
 
-const struct goal_model *insight_model(struct insight *insight, size_t metric)
+const struct goal_model *models_model(struct models *insight, size_t metric)
 {
     const struct history *history = &insight->history;
     struct goal_model *model = &insight->models[metric];
@@ -165,16 +167,16 @@ const struct goal_model *insight_model(struct insight *insight, size_t metric)
         history_feasible(history, history->n) >= LEAST_RESULTS) {
         const uint64_t seed = (uint64_t)insight->seed;
         struct goal_hyper hyper;
-        goal_hyper_init(&hyper, metric,
-                        search_setting(insight->job, seed).noise);
+        goal_model_hyper_init(&hyper, metric,
+                              search_setting(insight->job, seed).noise);
         insight->tried[metric] = true;
         goal_model_init(model, history, &hyper, seed, 0);
     }
     return model->n > 0 ? model : NULL;
 }
 
-const struct importance *insight_importances(struct insight *insight,
-                                             size_t metric)
+const struct importance *models_importances(struct models *insight,
+                                            size_t metric)
 {
     const uint64_t seed = (uint64_t)insight->seed;
     struct importance *found = insight->importances[metric];

@@ -13,26 +13,26 @@
 #include "proto/job/job.h"
 #include "tuner/db/db.h"
 
-struct insight;
+struct models;
 
 /* The study's results in the reader's snapshot, taken anew into *kept when that
  * holds something else. It belongs to *kept until the next call. */
-enum ht_status insight_of(struct insight **kept, struct db *db,
-                          const struct study_row *study,
-                          struct insight **insight, struct ht_error *err);
-void insight_free(struct insight *insight); /* accepts NULL */
+enum ht_status models_of(struct models **kept, struct db *db,
+                         const struct study_row *study, struct models **insight,
+                         struct ht_error *err);
+void models_free(struct models *insight); /* accepts NULL */
 
-const struct job *insight_job(const struct insight *insight);
-const struct encoding *insight_encoding(const struct insight *insight);
-const struct history *insight_history(const struct insight *insight);
+const struct job *models_job(const struct models *insight);
+const struct encoding *models_encoding(const struct models *insight);
+const struct history *models_history(const struct models *insight);
 
 /* What is believed of a metric, or NULL with too few results to believe
  * anything. Belongs to the insight. */
-const struct goal_model *insight_model(struct insight *insight, size_t metric);
+const struct goal_model *models_model(struct models *insight, size_t metric);
 
 /* How much each coordinate matters to a metric, or NULL with too few results.
  * Belongs to the insight. */
-const struct importance *insight_importances(struct insight *insight,
-                                             size_t metric);
+const struct importance *models_importances(struct models *insight,
+                                            size_t metric);
 
 #endif

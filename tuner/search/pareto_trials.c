@@ -11,8 +11,9 @@
 static bool read_objectives(const struct job *job, const struct front_row *row,
                             double objectives[SETTING_METRICS])
 {
-    return result_values(job, &row->objective, row->metrics, objectives) &&
-           result_is_safe(job, objectives);
+    return trial_result_values(job, &row->objective, row->metrics,
+                               objectives) &&
+           trial_result_is_safe(job, objectives);
 }
 
 /* All but one; 0: all. */
@@ -50,9 +51,9 @@ static enum ht_status best_marked(struct db *db, struct arena *arena,
     return db_trial_get(db, arena, study, rows.rows[at].id, best, err);
 }
 
-enum ht_status front_best(struct db *db, struct arena *arena, int64_t study,
-                          const struct job *job, struct trial_row *best,
-                          struct ht_error *err)
+enum ht_status pareto_trials_best(struct db *db, struct arena *arena,
+                                  int64_t study, const struct job *job,
+                                  struct trial_row *best, struct ht_error *err)
 {
     return job->n_metrics > 1
                ? best_marked(db, arena, study, job, best, err)
@@ -65,7 +66,8 @@ static enum ht_status list_one(struct db *db, struct arena *arena,
                                struct id_list *ids, struct ht_error *err)
 {
     struct trial_row best = {0};
-    const enum ht_status status = front_best(db, arena, study, job, &best, err);
+    const enum ht_status status =
+        pareto_trials_best(db, arena, study, job, &best, err);
     if (status != HT_OK && status != HT_NOT_FOUND)
         return status;
     int64_t *id = arena_alloc(arena, 1, sizeof *id);
@@ -74,9 +76,9 @@ static enum ht_status list_one(struct db *db, struct arena *arena,
     return HT_OK;
 }
 
-enum ht_status front_list(struct db *db, struct arena *arena, int64_t study,
-                          const struct job *job, struct id_list *ids,
-                          struct ht_error *err)
+enum ht_status pareto_trials_list(struct db *db, struct arena *arena,
+                                  int64_t study, const struct job *job,
+                                  struct id_list *ids, struct ht_error *err)
 {
     struct front_rows rows;
     if (job_objectives(job) == 1)
@@ -96,7 +98,7 @@ enum ht_status front_list(struct db *db, struct arena *arena, int64_t study,
 static enum ht_status note_one(struct db *db, struct arena *arena,
                                const struct job *job,
                                const struct trial_row *trial,
-                               struct front_change *change,
+                               struct pareto_trials_change *change,
                                struct ht_error *err)
 {
     struct trial_row best;
@@ -146,7 +148,7 @@ static enum ht_status change_marks(struct db *db, const struct trial_row *trial,
 static enum ht_status note_several(struct db *db, struct arena *arena,
                                    const struct job *job,
                                    const struct trial_row *trial,
-                                   struct front_change *change,
+                                   struct pareto_trials_change *change,
                                    struct ht_error *err)
 {
     const struct front_row row = {trial->id, trial->objective,
@@ -169,11 +171,13 @@ static enum ht_status note_several(struct db *db, struct arena *arena,
     return status;
 }
 
-enum ht_status front_note(struct db *db, struct arena *arena,
-                          const struct job *job, const struct trial_row *trial,
-                          struct front_change *change, struct ht_error *err)
+enum ht_status pareto_trials_note(struct db *db, struct arena *arena,
+                                  const struct job *job,
+                                  const struct trial_row *trial,
+                                  struct pareto_trials_change *change,
+                                  struct ht_error *err)
 {
-    *change = (struct front_change){0};
+    *change = (struct pareto_trials_change){0};
     if (!trial->has_objective)
         return HT_OK;
     return job->n_metrics > 1 ? note_several(db, arena, job, trial, change, err)
@@ -216,8 +220,9 @@ static enum ht_status mark_study(struct db *db, int64_t study, int64_t without,
     return status;
 }
 
-enum ht_status front_forget(struct db *db, const struct job *job,
-                            const struct trial_row *trial, struct ht_error *err)
+enum ht_status pareto_trials_forget(struct db *db, const struct job *job,
+                                    const struct trial_row *trial,
+                                    struct ht_error *err)
 {
     bool marked = false;
     enum ht_status status = HT_OK;

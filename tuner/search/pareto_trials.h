@@ -17,16 +17,16 @@
 
 /* Any thread. Of several objectives the best one in the first.
  * HT_NOT_FOUND  no trial has a result, or none is within the bounds */
-enum ht_status front_best(struct db *db, struct arena *arena, int64_t study,
-                          const struct job *job, struct trial_row *best,
-                          struct ht_error *err);
+enum ht_status pareto_trials_best(struct db *db, struct arena *arena,
+                                  int64_t study, const struct job *job,
+                                  struct trial_row *best, struct ht_error *err);
 
 /* Any thread. Ids, oldest first. */
-enum ht_status front_list(struct db *db, struct arena *arena, int64_t study,
-                          const struct job *job, struct id_list *ids,
-                          struct ht_error *err);
+enum ht_status pareto_trials_list(struct db *db, struct arena *arena,
+                                  int64_t study, const struct job *job,
+                                  struct id_list *ids, struct ht_error *err);
 
-struct front_change {
+struct pareto_trials_change {
     bool gain;             /* the trial is better than all before, or it beats
                               or adds to what nothing beat */
     struct id_list beaten; /* with several metrics: those that it is better
@@ -35,13 +35,15 @@ struct front_change {
 
 /* Core thread. Takes in a trial that ends, by its final values, before its row
  * is saved. The lists are in the arena. */
-enum ht_status front_note(struct db *db, struct arena *arena,
-                          const struct job *job, const struct trial_row *trial,
-                          struct front_change *change, struct ht_error *err);
+enum ht_status pareto_trials_note(struct db *db, struct arena *arena,
+                                  const struct job *job,
+                                  const struct trial_row *trial,
+                                  struct pareto_trials_change *change,
+                                  struct ht_error *err);
 
 /* Core thread. The trial's result is taken back; its row is still there. */
-enum ht_status front_forget(struct db *db, const struct job *job,
-                            const struct trial_row *trial,
-                            struct ht_error *err);
+enum ht_status pareto_trials_forget(struct db *db, const struct job *job,
+                                    const struct trial_row *trial,
+                                    struct ht_error *err);
 
 #endif

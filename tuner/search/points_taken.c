@@ -15,7 +15,7 @@ static uint64_t hash(const char *text)
     return value;
 }
 
-static size_t slot_of(const struct point_set *set, const char *point)
+static size_t slot_of(const struct points_taken *set, const char *point)
 {
     size_t slot = (size_t)hash(point) & (set->cap - 1);
     while (set->slots[slot] != NULL && strcmp(set->slots[slot], point) != 0)
@@ -23,7 +23,7 @@ static size_t slot_of(const struct point_set *set, const char *point)
     return slot;
 }
 
-void point_set_clear(struct point_set *set)
+void points_taken_clear(struct points_taken *set)
 {
     for (size_t i = 0; i < set->cap; i++) {
         free(set->slots[i]);
@@ -32,22 +32,22 @@ void point_set_clear(struct point_set *set)
     set->n = 0;
 }
 
-void point_set_free(struct point_set *set)
+void points_taken_free(struct points_taken *set)
 {
-    point_set_clear(set);
+    points_taken_clear(set);
     free(set->slots);
-    *set = (struct point_set){0};
+    *set = (struct points_taken){0};
 }
 
-bool point_set_has(const struct point_set *set, const char *point)
+bool points_taken_has(const struct points_taken *set, const char *point)
 {
     return set->n > 0 && set->slots[slot_of(set, point)] != NULL;
 }
 
-static void grow(struct point_set *set)
+static void grow(struct points_taken *set)
 {
-    struct point_set larger = {.n = set->n,
-                               .cap = set->cap == 0 ? 64 : 2 * set->cap};
+    struct points_taken larger = {.n = set->n,
+                                  .cap = set->cap == 0 ? 64 : 2 * set->cap};
     larger.slots = ht_xcalloc(larger.cap, sizeof *larger.slots);
     for (size_t i = 0; i < set->cap; i++)
         if (set->slots[i] != NULL)
@@ -58,7 +58,7 @@ static void grow(struct point_set *set)
     free(old);
 }
 
-bool point_set_add(struct point_set *set, const char *point)
+bool points_taken_add(struct points_taken *set, const char *point)
 {
     if (2 * (set->n + 1) > set->cap)
         grow(set);

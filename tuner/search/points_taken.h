@@ -5,16 +5,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct point_set {
+struct points_taken {
     size_t n;     /* members */
     size_t cap;   /* slots, a power of two or 0 */
     char **slots; /* owned texts, NULL: free */
 };
 
-void point_set_free(struct point_set *set);
-bool point_set_has(const struct point_set *set, const char *point);
+void points_taken_free(struct points_taken *set);
+bool points_taken_has(const struct points_taken *set, const char *point);
 /* Copies the text; false when it was there already. */
-bool point_set_add(struct point_set *set, const char *point);
-void point_set_clear(struct point_set *set);
+bool points_taken_add(struct points_taken *set, const char *point);
+void points_taken_clear(struct points_taken *set);
 
 #endif

@@ -27,7 +27,7 @@ static void add_predicted(cJSON *array, const struct metric_goal *metric,
 }
 
 static void add_nearest(cJSON *object, const struct reason *reason,
-                        const struct why_origin *origin)
+                        const struct reason_json_origin *origin)
 {
     cJSON *item = json_add_object(object, "nearest");
     json_add_int_text(item, "trial", origin->nearest);
@@ -50,7 +50,7 @@ static void add_earlier(cJSON *object, const struct prior_list *list)
     }
 }
 
-static void add_origin(cJSON *object, const struct why_origin *origin)
+static void add_origin(cJSON *object, const struct reason_json_origin *origin)
 {
     json_add_int_text(object, "revision", origin->revision);
     json_add_int_text(object, "ordinal", origin->ordinal);
@@ -64,9 +64,9 @@ static void add_origin(cJSON *object, const struct why_origin *origin)
                               cJSON_CreateRaw(origin->context));
 }
 
-const char *why_text(struct arena *arena, const struct job *job,
-                     const struct reason *reason,
-                     const struct why_origin *origin)
+const char *reason_json_text(struct arena *arena, const struct job *job,
+                             const struct reason *reason,
+                             const struct reason_json_origin *origin)
 {
     cJSON *object = cJSON_CreateObject();
     json_add_string(object, "kind", kinds[reason->kind]);
@@ -94,7 +94,7 @@ static bool read_whole(const struct node *object, const char *key,
 }
 
 static void read_pending(struct arena *arena, const struct node *list,
-                         struct why_origin *origin)
+                         struct reason_json_origin *origin)
 {
     const size_t size = list == NULL ? 0 : list->count;
     int64_t *ids = arena_alloc(arena, size + 1, sizeof *ids);
@@ -109,9 +109,10 @@ static const char *read_context(struct arena *arena, const struct node *node)
     return node == NULL ? NULL : json_text(arena, json_of_node(node));
 }
 
-bool why_read(struct arena *arena, const char *why, struct why_origin *origin)
+bool reason_json_read(struct arena *arena, const char *why,
+                      struct reason_json_origin *origin)
 {
-    struct why_origin read = {0};
+    struct reason_json_origin read = {0};
     struct diag diag;
     if (why == NULL)
         return false;

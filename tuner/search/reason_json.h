@@ -35,7 +35,7 @@
 #include "tuner/db/prior.h"
 
 /* What a suggestion was made from. */
-struct why_origin {
+struct reason_json_origin {
     int64_t revision;   /* of the newest event that was known */
     int64_t ordinal;    /* of the suggestion in its study */
     int64_t batch;      /* how many came before in the same question */
@@ -48,12 +48,13 @@ struct why_origin {
     const struct prior_list *earlier; /* studies that it starts from */
 };
 
-const char *why_text(struct arena *arena, const struct job *job,
-                     const struct reason *reason,
-                     const struct why_origin *origin);
+const char *reason_json_text(struct arena *arena, const struct job *job,
+                             const struct reason *reason,
+                             const struct reason_json_origin *origin);
 
 /* What a stored suggestion was made from; texts and lists in the arena.
  * `nearest` and `earlier` are left out. False when the text does not say it. */
-bool why_read(struct arena *arena, const char *why, struct why_origin *origin);
+bool reason_json_read(struct arena *arena, const char *why,
+                      struct reason_json_origin *origin);
 
 #endif

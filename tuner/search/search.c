@@ -101,7 +101,7 @@ static const struct worker_role role = {.name = "search",
 enum ht_status search_start(struct core *core, const char *path,
                             struct worker **search, struct ht_error *err)
 {
-    algorithms_init();
+    algorithm_init();
     return worker_start(&role, core, path, search, err);
 }
 

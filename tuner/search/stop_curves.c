@@ -67,7 +67,7 @@ static enum ht_status begin(struct stop_curves *curves,
 {
     const char *spec = arena_strdup(curves->arena, row->spec);
     const enum ht_status status =
-        job_parse(curves->arena, spec, &curves->job, err);
+        vertex_parse(curves->arena, spec, &curves->job, err);
     if (status != HT_OK)
         return status;
     curves->spec = spec;
@@ -234,7 +234,8 @@ static enum ht_status draw(const struct stop_curves *curves, struct db *db,
     struct measurement_list list;
     struct attempt_list attempts = {0};
     struct drawing drawing;
-    enum ht_status status = point_parse(&job->space, trial->params, point, err);
+    enum ht_status status =
+        space_point_parse(&job->space, trial->params, point, err);
     if (status == HT_OK)
         status = read_records(db, scratch, job, trial, &list, err);
     if (status == HT_OK && job->early_stop.by_time)
@@ -242,7 +243,7 @@ static enum ht_status draw(const struct stop_curves *curves, struct db *db,
                                  &attempts, err);
     if (status == HT_OK) {
         const bool whole = trial->state == TRIAL_SUCCEEDED;
-        const bool open = !trial_state_is_final(trial->state) &&
+        const bool open = !db_trial_state_is_final(trial->state) &&
                           trial->state != TRIAL_STOPPING;
         *curve = (struct stop_curve){.ordinal = (uint64_t)trial->ordinal,
                                      .point = point,
@@ -255,7 +256,7 @@ static enum ht_status draw(const struct stop_curves *curves, struct db *db,
         drawing.attempts = attempts;
         draw_records(&drawing, &list);
         if (whole) {
-            result_read(job, trial, point, finals);
+            trial_result_read(job, trial, point, finals);
             draw_final(&drawing, finals);
             curve->finals = finals;
         }

@@ -108,13 +108,13 @@ static const struct worker_role role = {.name = "judging",
                                         .read = read_curves,
                                         .answer = answer};
 
-enum ht_status judge_start(struct core *core, const char *path,
-                           struct worker **judge, struct ht_error *err)
+enum ht_status stop_worker_start(struct core *core, const char *path,
+                                 struct worker **judge, struct ht_error *err)
 {
     return worker_start(&role, core, path, judge, err);
 }
 
-void judge_ask(struct worker *judge, int64_t study, int64_t trial)
+void stop_worker_ask(struct worker *judge, int64_t study, int64_t trial)
 {
     worker_ask(judge, &(struct worker_question){
                           .study = study, .number = trial, .n = 1});

@@ -16,11 +16,11 @@ struct core;
 struct worker;
 
 /* Starts the worker for the database at `path`; worker_stop() ends it. */
-enum ht_status judge_start(struct core *core, const char *path,
-                           struct worker **judge, struct ht_error *err);
+enum ht_status stop_worker_start(struct core *core, const char *path,
+                                 struct worker **judge, struct ht_error *err);
 
 /* The answer comes through the core's queue to early_stop_accept(), whatever
  * the verdict is. */
-void judge_ask(struct worker *judge, int64_t study, int64_t trial);
+void stop_worker_ask(struct worker *judge, int64_t study, int64_t trial);
 
 #endif

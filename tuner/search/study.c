@@ -33,7 +33,7 @@ struct search_study {
     struct job *job;                /* NULL: nothing read yet */
     const struct algorithm *algorithm;
     void *state;
-    struct prior_knowledge known;      /* of earlier studies */
+    struct warm_start_knowledge known; /* of earlier studies */
     struct constraint_set constraints; /* of the job */
     int64_t revision;                  /* newest event that is in here */
     int64_t until;                     /* newest event that may be */
@@ -43,8 +43,8 @@ struct search_study {
     int64_t deadline_ms;  /* monotonic, of questions */
     struct pending_trials pending;
     struct observed observed;
-    struct point_set taken;
-    struct point_set proposed; /* of the question at hand */
+    struct points_taken taken;
+    struct points_taken proposed; /* of the question at hand */
     struct text scratch;
 };
 
@@ -69,8 +69,8 @@ void search_study_free(struct search_study *study)
         study->algorithm->free(study->state);
     pending_trials_clear(&study->pending);
     free(study->observed.trials);
-    point_set_free(&study->taken);
-    point_set_free(&study->proposed);
+    points_taken_free(&study->taken);
+    points_taken_free(&study->proposed);
     text_free(&study->scratch);
     arena_free(study->arena);
     free(study);
@@ -97,8 +97,8 @@ static enum ht_status take_earlier(struct search_study *study,
 {
     enum ht_status status = HT_OK;
     for (size_t i = 0; status == HT_OK && i < study->known.n_own; i++) {
-        const struct prior_result *result = &study->known.own[i];
-        point_set_add(&study->taken, result->point);
+        const struct warm_start_result *result = &study->known.own[i];
+        points_taken_add(&study->taken, result->point);
         note_observed(study, result->study, result->trial);
         status = study->algorithm->observe(study->state, &result->seen, err);
     }
@@ -113,7 +113,7 @@ static enum ht_status begin(struct search_study *study, struct db *db,
     enum ht_status status =
         db_study_get(db, study->arena, study->id, &row, err);
     if (status == HT_OK)
-        status = job_parse(study->arena, row.spec, &study->job, err);
+        status = vertex_parse(study->arena, row.spec, &study->job, err);
     if (status != HT_OK)
         return status;
     study->max_trials = study->job->max_trials;
@@ -125,8 +125,8 @@ static enum ht_status begin(struct search_study *study, struct db *db,
     if (status != HT_OK)
         return status;
     struct setting setting = search_setting(study->job, (uint64_t)row.seed);
-    status =
-        prior_read(db, study->arena, study->id, study->job, &study->known, err);
+    status = warm_start_read(db, study->arena, study->id, study->job,
+                             &study->known, err);
     if (status != HT_OK)
         return status;
     setting.n_priors = study->known.n_studies;
@@ -141,7 +141,7 @@ static enum ht_status forget(struct search_study *study, struct ht_error *err)
 {
     study->algorithm->forget(study->state);
     pending_trials_clear(&study->pending);
-    point_set_clear(&study->taken);
+    points_taken_clear(&study->taken);
     study->observed.n = 0;
     study->revision = study->newest_trial = 0;
     study->lost = false;
@@ -155,7 +155,7 @@ static enum ht_status read_max_trials(struct search_study *study, struct db *db,
     struct job *job;
     enum ht_status status = db_study_get(db, arena, study->id, &row, err);
     if (status == HT_OK)
-        status = job_parse(arena, row.spec, &job, err);
+        status = vertex_parse(arena, row.spec, &job, err);
     if (status == HT_OK)
         study->max_trials = job->max_trials;
     return status;
@@ -167,7 +167,7 @@ static enum ht_status observe(struct search_study *study,
 {
     double values[SETTING_METRICS];
     const struct observation seen =
-        result_read(study->job, trial, point, values);
+        trial_result_read(study->job, trial, point, values);
     note_observed(study, NULL, trial->id);
     return study->algorithm->observe(study->state, &seen, err);
 }
@@ -187,7 +187,7 @@ static bool may_count(const char *state)
                                             TRIAL_FAILED,    TRIAL_INFEASIBLE,
                                             TRIAL_CANCELLED, TRIAL_PAUSED};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (strcmp(state, trial_state_name(ends[i])) == 0)
+        if (strcmp(state, db_trial_state_name(ends[i])) == 0)
             return true;
     return false;
 }
@@ -232,7 +232,8 @@ static enum ht_status count_end(struct search_study *study,
 {
     if (trial->state == TRIAL_CANCELLED)
         return HT_OK;
-    if (trial->state != TRIAL_PAUSED || result_is_foretold(study->job, trial))
+    if (trial->state != TRIAL_PAUSED ||
+        trial_result_is_foretold(study->job, trial))
         return observe(study, trial, point, err);
     pending_trials_add(&study->pending, trial->id, point, study->job->space.n);
     return HT_OK;
@@ -240,7 +241,7 @@ static enum ht_status count_end(struct search_study *study,
 
 static bool went_to(const struct event_row *event, enum trial_state state)
 {
-    return strcmp(event->to, trial_state_name(state)) == 0;
+    return strcmp(event->to, db_trial_state_name(state)) == 0;
 }
 
 /* The trial has moved on since, which is not to be known yet. Without a result
@@ -320,14 +321,14 @@ static enum ht_status change_trial(struct search_study *study, struct db *db,
     if (status == HT_NOT_FOUND)
         return skip_deleted(study, db, event, err);
     if (status == HT_OK)
-        status = point_parse(space, trial.params, point, err);
+        status = space_point_parse(space, trial.params, point, err);
     if (status != HT_OK)
         return status;
     if (change_of(event) == CHANGE_ENDED)
         return end_trial(study, db, event, &trial, point, err);
     if (trial.confirms == 0) /* else its point has been believed already */
         pending_trials_add(&study->pending, trial.id, point, space->n);
-    point_set_add(&study->taken, trial.params);
+    points_taken_add(&study->taken, trial.params);
     note_trial(study, trial.id);
     return HT_OK;
 }
@@ -432,9 +433,9 @@ static bool is_taken(void *context, const struct value point[])
 {
     struct search_study *study = context;
     text_clear(&study->scratch);
-    point_text(&study->job->space, point, &study->scratch);
-    return point_set_has(&study->taken, study->scratch.data) ||
-           point_set_has(&study->proposed, study->scratch.data);
+    space_point_text(&study->job->space, point, &study->scratch);
+    return points_taken_has(&study->taken, study->scratch.data) ||
+           points_taken_has(&study->proposed, study->scratch.data);
 }
 
 /* Open trials first, room for the batch's own behind. */
@@ -460,7 +461,8 @@ static const int64_t *list_pending_ids(const struct search_study *study,
 static struct suggestion propose(struct search_study *study,
                                  const struct value point[],
                                  const struct reason *reason,
-                                 struct why_origin *origin, struct arena *arena)
+                                 struct reason_json_origin *origin,
+                                 struct arena *arena)
 {
     const struct observed_trial none = {0};
     const struct observed_trial nearest =
@@ -468,11 +470,11 @@ static struct suggestion propose(struct search_study *study,
     origin->nearest = nearest.id;
     origin->nearest_study = nearest.study;
     text_clear(&study->scratch);
-    point_text(&study->job->space, point, &study->scratch);
-    point_set_add(&study->proposed, study->scratch.data);
+    space_point_text(&study->job->space, point, &study->scratch);
+    points_taken_add(&study->proposed, study->scratch.data);
     return (struct suggestion){
         .params = arena_strdup(arena, study->scratch.data),
-        .why = why_text(arena, study->job, reason, origin),
+        .why = reason_json_text(arena, study->job, reason, origin),
         .repeats = reason->kind == REASON_REPEATS};
 }
 
@@ -522,12 +524,13 @@ static enum ht_status suggest_all(struct search_study *study,
 {
     const struct search_question *question = now->question;
     struct suggestions *made = &now->made;
-    struct why_origin origin = {.revision = study->revision,
-                                .max_trials = study->max_trials,
-                                .context = question->context,
-                                .n_pending = study->pending.n,
-                                .pending = list_pending_ids(study, arena),
-                                .earlier = &study->known.list};
+    struct reason_json_origin origin = {.revision = study->revision,
+                                        .max_trials = study->max_trials,
+                                        .context = question->context,
+                                        .n_pending = study->pending.n,
+                                        .pending =
+                                            list_pending_ids(study, arena),
+                                        .earlier = &study->known.list};
     while (made->n < question->n && (made->n == 0 || !is_late(study))) {
         struct value *point =
             arena_alloc(arena, study->job->space.n + 1, sizeof *point);
@@ -565,7 +568,7 @@ enum ht_status search_study_suggest(struct search_study *study,
         .made = {.study = study->id, .context = question->context}};
     enum ht_status status = HT_OK;
     now.made.items = arena_alloc(arena, question->n, sizeof *now.made.items);
-    point_set_clear(&study->proposed);
+    points_taken_clear(&study->proposed);
     if (question->context != NULL)
         status = trial_context_parse(arena, &study->job->space,
                                      question->context, &now.context, err);

@@ -6,8 +6,8 @@
 
 #include "tuner/search/stop_record.h"
 
-bool result_values(const struct job *job, const double *objective,
-                   const char *metrics, double values[SETTING_METRICS])
+bool trial_result_values(const struct job *job, const double *objective,
+                         const char *metrics, double values[SETTING_METRICS])
 {
     cJSON *map = metrics == NULL ? NULL : cJSON_Parse(metrics);
     bool all = true;
@@ -24,7 +24,8 @@ bool result_values(const struct job *job, const double *objective,
     return all;
 }
 
-bool result_is_safe(const struct job *job, const double values[SETTING_METRICS])
+bool trial_result_is_safe(const struct job *job,
+                          const double values[SETTING_METRICS])
 {
     for (size_t k = 0; k < job->n_metrics && k < SETTING_METRICS; k++) {
         const struct metric_goal *metric = &job->metrics[k];
@@ -36,7 +37,8 @@ bool result_is_safe(const struct job *job, const double values[SETTING_METRICS])
     return true;
 }
 
-bool result_is_foretold(const struct job *job, const struct trial_row *trial)
+bool trial_result_is_foretold(const struct job *job,
+                              const struct trial_row *trial)
 {
     double values[SETTING_METRICS];
     bool all = trial->state == TRIAL_PAUSED;
@@ -49,18 +51,18 @@ bool result_is_foretold(const struct job *job, const struct trial_row *trial)
     return all;
 }
 
-struct observation result_read(const struct job *job,
-                               const struct trial_row *trial,
-                               const struct value point[],
-                               double values[SETTING_METRICS])
+struct observation trial_result_read(const struct job *job,
+                                     const struct trial_row *trial,
+                                     const struct value point[],
+                                     double values[SETTING_METRICS])
 {
-    const bool feasible =
-        result_values(job, trial->has_objective ? &trial->objective : NULL,
-                      trial->final_metrics, values);
+    const bool feasible = trial_result_values(
+        job, trial->has_objective ? &trial->objective : NULL,
+        trial->final_metrics, values);
     const double variance = stop_record_predicted(job, trial, values);
-    return (struct observation){.point = point,
-                                .feasible =
-                                    feasible || result_is_foretold(job, trial),
-                                .values = values,
-                                .variance = variance};
+    return (struct observation){
+        .point = point,
+        .feasible = feasible || trial_result_is_foretold(job, trial),
+        .values = values,
+        .variance = variance};
 }

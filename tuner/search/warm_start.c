@@ -70,10 +70,11 @@ static bool same_goals(const struct job *old, const struct job *job)
     return job->n_metrics > 0;
 }
 
-struct prior_match prior_match(struct arena *arena, const struct job *old,
-                               const struct job *job)
+struct warm_start_match warm_start_match(struct arena *arena,
+                                         const struct job *old,
+                                         const struct job *job)
 {
-    struct prior_match match = {.old = old, .job = job};
+    struct warm_start_match match = {.old = old, .job = job};
     const size_t n = job->space.n;
     match.shared = arena_alloc(arena, n + 1, sizeof *match.shared);
     for (size_t i = 0; i < n; i++) {
@@ -95,12 +96,13 @@ struct prior_match prior_match(struct arena *arena, const struct job *old,
 /* Where nothing is known: a value that counts for nothing, for settling. */
 static struct value any_value(const struct param *param)
 {
-    return param->has_default ? param->fallback : param_from_unit(param, 0.5);
+    return param->has_default ? param->fallback
+                              : space_param_from_unit(param, 0.5);
 }
 
 /* False when the new study could not try the old values, or would have one
  * where the old study had none. */
-static bool translate_point(const struct prior_match *match,
+static bool translate_point(const struct warm_start_match *match,
                             const struct node *params, struct value point[])
 {
     const struct space *space = &match->job->space;
@@ -110,7 +112,7 @@ static bool translate_point(const struct prior_match *match,
             match->shared[i] ? node_find(params, param->name) : NULL;
         if (node == NULL)
             point[i] = any_value(param);
-        else if (param_read(param, node, &point[i], NULL) != HT_OK)
+        else if (space_param_read(param, node, &point[i], NULL) != HT_OK)
             return false;
     }
     space_settle(space, point);
@@ -122,7 +124,7 @@ static bool translate_point(const struct prior_match *match,
 }
 
 /* Which of the old metrics the new study's k-th value is of; -1: none. */
-static int source_of(const struct prior_match *match, size_t k)
+static int source_of(const struct warm_start_match *match, size_t k)
 {
     const int at = find_metric(match->old, match->job->metrics[k].name);
     return at < 0 && k == 0 ? 0 : at;
@@ -130,7 +132,7 @@ static int source_of(const struct prior_match *match, size_t k)
 
 /* Larger is better in both; less may be better of a metric here and worse
  * there. */
-static double translate_value(const struct prior_match *match, size_t k,
+static double translate_value(const struct warm_start_match *match, size_t k,
                               const double was[])
 {
     const int at = source_of(match, k);
@@ -154,14 +156,15 @@ static bool all_told(size_t n, const double values[])
 /* What the trial tells, read as its own study does; like a result of this
  * study, one that counts as its own has all metrics or is none. */
 static struct observation translate_result(struct arena *arena,
-                                           const struct prior_match *match,
+                                           const struct warm_start_match *match,
                                            const struct trial_row *trial,
                                            const struct value point[], bool own)
 {
     const size_t n = match->job->n_metrics;
     double was[SETTING_METRICS];
     double *values = arena_alloc(arena, n + 1, sizeof *values);
-    const struct observation old = result_read(match->old, trial, point, was);
+    const struct observation old =
+        trial_result_read(match->old, trial, point, was);
     for (size_t k = 0; k < n; k++)
         values[k] = translate_value(match, k, was);
     /* What is foretold has a variance in the first metric alone. */
@@ -182,7 +185,7 @@ static const struct node *parse(struct arena *arena, const char *json)
 }
 
 static struct value *point_room(struct arena *arena,
-                                const struct prior_match *match)
+                                const struct warm_start_match *match)
 {
     return arena_alloc(arena, match->job->space.n + 1, sizeof(struct value));
 }
@@ -191,25 +194,28 @@ static const char *text_of(struct arena *arena, const struct space *space,
                            const struct value point[])
 {
     struct text text = {0};
-    point_text(space, point, &text);
+    space_point_text(space, point, &text);
     const char *copy = arena_strndup(arena, text.data, text.len);
     text_free(&text);
     return copy;
 }
 
-enum prior_use prior_judge(struct arena *arena, const struct prior_match *match,
-                           const struct constraint_set *constraints,
-                           struct prior_trial *trial, struct observation *seen)
+enum warm_start_use warm_start_judge(struct arena *arena,
+                                     const struct warm_start_match *match,
+                                     const struct constraint_set *constraints,
+                                     struct prior_trial *trial,
+                                     struct observation *seen)
 {
     const struct space *space = &match->job->space;
     const struct trial_row *row = &trial->trial;
     const struct node *params = parse(arena, row->params);
     struct value *point = point_room(arena, match);
     /* A paused trial of which nothing is foretold is still out. */
-    if (row->state == TRIAL_PAUSED && !result_is_foretold(match->old, row))
+    if (row->state == TRIAL_PAUSED &&
+        !trial_result_is_foretold(match->old, row))
         return PRIOR_LEFT_OUT;
-    const bool own =
-        match->same_goals && point_read(space, params, point, NULL) == HT_OK;
+    const bool own = match->same_goals &&
+                     space_point_read(space, params, point, NULL) == HT_OK;
     if (own ? !constraint_set_holds(constraints, point)
             : !translate_point(match, params, point))
         return PRIOR_LEFT_OUT;
@@ -222,9 +228,9 @@ enum prior_use prior_judge(struct arena *arena, const struct prior_match *match,
 
 struct reading {
     struct arena *arena;
-    const struct prior_match *match;
+    const struct warm_start_match *match;
     const char *study; /* the name */
-    struct prior_knowledge *known;
+    struct warm_start_knowledge *known;
 };
 
 static enum ht_status add_own(const struct reading *now,
@@ -233,9 +239,9 @@ static enum ht_status add_own(const struct reading *now,
 {
     struct value *point = point_room(now->arena, now->match);
     const enum ht_status status =
-        point_parse(&now->match->job->space, trial->point, point, err);
+        space_point_parse(&now->match->job->space, trial->point, point, err);
     if (status == HT_OK)
-        now->known->own[now->known->n_own++] = (struct prior_result){
+        now->known->own[now->known->n_own++] = (struct warm_start_result){
             .trial = trial->trial.id,
             .study = now->study,
             .point = arena_strdup(now->arena, trial->point),
@@ -250,12 +256,12 @@ static enum ht_status add_results(const struct reading *now,
                                   const struct prior_trial_list *list,
                                   struct ht_error *err)
 {
-    struct prior_knowledge *known = now->known;
+    struct warm_start_knowledge *known = now->known;
     struct observation *taught =
         arena_alloc(now->arena, list->n + 1, sizeof *taught);
     struct prior_study study = {.shared = now->match->shared,
                                 .results = taught};
-    struct prior_result *own =
+    struct warm_start_result *own =
         arena_alloc(now->arena, known->n_own + list->n + 1, sizeof *own);
     if (known->n_own > 0)
         memcpy(own, known->own, known->n_own * sizeof *own);
@@ -278,18 +284,18 @@ static enum ht_status add_results(const struct reading *now,
 static enum ht_status read_study(struct db *db, struct arena *arena,
                                  const struct prior_row *row,
                                  const struct job *job,
-                                 struct prior_knowledge *known,
+                                 struct warm_start_knowledge *known,
                                  struct ht_error *err)
 {
     struct arena *scratch = arena_new();
     struct job *old;
     struct prior_trial_list trials;
-    enum ht_status status = job_parse(scratch, row->spec, &old, err);
+    enum ht_status status = vertex_parse(scratch, row->spec, &old, err);
     if (status == HT_OK)
         status =
             db_prior_results(db, scratch, row->study, row->n, &trials, err);
     if (status == HT_OK) {
-        const struct prior_match match = prior_match(arena, old, job);
+        const struct warm_start_match match = warm_start_match(arena, old, job);
         const struct reading now = {arena, &match, row->name, known};
         status = add_results(&now, scratch, &trials, err);
     }
@@ -297,12 +303,12 @@ static enum ht_status read_study(struct db *db, struct arena *arena,
     return status;
 }
 
-enum ht_status prior_read(struct db *db, struct arena *arena, int64_t study,
-                          const struct job *job,
-                          struct prior_knowledge *knowledge,
-                          struct ht_error *err)
+enum ht_status warm_start_read(struct db *db, struct arena *arena,
+                               int64_t study, const struct job *job,
+                               struct warm_start_knowledge *knowledge,
+                               struct ht_error *err)
 {
-    struct prior_knowledge known = {0};
+    struct warm_start_knowledge known = {0};
     enum ht_status status = db_prior_list(db, arena, study, &known.list, err);
     if (status != HT_OK)
         return status;

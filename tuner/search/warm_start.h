@@ -22,7 +22,7 @@
 #include "tuner/db/db.h"
 #include "tuner/db/prior.h"
 
-struct prior_match {
+struct warm_start_match {
     const struct job *old, *job; /* borrowed */
     bool *shared;                /* by parameter of the job */
     size_t n_shared;
@@ -32,20 +32,23 @@ struct prior_match {
 };
 
 /* How the old job matches the new one; in the arena. */
-struct prior_match prior_match(struct arena *arena, const struct job *old,
-                               const struct job *job);
+struct warm_start_match warm_start_match(struct arena *arena,
+                                         const struct job *old,
+                                         const struct job *job);
 
-enum prior_use { PRIOR_LEFT_OUT, PRIOR_TRANSFERRED, PRIOR_OWN };
+enum warm_start_use { PRIOR_LEFT_OUT, PRIOR_TRANSFERRED, PRIOR_OWN };
 
 /* What a trial of the old study is in the new one, whose constraints those are.
  * What it tells there goes to `seen`, and of one that counts as its own
  * trial->point is set; both in the arena. */
-enum prior_use prior_judge(struct arena *arena, const struct prior_match *match,
-                           const struct constraint_set *constraints,
-                           struct prior_trial *trial, struct observation *seen);
+enum warm_start_use warm_start_judge(struct arena *arena,
+                                     const struct warm_start_match *match,
+                                     const struct constraint_set *constraints,
+                                     struct prior_trial *trial,
+                                     struct observation *seen);
 
 /* A result of an earlier study that counts as the study's own. */
-struct prior_result {
+struct warm_start_result {
     int64_t trial;
     const char *study; /* the name */
     const char *point; /* canonical */
@@ -53,19 +56,19 @@ struct prior_result {
 };
 
 /* What a study knows of earlier ones. */
-struct prior_knowledge {
+struct warm_start_knowledge {
     struct prior_list list;
     size_t n_own;
-    struct prior_result *own; /* study by study, in their order */
+    struct warm_start_result *own; /* study by study, in their order */
     size_t n_studies;
     struct prior_study *studies; /* what they teach by transfer */
 };
 
 /* What the study was given of earlier ones when it was created, in the arena.
  * HT_CORRUPT  it cannot be read */
-enum ht_status prior_read(struct db *db, struct arena *arena, int64_t study,
-                          const struct job *job,
-                          struct prior_knowledge *knowledge,
-                          struct ht_error *err);
+enum ht_status warm_start_read(struct db *db, struct arena *arena,
+                               int64_t study, const struct job *job,
+                               struct warm_start_knowledge *knowledge,
+                               struct ht_error *err);
 
 #endif

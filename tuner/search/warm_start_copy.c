@@ -13,7 +13,7 @@ enum { MOST_SOURCES = 32 }; /* with those of the studies that are named */
 /* An earlier study: one that is named, or an earlier one of such a study. */
 struct source {
     struct prior_row prior;
-    struct prior_match match;
+    struct warm_start_match match;
     size_t named; /* in job->warm_start: itself, or who knows it */
 };
 
@@ -105,10 +105,10 @@ static enum ht_status add_source(struct copying *copying, size_t named,
     if (*added != NULL)
         return HT_OK;
     const enum ht_status status =
-        job_parse(copying->req->arena, prior->spec, &old, err);
+        vertex_parse(copying->req->arena, prior->spec, &old, err);
     if (status != HT_OK)
         return status;
-    source.match = prior_match(copying->req->arena, old, copying->job);
+    source.match = warm_start_match(copying->req->arena, old, copying->job);
     if (source.match.n_shared == 0)
         return HT_OK;
     source.prior.study = copying->id;
@@ -185,8 +185,8 @@ static enum ht_status judge(const struct copying *copying,
 {
     struct prior_row *prior = &source->prior;
     struct observation seen;
-    const enum prior_use use =
-        prior_judge(arena, &source->match, &copying->constraints, trial, &seen);
+    const enum warm_start_use use = warm_start_judge(
+        arena, &source->match, &copying->constraints, trial, &seen);
     if (use == PRIOR_LEFT_OUT)
         return db_prior_drop(copying->db, prior, trial->trial.id, err);
     if (seen.feasible)
@@ -202,7 +202,7 @@ static enum ht_status judge(const struct copying *copying,
 static void warn(const struct copying *copying, const struct source *source)
 {
     const struct prior_row *prior = &source->prior;
-    const struct prior_match *match = &source->match;
+    const struct warm_start_match *match = &source->match;
     const struct algorithm *method = search_method(copying->job);
     const char *place = place_of(copying, source->named);
     if (match->renamed)
@@ -242,9 +242,9 @@ static enum ht_status settle(const struct copying *copying,
     return db_prior_insert(copying->db, prior, err);
 }
 
-enum ht_status prior_copy(struct core *core, struct request *req,
-                          const struct job *job, int64_t id,
-                          struct diag *warnings, struct ht_error *err)
+enum ht_status warm_start_copy(struct core *core, struct request *req,
+                               const struct job *job, int64_t id,
+                               struct diag *warnings, struct ht_error *err)
 {
     struct copying copying = {.db = core_db(core),
                               .req = req,

@@ -13,8 +13,8 @@
  * deleted. Study `id` has been inserted. What a person should know of it goes
  * to `warnings`. HT_INVALID  a study is not there or has no parameter in common
  * with the job; the request's list of faults says which */
-enum ht_status prior_copy(struct core *core, struct request *req,
-                          const struct job *job, int64_t id,
-                          struct diag *warnings, struct ht_error *err);
+enum ht_status warm_start_copy(struct core *core, struct request *req,
+                               const struct job *job, int64_t id,
+                               struct diag *warnings, struct ht_error *err);
 
 #endif

@@ -2,16 +2,16 @@
 
 #include "tuner/base/reason.h"
 #include "tuner/db/write.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 
-bool refusal_paused(const struct study_row *study)
+bool cannot_start_pause_paused(const struct study_row *study)
 {
     return study->state == STUDY_PAUSED && study->refusals >= REFUSALS_MOST;
 }
 
-enum ht_status refusal_note(struct core *core, struct arena *arena,
-                            int64_t study, const char *reason,
-                            struct ht_error *err)
+enum ht_status cannot_start_pause_note(struct core *core, struct arena *arena,
+                                       int64_t study, const char *reason,
+                                       struct ht_error *err)
 {
     struct study_row row;
     enum ht_status status =
@@ -22,7 +22,7 @@ enum ht_status refusal_note(struct core *core, struct arena *arena,
     if (status != HT_OK || row.refusals < REFUSALS_MOST ||
         row.state != STUDY_RUNNING)
         return status;
-    return state_move_study(
+    return move_study(
         core, &row, STUDY_PAUSED,
         reason_make(arena,
                     "paused, as the last %d attempts could not begin: %s",
@@ -30,8 +30,8 @@ enum ht_status refusal_note(struct core *core, struct arena *arena,
         err);
 }
 
-enum ht_status refusal_forget(struct core *core, int64_t study,
-                              struct ht_error *err)
+enum ht_status cannot_start_pause_forget(struct core *core, int64_t study,
+                                         struct ht_error *err)
 {
     return db_study_set_refusals(core_db(core), study, 0, err);
 }

@@ -12,13 +12,13 @@
 enum { REFUSALS_MOST = 3 }; /* in a row, then the study pauses */
 
 /* An attempt of the study could not begin, for that reason. */
-enum ht_status refusal_note(struct core *core, struct arena *arena,
-                            int64_t study, const char *reason,
-                            struct ht_error *err);
+enum ht_status cannot_start_pause_note(struct core *core, struct arena *arena,
+                                       int64_t study, const char *reason,
+                                       struct ht_error *err);
 /* One did begin, or a person wants it tried again. */
-enum ht_status refusal_forget(struct core *core, int64_t study,
-                              struct ht_error *err);
+enum ht_status cannot_start_pause_forget(struct core *core, int64_t study,
+                                         struct ht_error *err);
 /* The study is paused for that, and its reason says why. */
-bool refusal_paused(const struct study_row *study);
+bool cannot_start_pause_paused(const struct study_row *study);
 
 #endif

@@ -31,7 +31,7 @@ static enum ht_status writes_it(struct looking *now, int64_t id, bool *does,
         db_study_get(core_db(now->core), now->arena, id, &now->found, err);
     *does = false;
     if (status != HT_OK ||
-        memory_job(core_memory(now->core), &now->found, &job, NULL) != HT_OK)
+        live_job(core_memory(now->core), &now->found, &job, NULL) != HT_OK)
         return status;
     const char *path = now->find(now->arena, job);
     *does = path != NULL && strcmp(path, now->path) == 0;
@@ -88,9 +88,9 @@ static const char *find_outputs(struct arena *arena, const struct job *job)
 }
 
 /* Fills now->path, and now->found with the other study that writes it. */
-static enum ht_status find_other(struct looking *now, int64_t id,
-                                 const struct job *job, bool *taken,
-                                 struct ht_error *err)
+static enum ht_status common_file_find_other(struct looking *now, int64_t id,
+                                             const struct job *job, bool *taken,
+                                             struct ht_error *err)
 {
     *taken = false;
     now->path = now->find(now->arena, job);
@@ -102,7 +102,8 @@ static enum ht_status check_file(struct looking *now, int64_t id,
 {
     bool taken;
     now->find = metrics_file_shared;
-    const enum ht_status status = find_other(now, id, job, &taken, err);
+    const enum ht_status status =
+        common_file_find_other(now, id, job, &taken, err);
     return status != HT_OK || !taken
                ? status
                : ht_fail(err, HT_PRECONDITION,
@@ -117,7 +118,8 @@ static enum ht_status check_outputs(struct looking *now, int64_t id,
 {
     bool taken;
     now->find = find_outputs;
-    const enum ht_status status = find_other(now, id, job, &taken, err);
+    const enum ht_status status =
+        common_file_find_other(now, id, job, &taken, err);
     return status != HT_OK || !taken
                ? status
                : ht_fail(err, HT_PRECONDITION,

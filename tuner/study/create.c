@@ -14,7 +14,7 @@
 #include "tuner/search/method.h"
 #include "tuner/search/warm_start_copy.h"
 #include "tuner/study/common_file.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 #include "tuner/study/trial_create.h"
 
 /* A display name as a name: other bytes than [A-Za-z0-9_.-] become '-', and a
@@ -98,7 +98,7 @@ static enum ht_status insert(struct core *core, struct request *req,
         .location = making->location,
         .name = job->name,
         .display = job->display == NULL ? job->name : job->display,
-        .spec = json_text(req->arena, job_write_vertex(job)),
+        .spec = json_text(req->arena, vertex_write(job)),
         .state = STUDY_RUNNING,
         .reason = "",
         .seed = seed_of(job),
@@ -113,10 +113,10 @@ static enum ht_status insert(struct core *core, struct request *req,
     struct event_row event = {.study = making->id,
                               .kind = "study.created",
                               .from = "",
-                              .to = study_state_name(STUDY_RUNNING),
+                              .to = db_study_state_name(STUDY_RUNNING),
                               .reason = "submitted",
                               .data = ""};
-    return state_event(core, &event, err);
+    return move_event(core, &event, err);
 }
 
 /* The one trial of a custom job waits for a slot from the start: there is
@@ -146,7 +146,7 @@ static enum ht_status check_server(struct core *core, struct request *req,
     struct diag *errors = study_diag(req);
     diag_init(&making->warnings, req->arena, "request", NULL, 0);
     metrics_file_check(req->body, making->job, errors);
-    fitting_check(core, making->job, errors, &making->warnings);
+    can_run_check(core, making->job, errors, &making->warnings);
     webhook_board_check(core_options_of(core)->webhooks, making->job,
                         "hypertune.", errors, &making->warnings);
     return errors->errors == 0 ? HT_OK : study_fail_by_diag(errors, err);
@@ -184,7 +184,7 @@ static enum ht_status note_warnings(struct core *core,
                                   item->hint == NULL ? "" : "; ",
                                   item->hint == NULL ? "" : item->hint),
             .data = ""};
-        status = state_event(core, &event, err);
+        status = move_event(core, &event, err);
     }
     return status;
 }
@@ -206,10 +206,11 @@ static enum ht_status check(struct core *core, struct request *req,
 static enum ht_status begin(struct core *core, struct request *req,
                             struct making *making, struct ht_error *err)
 {
-    enum ht_status status = making->job->kind == JOB_CUSTOM
-                                ? HT_OK
-                                : prior_copy(core, req, making->job, making->id,
-                                             &making->warnings, err);
+    enum ht_status status =
+        making->job->kind == JOB_CUSTOM
+            ? HT_OK
+            : warm_start_copy(core, req, making->job, making->id,
+                              &making->warnings, err);
     if (status == HT_OK)
         status = note_warnings(core, making, study_diag(req), err);
     if (status == HT_OK)

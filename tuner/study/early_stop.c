@@ -15,11 +15,11 @@ struct asked {
 static void apply_asked(struct core *core, const void *data)
 {
     const struct asked *asked = data;
-    struct memory_trial *memory =
-        memory_trial(core_memory(core), asked->study, asked->trial);
+    struct live_trial *memory =
+        live_trial(core_memory(core), asked->study, asked->trial);
     memory->judging = true;
     memory->awaited = memory->awaited || asked->awaited;
-    judge_ask(core_judge(core), asked->study, asked->trial);
+    stop_worker_ask(core_judge(core), asked->study, asked->trial);
 }
 
 bool early_stop_ask(struct core *core, const struct job *job,
@@ -37,8 +37,8 @@ bool early_stop_ask(struct core *core, const struct job *job,
 static void apply_judged(struct core *core, const void *data)
 {
     const struct asked *judged = data;
-    struct memory_trial *memory =
-        memory_find_trial(core_memory(core), judged->study, judged->trial);
+    struct live_trial *memory =
+        live_find_trial(core_memory(core), judged->study, judged->trial);
     if (memory == NULL)
         return;
     if (memory->awaited)

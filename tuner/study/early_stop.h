@@ -14,7 +14,7 @@
 
 /* After the COMMIT, the judge looks at the trial; nothing happens without a
  * rule, or to a trial that is not ACTIVE. Returns whether it will be judged;
- * memory_trial->judging stands until it was, and held requests are woken then
+ * live_trial->judging stands until it was, and held requests are woken then
  * if one is `awaited`. */
 bool early_stop_ask(struct core *core, const struct job *job,
                     const struct trial_row *trial, bool awaited);

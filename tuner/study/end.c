@@ -4,7 +4,7 @@
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/study/common_file.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 #include "tuner/study/running_time.h"
 #include "tuner/study/trial.h"
 
@@ -13,8 +13,8 @@ static bool lets_finish(struct core *core, const struct study_row *row)
 {
     const struct job *job;
     return row->state == STUDY_STOPPING && row->ends_as == STUDY_SUCCEEDED &&
-           !study_only_confirms(row) &&
-           memory_job(core_memory(core), row, &job, NULL) == HT_OK &&
+           !db_study_only_confirms(row) &&
+           live_job(core_memory(core), row, &job, NULL) == HT_OK &&
            job->until.let_finish;
 }
 
@@ -55,20 +55,20 @@ enum ht_status study_begin_end(struct core *core, struct arena *arena,
                                struct study_row *row, enum study_state as,
                                const char *reason, struct ht_error *err)
 {
-    if (study_only_confirms(row)) { /* as it had ended before */
+    if (db_study_only_confirms(row)) { /* as it had ended before */
         as = row->ends_as;
         reason = row->ended;
     }
     if (row->kind == JOB_STUDY) {
         row->ended = "";
-        return state_move_study(core, row, as, reason, err);
+        return move_study(core, row, as, reason, err);
     }
     const enum study_state via =
         as == STUDY_CANCELLED ? STUDY_CANCELLING : STUDY_STOPPING;
     row->ends_as = as;
     enum ht_status status = note_start(core, row, err);
     if (status == HT_OK)
-        status = state_move_study(core, row, via, reason, err);
+        status = move_study(core, row, via, reason, err);
     return status == HT_OK ? end_open_trials(core, arena, row, err) : status;
 }
 
@@ -82,7 +82,7 @@ static enum ht_status save_changed(struct core *core, struct study_row *row,
                               .to = "",
                               .reason = reason,
                               .data = ""};
-    const enum ht_status status = state_event(core, &event, err);
+    const enum ht_status status = move_event(core, &event, err);
     return status == HT_OK ? db_study_save(core_db(core), row, err) : status;
 }
 
@@ -104,8 +104,8 @@ static enum ht_status close_study(struct settling *now,
     struct ending outcome = *end;
     const enum ht_status status = study_resolve_end(now, &outcome, err);
     now->row.ended = "";
-    return status == HT_OK ? state_move_study(now->core, &now->row, outcome.as,
-                                              outcome.reason, err)
+    return status == HT_OK ? move_study(now->core, &now->row, outcome.as,
+                                        outcome.reason, err)
                            : status;
 }
 
@@ -139,7 +139,7 @@ static enum ht_status check_file(struct core *core, const struct study_row *row,
                                  struct ht_error *err)
 {
     const struct job *job;
-    const enum ht_status status = memory_job(core_memory(core), row, &job, err);
+    const enum ht_status status = live_job(core_memory(core), row, &job, err);
     return status == HT_OK ? common_file_check(core, row->id, job, err)
                            : status;
 }
@@ -149,13 +149,13 @@ enum ht_status study_reopen(struct core *core, struct study_row *row,
 {
     enum ht_status status = check_file(core, row, err);
     if (status == HT_OK)
-        status = progress_restart(core, row, err);
+        status = running_time_restart(core, row, err);
     if (status != HT_OK)
         return status;
     row->ended = "";
     core_wake(core);
-    return study_state_is_final(row->state)
-               ? state_move_study(core, row, STUDY_RUNNING, reason, err)
+    return db_study_state_is_final(row->state)
+               ? move_study(core, row, STUDY_RUNNING, reason, err)
                : save_changed(core, row, reason, err);
 }
 
@@ -168,5 +168,5 @@ enum ht_status study_confirm_on(struct core *core, struct study_row *row,
     row->ends_as = row->state;
     row->ended = row->reason;
     core_wake(core);
-    return state_move_study(core, row, STUDY_RUNNING, reason, err);
+    return move_study(core, row, STUDY_RUNNING, reason, err);
 }

@@ -20,8 +20,8 @@ enum ht_status study_look(struct settling *now, struct ht_error *err)
         db_trial_counts(core_db(now->core), now->row.id, &now->counts, err);
     if (status != HT_OK)
         return status;
-    now->used_ms = progress_used_ms(now->core, &now->row);
-    return memory_job(core_memory(now->core), &now->row, &now->job, err);
+    now->used_ms = running_time_used_ms(now->core, &now->row);
+    return live_job(core_memory(now->core), &now->row, &now->job, err);
 }
 
 int64_t study_open_trials(const struct trial_counts *counts)
@@ -42,10 +42,10 @@ int64_t study_wanted(const struct settling *now)
     /* Of a study that others run, trials are made when they ask; a custom job
      * came with its one. */
     if (now->row.kind != JOB_TUNING || now->row.state != STUDY_RUNNING ||
-        now->row.exhausted || study_only_confirms(&now->row))
+        now->row.exhausted || db_study_only_confirms(&now->row))
         return 0;
     const int64_t room = now->job->parallel - study_busy_trials(&now->counts);
-    const int64_t left = now->job->max_trials - study_trials_made(&now->row);
+    const int64_t left = now->job->max_trials - db_study_trials_made(&now->row);
     const int64_t n = room < left ? room : left;
     return n < 0 ? 0 : n;
 }
@@ -94,8 +94,8 @@ static enum ht_status target_reached(struct settling *now, struct ending *end,
         return HT_OK;
     const struct metric_goal *goal = &now->job->metrics[0];
     struct trial_row best;
-    const enum ht_status status = front_best(core_db(now->core), now->arena,
-                                             now->row.id, now->job, &best, err);
+    const enum ht_status status = pareto_trials_best(
+        core_db(now->core), now->arena, now->row.id, now->job, &best, err);
     if (status != HT_OK)
         return status == HT_NOT_FOUND ? HT_OK : status;
     const bool reached = goal->maximize
@@ -141,15 +141,15 @@ static enum ht_status end_exhausted(struct settling *now, struct ending *end,
     const enum ht_status status =
         db_prior_tried(core_db(now->core), now->row.id, &earlier, err);
     if (status == HT_OK)
-        end_by_plan(
-            end, exhausted_words(now, study_trials_made(&now->row), earlier));
+        end_by_plan(end, exhausted_words(now, db_study_trials_made(&now->row),
+                                         earlier));
     return status;
 }
 
 static enum ht_status all_done(struct settling *now, struct ending *end,
                                struct ht_error *err)
 {
-    const int64_t created = study_trials_made(&now->row);
+    const int64_t created = db_study_trials_made(&now->row);
     if (study_busy_trials(&now->counts) > 0)
         return HT_OK;
     if (now->job->max_trials > 0 && created >= now->job->max_trials)
@@ -264,7 +264,7 @@ enum ht_status study_find_end(struct settling *now, struct ending *end,
         {too_many_failed, false}, {target_reached, true}, {all_done, false},
         {limit_over, false},      {time_over, true},      {no_progress, true},
     };
-    if (study_only_confirms(&now->row)) {
+    if (db_study_only_confirms(&now->row)) {
         find_end_again(now, end);
         return HT_OK;
     }
@@ -303,7 +303,7 @@ static bool counts_time(const struct stopping *until)
 int64_t study_next_end_ms(const struct settling *now)
 {
     if ((now->row.state != STUDY_RUNNING && now->row.state != STUDY_PAUSED) ||
-        study_only_confirms(&now->row))
+        db_study_only_confirms(&now->row))
         return MEMORY_NEVER;
     const struct stopping *until = &now->job->until;
     const int64_t wall_ms = core_wall_ms(now->core);
@@ -357,7 +357,7 @@ enum ht_status study_resolve_end(struct settling *now, struct ending *end,
     /* Nothing was left to measure, which is no failure. */
     bool measured = false;
     enum ht_status status = HT_OK;
-    if (study_trials_made(&now->row) == 0)
+    if (db_study_trials_made(&now->row) == 0)
         status =
             db_prior_measured(core_db(now->core), now->row.id, &measured, err);
     if (status != HT_OK || measured)

@@ -19,18 +19,20 @@ static enum ht_status why_missing(struct core *core, struct arena *arena,
                                   struct ht_error *err)
 {
     const struct attempt_row *attempt = &now->pair->attempt;
-    struct symptoms symptoms = {.job = now->job,
-                                .metric = metric,
-                                .master = report_batch_master(arena, now->job),
-                                .evidence = now->evidence};
+    struct metric_symptoms symptoms = {.job = now->job,
+                                       .metric = metric,
+                                       .master =
+                                           report_batch_master(arena, now->job),
+                                       .evidence = now->evidence};
     const enum ht_status status =
         db_measurement_list(core_db(core), arena, attempt->study,
                             attempt->trial, LOOKED_AT, &symptoms.records, err);
     if (status != HT_OK)
         return status;
-    const struct diagnosis diagnosis = doctor_examine(arena, &symptoms);
-    now->final =
-        (struct final){.why = diagnosis.reason, .doctor = diagnosis.json};
+    const struct metric_diagnosis diagnosis =
+        metric_doctor_examine(arena, &symptoms);
+    now->final = (struct final_measurement){.why = diagnosis.reason,
+                                            .doctor = diagnosis.json};
     return db_attempt_set_doctor(core_db(core), attempt, diagnosis.json, err);
 }
 
@@ -38,10 +40,10 @@ static void say_not_finite(struct arena *arena, struct deciding *now,
                            const char *metric, double value)
 {
     char text[TEXT_DOUBLE_BYTES];
-    now->final =
-        (struct final){.why = arena_printf(arena, "%s was %s at step %lld",
-                                           metric, text_of_double(text, value),
-                                           (long long)now->final.step)};
+    now->final = (struct final_measurement){
+        .why = arena_printf(arena, "%s was %s at step %lld", metric,
+                            text_of_double(text, value),
+                            (long long)now->final.step)};
 }
 
 static enum ht_status choose(struct core *core, struct arena *arena,
@@ -59,16 +61,16 @@ static enum ht_status choose(struct core *core, struct arena *arena,
         now->job->selection == SELECT_BEST && scores.best.metrics != NULL;
     const struct measurement_row *chosen = best ? &scores.best : &scores.last;
     const double value =
-        report_metrics_value(arena, chosen->metrics, objective);
+        report_batch_metrics_value(arena, chosen->metrics, objective);
     now->final.step = chosen->step;
     if (!isfinite(value)) {
         say_not_finite(arena, now, objective, value);
         return HT_OK;
     }
-    now->final = (struct final){.found = true,
-                                .objective = value,
-                                .step = chosen->step,
-                                .metrics = chosen->metrics};
+    now->final = (struct final_measurement){.found = true,
+                                            .objective = value,
+                                            .step = chosen->step,
+                                            .metrics = chosen->metrics};
     return HT_OK;
 }
 
@@ -146,17 +148,19 @@ static enum ht_status complete(struct core *core, struct arena *arena,
             return HT_OK;
         }
     }
-    now->final.metrics = report_metrics_text(arena, record.n, record.metrics);
+    now->final.metrics =
+        report_batch_metrics_text(arena, record.n, record.metrics);
     return HT_OK;
 }
 
-enum ht_status final_prepare(struct core *core, struct arena *arena,
-                             struct deciding *now, struct ht_error *err)
+enum ht_status final_measurement_prepare(struct core *core, struct arena *arena,
+                                         struct deciding *now,
+                                         struct ht_error *err)
 {
     enum ht_status status = db_study_get(
         core_db(core), arena, now->pair->trial.study, &now->study, err);
     if (status == HT_OK)
-        status = memory_job(core_memory(core), &now->study, &now->job, err);
+        status = live_job(core_memory(core), &now->study, &now->job, err);
     if (status != HT_OK || now->job->n_metrics == 0)
         return status;
     status = choose(core, arena, now, err);

@@ -15,7 +15,7 @@
 
 struct trial_pair;
 
-struct final {
+struct final_measurement {
     bool found;       /* a finite objective */
     double objective; /* when found */
     int64_t step;
@@ -30,12 +30,13 @@ struct deciding {
     const struct node *evidence; /* of the runner about metrics, or NULL */
     struct study_row study;
     const struct job *job;
-    struct final final;
+    struct final_measurement final;
 };
 
 /* Fills study, job and final for now->pair, which the caller has set. What the
  * doctor says is kept with the attempt. */
-enum ht_status final_prepare(struct core *core, struct arena *arena,
-                             struct deciding *now, struct ht_error *err);
+enum ht_status final_measurement_prepare(struct core *core, struct arena *arena,
+                                         struct deciding *now,
+                                         struct ht_error *err);
 
 #endif

@@ -25,7 +25,7 @@ struct sighting { /* of a metric */
 
 struct doctor {
     struct arena *arena;
-    const struct symptoms *symptoms;
+    const struct metric_symptoms *symptoms;
     size_t n_seen, n_hints;
     struct sighting seen[MOST_NAMES];
     const char *hints[MOST_HINTS];
@@ -112,7 +112,7 @@ static const struct sighting *find_nearest(const struct doctor *doctor)
     for (size_t i = 0; i < doctor->n_seen; i++) {
         const struct sighting *seen = &doctor->seen[i];
         const enum likeness like =
-            likeness_of(doctor->symptoms->metric, seen->name);
+            similar_name_score(doctor->symptoms->metric, seen->name);
         if (like > best && strcmp(seen->name, doctor->symptoms->metric) != 0) {
             best = like;
             nearest = seen;
@@ -270,8 +270,9 @@ static const char *json_of(const struct doctor *doctor,
     return json_text(doctor->arena, object);
 }
 
-struct diagnosis doctor_examine(struct arena *arena,
-                                const struct symptoms *symptoms)
+struct metric_diagnosis
+metric_doctor_examine(struct arena *arena,
+                      const struct metric_symptoms *symptoms)
 {
     struct doctor doctor = {.arena = arena, .symptoms = symptoms};
     see_evidence(&doctor);
@@ -283,6 +284,6 @@ struct diagnosis doctor_examine(struct arena *arena,
     hint_line(&doctor);
     hint_patterns(&doctor);
     hint_elsewhere(&doctor);
-    return (struct diagnosis){.reason = reason_of(&doctor),
-                              .json = json_of(&doctor, nearest)};
+    return (struct metric_diagnosis){.reason = reason_of(&doctor),
+                                     .json = json_of(&doctor, nearest)};
 }

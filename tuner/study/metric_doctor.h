@@ -8,7 +8,7 @@
 #include "proto/job/job.h"
 #include "tuner/db/db.h"
 
-struct symptoms {
+struct metric_symptoms {
     const struct job *job;
     const char *metric; /* the one that did not come */
     const char *master; /* name of the replica whose reports count */
@@ -17,14 +17,15 @@ struct symptoms {
                                     or NULL */
 };
 
-struct diagnosis {      /* in the arena */
-    const char *reason; /* "ended without reporting accuracy; saw: acuracy;
-                           acuracy (output.metrics, line 3) may be meant" */
-    const char *json;   /* the same with all that was seen: "doctor" of an
-                           attempt,   docs/http.md */
+struct metric_diagnosis { /* in the arena */
+    const char *reason;   /* "ended without reporting accuracy; saw: acuracy;
+                             acuracy (output.metrics, line 3) may be meant" */
+    const char *json;     /* the same with all that was seen: "doctor" of an
+                             attempt,   docs/http.md */
 };
 
-struct diagnosis doctor_examine(struct arena *arena,
-                                const struct symptoms *symptoms);
+struct metric_diagnosis
+metric_doctor_examine(struct arena *arena,
+                      const struct metric_symptoms *symptoms);
 
 #endif

@@ -3,7 +3,7 @@
 #include "tuner/base/reason.h"
 #include "tuner/db/write.h"
 #include "tuner/study/end_rules.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 #include "tuner/study/trial.h"
 
 static int64_t most_of(const struct job *job)
@@ -11,7 +11,7 @@ static int64_t most_of(const struct job *job)
     return job->parallel < SILENCE_MOST ? job->parallel : SILENCE_MOST;
 }
 
-bool silence_paused(const struct study_row *study)
+bool no_metric_pause_paused(const struct study_row *study)
 {
     return study->state == STUDY_PAUSED &&
            study->unreported_in_row == SILENCE_HELD;
@@ -55,7 +55,7 @@ static enum ht_status hold(struct core *core, struct arena *arena,
                           now->final.why)
             : reason_make(arena, "paused, as the first %lld trials all %s",
                           (long long)silent, now->final.why);
-    return state_move_study(core, row, STUDY_PAUSED, reason, err);
+    return move_study(core, row, STUDY_PAUSED, reason, err);
 }
 
 /* What ends while a study is paused, by whomever, is not counted. */
@@ -80,20 +80,21 @@ static enum ht_status hear(struct core *core, struct arena *arena,
                            const struct deciding *now, struct study_row *row,
                            struct ht_error *err)
 {
-    const bool was_paused = silence_paused(row);
+    const bool was_paused = no_metric_pause_paused(row);
     const enum ht_status status = save(core, row, SILENCE_KNOWN, err);
     if (status != HT_OK || !was_paused)
         return status;
     core_wake(core);
-    return state_move_study(core, row, STUDY_RUNNING,
-                            reason_make(arena, "trial %lld reported %s",
-                                        (long long)now->pair->trial.id,
-                                        now->job->metrics[0].name),
-                            err);
+    return move_study(core, row, STUDY_RUNNING,
+                      reason_make(arena, "trial %lld reported %s",
+                                  (long long)now->pair->trial.id,
+                                  now->job->metrics[0].name),
+                      err);
 }
 
-enum ht_status silence_heed(struct core *core, struct arena *arena,
-                            const struct deciding *now, struct ht_error *err)
+enum ht_status no_metric_pause_heed(struct core *core, struct arena *arena,
+                                    const struct deciding *now,
+                                    struct ht_error *err)
 {
     const struct trial_row *trial = &now->pair->trial;
     const bool silent =
@@ -109,8 +110,9 @@ enum ht_status silence_heed(struct core *core, struct arena *arena,
                   : hear(core, arena, now, &row, err);
 }
 
-enum ht_status silence_accept(struct core *core, const struct study_row *study,
-                              struct ht_error *err)
+enum ht_status no_metric_pause_accept(struct core *core,
+                                      const struct study_row *study,
+                                      struct ht_error *err)
 {
     return study->unreported_in_row == SILENCE_HELD
                ? db_study_set_unreported(core_db(core), study->id,

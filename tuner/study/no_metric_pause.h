@@ -21,12 +21,14 @@ enum {
 
 /* Hears a trial that has ended: one with a result proves that the study can
  * have them, and brings a study back that was paused for the lack. */
-enum ht_status silence_heed(struct core *core, struct arena *arena,
-                            const struct deciding *now, struct ht_error *err);
+enum ht_status no_metric_pause_heed(struct core *core, struct arena *arena,
+                                    const struct deciding *now,
+                                    struct ht_error *err);
 /* A person wants it to go on: one that was paused for this never is again. */
-enum ht_status silence_accept(struct core *core, const struct study_row *study,
-                              struct ht_error *err);
+enum ht_status no_metric_pause_accept(struct core *core,
+                                      const struct study_row *study,
+                                      struct ht_error *err);
 /* The study is paused for that, and its reason says why. */
-bool silence_paused(const struct study_row *study);
+bool no_metric_pause_paused(const struct study_row *study);
 
 #endif

@@ -109,7 +109,7 @@ enum ht_status outputs_spare(struct core *core, const struct trial_row *trial,
 /* --- the runner that has them --- */
 
 enum ht_status outputs_add_unwanted(struct core *core, struct arena *arena,
-                                    const struct memory_runner *runner,
+                                    const struct live_runner *runner,
                                     cJSON *list, struct ht_error *err)
 {
     struct outputs_list unwanted;
@@ -133,7 +133,7 @@ enum ht_status outputs_add_unwanted(struct core *core, struct arena *arena,
 }
 
 enum ht_status outputs_settle(struct core *core, const struct request *req,
-                              const struct memory_runner *runner,
+                              const struct live_runner *runner,
                               struct ht_error *err)
 {
     const struct node *list = node_find(req->body, "discarded");

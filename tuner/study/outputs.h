@@ -36,11 +36,11 @@ enum ht_status outputs_spare(struct core *core, const struct trial_row *trial,
 
 /* Adds what the runner is to remove, in the answer of its heartbeat. */
 enum ht_status outputs_add_unwanted(struct core *core, struct arena *arena,
-                                    const struct memory_runner *runner,
+                                    const struct live_runner *runner,
                                     cJSON *list, struct ht_error *err);
 /* Notes what it says about them in its heartbeat. */
 enum ht_status outputs_settle(struct core *core, const struct request *req,
-                              const struct memory_runner *runner,
+                              const struct live_runner *runner,
                               struct ht_error *err);
 
 #endif

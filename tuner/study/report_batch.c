@@ -35,8 +35,8 @@ static enum ht_status read_before(struct report_batch *batch,
     batch->latest_step = latest.step;
     if (batch->scores.best.metrics != NULL)
         batch->best =
-            report_metrics_value(batch->arena, batch->scores.best.metrics,
-                                 batch->job->metrics[0].name);
+            report_batch_metrics_value(batch->arena, batch->scores.best.metrics,
+                                       batch->job->metrics[0].name);
     return HT_OK;
 }
 
@@ -95,14 +95,14 @@ static enum ht_status count_record(struct report_batch *batch,
     return HT_OK;
 }
 
-const char *report_metrics_text(struct arena *arena, size_t n,
-                                const struct report_metric metrics[])
+const char *report_batch_metrics_text(struct arena *arena, size_t n,
+                                      const struct report_metric metrics[])
 {
     struct text text = {0};
     for (size_t i = 0; i < n; i++) {
         const double value = metrics[i].value;
         text_puts(&text, i == 0 ? "{" : ",");
-        json_quote(&text, metrics[i].name);
+        quote_json(&text, metrics[i].name);
         text_puts(&text, isfinite(value) ? ":" : ":\"");
         text_double(&text, value);
         text_puts(&text, isfinite(value) ? "" : "\"");
@@ -113,8 +113,8 @@ const char *report_metrics_text(struct arena *arena, size_t n,
     return copy;
 }
 
-double report_metrics_value(struct arena *arena, const char *metrics,
-                            const char *name)
+double report_batch_metrics_value(struct arena *arena, const char *metrics,
+                                  const char *name)
 {
     struct diag diag;
     const size_t len = strlen(metrics);
@@ -208,8 +208,8 @@ static enum ht_status store(struct report_batch *batch,
         .seq = report->seq,
         .step = report->has_step ? report->step : batch->records + 1,
         .time_ms = report->time_ms,
-        .metrics = report_metrics_text(batch->arena, report->n_metrics,
-                                       report->metrics),
+        .metrics = report_batch_metrics_text(batch->arena, report->n_metrics,
+                                             report->metrics),
         .checkpoint = report->checkpoint};
     bool inserted;
     status = db_measurement_insert(batch->db, &row, &inserted, err);

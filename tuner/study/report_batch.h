@@ -51,12 +51,12 @@ enum ht_status report_batch_end(struct report_batch *batch,
 const char *report_batch_master(struct arena *arena, const struct job *job);
 
 /* A metric of such a JSON object; NaN without it. */
-double report_metrics_value(struct arena *arena, const char *metrics,
-                            const char *name);
+double report_batch_metrics_value(struct arena *arena, const char *metrics,
+                                  const char *name);
 
 /* At least one metric as the JSON object that rows hold. */
-const char *report_metrics_text(struct arena *arena, size_t n,
-                                const struct report_metric metrics[]);
+const char *report_batch_metrics_text(struct arena *arena, size_t n,
+                                      const struct report_metric metrics[]);
 
 /* A writer as it is written on the wire: 16 hex digits. */
 void report_batch_writer_text(char text[17], uint64_t writer);

@@ -16,28 +16,28 @@ struct mark {
 static void apply_mark(struct core *core, const void *data)
 {
     const struct mark *mark = data;
-    struct memory_study *memory = memory_study(core_memory(core), mark->study);
+    struct live_study *memory = live_study(core_memory(core), mark->study);
     memory->clock_mark_ms = mark->at_ms;
     memory->clock_used_ms = mark->used_ms;
 }
 
-int64_t progress_used_ms(struct core *core, const struct study_row *study)
+int64_t running_time_used_ms(struct core *core, const struct study_row *study)
 {
-    const struct memory_study *memory =
-        memory_study(core_memory(core), study->id);
+    const struct live_study *memory = live_study(core_memory(core), study->id);
     if (memory->clock_mark_ms == 0)
         return study->used_ms;
     return memory->clock_used_ms + core_now_ms(core) - memory->clock_mark_ms;
 }
 
-enum ht_status progress_count(struct core *core, const struct study_row *study,
-                              struct ht_error *err)
+enum ht_status running_time_count(struct core *core,
+                                  const struct study_row *study,
+                                  struct ht_error *err)
 {
     const bool counts =
-        study->state == STUDY_RUNNING && !study_only_confirms(study);
+        study->state == STUDY_RUNNING && !db_study_only_confirms(study);
     const bool counted =
-        memory_study(core_memory(core), study->id)->clock_mark_ms > 0;
-    const int64_t used_ms = progress_used_ms(core, study);
+        live_study(core_memory(core), study->id)->clock_mark_ms > 0;
+    const int64_t used_ms = running_time_used_ms(core, study);
     const int64_t gained = used_ms - study->used_ms;
     const bool save = gained >= SAVE_USED_MS || (gained > 0 && !counts);
     if (save || counted != counts) {
@@ -51,19 +51,20 @@ enum ht_status progress_count(struct core *core, const struct study_row *study,
 
 /* --- gain --- */
 
-enum ht_status progress_note(struct core *core, const struct study_row *study,
-                             bool gain, struct ht_error *err)
+enum ht_status running_time_note(struct core *core,
+                                 const struct study_row *study, bool gain,
+                                 struct ht_error *err)
 {
     return db_study_set_progress(
         core_db(core), study->id, gain ? 0 : study->stale_trials + 1,
-        gain ? progress_used_ms(core, study) : study->gain_ms, err);
+        gain ? running_time_used_ms(core, study) : study->gain_ms, err);
 }
 
-enum ht_status progress_restart(struct core *core, struct study_row *study,
-                                struct ht_error *err)
+enum ht_status running_time_restart(struct core *core, struct study_row *study,
+                                    struct ht_error *err)
 {
     study->stale_trials = 0;
-    study->gain_ms = progress_used_ms(core, study);
+    study->gain_ms = running_time_used_ms(core, study);
     return db_study_set_progress(core_db(core), study->id, 0, study->gain_ms,
                                  err);
 }

@@ -13,22 +13,24 @@
 #include "tuner/db/rows.h"
 
 /* Running time up to now. */
-int64_t progress_used_ms(struct core *core, const struct study_row *study);
+int64_t running_time_used_ms(struct core *core, const struct study_row *study);
 
 /* Starts, goes on with, or stands the clock, as the study's state wants it, and
  * writes the running time now and then: what a crash may lose is the part since
  * the last write. */
-enum ht_status progress_count(struct core *core, const struct study_row *study,
-                              struct ht_error *err);
+enum ht_status running_time_count(struct core *core,
+                                  const struct study_row *study,
+                                  struct ht_error *err);
 
 /* Notes that a trial ends, with a gain or without
  * (tuner/search/pareto_trials.h). */
-enum ht_status progress_note(struct core *core, const struct study_row *study,
-                             bool gain, struct ht_error *err);
+enum ht_status running_time_note(struct core *core,
+                                 const struct study_row *study, bool gain,
+                                 struct ht_error *err);
 
 /* Whatever counts time or trials without gain starts anew, for a study that
  * goes on after its end. */
-enum ht_status progress_restart(struct core *core, struct study_row *study,
-                                struct ht_error *err);
+enum ht_status running_time_restart(struct core *core, struct study_row *study,
+                                    struct ht_error *err);
 
 #endif

@@ -31,7 +31,7 @@ struct look_at {
 static void apply_look_at(struct core *core, const void *data)
 {
     const struct look_at *look = data;
-    memory_study(core_memory(core), look->study)->look_at_ms = look->at_ms;
+    live_study(core_memory(core), look->study)->look_at_ms = look->at_ms;
 }
 
 static void look_at(struct core *core, int64_t study, int64_t at_ms)
@@ -43,7 +43,7 @@ static void look_at(struct core *core, int64_t study, int64_t at_ms)
 static void apply_fresh(struct core *core, const void *data)
 {
     const int64_t *study = data;
-    memory_study(core_memory(core), *study)->stale = false;
+    live_study(core_memory(core), *study)->stale = false;
 }
 
 struct question {
@@ -54,8 +54,7 @@ struct question {
 static void apply_ask(struct core *core, const void *data)
 {
     const struct question *question = data;
-    struct memory_study *memory =
-        memory_study(core_memory(core), question->study);
+    struct live_study *memory = live_study(core_memory(core), question->study);
     if (memory->asking)
         return;
     memory->asking = true;
@@ -66,14 +65,14 @@ static void apply_ask(struct core *core, const void *data)
 static void apply_drop(struct core *core, const void *data)
 {
     const int64_t *study = data;
-    memory_drop_study(core_memory(core), *study);
+    live_drop_study(core_memory(core), *study);
 }
 
 static void apply_deleted(struct core *core, const void *data)
 {
     const int64_t *study = data;
     const struct core_options *options = core_options_of(core);
-    memory_drop_study(core_memory(core), *study);
+    live_drop_study(core_memory(core), *study);
     if (options->on_deleted != NULL)
         options->on_deleted(options->context, *study);
 }
@@ -83,13 +82,12 @@ static void apply_deleted(struct core *core, const void *data)
 void study_ask(struct core *core, const struct study_row *row, int64_t n,
                const char *context)
 {
-    const struct memory_study *memory =
-        memory_study(core_memory(core), row->id);
+    const struct live_study *memory = live_study(core_memory(core), row->id);
     if (n == 0 || memory->asking || memory->ask_after_ms > core_now_ms(core))
         return;
     const struct question question = {
         .study = row->id,
-        .asked = {.ordinal = study_trials_made(row),
+        .asked = {.ordinal = db_study_trials_made(row),
                   .n = (size_t)(n < ASK_AT_ONCE ? n : ASK_AT_ONCE),
                   .context = context}};
     core_defer(core, apply_ask, &question, sizeof question);
@@ -99,24 +97,24 @@ void study_ask(struct core *core, const struct study_row *row, int64_t n,
  */
 static void want_trials(struct settling *now)
 {
-    const struct memory_study *memory =
-        memory_study(core_memory(now->core), now->row.id);
+    const struct live_study *memory =
+        live_study(core_memory(now->core), now->row.id);
     if (now->row.kind != JOB_STUDY)
         study_ask(now->core, &now->row, study_wanted(now), NULL);
     else if (memory->ask_after_ms > 0 && !memory->asking)
         core_wake(now->core);
-    else if (offer_is_due(now))
+    else if (suggestion_stock_is_due(now))
         study_ask(now->core, &now->row, 1, NULL);
 }
 
 /* NULL when a runner that is there may run the trials. */
 static const char *refusal_of_all(struct settling *now)
 {
-    struct fitting_lack lack = {0};
-    const struct memory_runner *runner = memory_runners(core_memory(now->core));
+    struct can_run_lack lack = {0};
+    const struct live_runner *runner = live_runners(core_memory(now->core));
     for (; runner != NULL; runner = runner->next)
         if (runner->online &&
-            fitting_allows(now->arena, &runner->rules, now->job, &lack))
+            can_run_allows(now->arena, &runner->rules, now->job, &lack))
             return NULL;
     return lack.text;
 }
@@ -127,8 +125,8 @@ static const char *wanted_reason(struct settling *now, int64_t slots)
     const char *refusal = refusal_of_all(now);
     if (refusal != NULL)
         return refusal;
-    const int64_t needed = gpus_needed(now->core, now->job);
-    const struct gpus_known gpus = gpus_count(core_memory(now->core));
+    const int64_t needed = gpu_count_needed(now->core, now->job);
+    const struct gpu_count_known gpus = gpu_count_of(core_memory(now->core));
     if (needed > gpus.most)
         return arena_printf(
             now->arena, "each needs %lld GPU%s, no runner has more than %lld",
@@ -162,8 +160,9 @@ static const char *running_reason(struct settling *now)
                            trial_counts_all(&now->counts, TRIAL_STOPPING);
     const int64_t waiting = trial_counts_all(&now->counts, TRIAL_REQUESTED);
     bool any;
-    const int64_t slots = memory_slots(core_memory(now->core), &any);
-    if (refusal_paused(&now->row) || silence_paused(&now->row))
+    const int64_t slots = live_slots(core_memory(now->core), &any);
+    if (cannot_start_pause_paused(&now->row) ||
+        no_metric_pause_paused(&now->row))
         return now->row.reason;
     if (now->row.state == STUDY_PAUSED)
         return active == 0 ? "paused"
@@ -217,10 +216,11 @@ static enum ht_status save_reason(struct settling *now, struct ht_error *err)
 
 static int64_t next_look(const struct settling *now)
 {
-    const struct memory_study *memory =
-        memory_study(core_memory(now->core), now->row.id);
+    const struct live_study *memory =
+        live_study(core_memory(now->core), now->row.id);
     const int64_t asks = memory->ask_after_ms;
-    const int64_t due = offer_due_ms(now), end = study_next_end_ms(now);
+    const int64_t due = suggestion_stock_due_ms(now),
+                  end = study_next_end_ms(now);
     const int64_t next = due > core_now_ms(now->core) && due < end ? due : end;
     const bool wants = study_wanted(now) > 0 || now->row.kind == JOB_STUDY;
     return wants && asks > core_now_ms(now->core) && asks < next ? asks : next;
@@ -261,7 +261,7 @@ static enum ht_status settle_open(struct settling *now, struct ht_error *err)
         now->row.state == STUDY_STOPPING || now->row.state == STUDY_CANCELLING;
     enum ht_status status = study_look(now, err);
     if (status == HT_OK || (ending && status == HT_CORRUPT))
-        status = progress_count(now->core, &now->row, err);
+        status = running_time_count(now->core, &now->row, err);
     if (status == HT_OK)
         status = ending ? study_finish(now, err) : go_on(now, err);
     if (status == HT_OK)
@@ -278,7 +278,7 @@ static enum ht_status settle(struct settling *now, int64_t study,
         return status;
     if (now->row.state == STUDY_DELETING)
         return erase(now, err);
-    if (study_state_is_final(now->row.state)) {
+    if (db_study_state_is_final(now->row.state)) {
         core_defer(now->core, apply_drop, &now->row.id, sizeof now->row.id);
         return HT_OK;
     }
@@ -296,7 +296,7 @@ enum ht_status study_settle(struct core *core, int64_t study,
 
 void study_ask_later(struct core *core, int64_t study)
 {
-    struct memory_study *memory = memory_study(core_memory(core), study);
+    struct live_study *memory = live_study(core_memory(core), study);
     memory->asking = false;
     memory->ask_after_ms = core_now_ms(core) + RETRY_MS;
     memory->look_at_ms = memory->ask_after_ms;
@@ -316,14 +316,14 @@ enum ht_status study_recover(struct core *core, struct ht_error *err)
         struct id_list list = {0};
         status = db_study_ids(core_db(core), arena, states[i], &list, err);
         for (size_t j = 0; j < list.n; j++)
-            memory_study(core_memory(core), list.ids[j])->look_at_ms =
+            live_study(core_memory(core), list.ids[j])->look_at_ms =
                 core_now_ms(core);
     }
     arena_free(arena);
     return status;
 }
 
-static void visit_due(void *context, struct memory_study *study)
+static void visit_due(void *context, struct live_study *study)
 {
     struct core *core = context;
     if (!study->stale && study->look_at_ms > core_now_ms(core))
@@ -337,11 +337,11 @@ static void visit_due(void *context, struct memory_study *study)
 enum ht_status study_tick(struct core *core, struct ht_error *err)
 {
     (void)err;
-    memory_each_study(core_memory(core), visit_due, core);
+    live_each_study(core_memory(core), visit_due, core);
     return HT_OK;
 }
 
-static void visit_earliest(void *context, struct memory_study *study)
+static void visit_earliest(void *context, struct live_study *study)
 {
     int64_t *next = context;
     const int64_t at_ms = study->stale ? 0 : study->look_at_ms;
@@ -352,6 +352,6 @@ static void visit_earliest(void *context, struct memory_study *study)
 int64_t study_deadline(struct core *core)
 {
     int64_t next = MEMORY_NEVER;
-    memory_each_study(core_memory(core), visit_earliest, &next);
+    live_each_study(core_memory(core), visit_earliest, &next);
     return next;
 }

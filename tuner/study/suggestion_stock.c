@@ -9,67 +9,69 @@ enum {
     UNASKED = 10     /* searches in a row that nobody asked for */
 };
 
-static struct memory_offer *offer_of(struct core *core, int64_t study)
+static struct live_suggestion *offer_of(struct core *core, int64_t study)
 {
-    return &memory_study(core_memory(core), study)->offer;
+    return &live_study(core_memory(core), study)->offer;
 }
 
-void offer_outdate(struct core *core, int64_t study)
+void suggestion_stock_outdate(struct core *core, int64_t study)
 {
-    struct memory_study *memory = memory_study(core_memory(core), study);
+    struct live_study *memory = live_study(core_memory(core), study);
     memory->news++;
     memory->offer.due_ms = 0;
 }
 
-int64_t offer_ask(struct core *core, int64_t study, bool of_context)
+int64_t suggestion_stock_ask(struct core *core, int64_t study, bool of_context)
 {
-    struct memory_study *memory = memory_study(core_memory(core), study);
+    struct live_study *memory = live_study(core_memory(core), study);
     if (!of_context)
         memory->offer.patience = UNASKED;
     return memory->news;
 }
 
-static bool is_for(const struct memory_offer *offer,
-                   const struct offer_claim *claim)
+static bool is_for(const struct live_suggestion *offer,
+                   const struct suggestion_claim *claim)
 {
     return offer->arena != NULL && offer->news >= claim->owed &&
            trial_context_is(offer->context, claim->context);
 }
 
-bool offer_is_exhausted(struct core *core, const struct offer_claim *claim)
+bool suggestion_stock_is_exhausted(struct core *core,
+                                   const struct suggestion_claim *claim)
 {
-    const struct memory_offer *offer = offer_of(core, claim->study);
+    const struct live_suggestion *offer = offer_of(core, claim->study);
     return is_for(offer, claim) && offer->exhausted && offer->taken == offer->n;
 }
 
-bool offer_is_barren(struct core *core, const struct offer_claim *claim)
+bool suggestion_stock_is_barren(struct core *core,
+                                const struct suggestion_claim *claim)
 {
-    return offer_is_exhausted(core, claim) &&
+    return suggestion_stock_is_exhausted(core, claim) &&
            offer_of(core, claim->study)->barren;
 }
 
-const struct suggestion *offer_take(struct core *core,
-                                    const struct offer_claim *claim)
+const struct suggestion *
+suggestion_stock_take(struct core *core, const struct suggestion_claim *claim)
 {
-    struct memory_offer *offer = offer_of(core, claim->study);
+    struct live_suggestion *offer = offer_of(core, claim->study);
     if (!is_for(offer, claim) || offer->taken == offer->n)
         return NULL;
     offer->due_ms = core_now_ms(core) + QUIET_MS;
     return &offer->items[offer->taken++];
 }
 
-void offer_put(struct core *core, const struct suggestions *found)
+void suggestion_stock_put(struct core *core, const struct suggestions *found)
 {
-    struct memory_study *memory = memory_study(core_memory(core), found->study);
-    struct memory_offer *offer = &memory->offer;
+    struct live_study *memory = live_study(core_memory(core), found->study);
+    struct live_suggestion *offer = &memory->offer;
     arena_free(offer->arena);
-    *offer = (struct memory_offer){.arena = arena_new(),
-                                   .n = found->n,
-                                   .exhausted = found->exhausted,
-                                   .barren = found->barren,
-                                   .news = memory->asked_news,
-                                   .due_ms = offer->due_ms,
-                                   .patience = offer->patience};
+    *offer = (struct live_suggestion){.arena = arena_new(),
+                                      .n = found->n,
+                                      .exhausted = found->exhausted,
+                                      .barren = found->barren,
+                                      .news = memory->asked_news,
+                                      .due_ms = offer->due_ms,
+                                      .patience = offer->patience};
     offer->items =
         arena_alloc(offer->arena, found->n + 1, sizeof *offer->items);
     for (size_t i = 0; i < found->n; i++)
@@ -86,24 +88,24 @@ void offer_put(struct core *core, const struct suggestions *found)
 /* Whether clients may ask, and would have to wait. */
 static bool is_missing(const struct settling *now)
 {
-    const struct memory_study *memory =
-        memory_study(core_memory(now->core), now->row.id);
-    const struct memory_offer *offer = &memory->offer;
+    const struct live_study *memory =
+        live_study(core_memory(now->core), now->row.id);
+    const struct live_suggestion *offer = &memory->offer;
     const int64_t most = now->job->max_trials;
     return now->row.kind == JOB_STUDY && now->row.state == STUDY_RUNNING &&
            !now->row.exhausted && offer->patience > 0 && !memory->asking &&
-           (most == 0 || study_trials_made(&now->row) < most) &&
+           (most == 0 || db_study_trials_made(&now->row) < most) &&
            (offer->taken == offer->n || offer->context != NULL ||
             offer->news < memory->news);
 }
 
-bool offer_is_due(const struct settling *now)
+bool suggestion_stock_is_due(const struct settling *now)
 {
     return is_missing(now) &&
            offer_of(now->core, now->row.id)->due_ms <= core_now_ms(now->core);
 }
 
-int64_t offer_due_ms(const struct settling *now)
+int64_t suggestion_stock_due_ms(const struct settling *now)
 {
     return is_missing(now) ? offer_of(now->core, now->row.id)->due_ms
                            : MEMORY_NEVER;

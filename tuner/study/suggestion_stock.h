@@ -19,33 +19,35 @@
 /* What earlier searches know is out of date: a result came or went, or someone
  * added a point. Noted at once, for that nothing is lost if it is rolled back.
  */
-void offer_outdate(struct core *core, int64_t study);
+void suggestion_stock_outdate(struct core *core, int64_t study);
 
 /* A client asks now, for a context perhaps. Returns what it is owed. */
-int64_t offer_ask(struct core *core, int64_t study, bool of_context);
+int64_t suggestion_stock_ask(struct core *core, int64_t study, bool of_context);
 
 /* What a client may be given. */
-struct offer_claim {
+struct suggestion_claim {
     int64_t study;
-    int64_t owed;        /* see offer_ask() */
+    int64_t owed;        /* see suggestion_stock_ask() */
     const char *context; /* or NULL */
 };
 
 /* The next point for the claim, borrowed until the next search; it counts as
  * given. NULL: there is none. */
-const struct suggestion *offer_take(struct core *core,
-                                    const struct offer_claim *claim);
+const struct suggestion *
+suggestion_stock_take(struct core *core, const struct suggestion_claim *claim);
 /* Whether the search found that none is left for it. */
-bool offer_is_exhausted(struct core *core, const struct offer_claim *claim);
+bool suggestion_stock_is_exhausted(struct core *core,
+                                   const struct suggestion_claim *claim);
 /* Whether there never was one, as none satisfies the constraints. */
-bool offer_is_barren(struct core *core, const struct offer_claim *claim);
+bool suggestion_stock_is_barren(struct core *core,
+                                const struct suggestion_claim *claim);
 
 /* Keeps what a search found, which began when study_ask() was called last. */
-void offer_put(struct core *core, const struct suggestions *found);
+void suggestion_stock_put(struct core *core, const struct suggestions *found);
 
 /* Whether a search should begin that no client has asked for yet. */
-bool offer_is_due(const struct settling *now);
+bool suggestion_stock_is_due(const struct settling *now);
 /* When that will be, by time alone (monotonic ms); MEMORY_NEVER: not so. */
-int64_t offer_due_ms(const struct settling *now);
+int64_t suggestion_stock_due_ms(const struct settling *now);
 
 #endif

@@ -2,7 +2,7 @@
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/study/end_rules.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 #include "tuner/study/settle.h"
 #include "tuner/study/suggestion_stock.h"
 #include "tuner/study/trial_create.h"
@@ -31,7 +31,7 @@ static enum ht_status note_exhausted(struct core *core, struct study_row *row,
                               .to = "",
                               .reason = "every point of the space is taken",
                               .data = ""};
-    const enum ht_status status = state_event(core, &event, err);
+    const enum ht_status status = move_event(core, &event, err);
     return status == HT_OK ? db_study_save(core_db(core), row, err) : status;
 }
 
@@ -58,7 +58,7 @@ static enum ht_status accept(struct settling *now,
     size_t used = 0;
     enum ht_status status = HT_OK;
     if (now->row.kind == JOB_STUDY || found->context != NULL)
-        offer_put(core, found);
+        suggestion_stock_put(core, found);
     else
         status = make_trials(now, found, &used, err);
     if (status == HT_OK && found->exhausted && found->context == NULL &&
@@ -78,7 +78,7 @@ static enum ht_status accept_in(struct settling *now,
     if (status == HT_NOT_FOUND)
         return HT_OK;
     if (status == HT_OK)
-        status = memory_job(core_memory(now->core), &now->row, &now->job, err);
+        status = live_job(core_memory(now->core), &now->row, &now->job, err);
     if (status == HT_OK)
         status = db_trial_counts(core_db(now->core), found->study, &now->counts,
                                  err);
@@ -88,7 +88,7 @@ static enum ht_status accept_in(struct settling *now,
 enum ht_status study_accept(struct core *core, const struct suggestions *found,
                             struct ht_error *err)
 {
-    struct memory_study *memory = memory_study(core_memory(core), found->study);
+    struct live_study *memory = live_study(core_memory(core), found->study);
     memory->asking = false;
     memory->ask_after_ms = 0;
     if (found->failed) {

@@ -15,7 +15,7 @@
 #include "tuner/search/pareto_trials.h"
 #include "tuner/study/cannot_start_pause.h"
 #include "tuner/study/final_measurement.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 #include "tuner/study/no_metric_pause.h"
 #include "tuner/study/outputs.h"
 #include "tuner/study/running_time.h"
@@ -33,19 +33,19 @@ struct retry {
 static void apply_retry(struct core *core, const void *data)
 {
     const struct retry *retry = data;
-    memory_trial(core_memory(core), retry->study, retry->trial)->retry_at_ms =
+    live_trial(core_memory(core), retry->study, retry->trial)->retry_at_ms =
         retry->at_ms;
 }
 
 static void apply_forget(struct core *core, const void *data)
 {
     const struct trial_name *gone = data;
-    struct memory *memory = core_memory(core);
-    const struct memory_trial *trial =
-        memory_find_trial(memory, gone->study, gone->trial);
+    struct live *memory = core_memory(core);
+    const struct live_trial *trial =
+        live_find_trial(memory, gone->study, gone->trial);
     if (trial != NULL && trial->awaited)
         core_wake(core); /* there will be no verdict */
-    memory_drop_trial(memory, gone->study, gone->trial);
+    live_drop_trial(memory, gone->study, gone->trial);
 }
 
 void trial_forget(struct core *core, const struct trial_row *trial)
@@ -86,22 +86,21 @@ enum ht_status trial_conclude(struct core *core, struct arena *arena,
 {
     struct trial_row *trial = &now->pair->trial;
     const bool counts = trial->confirms == 0 && now->job->n_metrics > 0;
-    struct front_change change = {0};
+    struct pareto_trials_change change = {0};
     enum ht_status status = HT_OK;
     trial->has_objective = now->final.found;
     trial->objective = now->final.objective;
     trial->final_step = now->final.step;
     trial->final_metrics = now->final.metrics;
     if (counts)
-        status =
-            front_note(core_db(core), arena, now->job, trial, &change, err);
+        status = pareto_trials_note(core_db(core), arena, now->job, trial,
+                                    &change, err);
     if (status == HT_OK)
         status = outputs_note_beaten(core, trial->study, now->job,
                                      &change.beaten, err);
     if (status == HT_OK && counts)
-        status = progress_note(core, &now->study, change.gain, err);
-    return status == HT_OK ? state_move_trial(core, trial, to, reason, err)
-                           : status;
+        status = running_time_note(core, &now->study, change.gain, err);
+    return status == HT_OK ? move_trial(core, trial, to, reason, err) : status;
 }
 
 /* The attempt that the result came from is the one winner the trial will ever
@@ -134,8 +133,7 @@ static enum ht_status decide_stopped(struct core *core, struct arena *arena,
         now->final.found && now->study.state != STUDY_CANCELLING;
     if (counts)
         return conclude(core, arena, now, TRIAL_STOPPED, reason, err);
-    return state_move_trial(core, &now->pair->trial, TRIAL_CANCELLED, reason,
-                            err);
+    return move_trial(core, &now->pair->trial, TRIAL_CANCELLED, reason, err);
 }
 
 static enum ht_status decide_timeout(struct core *core, struct arena *arena,
@@ -148,7 +146,7 @@ static enum ht_status decide_timeout(struct core *core, struct arena *arena,
     now->pair->trial.failures++;
     if (now->final.found)
         return conclude(core, arena, now, TRIAL_STOPPED, reason, err);
-    return state_move_trial(core, &now->pair->trial, TRIAL_FAILED, reason, err);
+    return move_trial(core, &now->pair->trial, TRIAL_FAILED, reason, err);
 }
 
 /* The pause before the n-th start again, n from 1. */
@@ -175,7 +173,7 @@ static enum ht_status decide_failed(struct core *core, struct arena *arena,
     const char *why = now->pair->attempt.reason;
     trial->failures++;
     if (trial->failures > now->job->retries)
-        return state_move_trial(core, trial, TRIAL_FAILED, why, err);
+        return move_trial(core, trial, TRIAL_FAILED, why, err);
     const int64_t delay_ms = retry_delay_ms(core, trial->failures);
     char text[CLOCK_DURATION_BYTES];
     const char *reason =
@@ -183,7 +181,7 @@ static enum ht_status decide_failed(struct core *core, struct arena *arena,
                     (long long)trial->failures, (long long)now->job->retries,
                     clock_duration(text, delay_ms));
     retry_later(core, trial, delay_ms);
-    return state_move_trial(core, trial, TRIAL_REQUESTED, reason, err);
+    return move_trial(core, trial, TRIAL_REQUESTED, reason, err);
 }
 
 static enum ht_status decide_lost(struct core *core, struct arena *arena,
@@ -193,21 +191,20 @@ static enum ht_status decide_lost(struct core *core, struct arena *arena,
     const char *why = now->pair->attempt.reason;
     trial->losses++;
     if (trial->losses > HT_MAX_LOST)
-        return state_move_trial(core, trial, TRIAL_FAILED,
-                                reason_make(arena, "lost %lld times: %s",
-                                            (long long)trial->losses, why),
-                                err);
+        return move_trial(core, trial, TRIAL_FAILED,
+                          reason_make(arena, "lost %lld times: %s",
+                                      (long long)trial->losses, why),
+                          err);
     if (trial->losses == 1) /* most often a machine that is gone */
-        return state_move_trial(core, trial, TRIAL_REQUESTED,
-                                reason_make(arena, "%s; starts again", why),
-                                err);
+        return move_trial(core, trial, TRIAL_REQUESTED,
+                          reason_make(arena, "%s; starts again", why), err);
     const int64_t delay_ms = retry_delay_ms(core, trial->losses - 1);
     char text[CLOCK_DURATION_BYTES];
     retry_later(core, trial, delay_ms);
-    return state_move_trial(core, trial, TRIAL_REQUESTED,
-                            reason_make(arena, "%s; starts again after %s", why,
-                                        clock_duration(text, delay_ms)),
-                            err);
+    return move_trial(core, trial, TRIAL_REQUESTED,
+                      reason_make(arena, "%s; starts again after %s", why,
+                                  clock_duration(text, delay_ms)),
+                      err);
 }
 
 static enum ht_status decide(struct core *core, struct arena *arena,
@@ -245,17 +242,17 @@ static enum ht_status end_attempt(struct core *core, struct arena *arena,
                                   struct deciding *now, struct ht_error *err)
 {
     enum ht_status status =
-        state_move_attempt(core, &now->pair->attempt, ATTEMPT_ENDED,
-                           now->pair->attempt.reason, err);
+        move_attempt(core, &now->pair->attempt, ATTEMPT_ENDED,
+                     now->pair->attempt.reason, err);
     if (status == HT_OK)
         status = decide(core, arena, now, err);
     if (status == HT_OK)
-        status = silence_heed(core, arena, now, err);
+        status = no_metric_pause_heed(core, arena, now, err);
     if (status != HT_OK)
         return status;
     core_wake(core); /* another one may run in its place */
     const struct trial_row *trial = &now->pair->trial;
-    const bool final = trial_state_is_final(trial->state);
+    const bool final = db_trial_state_is_final(trial->state);
     if (final || trial->state == TRIAL_PAUSED)
         trial_forget(core, trial);
     return final ? outputs_note_end(core, trial, err) : HT_OK;
@@ -272,11 +269,11 @@ enum ht_status trial_started(struct core *core, struct trial_pair *pair,
             db_attempt_set_facts(core_db(core), &pair->attempt, facts, err);
     if (status != HT_OK || pair->attempt.state != ATTEMPT_STARTING)
         return status;
-    status = refusal_forget(core, pair->trial.study, err);
+    status = cannot_start_pause_forget(core, pair->trial.study, err);
     core_touch(core, pair->trial.study); /* a limit may count from now on */
-    return status == HT_OK ? state_move_attempt(core, &pair->attempt,
-                                                ATTEMPT_RUNNING, "", err)
-                           : status;
+    return status == HT_OK
+               ? move_attempt(core, &pair->attempt, ATTEMPT_RUNNING, "", err)
+               : status;
 }
 
 enum ht_status trial_ended(struct core *core, struct arena *arena,
@@ -289,11 +286,11 @@ enum ht_status trial_ended(struct core *core, struct arena *arena,
     pair->attempt.outcome = outcome->outcome;
     pair->attempt.exit_code = outcome->exit_code;
     pair->attempt.signal = outcome->signal;
-    const enum ht_status status = state_move_attempt(
+    const enum ht_status status = move_attempt(
         core, &pair->attempt, ATTEMPT_DRAINING, outcome->reason, err);
     return status == HT_OK && outcome->impossible
-               ? refusal_note(core, arena, pair->trial.study, outcome->reason,
-                              err)
+               ? cannot_start_pause_note(core, arena, pair->trial.study,
+                                         outcome->reason, err)
                : status;
 }
 
@@ -304,7 +301,8 @@ enum ht_status trial_drained(struct core *core, struct arena *arena,
     if (pair->attempt.state != ATTEMPT_DRAINING)
         return ht_fail(err, HT_INVALID, "drained before ended");
     struct deciding now = {.pair = pair, .evidence = evidence};
-    const enum ht_status status = final_prepare(core, arena, &now, err);
+    const enum ht_status status =
+        final_measurement_prepare(core, arena, &now, err);
     return status == HT_OK ? end_attempt(core, arena, &now, err) : status;
 }
 
@@ -313,7 +311,8 @@ enum ht_status trial_lost(struct core *core, struct arena *arena,
                           struct ht_error *err)
 {
     struct deciding now = {.pair = pair};
-    const enum ht_status status = final_prepare(core, arena, &now, err);
+    const enum ht_status status =
+        final_measurement_prepare(core, arena, &now, err);
     if (status != HT_OK)
         return status;
     const bool known = pair->attempt.state == ATTEMPT_DRAINING &&
@@ -337,7 +336,7 @@ static enum ht_status end_requested(struct core *core, struct arena *arena,
     if (trial->rungs_passed > 0 && trial->attempt > 0)
         return trial_end_waiting(core, arena, trial, reason, err);
     const enum ht_status status =
-        state_move_trial(core, trial, TRIAL_CANCELLED, reason, err);
+        move_trial(core, trial, TRIAL_CANCELLED, reason, err);
     return status == HT_OK && trial->attempt > 0
                ? outputs_note_end(core, trial, err)
                : status;
@@ -357,7 +356,7 @@ static enum ht_status end_pausing(struct core *core, struct trial_row *trial,
                               .to = "",
                               .reason = reason,
                               .data = ""};
-    const enum ht_status status = state_event(core, &event, err);
+    const enum ht_status status = move_event(core, &event, err);
     if (status != HT_OK)
         return status;
     trial->revision = event.revision;
@@ -378,7 +377,7 @@ enum ht_status trial_end(struct core *core, struct arena *arena,
             reason_make(arena, "%s; %s", trial->reason, reason), err);
     case TRIAL_ACTIVE:
         core_wake(core);
-        return state_move_trial(core, trial, TRIAL_STOPPING, reason, err);
+        return move_trial(core, trial, TRIAL_STOPPING, reason, err);
     case TRIAL_STOPPING:
         if (trial->pausing)
             return end_pausing(core, trial, reason, err);
@@ -419,7 +418,7 @@ enum ht_status trial_reply(struct core *core, struct request *req,
 {
     const struct job *job;
     cJSON *view = NULL;
-    enum ht_status status = memory_job(core_memory(core), study, &job, err);
+    enum ht_status status = live_job(core_memory(core), study, &job, err);
     if (status == HT_OK)
         status = view_trial(core_db(core), req->arena, study, job, trial, true,
                             &view, err);
@@ -438,9 +437,9 @@ enum ht_status trial_stop(struct core *core, struct request *req,
         status = trial_body_none(req, err);
     if (status != HT_OK)
         return status;
-    if (trial_state_is_final(trial.state))
+    if (db_trial_state_is_final(trial.state))
         return ht_fail(err, HT_PRECONDITION, "trial %lld has ended: %s",
-                       (long long)trial.id, trial_state_name(trial.state));
+                       (long long)trial.id, db_trial_state_name(trial.state));
     status = trial_end(core, req->arena, &trial, "stopped by user", err);
     return status == HT_OK ? trial_reply(core, req, &study, &trial, err)
                            : status;

@@ -2,7 +2,7 @@
 
 #include "proto/base/limits.h"
 #include "tuner/db/write.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 #include "tuner/study/suggestion_stock.h"
 
 static enum ht_status insert(struct core *core, const struct study_row *study,
@@ -24,10 +24,10 @@ static enum ht_status tell(struct core *core, struct trial_row *trial,
                               .kind = "trial.created",
                               .trial = trial->id,
                               .from = "",
-                              .to = trial_state_name(trial->state),
+                              .to = db_trial_state_name(trial->state),
                               .reason = trial->reason,
                               .data = trial->params};
-    const enum ht_status status = state_event(core, &event, err);
+    const enum ht_status status = move_event(core, &event, err);
     trial->revision = event.revision;
     return status;
 }
@@ -60,7 +60,7 @@ enum ht_status trial_create(struct core *core, struct study_row *study,
     if (status != HT_OK)
         return status;
     trial->study = study->id;
-    trial->ordinal = study_trials_made(study);
+    trial->ordinal = db_study_trials_made(study);
     trial->final_elapsed_ms = -1;
     if (trial->created_ms == 0)
         trial->created_ms = core_wall_ms(core);
@@ -77,7 +77,7 @@ enum ht_status trial_create(struct core *core, struct study_row *study,
     if (status != HT_OK)
         return status;
     if (trial->chosen_by_person)
-        offer_outdate(core, study->id);
+        suggestion_stock_outdate(core, study->id);
     study->next_trial = trial->id + 1;
     study->confirmations += trial->confirms != 0;
     core_touch(core, study->id);

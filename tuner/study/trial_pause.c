@@ -2,7 +2,7 @@
 
 #include "tuner/base/reason.h"
 #include "tuner/db/write.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 #include "tuner/study/outputs.h"
 #include "tuner/study/trial.h"
 
@@ -26,7 +26,7 @@ enum ht_status trial_pause(struct core *core, struct arena *arena,
         return status;
     trial->pausing = true;
     core_wake(core);
-    return state_move_trial(core, trial, TRIAL_STOPPING, reason, err);
+    return move_trial(core, trial, TRIAL_STOPPING, reason, err);
 }
 
 /* A program that was told to pause may have been at its last step. */
@@ -46,9 +46,8 @@ enum ht_status trial_decide_pause(struct core *core, struct deciding *now,
     trial->pausing = false;
     *decided = pausing && (now->study.state == STUDY_RUNNING ||
                            now->study.state == STUDY_PAUSED);
-    return *decided
-               ? state_move_trial(core, trial, TRIAL_PAUSED, trial->reason, err)
-               : HT_OK;
+    return *decided ? move_trial(core, trial, TRIAL_PAUSED, trial->reason, err)
+                    : HT_OK;
 }
 
 enum ht_status trial_promote(struct core *core, struct arena *arena,
@@ -57,11 +56,10 @@ enum ht_status trial_promote(struct core *core, struct arena *arena,
     trial->rungs_passed++;
     trial->stop = "";
     core_wake(core);
-    return state_move_trial(core, trial, TRIAL_REQUESTED,
-                            reason_make(arena,
-                                        "among the best at rung %lld: goes on",
-                                        (long long)trial->rungs_passed - 1),
-                            err);
+    return move_trial(core, trial, TRIAL_REQUESTED,
+                      reason_make(arena, "among the best at rung %lld: goes on",
+                                  (long long)trial->rungs_passed - 1),
+                      err);
 }
 
 static enum ht_status conclude(struct core *core, struct arena *arena,
@@ -85,14 +83,13 @@ enum ht_status trial_end_waiting(struct core *core, struct arena *arena,
     enum ht_status status =
         newest_attempt(core, arena, trial, &pair.attempt, err);
     if (status == HT_OK)
-        status = final_prepare(core, arena, &now, err);
+        status = final_measurement_prepare(core, arena, &now, err);
     if (status != HT_OK && status != HT_CORRUPT)
         return status;
     if (now.final.found && now.study.state != STUDY_CANCELLING)
         status = conclude(core, arena, &now, reason, err);
     else
-        status =
-            state_move_trial(core, &pair.trial, TRIAL_CANCELLED, reason, err);
+        status = move_trial(core, &pair.trial, TRIAL_CANCELLED, reason, err);
     if (status != HT_OK)
         return status;
     *trial = pair.trial;

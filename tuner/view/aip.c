@@ -156,7 +156,7 @@ cJSON *view_aip_input(struct arena *arena, const struct study_row *study,
 {
     struct diag diag;
     diag_init(&diag, arena, "spec", "", 0);
-    cJSON *whole = job_write_aip(job, &diag);
+    cJSON *whole = aip_write(job, &diag);
     cJSON *input = cJSON_DetachItemFromObject(whole, "trainingInput");
     cJSON_Delete(whole);
     if (cJSON_GetObjectItemCaseSensitive(input, "region") == NULL)
@@ -227,7 +227,7 @@ enum ht_status view_aip(struct db *db, struct arena *arena,
         return status;
     cJSON *resource = cJSON_CreateObject();
     add_state(resource, study, &figures);
-    if (job_parse(arena, study->spec, &job, &damage) != HT_OK) {
+    if (vertex_parse(arena, study->spec, &job, &damage) != HT_OK) {
         ht_wrap(&damage, HT_CORRUPT, "its stored spec is damaged");
         json_add_string(resource, "errorMessage", damage.text);
     } else {
@@ -287,7 +287,7 @@ static void add_point(cJSON *output, const struct space *space,
         struct text text = {0};
         if (point[i].absent)
             continue;
-        value_text(&space->params[i], point[i], &text);
+        space_value_text(&space->params[i], point[i], &text);
         json_add_string(map, space->params[i].name,
                         text.data != NULL ? text.data : "");
         text_free(&text);
@@ -312,7 +312,8 @@ enum ht_status view_aip_trial(struct db *db, struct arena *arena,
         trial->state == TRIAL_ACTIVE || trial->state == TRIAL_STOPPING;
     struct value *point = arena_alloc(arena, job->space.n + 1, sizeof *point);
     bool preparing = false;
-    enum ht_status status = point_parse(&job->space, trial->params, point, err);
+    enum ht_status status =
+        space_point_parse(&job->space, trial->params, point, err);
     if (status != HT_OK)
         return ht_wrap(err, HT_CORRUPT, "trial %lld", (long long)trial->id);
     if (open)

@@ -92,19 +92,21 @@ static double units_of_kind(const char *kind)
 
 /* Without a type that anybody knows it is what the job asks for, else the host
  * of the tiers BASIC and BASIC_GPU. */
-static struct machine machine_of(const struct job *job, const struct pool *pool)
+static struct machine_type machine_of(const struct job *job,
+                                      const struct pool *pool)
 {
-    struct machine machine;
-    if (pool->machine != NULL && machines_find(NULL, pool->machine, &machine))
+    struct machine_type machine;
+    if (pool->machine != NULL &&
+        machine_types_find(NULL, pool->machine, &machine))
         return machine;
     const double asked = pool->cpus > 0 ? pool->cpus : job->cpus;
     const double basic = pool->gpus > 0 ? GPU_HOST_CORES : BASIC_CORES;
-    return (struct machine){.cpus = asked > 0 ? asked : basic};
+    return (struct machine_type){.cpus = asked > 0 ? asked : basic};
 }
 
 static double units_of_replica(const struct job *job, const struct pool *pool)
 {
-    const struct machine machine = machine_of(job, pool);
+    const struct machine_type machine = machine_of(job, pool);
     const struct price price = price_of(pool->machine);
     const bool chooses = pool->gpus > 0 || pool->accelerator != NULL;
     const double gpus = (double)(chooses ? pool->gpus : machine.gpus);

@@ -31,7 +31,8 @@ static enum ht_status read_spec(struct viewing *view)
     const char *spec = view->study->spec;
     const size_t len = strlen(spec);
     struct job *job;
-    enum ht_status status = job_parse(view->arena, spec, &job, &view->damage);
+    enum ht_status status =
+        vertex_parse(view->arena, spec, &job, &view->damage);
     if (status != HT_OK)
         return status;
     struct diag diag;
@@ -98,8 +99,8 @@ static enum ht_status add_best(cJSON *object, const struct viewing *view,
         return HT_OK;
     struct trial_row best;
     cJSON *trial;
-    enum ht_status status = front_best(view->db, view->arena, view->study->id,
-                                       view->job, &best, err);
+    enum ht_status status = pareto_trials_best(
+        view->db, view->arena, view->study->id, view->job, &best, err);
     if (status == HT_NOT_FOUND)
         return HT_OK;
     if (status == HT_OK)
@@ -117,7 +118,7 @@ static enum ht_status add_front(cJSON *object, const struct viewing *view,
     struct id_list ids;
     if (job_objectives(view->job) < 2)
         return HT_OK;
-    const enum ht_status status = front_list(
+    const enum ht_status status = pareto_trials_list(
         view->db, view->arena, view->study->id, view->job, &ids, err);
     if (status != HT_OK)
         return status;
@@ -202,10 +203,10 @@ static enum ht_status add_status(cJSON *resource, const struct viewing *view,
         return status;
     cJSON *object = json_add_object(resource, "hypertuneStatus");
     json_add_string(object, "name", study->name);
-    json_add_string(object, "kind", study_kind_name(study->kind));
-    json_add_string(object, "state", study_state_name(study->state));
+    json_add_string(object, "kind", db_study_kind_name(study->kind));
+    json_add_string(object, "state", db_study_state_name(study->state));
     json_add_string(object, "reason", study->reason);
-    if (refusal_paused(study) || silence_paused(study))
+    if (cannot_start_pause_paused(study) || no_metric_pause_paused(study))
         json_add_bool(object, "held", true);
     if (view->job == NULL)
         json_add_string(object, "damage", view->damage.text);
@@ -234,7 +235,7 @@ static void move_members(cJSON *from, cJSON *to)
 const char *view_job_state(const struct study_row *study)
 {
     const bool waits = study->state == STUDY_RUNNING && study->started_ms == 0;
-    return waits ? "JOB_STATE_PENDING" : study_state_vertex(study->state);
+    return waits ? "JOB_STATE_PENDING" : db_study_state_vertex(study->state);
 }
 
 static void add_error(cJSON *resource, const struct viewing *view)
@@ -308,7 +309,7 @@ enum ht_status view_study(struct db *db, struct arena *arena,
     move_member(view.spec, resource, "studySpec");
     if (study->kind == JOB_STUDY) /* a job shows its own */
         move_own(view.spec, resource);
-    const char *state = study_state_vizier(study->state);
+    const char *state = db_study_state_vizier(study->state);
     json_add_string(resource, "state", state);
     view_add_stamp(resource, "createTime", study->created_ms);
     if (strcmp(state, "INACTIVE") == 0)

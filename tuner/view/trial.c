@@ -88,10 +88,10 @@ static void add_attempt(cJSON *array, const struct attempt_row *attempt)
 {
     cJSON *item = json_push_object(array);
     json_add_int(item, "attempt", attempt->n);
-    json_add_string(item, "state", attempt_state_name(attempt->state));
+    json_add_string(item, "state", db_attempt_state_name(attempt->state));
     if (attempt->outcome != OUTCOME_NONE)
         json_add_string(item, "outcome",
-                        attempt_outcome_name(attempt->outcome));
+                        db_attempt_outcome_name(attempt->outcome));
     if (attempt->exit_code >= 0)
         json_add_int(item, "exit", attempt->exit_code);
     if (attempt->signal > 0)
@@ -113,7 +113,7 @@ static void add_own(cJSON *object, const struct trial_row *trial,
                     const struct attempt_list *attempts)
 {
     cJSON *own = json_add_object(object, "hypertune");
-    json_add_string(own, "state", trial_state_name(trial->state));
+    json_add_string(own, "state", db_trial_state_name(trial->state));
     json_add_string(own, "reason", trial->reason);
     view_add_stored(own, "why", trial->why);
     view_add_stored(own, "stop", trial->stop);
@@ -221,12 +221,12 @@ static void add_vertex(cJSON *object, struct arena *arena,
                                  (long long)study->id, (long long)trial->id));
     json_add_string(object, "id",
                     arena_printf(arena, "%lld", (long long)trial->id));
-    json_add_string(object, "state", trial_state_vertex(trial->state));
+    json_add_string(object, "state", db_trial_state_vertex(trial->state));
     view_add_stamp(object, "startTime", trial->started_ms);
     view_add_stamp(object, "endTime", trial->ended_ms);
     if (trial->client[0] != '\0')
         json_add_string(object, "clientId", trial->client);
-    if (strcmp(trial_state_vertex(trial->state), "INFEASIBLE") == 0)
+    if (strcmp(db_trial_state_vertex(trial->state), "INFEASIBLE") == 0)
         json_add_string(object, "infeasibleReason", trial->reason);
 }
 
@@ -238,7 +238,8 @@ enum ht_status view_trial(struct db *db, struct arena *arena,
 {
     struct value *point = arena_alloc(arena, job->space.n + 1, sizeof *point);
     struct attempt_list attempts = {0};
-    enum ht_status status = point_parse(&job->space, trial->params, point, err);
+    enum ht_status status =
+        space_point_parse(&job->space, trial->params, point, err);
     if (status != HT_OK)
         return ht_wrap(err, HT_CORRUPT, "trial %lld", (long long)trial->id);
     if (trial->attempt > 0)

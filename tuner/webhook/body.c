@@ -40,7 +40,7 @@ static void add_trial(cJSON *body, const char *key,
 {
     cJSON *object = json_add_object(body, key);
     json_add_int(object, "id", trial->id);
-    json_add_string(object, "state", trial_state_name(trial->state));
+    json_add_string(object, "state", db_trial_state_name(trial->state));
     if (trial->has_objective)
         json_add_double(object, "objective", trial->objective);
     cJSON_AddRawToObject(object, "parameters", trial->params);
@@ -61,7 +61,7 @@ const char *webhook_letter_body(struct arena *arena,
     cJSON *study = json_add_object(body, "study");
     json_add_int(study, "id", parts->study->id);
     json_add_string(study, "name", parts->study->name);
-    json_add_string(study, "state", study_state_name(parts->study->state));
+    json_add_string(study, "state", db_study_state_name(parts->study->state));
     json_add_string(study, "reason", parts->study->reason);
     failures_add(study, parts->failures);
     if (parts->trial != NULL)

@@ -221,7 +221,7 @@ static enum ht_status read_events(struct reading *now, int64_t study,
         status = outbox_mark(outbox, study, &mark, err);
     if (status != HT_OK || mark >= now->study.revision)
         return status;
-    status = job_parse(now->arena, now->study.spec, &now->job, err);
+    status = vertex_parse(now->arena, now->study.spec, &now->job, err);
     if (status == HT_OK)
         status = find_best(now, err);
     if (status == HT_OK)

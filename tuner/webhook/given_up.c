@@ -5,7 +5,7 @@
 #include "proto/base/limits.h"
 #include "tuner/base/log.h"
 #include "tuner/core/core.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 #include "tuner/webhook/allowed_address.h"
 
 struct obituary {
@@ -24,7 +24,7 @@ static enum ht_status handle_loss(struct core *core, struct request *req,
                               .reason = dead->reason,
                               .data = ""};
     text_puts(&req->reply, "{}");
-    return state_event(core, &event, err);
+    return move_event(core, &event, err);
 }
 
 /* A URL may hold a secret: only its host is shown. */

@@ -53,7 +53,7 @@ static void add_needs(const struct lease_facts *facts, const struct pool *pool,
 {
     const struct job *job = facts->job;
     const struct runner_rules *rules = facts->rules;
-    struct machine needs = machines_needs(facts->machines, job, pool);
+    struct machine_type needs = machine_types_needs(facts->machines, job, pool);
     const bool own_cpus = pool->cpus > 0 || job->cpus > 0;
     const bool own_memory = pool->memory_bytes > 0 || job->memory_bytes > 0;
     if (!own_cpus && rules->cpus > 0 && needs.cpus > rules->cpus)
@@ -143,10 +143,10 @@ static void add_identity(const struct lease_facts *facts, cJSON *out)
 
 static const char *written_spec(const struct lease_facts *facts)
 {
-    cJSON *job = job_write_vertex(facts->job);
+    cJSON *job = vertex_write(facts->job);
     const char *text =
         json_text(facts->arena, cJSON_DetachItemFromObjectCaseSensitive(
-                                    job, job_spec_member(facts->job)));
+                                    job, vertex_job_spec_member(facts->job)));
     cJSON_Delete(job);
     return text;
 }
@@ -171,7 +171,7 @@ static void add_job(const struct lease_facts *facts, cJSON *out)
 {
     const char *job = shown_job(facts);
     const size_t bytes = strlen(job);
-    json_add_string(out, "form", job_dialect_name(facts->job->form));
+    json_add_string(out, "form", form_dialect_name(facts->job->form));
     json_add_int(out, "jobBytes", (int64_t)bytes);
     if (bytes <= HT_MAX_WORD)
         cJSON_AddItemToObject(out, "job", cJSON_CreateRaw(job));
@@ -228,14 +228,14 @@ static void add_surroundings(const struct job *job, cJSON *out)
     json_add_bool(out, "rewriteGs", job->rewrite_gcs);
 }
 
-enum ht_status lease_view(const struct lease_facts *facts, cJSON **out,
-                          struct ht_error *err)
+enum ht_status attempt_json(const struct lease_facts *facts, cJSON **out,
+                            struct ht_error *err)
 {
     const struct space *space = &facts->job->space;
     const char *params = facts->pair->trial.params;
     struct value *point =
         arena_alloc(facts->arena, space->n + 1, sizeof *point);
-    if (point_parse(space, params, point, err) != HT_OK)
+    if (space_point_parse(space, params, point, err) != HT_OK)
         return ht_wrap(err, HT_CORRUPT, "stored parameters");
     cJSON *attempt = cJSON_CreateObject();
     add_identity(facts, attempt);

@@ -18,7 +18,7 @@ struct lease_facts {
     const char *server_id;
     const char *report_url; /* NULL: no address to report to */
     const char *token;
-    const struct machines *machines;
+    const struct machine_types *machines;
     const struct runner_rules *rules; /* of the runner that it is for */
     const struct study_row *study;
     const struct job *job;
@@ -28,7 +28,7 @@ struct lease_facts {
 
 /* The caller owns *out.
  * HT_CORRUPT  the stored parameters do not fit the space */
-enum ht_status lease_view(const struct lease_facts *facts, cJSON **out,
-                          struct ht_error *err);
+enum ht_status attempt_json(const struct lease_facts *facts, cJSON **out,
+                            struct ht_error *err);
 
 #endif

@@ -27,7 +27,7 @@ enum {
 /* --- what all messages share --- */
 
 typedef enum ht_status control_type(struct core *core, struct request *req,
-                                    struct memory_runner *runner,
+                                    struct live_runner *runner,
                                     struct ht_error *err);
 
 static enum ht_status check_token(struct core *core, const struct request *req,
@@ -87,7 +87,7 @@ static bool lists(const struct listed *listed,
 }
 
 static enum ht_status lose_unlisted(struct core *core, struct request *req,
-                                    const struct memory_runner *runner,
+                                    const struct live_runner *runner,
                                     const struct listed *listed,
                                     struct ht_error *err)
 {
@@ -96,7 +96,7 @@ static enum ht_status lose_unlisted(struct core *core, struct request *req,
         db_attempt_open(core_db(core), req->arena, runner->id, &open, err);
     for (size_t i = 0; status == HT_OK && i < open.n; i++)
         if (!lists(listed, &open.rows[i]))
-            status = presence_lose(
+            status = runner_online_lose(
                 core, req->arena, &open.rows[i],
                 arena_printf(req->arena, "runner %s started again without it",
                              runner->id),
@@ -110,7 +110,7 @@ struct sorted {
 };
 
 static enum ht_status sort_listed(struct core *core, struct request *req,
-                                  const struct memory_runner *runner,
+                                  const struct live_runner *runner,
                                   const struct listed *listed,
                                   const struct sorted *sorted,
                                   struct ht_error *err)
@@ -135,7 +135,7 @@ static enum ht_status sort_listed(struct core *core, struct request *req,
 /* --- hello --- */
 
 static enum ht_status save_runner(struct core *core, struct request *req,
-                                  const struct memory_runner *runner,
+                                  const struct live_runner *runner,
                                   struct ht_error *err)
 {
     const char *rules;
@@ -156,13 +156,13 @@ static enum ht_status save_runner(struct core *core, struct request *req,
                        MAX_SLOTS);
     if (strlen(row.engine) > HT_MAX_NAME || strlen(row.host) > HT_MAX_LABEL)
         return ht_fail(err, HT_INVALID, "engine or host is too long");
-    presence_note(core, runner, true, row.slots);
-    presence_note_rules(core, runner, rules);
+    runner_online_note(core, runner, true, row.slots);
+    runner_online_note_rules(core, runner, rules);
     return db_runner_save(core_db(core), &row, err);
 }
 
 static enum ht_status handle_hello(struct core *core, struct request *req,
-                                   struct memory_runner *runner,
+                                   struct live_runner *runner,
                                    struct ht_error *err)
 {
     struct listed listed;
@@ -210,7 +210,7 @@ static void add_writers(const struct trial_name *name,
 }
 
 static enum ht_status add_have(struct core *core, struct request *req,
-                               const struct memory_runner *runner,
+                               const struct live_runner *runner,
                                const struct listed *listed, cJSON *have,
                                struct ht_error *err)
 {
@@ -236,7 +236,7 @@ static enum ht_status add_have(struct core *core, struct request *req,
 }
 
 static enum ht_status handle_heartbeat(struct core *core, struct request *req,
-                                       struct memory_runner *runner,
+                                       struct live_runner *runner,
                                        struct ht_error *err)
 {
     struct listed listed;
@@ -263,7 +263,7 @@ static enum ht_status handle_heartbeat(struct core *core, struct request *req,
 /* --- the life of an attempt --- */
 
 static enum ht_status find_attempt(struct core *core, struct request *req,
-                                   const struct memory_runner *runner,
+                                   const struct live_runner *runner,
                                    struct trial_pair *pair,
                                    struct ht_error *err)
 {
@@ -293,7 +293,7 @@ static enum ht_status read_facts(const struct request *req, const char **facts,
 }
 
 static enum ht_status handle_started(struct core *core, struct request *req,
-                                     struct memory_runner *runner,
+                                     struct live_runner *runner,
                                      struct ht_error *err)
 {
     struct trial_pair pair;
@@ -318,7 +318,7 @@ static enum ht_status read_outcome(const struct request *req,
     const char *name = node_get_string(req->body, "outcome", "");
     size_t i = 0;
     while (i < sizeof all / sizeof *all &&
-           strcmp(name, attempt_outcome_name(all[i])) != 0)
+           strcmp(name, db_attempt_outcome_name(all[i])) != 0)
         i++;
     if (i == sizeof all / sizeof *all)
         return ht_fail(err, HT_INVALID, "outcome %.40s is not known", name);
@@ -333,7 +333,7 @@ static enum ht_status read_outcome(const struct request *req,
 }
 
 static enum ht_status handle_ended(struct core *core, struct request *req,
-                                   struct memory_runner *runner,
+                                   struct live_runner *runner,
                                    struct ht_error *err)
 {
     struct trial_pair pair;
@@ -351,7 +351,7 @@ static enum ht_status handle_ended(struct core *core, struct request *req,
 }
 
 static enum ht_status handle_drained(struct core *core, struct request *req,
-                                     struct memory_runner *runner,
+                                     struct live_runner *runner,
                                      struct ht_error *err)
 {
     struct trial_pair pair;
@@ -365,7 +365,7 @@ static enum ht_status handle_drained(struct core *core, struct request *req,
 }
 
 static enum ht_status handle_report(struct core *core, struct request *req,
-                                    struct memory_runner *runner,
+                                    struct live_runner *runner,
                                     struct ht_error *err)
 {
     struct trial_pair pair;
@@ -393,21 +393,21 @@ static const struct {
 enum { TYPES = sizeof types / sizeof *types };
 _Static_assert(TYPES <= (int)MEMORY_TYPES, "every type has its slot");
 
-static void remember(struct core *core, struct memory_answer *answer,
-                     int64_t id, const struct request *req)
+static void remember(struct core *core, struct live_answer *answer, int64_t id,
+                     const struct request *req)
 {
     free(answer->text);
-    *answer = (struct memory_answer){.seen = id,
-                                     .id = id,
-                                     .group = core_group_number(core),
-                                     .text = ht_xstrdup(req->reply.data)};
+    *answer = (struct live_answer){.seen = id,
+                                   .id = id,
+                                   .group = core_group_number(core),
+                                   .text = ht_xstrdup(req->reply.data)};
 }
 
 static enum ht_status handle_type(struct core *core, struct request *req,
-                                  struct memory_runner *runner, size_t type,
+                                  struct live_runner *runner, size_t type,
                                   struct ht_error *err)
 {
-    struct memory_answer *answer = &runner->answers[type];
+    struct live_answer *answer = &runner->answers[type];
     const int64_t id = node_get_int(req->body, "id", 0);
     if (!types[type].remembered)
         return types[type].handle(core, req, runner, err);
@@ -428,9 +428,9 @@ static enum ht_status handle_type(struct core *core, struct request *req,
 }
 
 /* NULL, with the reason in err, when it may not speak. */
-static struct memory_runner *find_runner(struct core *core,
-                                         const struct request *req, bool hello,
-                                         struct ht_error *err)
+static struct live_runner *find_runner(struct core *core,
+                                       const struct request *req, bool hello,
+                                       struct ht_error *err)
 {
     const char *id = node_get_string(req->body, "runner", NULL);
     const char *boot = node_get_string(req->body, "boot", NULL);
@@ -439,9 +439,8 @@ static struct memory_runner *find_runner(struct core *core,
         ht_fail(err, HT_INVALID, "runner, boot or id is missing or too long");
         return NULL;
     }
-    struct memory_runner *found =
-        hello ? memory_runner(core_memory(core), id, boot)
-              : memory_find_runner(core_memory(core), id);
+    struct live_runner *found = hello ? live_runner(core_memory(core), id, boot)
+                                      : live_find_runner(core_memory(core), id);
     if (found != NULL && strcmp(found->boot, boot) == 0)
         return found;
     ht_fail(err, HT_INVALID, "say hello first");
@@ -462,12 +461,12 @@ enum ht_status control_handle(struct core *core, struct request *req,
         type++;
     if (type == TYPES)
         return ht_fail(err, HT_INVALID, "type %.40s is not known here", name);
-    struct memory_runner *runner = find_runner(core, req, type == 0, err);
+    struct live_runner *runner = find_runner(core, req, type == 0, err);
     if (runner == NULL)
         return HT_INVALID;
     core_act_for(core, arena_printf(req->arena, "runner %s", runner->id));
     /* A held poll is no new sign of life when it is looked at again. */
     if (req->held_until_ms == 0)
-        status = presence_see(core, runner, err);
+        status = runner_online_see(core, runner, err);
     return status == HT_OK ? handle_type(core, req, runner, type, err) : status;
 }

@@ -11,7 +11,7 @@
 #include "tuner/runners/gpu_count.h"
 #include "tuner/runners/machine_types.h"
 #include "tuner/study/common_file.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 #include "tuner/study/trial_pause.h"
 #include "tuner/wire/attempt_json.h"
 #include "tuner/wire/envelope.h"
@@ -25,10 +25,10 @@ enum {
 };
 
 /* What one lease request is given. */
-struct leasing {
+struct lease_poll {
     struct core *core;
     struct request *req;
-    struct memory_runner *runner;
+    struct live_runner *runner;
     int64_t id; /* of the request */
     cJSON *attempts, *stops;
     size_t bytes;      /* of the attempts */
@@ -41,24 +41,24 @@ struct leasing {
 
 static bool backs_off(struct core *core, const struct trial_row *trial)
 {
-    const struct memory_trial *memory =
-        memory_find_trial(core_memory(core), trial->study, trial->id);
+    const struct live_trial *memory =
+        live_find_trial(core_memory(core), trial->study, trial->id);
     return memory != NULL && memory->retry_at_ms > core_now_ms(core);
 }
 
-static enum ht_status find_job(struct leasing *now, int64_t id,
+static enum ht_status find_job(struct lease_poll *now, int64_t id,
                                struct study_row *study, const struct job **job,
                                struct ht_error *err)
 {
     const enum ht_status status =
         db_study_get(core_db(now->core), now->req->arena, id, study, err);
-    return status == HT_OK ? memory_job(core_memory(now->core), study, job, err)
+    return status == HT_OK ? live_job(core_memory(now->core), study, job, err)
                            : status;
 }
 
 /* Whether a trial that is to go on from a rung has its checkpoint at another
  * runner, which is there: without a folder that all of them see. */
-static enum ht_status is_at_home_elsewhere(struct leasing *now,
+static enum ht_status is_at_home_elsewhere(struct lease_poll *now,
                                            const struct trial_row *trial,
                                            bool *elsewhere,
                                            struct ht_error *err)
@@ -76,8 +76,8 @@ static enum ht_status is_at_home_elsewhere(struct leasing *now,
         status = find_job(now, trial->study, &study, &job, err);
     if (status != HT_OK)
         return status;
-    const struct memory_runner *home =
-        memory_find_runner(core_memory(now->core), newest.runner);
+    const struct live_runner *home =
+        live_find_runner(core_memory(now->core), newest.runner);
     *elsewhere = home != NULL && home != now->runner && home->online &&
                  job->output_dir == NULL;
     return HT_OK;
@@ -85,7 +85,7 @@ static enum ht_status is_at_home_elsewhere(struct leasing *now,
 
 /* Retries that are due go by id like all others; *found is false when every
  * waiting trial backs off. */
-static enum ht_status next_of_study(struct leasing *now, int64_t study,
+static enum ht_status next_of_study(struct lease_poll *now, int64_t study,
                                     struct trial_row *trial, bool *found,
                                     struct ht_error *err)
 {
@@ -117,17 +117,17 @@ static enum ht_status next_of_study(struct leasing *now, int64_t study,
 
 /* One that has to wait keeps the GPUs that are free from those whose turn comes
  * later, or it might wait for ever behind smaller ones. */
-static enum ht_status has_gpus(struct leasing *now, const struct job *job,
+static enum ht_status has_gpus(struct lease_poll *now, const struct job *job,
                                bool *has, struct ht_error *err)
 {
     enum ht_status status = HT_OK;
-    const int64_t needed = gpus_needed(now->core, job);
+    const int64_t needed = gpu_count_needed(now->core, job);
     *has = needed == 0;
     if (*has || needed > now->runner->gpus)
         return HT_OK;
     if (!now->counted)
-        status = gpus_free(now->core, now->req->arena, now->runner,
-                           &now->free_gpus, err);
+        status = gpu_count_free(now->core, now->req->arena, now->runner,
+                                &now->free_gpus, err);
     if (status != HT_OK)
         return status;
     now->counted = true;
@@ -139,7 +139,7 @@ static enum ht_status has_gpus(struct leasing *now, const struct job *job,
 
 /* More may wait than are to run at a time: those that somebody added, retried
  * or confirms. */
-static enum ht_status has_room(struct leasing *now,
+static enum ht_status has_room(struct lease_poll *now,
                                const struct study_row *study,
                                const struct job *job, bool *has,
                                struct ht_error *err)
@@ -155,12 +155,12 @@ static enum ht_status has_room(struct leasing *now,
 }
 
 /* Whether the runner can run an attempt of the study now. */
-static enum ht_status suits(struct leasing *now, int64_t id, bool *does,
+static enum ht_status suits(struct lease_poll *now, int64_t id, bool *does,
                             struct ht_error *err)
 {
     struct study_row study;
     const struct job *job;
-    struct fitting_lack lack;
+    struct can_run_lack lack;
     enum ht_status status = find_job(now, id, &study, &job, err);
     *does = false;
     if (status == HT_OK)
@@ -169,13 +169,14 @@ static enum ht_status suits(struct leasing *now, int64_t id, bool *does,
         status = common_file_is_free(now->core, id, job, does, err);
     if (status != HT_OK || !*does)
         return status;
-    *does = fitting_allows(now->req->arena, &now->runner->rules, job, &lack) &&
-            !fitting_leaves(now->core, now->req->arena, now->runner, job);
+    *does = can_run_allows(now->req->arena, &now->runner->rules, job, &lack) &&
+            !can_run_leaves(now->core, now->req->arena, now->runner, job);
     return *does ? has_gpus(now, job, does, err) : HT_OK;
 }
 
-static enum ht_status next_trial(struct leasing *now, struct trial_row *trial,
-                                 bool *found, struct ht_error *err)
+static enum ht_status next_trial(struct lease_poll *now,
+                                 struct trial_row *trial, bool *found,
+                                 struct ht_error *err)
 {
     struct id_list hungry;
     enum ht_status status =
@@ -195,7 +196,7 @@ static enum ht_status next_trial(struct leasing *now, struct trial_row *trial,
 
 /* *out: the attempt as text, or NULL when there is no room for it beside those
  * that are given already. */
-static enum ht_status describe(struct leasing *now, struct trial_pair *pair,
+static enum ht_status describe(struct lease_poll *now, struct trial_pair *pair,
                                const char *token, const char **out,
                                struct ht_error *err)
 {
@@ -220,7 +221,7 @@ static enum ht_status describe(struct leasing *now, struct trial_pair *pair,
                                       .pair = pair,
                                       .begun = begun};
     cJSON *attempt;
-    status = lease_view(&facts, &attempt, err);
+    status = attempt_json(&facts, &attempt, err);
     if (status != HT_OK)
         return status;
     const char *text = json_text(now->req->arena, attempt);
@@ -230,13 +231,13 @@ static enum ht_status describe(struct leasing *now, struct trial_pair *pair,
     return HT_OK;
 }
 
-static void add_attempt(struct leasing *now, const char *text)
+static void add_attempt(struct lease_poll *now, const char *text)
 {
     now->bytes += strlen(text);
     cJSON_AddItemToArray(now->attempts, cJSON_CreateRaw(text));
 }
 
-static void begin_attempt(struct leasing *now, struct trial_pair *pair)
+static void begin_attempt(struct lease_poll *now, struct trial_pair *pair)
 {
     pair->attempt = (struct attempt_row){.study = pair->trial.study,
                                          .trial = pair->trial.id,
@@ -250,7 +251,7 @@ static void begin_attempt(struct leasing *now, struct trial_pair *pair)
     pair->trial.attempt = pair->attempt.n;
 }
 
-static enum ht_status insert_attempt(struct leasing *now,
+static enum ht_status insert_attempt(struct lease_poll *now,
                                      struct trial_pair *pair, const char *token,
                                      struct ht_error *err)
 {
@@ -268,7 +269,7 @@ static enum ht_status insert_attempt(struct leasing *now,
                            : status;
 }
 
-static enum ht_status give(struct leasing *now, struct trial_pair *pair,
+static enum ht_status give(struct lease_poll *now, struct trial_pair *pair,
                            struct ht_error *err)
 {
     char token[TOKEN_TEXT_BYTES];
@@ -287,19 +288,18 @@ static enum ht_status give(struct leasing *now, struct trial_pair *pair,
                               .trial = pair->trial.id,
                               .attempt = pair->attempt.n,
                               .from = "",
-                              .to = attempt_state_name(ATTEMPT_STARTING),
+                              .to = db_attempt_state_name(ATTEMPT_STARTING),
                               .reason = arena_printf(now->req->arena,
                                                      "leased to runner %s",
                                                      now->runner->id),
                               .data = ""};
-    status = state_event(now->core, &event, err);
+    status = move_event(now->core, &event, err);
     if (status == HT_OK)
-        status =
-            state_move_trial(now->core, &pair->trial, TRIAL_ACTIVE, "", err);
+        status = move_trial(now->core, &pair->trial, TRIAL_ACTIVE, "", err);
     return status;
 }
 
-static enum ht_status give_new(struct leasing *now, int64_t free_slots,
+static enum ht_status give_new(struct lease_poll *now, int64_t free_slots,
                                struct ht_error *err)
 {
     const int64_t most = free_slots < MOST ? free_slots : MOST;
@@ -318,7 +318,7 @@ static enum ht_status give_new(struct leasing *now, int64_t free_slots,
 
 /* The same request came again after a restart: the same attempts, under fresh
  * tokens because only hashes of the old ones were kept. */
-static enum ht_status give_again(struct leasing *now, bool *again,
+static enum ht_status give_again(struct lease_poll *now, bool *again,
                                  struct ht_error *err)
 {
     struct db *db = core_db(now->core);
@@ -350,14 +350,14 @@ static enum ht_status give_again(struct leasing *now, bool *again,
 
 struct telling {
     char runner[HT_MAX_NAME + 1];
-    struct memory_told told;
+    struct live_told told;
 };
 
 static void apply_told(struct core *core, const void *data)
 {
     const struct telling *telling = data;
-    struct memory_runner *runner =
-        memory_find_runner(core_memory(core), telling->runner);
+    struct live_runner *runner =
+        live_find_runner(core_memory(core), telling->runner);
     if (runner == NULL)
         return;
     runner->told =
@@ -365,11 +365,11 @@ static void apply_told(struct core *core, const void *data)
     runner->told[runner->n_told++] = telling->told;
 }
 
-static bool was_told(const struct memory_runner *runner,
-                     const struct memory_told *told)
+static bool was_told(const struct live_runner *runner,
+                     const struct live_told *told)
 {
     for (size_t i = 0; i < runner->n_told; i++) {
-        const struct memory_told *old = &runner->told[i];
+        const struct live_told *old = &runner->told[i];
         if (old->study == told->study && old->trial == told->trial &&
             old->attempt == told->attempt && old->kill == told->kill)
             return true;
@@ -377,8 +377,8 @@ static bool was_told(const struct memory_runner *runner,
     return false;
 }
 
-static void note_told(struct core *core, const struct memory_runner *runner,
-                      const struct memory_told *told)
+static void note_told(struct core *core, const struct live_runner *runner,
+                      const struct live_told *told)
 {
     struct telling telling = {.told = *told};
     memcpy(telling.runner, runner->id, sizeof telling.runner);
@@ -404,7 +404,7 @@ static enum ht_status add_stop(struct core *core, struct arena *arena,
 }
 
 enum ht_status lease_add_stops(struct core *core, struct arena *arena,
-                               const struct memory_runner *runner, bool fresh,
+                               const struct live_runner *runner, bool fresh,
                                cJSON *stops, struct ht_error *err)
 {
     struct db *db = core_db(core);
@@ -419,7 +419,7 @@ enum ht_status lease_add_stops(struct core *core, struct arena *arena,
                               err);
         if (status != HT_OK || trial.state != TRIAL_STOPPING)
             continue;
-        struct memory_told told = {trial.study, trial.id, attempt->n, false};
+        struct live_told told = {trial.study, trial.id, attempt->n, false};
         cJSON *stop;
         status = add_stop(core, arena, &trial, &told.kill, &stop, err);
         if (status != HT_OK)
@@ -437,7 +437,7 @@ enum ht_status lease_add_stops(struct core *core, struct arena *arena,
 
 /* --- the message --- */
 
-static enum ht_status fill(struct leasing *now, int64_t free_slots,
+static enum ht_status fill(struct lease_poll *now, int64_t free_slots,
                            struct ht_error *err)
 {
     bool again = false;
@@ -450,7 +450,7 @@ static enum ht_status fill(struct leasing *now, int64_t free_slots,
                            now->stops, err);
 }
 
-static bool may_wait(struct leasing *now)
+static bool may_wait(struct lease_poll *now)
 {
     if (cJSON_GetArraySize(now->attempts) + cJSON_GetArraySize(now->stops) > 0)
         return false;
@@ -462,7 +462,7 @@ static bool may_wait(struct leasing *now)
 }
 
 enum ht_status lease_handle(struct core *core, struct request *req,
-                            struct memory_runner *runner, struct ht_error *err)
+                            struct live_runner *runner, struct ht_error *err)
 {
     const int64_t free_slots = node_get_int(req->body, "free", 0);
     if (free_slots < 0)
@@ -470,12 +470,12 @@ enum ht_status lease_handle(struct core *core, struct request *req,
     const int64_t gpus = node_get_int(req->body, "gpus", 0);
     if (gpus < 0 || gpus > MOST_GPUS)
         return ht_fail(err, HT_INVALID, "gpus must be from 0 to %d", MOST_GPUS);
-    presence_note_gpus(core, runner, gpus);
+    runner_online_note_gpus(core, runner, gpus);
     cJSON *answer = wire_ok(req);
-    struct leasing now = {.core = core,
-                          .req = req,
-                          .runner = runner,
-                          .id = node_get_int(req->body, "id", 0)};
+    struct lease_poll now = {.core = core,
+                             .req = req,
+                             .runner = runner,
+                             .id = node_get_int(req->body, "id", 0)};
     now.attempts = json_add_array(answer, "attempts");
     now.stops = json_add_array(answer, "stop");
     const enum ht_status status = fill(&now, free_slots, err);

@@ -15,12 +15,12 @@
 
 /* Answers a `lease` message, or holds it until there is something to say. */
 enum ht_status lease_handle(struct core *core, struct request *req,
-                            struct memory_runner *runner, struct ht_error *err);
+                            struct live_runner *runner, struct ht_error *err);
 
 /* Adds every stop that concerns the runner to `stops`. With `fresh` only
  * those that no lease answer has carried yet; these are then noted. */
 enum ht_status lease_add_stops(struct core *core, struct arena *arena,
-                               const struct memory_runner *runner, bool fresh,
+                               const struct live_runner *runner, bool fresh,
                                cJSON *stops, struct ht_error *err);
 
 #endif

@@ -58,7 +58,8 @@ static enum ht_status check(struct core *core, const struct request *req,
     return read_chunk(req, key, err);
 }
 
-void endpoint_log(struct core *core, struct logs *logs, struct request *req)
+void log_messages_handle(struct core *core, struct logs *logs,
+                         struct request *req)
 {
     struct log_key key;
     req->status = check(core, req, &key, &req->err);

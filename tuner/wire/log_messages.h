@@ -10,6 +10,7 @@ struct logs;
 
 /* Checks the runner token, hands the chunk to the log thread and has
  * req->answer called after its commit. */
-void endpoint_log(struct core *core, struct logs *logs, struct request *req);
+void log_messages_handle(struct core *core, struct logs *logs,
+                         struct request *req);
 
 #endif

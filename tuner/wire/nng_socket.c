@@ -27,7 +27,7 @@ enum {
     URL_BYTES = 160
 };
 
-struct endpoint {
+struct nng_socket {
     nng_socket socket;
     nng_aio *receive; /* the thread's one operation */
     struct core *core;
@@ -43,14 +43,14 @@ struct endpoint {
 
 /* A message on its way: the way back is the header it came with. */
 struct pending {
-    struct endpoint *endpoint;
+    struct nng_socket *endpoint;
     nng_msg *msg; /* the request; reused for the answer */
     size_t len;   /* of the request */
 };
 
 /* --- answering --- */
 
-static void send_answer(struct endpoint *endpoint, nng_msg *msg,
+static void send_answer(struct nng_socket *endpoint, nng_msg *msg,
                         const struct text *text)
 {
     nng_msg_clear(msg);
@@ -63,7 +63,7 @@ static void send_answer(struct endpoint *endpoint, nng_msg *msg,
 static void answer(struct request *req)
 {
     struct pending *pending = req->owner;
-    struct endpoint *endpoint = pending->endpoint;
+    struct nng_socket *endpoint = pending->endpoint;
     const size_t len = pending->len;
     struct text text = {0};
     wire_answer(req, &text);
@@ -89,13 +89,13 @@ static void refuse(struct request *req, const struct diag *diag)
     answer(req);
 }
 
-static bool is_log(const struct endpoint *endpoint, const struct node *body)
+static bool is_log(const struct nng_socket *endpoint, const struct node *body)
 {
     return endpoint->logs != NULL && body->kind == NODE_MAP &&
            strcmp(node_get_string(body, "type", ""), "log") == 0;
 }
 
-static void take(struct endpoint *endpoint, nng_msg *msg)
+static void take(struct nng_socket *endpoint, nng_msg *msg)
 {
     struct request *req = request_new();
     struct pending *pending = arena_alloc(req->arena, 1, sizeof *pending);
@@ -118,14 +118,14 @@ static void take(struct endpoint *endpoint, nng_msg *msg)
     if (req->body == NULL)
         refuse(req, &diag);
     else if (is_log(endpoint, req->body))
-        endpoint_log(endpoint->core, endpoint->logs, req);
+        log_messages_handle(endpoint->core, endpoint->logs, req);
     else
         core_post(endpoint->core, req);
 }
 
 static void *run(void *argument)
 {
-    struct endpoint *endpoint = argument;
+    struct nng_socket *endpoint = argument;
     int code;
     do {
         nng_recv_aio(endpoint->socket, endpoint->receive);
@@ -147,8 +147,9 @@ static enum ht_status fail(struct ht_error *err, int code, const char *url)
                    nng_strerror(code));
 }
 
-static enum ht_status note_url(struct endpoint *endpoint, nng_listener listener,
-                               const char *url, struct ht_error *err)
+static enum ht_status note_url(struct nng_socket *endpoint,
+                               nng_listener listener, const char *url,
+                               struct ht_error *err)
 {
     int port;
     const int code =
@@ -161,7 +162,7 @@ static enum ht_status note_url(struct endpoint *endpoint, nng_listener listener,
     return HT_OK;
 }
 
-static enum ht_status listen_at(struct endpoint *endpoint, const char *url,
+static enum ht_status listen_at(struct nng_socket *endpoint, const char *url,
                                 struct ht_error *err)
 {
     if (strncmp(url, "tcp://", 6) != 0 || strrchr(url, ':') == url + 3 ||
@@ -185,7 +186,7 @@ static enum ht_status listen_at(struct endpoint *endpoint, const char *url,
                      : note_url(endpoint, listener, url, err);
 }
 
-static void release(struct endpoint *endpoint)
+static void release(struct nng_socket *endpoint)
 {
     nng_aio_free(endpoint->receive);
     pthread_cond_destroy(&endpoint->answered);
@@ -193,10 +194,10 @@ static void release(struct endpoint *endpoint)
     free(endpoint);
 }
 
-static enum ht_status start(const struct endpoint *model, const char *url,
-                            struct endpoint **out, struct ht_error *err)
+static enum ht_status start(const struct nng_socket *model, const char *url,
+                            struct nng_socket **out, struct ht_error *err)
 {
-    struct endpoint *endpoint = ht_xcalloc(1, sizeof *endpoint);
+    struct nng_socket *endpoint = ht_xcalloc(1, sizeof *endpoint);
     *endpoint = *model;
     pthread_mutex_init(&endpoint->lock, NULL);
     pthread_cond_init(&endpoint->answered, NULL);
@@ -215,25 +216,25 @@ static enum ht_status start(const struct endpoint *model, const char *url,
     return status;
 }
 
-enum ht_status endpoint_start_report(struct core *core, const char *url,
-                                     struct endpoint **endpoint,
-                                     struct ht_error *err)
+enum ht_status nng_socket_start_report(struct core *core, const char *url,
+                                       struct nng_socket **endpoint,
+                                       struct ht_error *err)
 {
-    const struct endpoint model = {.core = core, .handle = report_handle};
+    const struct nng_socket model = {.core = core, .handle = report_handle};
     return start(&model, url, endpoint, err);
 }
 
-enum ht_status endpoint_start_control(struct core *core, struct logs *logs,
-                                      const char *url,
-                                      struct endpoint **endpoint,
-                                      struct ht_error *err)
+enum ht_status nng_socket_start_control(struct core *core, struct logs *logs,
+                                        const char *url,
+                                        struct nng_socket **endpoint,
+                                        struct ht_error *err)
 {
-    const struct endpoint model = {
+    const struct nng_socket model = {
         .core = core, .logs = logs, .handle = control_handle};
     return start(&model, url, endpoint, err);
 }
 
-const char *endpoint_url(const struct endpoint *endpoint)
+const char *nng_socket_url(const struct nng_socket *endpoint)
 {
     return endpoint->url;
 }
@@ -242,7 +243,7 @@ const char *endpoint_url(const struct endpoint *endpoint)
  * nng_close() of nng 1.5.2 waits for ever, leaks the message or locks a mutex
  * that is gone. Nobody reads it any more, and what has no answer is sent again
  * to the next server. */
-void endpoint_stop(struct endpoint *endpoint)
+void nng_socket_stop(struct nng_socket *endpoint)
 {
     if (endpoint == NULL)
         return;

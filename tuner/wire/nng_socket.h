@@ -11,21 +11,22 @@
 
 struct core;
 struct logs;
-struct endpoint;
+struct nng_socket;
 
 /* Starts the report address at `url` ("tcp://HOST:PORT", port 0: any). */
-enum ht_status endpoint_start_report(struct core *core, const char *url,
-                                     struct endpoint **endpoint,
-                                     struct ht_error *err);
+enum ht_status nng_socket_start_report(struct core *core, const char *url,
+                                       struct nng_socket **endpoint,
+                                       struct ht_error *err);
 /* Starts the control address. Log chunks go straight to `logs`. */
-enum ht_status endpoint_start_control(struct core *core, struct logs *logs,
-                                      const char *url,
-                                      struct endpoint **endpoint,
-                                      struct ht_error *err);
-const char *endpoint_url(const struct endpoint *endpoint); /* with real port */
+enum ht_status nng_socket_start_control(struct core *core, struct logs *logs,
+                                        const char *url,
+                                        struct nng_socket **endpoint,
+                                        struct ht_error *err);
+const char *
+nng_socket_url(const struct nng_socket *endpoint); /* with real port */
 /* Reads no more messages and waits until each one taken has its answer; to be
  * called before core_stop() and logs_stop(). The port stays bound until the
  * program ends. Accepts NULL. */
-void endpoint_stop(struct endpoint *endpoint);
+void nng_socket_stop(struct nng_socket *endpoint);
 
 #endif

@@ -11,7 +11,7 @@
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/study/early_stop.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 #include "tuner/study/report_batch.h"
 #include "tuner/wire/envelope.h"
 
@@ -28,8 +28,8 @@ struct measured {
 static void apply_measured(struct core *core, const void *data)
 {
     const struct measured *measured = data;
-    struct memory_trial *memory =
-        memory_trial(core_memory(core), measured->study, measured->trial);
+    struct live_trial *memory =
+        live_trial(core_memory(core), measured->study, measured->trial);
     memory->measured_at_ms = measured->at_ms;
     memory->measured_due = measured->due;
     memcpy(memory->measured_by, measured->by, sizeof measured->by);
@@ -56,7 +56,7 @@ static enum ht_status write_measured(struct core *core,
                               .reason = "",
                               .data = "",
                               .record = trial->latest};
-    const enum ht_status status = state_event(core, &event, err);
+    const enum ht_status status = move_event(core, &event, err);
     if (status != HT_OK)
         return status;
     defer_measured(core, trial, core_now_ms(core), false);
@@ -67,8 +67,8 @@ enum ht_status report_note_measured(struct core *core,
                                     const struct trial_row *trial,
                                     struct ht_error *err)
 {
-    const struct memory_trial *memory =
-        memory_find_trial(core_memory(core), trial->study, trial->id);
+    const struct live_trial *memory =
+        live_find_trial(core_memory(core), trial->study, trial->id);
     const int64_t last = memory == NULL ? 0 : memory->measured_at_ms;
     if (last == 0 || core_now_ms(core) - last >= MEASURED_MS)
         return write_measured(core, trial, err);
@@ -83,7 +83,7 @@ struct due_trials {
     struct ht_error *err;
 };
 
-static void visit_due(void *context, struct memory_trial *memory)
+static void visit_due(void *context, struct live_trial *memory)
 {
     struct due_trials *due = context;
     if (!memory->measured_due || due->status != HT_OK ||
@@ -106,12 +106,12 @@ static void visit_due(void *context, struct memory_trial *memory)
 enum ht_status report_tick(struct core *core, struct ht_error *err)
 {
     struct due_trials due = {core, arena_new(), HT_OK, err};
-    memory_each_trial(core_memory(core), visit_due, &due);
+    live_each_trial(core_memory(core), visit_due, &due);
     arena_free(due.arena);
     return due.status;
 }
 
-static void visit_earliest(void *context, struct memory_trial *memory)
+static void visit_earliest(void *context, struct live_trial *memory)
 {
     int64_t *next = context;
     if (memory->measured_due && memory->measured_at_ms + MEASURED_MS < *next)
@@ -121,7 +121,7 @@ static void visit_earliest(void *context, struct memory_trial *memory)
 int64_t report_deadline(struct core *core)
 {
     int64_t next = MEMORY_NEVER;
-    memory_each_trial(core_memory(core), visit_earliest, &next);
+    live_each_trial(core_memory(core), visit_earliest, &next);
     return next;
 }
 

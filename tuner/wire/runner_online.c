@@ -15,8 +15,8 @@ struct presence {
 static void apply_presence(struct core *core, const void *data)
 {
     const struct presence *presence = data;
-    struct memory_runner *runner =
-        memory_find_runner(core_memory(core), presence->id);
+    struct live_runner *runner =
+        live_find_runner(core_memory(core), presence->id);
     if (runner == NULL)
         return;
     runner->online = presence->online;
@@ -24,7 +24,7 @@ static void apply_presence(struct core *core, const void *data)
         runner->slots = presence->slots;
 }
 
-static void visit_stale(void *context, struct memory_study *study)
+static void visit_stale(void *context, struct live_study *study)
 {
     (void)context;
     study->stale = true;
@@ -34,11 +34,11 @@ static void visit_stale(void *context, struct memory_study *study)
 static void apply_stale(struct core *core, const void *data)
 {
     (void)data;
-    memory_each_study(core_memory(core), visit_stale, NULL);
+    live_each_study(core_memory(core), visit_stale, NULL);
 }
 
-void presence_note(struct core *core, const struct memory_runner *runner,
-                   bool online, int64_t slots)
+void runner_online_note(struct core *core, const struct live_runner *runner,
+                        bool online, int64_t slots)
 {
     struct presence presence = {.online = online, .slots = slots};
     memcpy(presence.id, runner->id, sizeof presence.id);
@@ -49,13 +49,14 @@ void presence_note(struct core *core, const struct memory_runner *runner,
 static void apply_rules(struct core *core, const void *data)
 {
     const char *id = data;
-    struct memory_runner *runner = memory_find_runner(core_memory(core), id);
+    struct live_runner *runner = live_find_runner(core_memory(core), id);
     if (runner != NULL)
-        memory_set_rules(runner, id + strlen(id) + 1);
+        live_set_rules(runner, id + strlen(id) + 1);
 }
 
-void presence_note_rules(struct core *core, const struct memory_runner *runner,
-                         const char *rules)
+void runner_online_note_rules(struct core *core,
+                              const struct live_runner *runner,
+                              const char *rules)
 {
     struct text data = {0}; /* two strings, a NUL between them */
     text_append(&data, runner->id, strlen(runner->id) + 1);
@@ -65,8 +66,8 @@ void presence_note_rules(struct core *core, const struct memory_runner *runner,
 }
 
 /* No row has it, so there is no COMMIT to wait for. */
-void presence_note_gpus(struct core *core, struct memory_runner *runner,
-                        int64_t gpus)
+void runner_online_note_gpus(struct core *core, struct live_runner *runner,
+                             int64_t gpus)
 {
     if (runner->gpus == gpus)
         return;
@@ -74,8 +75,8 @@ void presence_note_gpus(struct core *core, struct memory_runner *runner,
     core_defer(core, apply_stale, NULL, 0);
 }
 
-enum ht_status presence_see(struct core *core, struct memory_runner *runner,
-                            struct ht_error *err)
+enum ht_status runner_online_see(struct core *core, struct live_runner *runner,
+                                 struct ht_error *err)
 {
     const struct core_options *options = core_options_of(core);
     runner->seen_ms = core_now_ms(core);
@@ -83,14 +84,14 @@ enum ht_status presence_see(struct core *core, struct memory_runner *runner,
         options->on_seen(options->context, runner->id, core_wall_ms(core));
     if (runner->online)
         return HT_OK;
-    presence_note(core, runner, true, -1);
+    runner_online_note(core, runner, true, -1);
     return db_runner_set_online(core_db(core), runner->id, true,
                                 core_wall_ms(core), err);
 }
 
-enum ht_status presence_lose(struct core *core, struct arena *arena,
-                             const struct attempt_row *attempt,
-                             const char *reason, struct ht_error *err)
+enum ht_status runner_online_lose(struct core *core, struct arena *arena,
+                                  const struct attempt_row *attempt,
+                                  const char *reason, struct ht_error *err)
 {
     const struct trial_name name = {attempt->study, attempt->trial, attempt->n};
     struct trial_pair pair;
@@ -102,33 +103,32 @@ enum ht_status presence_lose(struct core *core, struct arena *arena,
 
 /* --- start and tick --- */
 
-enum ht_status presence_recover(struct core *core, struct ht_error *err)
+enum ht_status runner_online_recover(struct core *core, struct ht_error *err)
 {
     struct arena *arena = arena_new();
     struct runner_list list = {0};
     const enum ht_status status =
         db_runner_list(core_db(core), arena, &list, err);
     for (size_t i = 0; i < list.n; i++) {
-        struct memory_runner *runner = memory_runner(
-            core_memory(core), list.rows[i].id, list.rows[i].boot);
+        struct live_runner *runner =
+            live_runner(core_memory(core), list.rows[i].id, list.rows[i].boot);
         runner->online = list.rows[i].online;
         runner->slots = list.rows[i].slots;
-        memory_set_rules(runner, list.rows[i].rules);
+        live_set_rules(runner, list.rows[i].rules);
         runner->seen_ms = core_now_ms(core);
     }
     arena_free(arena);
     return status;
 }
 
-static bool is_silent(struct core *core, const struct memory_runner *runner)
+static bool is_silent(struct core *core, const struct live_runner *runner)
 {
     return runner->online && core_now_ms(core) - runner->seen_ms >=
                                  core_options_of(core)->lost_after_ms;
 }
 
 static enum ht_status give_up(struct core *core, struct arena *arena,
-                              struct memory_runner *runner,
-                              struct ht_error *err)
+                              struct live_runner *runner, struct ht_error *err)
 {
     const char *reason =
         arena_printf(arena, "runner %s was silent for %lld s", runner->id,
@@ -137,18 +137,18 @@ static enum ht_status give_up(struct core *core, struct arena *arena,
     enum ht_status status =
         db_attempt_open(core_db(core), arena, runner->id, &open, err);
     for (size_t i = 0; status == HT_OK && i < open.n; i++)
-        status = presence_lose(core, arena, &open.rows[i], reason, err);
+        status = runner_online_lose(core, arena, &open.rows[i], reason, err);
     if (status == HT_OK)
         status = db_runner_set_online(core_db(core), runner->id, false,
                                       core_wall_ms(core), err);
     if (status != HT_OK)
         return status;
     log_event(LOG_WARN, "runner.lost", "runner=%s", runner->id);
-    presence_note(core, runner, false, -1);
+    runner_online_note(core, runner, false, -1);
     return HT_OK;
 }
 
-static void visit_due_retry(void *context, struct memory_trial *trial)
+static void visit_due_retry(void *context, struct live_trial *trial)
 {
     struct core *core = context;
     if (trial->retry_at_ms == 0 || trial->retry_at_ms > core_now_ms(core))
@@ -157,34 +157,34 @@ static void visit_due_retry(void *context, struct memory_trial *trial)
     core_wake(core);
 }
 
-enum ht_status presence_tick(struct core *core, struct ht_error *err)
+enum ht_status runner_online_tick(struct core *core, struct ht_error *err)
 {
     struct arena *arena = arena_new();
     enum ht_status status = HT_OK;
-    for (struct memory_runner *runner = memory_runners(core_memory(core));
+    for (struct live_runner *runner = live_runners(core_memory(core));
          status == HT_OK && runner != NULL; runner = runner->next)
         if (is_silent(core, runner))
             status = give_up(core, arena, runner, err);
     arena_free(arena);
-    memory_each_trial(core_memory(core), visit_due_retry, core);
+    live_each_trial(core_memory(core), visit_due_retry, core);
     return status;
 }
 
-static void visit_earliest(void *context, struct memory_trial *trial)
+static void visit_earliest(void *context, struct live_trial *trial)
 {
     int64_t *next = context;
     if (trial->retry_at_ms > 0 && trial->retry_at_ms < *next)
         *next = trial->retry_at_ms;
 }
 
-int64_t presence_deadline(struct core *core)
+int64_t runner_online_deadline(struct core *core)
 {
     int64_t next = MEMORY_NEVER;
     const int64_t silence_ms = core_options_of(core)->lost_after_ms;
-    for (const struct memory_runner *runner = memory_runners(core_memory(core));
+    for (const struct live_runner *runner = live_runners(core_memory(core));
          runner != NULL; runner = runner->next)
         if (runner->online && runner->seen_ms + silence_ms < next)
             next = runner->seen_ms + silence_ms;
-    memory_each_trial(core_memory(core), visit_earliest, &next);
+    live_each_trial(core_memory(core), visit_earliest, &next);
     return next;
 }

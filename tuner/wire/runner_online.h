@@ -12,27 +12,28 @@
 
 /* A sign of life. A runner that was given up and speaks again is online,
  * without its old attempts. */
-enum ht_status presence_see(struct core *core, struct memory_runner *runner,
-                            struct ht_error *err);
+enum ht_status runner_online_see(struct core *core, struct live_runner *runner,
+                                 struct ht_error *err);
 /* What is known of the runner after the COMMIT; negative slots: as before. */
-void presence_note(struct core *core, const struct memory_runner *runner,
-                   bool online, int64_t slots);
+void runner_online_note(struct core *core, const struct live_runner *runner,
+                        bool online, int64_t slots);
 /* What it can and may do, a JSON object, after the COMMIT. */
-void presence_note_rules(struct core *core, const struct memory_runner *runner,
-                         const char *rules);
+void runner_online_note_rules(struct core *core,
+                              const struct live_runner *runner,
+                              const char *rules);
 /* How many GPUs the runner has, as a poll of it says. */
-void presence_note_gpus(struct core *core, struct memory_runner *runner,
-                        int64_t gpus);
+void runner_online_note_gpus(struct core *core, struct live_runner *runner,
+                             int64_t gpus);
 /* The attempt is lost with its machine, see trial_lost(). */
-enum ht_status presence_lose(struct core *core, struct arena *arena,
-                             const struct attempt_row *attempt,
-                             const char *reason, struct ht_error *err);
+enum ht_status runner_online_lose(struct core *core, struct arena *arena,
+                                  const struct attempt_row *attempt,
+                                  const char *reason, struct ht_error *err);
 
 /* At start every runner counts as just seen. */
-enum ht_status presence_recover(struct core *core, struct ht_error *err);
+enum ht_status runner_online_recover(struct core *core, struct ht_error *err);
 /* Gives up runners that have been silent for lost_after_ms, and wakes polls
  * when the pause before a retry is over. */
-core_tick_part presence_tick;
-int64_t presence_deadline(struct core *core);
+core_tick_part runner_online_tick;
+int64_t runner_online_deadline(struct core *core);
 
 #endif

@@ -79,7 +79,7 @@ const char *cli_own_formats(const struct cli_command *command)
 const char *cli_own_format(const struct cli *cli)
 {
     bool own = cli->set.output != NULL && cli->command != NULL &&
-               words_has(cli_own_formats(cli->command), cli->set.output);
+               cli_words_has(cli_own_formats(cli->command), cli->set.output);
     return own ? cli->set.output : NULL;
 }
 

@@ -253,7 +253,7 @@ static enum ht_status read_arguments(struct cli *cli,
 {
     if (cli->command->options == NULL) {
         for (int i = 0; i < argc; i++)
-            words_add(cli->arena, &cli->args.words, argv[i]);
+            cli_words_add(cli->arena, &cli->args.words, argv[i]);
         return HT_OK;
     }
     parser->allowed = cli->command->options;

@@ -11,7 +11,7 @@ static void list_commands(const char *title, const char *names,
 {
     text_printf(out, "%s\n", title);
     for (const struct cli_command *c = cli_commands; c->name != NULL; c++) {
-        if (c->help != NULL && words_has(names, c->name))
+        if (c->help != NULL && cli_words_has(names, c->name))
             text_printf(out, "  %-12s %s\n", c->name, c->help);
     }
     text_puts(out, "\n");

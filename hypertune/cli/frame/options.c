@@ -9,7 +9,7 @@
 
 enum { MAX_OPTIONS = 128, HELP_COLUMN = 30 };
 
-void words_add(struct arena *arena, struct words *words, const char *word)
+void cli_words_add(struct arena *arena, struct words *words, const char *word)
 {
     /* Grown at each power of two, so that n tells the capacity. */
     if ((words->n & (words->n - 1)) == 0) {
@@ -22,7 +22,7 @@ void words_add(struct arena *arena, struct words *words, const char *word)
     words->items[words->n++] = word;
 }
 
-bool words_has(const char *list, const char *name)
+bool cli_words_has(const char *list, const char *name)
 {
     size_t len = strlen(name);
     if (len == 0)
@@ -38,7 +38,7 @@ bool words_has(const char *list, const char *name)
 static bool is_allowed(const struct options_parser *parser,
                        const struct option_spec *option)
 {
-    return option->everywhere || words_has(parser->allowed, option->name);
+    return option->everywhere || cli_words_has(parser->allowed, option->name);
 }
 
 static void refuse_name(const struct options_parser *parser, const char *name,
@@ -53,7 +53,7 @@ static void refuse_name(const struct options_parser *parser, const char *name,
     names[n] = NULL;
     char *wrong = arena_strndup(parser->arena, name, len);
     const char *near = diag_nearest(wrong, names);
-    if (words_has(parser->allowed, "*"))
+    if (cli_words_has(parser->allowed, "*"))
         ht_fail(err, HT_INVALID, "%s has no option --%s; a value is --%s=VALUE",
                 parser->command, wrong, wrong);
     else if (near != NULL)
@@ -115,10 +115,11 @@ static enum ht_status store(const struct options_parser *parser,
         *(const char **)field = value;
         return HT_OK;
     case OPTION_LIST:
-        words_add(parser->arena, field, value);
+        cli_words_add(parser->arena, field, value);
         return HT_OK;
     case OPTION_WHOLE:
-        if (!cli_options_count(value, words_has(parser->allowed, "+"), field))
+        if (!cli_options_count(value, cli_words_has(parser->allowed, "+"),
+                               field))
             return ht_fail(err, HT_INVALID,
                            "--%s needs a whole number from 0, not \"%s\"",
                            option->name, value);
@@ -191,7 +192,7 @@ static const char *word_of(const struct options_parser *parser,
 {
     if (!is_option(argument))
         return argument;
-    if (strncmp(argument, "--", 2) != 0 || !words_has(parser->allowed, "*"))
+    if (strncmp(argument, "--", 2) != 0 || !cli_words_has(parser->allowed, "*"))
         return NULL;
     size_t len = strcspn(argument + 2, "=");
     bool is_value = len > 0 && argument[2 + len] == '=' &&
@@ -217,7 +218,7 @@ enum ht_status cli_options_parse(const struct options_parser *parser, int argc,
     for (; at < argc && strcmp(argv[at], "--") != 0; at++) {
         const char *word = word_of(parser, argv[at]);
         if (word != NULL) {
-            words_add(parser->arena, &read.words, word);
+            cli_words_add(parser->arena, &read.words, word);
             continue;
         }
         enum ht_status status = read_option(parser, argc, argv, &at, err);
@@ -226,7 +227,7 @@ enum ht_status cli_options_parse(const struct options_parser *parser, int argc,
     }
     read.has_rest = at < argc;
     for (at++; at < argc; at++)
-        words_add(parser->arena, &read.rest, argv[at]);
+        cli_words_add(parser->arena, &read.rest, argv[at]);
     *result = read;
     return HT_OK;
 }
@@ -264,9 +265,9 @@ void cli_options_help(const struct option_spec table[], const char *allowed,
 {
     for (const struct option_spec *option = table; option->name != NULL;
          option++) {
-        bool shown =
-            global ? option->everywhere
-                   : !option->everywhere && words_has(allowed, option->name);
+        bool shown = global ? option->everywhere
+                            : !option->everywhere &&
+                                  cli_words_has(allowed, option->name);
         if (shown)
             help_line(option, out);
     }

@@ -80,8 +80,8 @@ enum ht_status cli_options_parse_leading(const struct options_parser *parser,
 void cli_options_help(const struct option_spec table[], const char *allowed,
                       bool global, struct text *out);
 
-void words_add(struct arena *arena, struct words *words, const char *word);
+void cli_words_add(struct arena *arena, struct words *words, const char *word);
 /* Is `name` one of the blank-separated names of `list`? */
-bool words_has(const char *list, const char *name);
+bool cli_words_has(const char *list, const char *name);
 
 #endif

@@ -165,8 +165,8 @@ static struct table *new_table(struct cli *cli)
     struct table *table = table_new(cli->arena);
     for (size_t i = 0; i < (narrow ? N_NARROW : N_COLUMNS); i++)
         table_column(table, columns[i],
-                     words_has("SLOTS BUSY", columns[i]) ? ALIGN_RIGHT
-                                                         : ALIGN_LEFT);
+                     cli_words_has("SLOTS BUSY", columns[i]) ? ALIGN_RIGHT
+                                                             : ALIGN_LEFT);
     return table;
 }
 

@@ -86,7 +86,7 @@ static void offer_options(struct completion *completion)
     const struct cli_command *command = completion->cli->command;
     const char *own = command != NULL ? command->options : "";
     for (const struct option_spec *o = cli_option_table; o->name; o++) {
-        if (own == NULL || (!o->everywhere && !words_has(own, o->name)))
+        if (own == NULL || (!o->everywhere && !cli_words_has(own, o->name)))
             continue;
         offer(completion, arena_printf(completion->cli->arena, "--%s", o->name),
               o->help);
@@ -112,8 +112,8 @@ static bool offer_study(const struct node *job, void *context)
         if (strcmp(names->seen.items[i], study.name) == 0)
             return true;
     }
-    words_add(cli->lasting, &names->seen,
-              arena_strdup(cli->lasting, study.name));
+    cli_words_add(cli->lasting, &names->seen,
+                  arena_strdup(cli->lasting, study.name));
     offer(names->completion,
           arena_printf(cli->arena, "%s%s", study.name, names->suffix),
           study.state);
@@ -277,7 +277,7 @@ static void offer_algorithms(struct completion *completion)
 static void offer_state(struct completion *completion)
 {
     const struct cli_command *command = completion->cli->command;
-    bool of_studies = words_has("list watch", command ? command->name : "");
+    bool of_studies = cli_words_has("list watch", command ? command->name : "");
     offer_states(completion, of_studies ? cli_study_states : cli_trial_states);
 }
 
@@ -316,7 +316,7 @@ static void offer_values(struct completion *completion)
                    {"warm-start", offer_prior},
                    {"from", offer_ids},
                    {"metric", offer_metric}};
-    if (words_has("FILE DIR", completion->option->value))
+    if (cli_words_has("FILE DIR", completion->option->value))
         offer_files(completion);
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
         if (strcmp(sources[i].option, completion->option->name) == 0)
@@ -375,7 +375,7 @@ static void join_words(struct completion *completion, const struct words *given)
     for (size_t i = 0; i < given->n; i++) {
         split = strcmp(given->items[i], "=") == 0 && joined.n > 0;
         if (!split) {
-            words_add(arena, &joined, given->items[i]);
+            cli_words_add(arena, &joined, given->items[i]);
             continue;
         }
         const char **last = &joined.items[joined.n - 1];

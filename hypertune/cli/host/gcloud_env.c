@@ -257,15 +257,15 @@ static const char *python_lines(const struct gcloud_env *env)
                          "google.auth.credentials import "
                          "AnonymousCredentials\n");
     text_puts(out, "# aiplatform.init(project=");
-    json_quote(out, env->project);
+    quote_json(out, env->project);
     text_puts(out, ", location=");
-    json_quote(out, env->region);
+    quote_json(out, env->region);
     text_puts(out, ", api_transport=\"rest\", api_endpoint=");
-    json_quote(out, env->url);
+    quote_json(out, env->url);
     text_puts(out, ", credentials=");
     if (env->token_file != NULL) {
         text_puts(out, "Credentials(open(");
-        json_quote(out, env->token_file);
+        quote_json(out, env->token_file);
         text_puts(out, ").read().strip()))\n");
     } else {
         text_puts(out, "AnonymousCredentials())\n");

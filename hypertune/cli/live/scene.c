@@ -166,7 +166,7 @@ static void note_ended(struct frame *frame, const struct node *trial)
     else
         text_escape(&line, reason);
     frame->since_failure++;
-    if (words_has("FAILED INFEASIBLE", state)) {
+    if (cli_words_has("FAILED INFEASIBLE", state)) {
         free(frame->failure);
         frame->failure = ht_xstrdup(line.data);
         frame->since_failure = 0;
@@ -177,7 +177,7 @@ static void note_ended(struct frame *frame, const struct node *trial)
     frame->last[0] = NULL;
     keep(&frame->last[0], &line);
     /* Only what may become the best is part of its history. */
-    bool counts = words_has("SUCCEEDED STOPPED", state);
+    bool counts = cli_words_has("SUCCEEDED STOPPED", state);
     add_history(frame, counts ? node_get_double(ours, "objective", NAN) : NAN);
 }
 
@@ -185,9 +185,9 @@ static bool load_trial(const struct node *trial, void *context)
 {
     struct frame *frame = context;
     const char *state = cli_trial_state(trial);
-    if (words_has("ACTIVE STOPPING", state))
+    if (cli_words_has("ACTIVE STOPPING", state))
         fill_slot(add_slot(frame, cli_trial_id(trial)), trial);
-    else if (!words_has("REQUESTED PAUSED", state))
+    else if (!cli_words_has("REQUESTED PAUSED", state))
         note_ended(frame, trial);
     return true;
 }
@@ -234,12 +234,12 @@ static void trial_moved(struct cli_scene *scene, const struct node *event)
     if (!active)
         drop_slot(&scene->frame, id);
     if (!active &&
-        !words_has("SUCCEEDED STOPPED FAILED INFEASIBLE CANCELLED", to))
+        !cli_words_has("SUCCEEDED STOPPED FAILED INFEASIBLE CANCELLED", to))
         return;
     if (cli_trial_get(scene->cli, scene->study, id, &trial, NULL) != HT_OK)
         return;
     /* An event may be older than what the trial is by now. */
-    if (active && words_has("ACTIVE STOPPING", cli_trial_state(trial)))
+    if (active && cli_words_has("ACTIVE STOPPING", cli_trial_state(trial)))
         fill_slot(add_slot(&scene->frame, id), trial);
     else if (!active)
         note_ended(&scene->frame, trial);

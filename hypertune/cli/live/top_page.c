@@ -75,8 +75,9 @@ struct table *top_page_studies(struct arena *arena,
     struct table *table = table_new(arena);
     for (size_t i = 0; i < (wide ? TITLES : NARROW); i++)
         table_column(table, titles[i],
-                     words_has("TRIALS RUN FAIL ID", titles[i]) ? ALIGN_RIGHT
-                                                                : ALIGN_LEFT);
+                     cli_words_has("TRIALS RUN FAIL ID", titles[i])
+                         ? ALIGN_RIGHT
+                         : ALIGN_LEFT);
     table_spare(table, "PROGRESS LEFT BEST RUN");
     for (size_t i = first; i < overview->n_studies && i - first < most; i++)
         add_study(table, &overview->studies[i], overview->asked_ms, wide);
@@ -131,9 +132,9 @@ struct table *top_page_runners(struct arena *arena,
     struct table *table = table_new(arena);
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         table_column(table, titles[i],
-                     words_has("BUSY STEP", titles[i]) ? ALIGN_RIGHT
-                     : words_has("TRIAL", titles[i])   ? ALIGN_TAIL
-                                                       : ALIGN_LEFT);
+                     cli_words_has("BUSY STEP", titles[i]) ? ALIGN_RIGHT
+                     : cli_words_has("TRIAL", titles[i])   ? ALIGN_TAIL
+                                                           : ALIGN_LEFT);
     table_spare(table, "ENGINE HOST STEP TIME BUSY");
     for (size_t i = 0; i < overview->n_runners; i++)
         add_runner(table, overview, &overview->runners[i], most);

@@ -32,7 +32,7 @@ static int find_form(struct cli *cli, const struct job *job,
     const char *form = !as_it_is                 ? cli->set.output
                        : job->kind == JOB_CUSTOM ? "vertex"
                                                  : "native";
-    if (job_write_form(job, form, losses, &object, &err) != HT_OK)
+    if (form_write(job, form, losses, &object, &err) != HT_OK)
         return cli_fail(cli, CLI_USAGE, "%s", err.text);
     *tree = tree_of(cli, object);
     if (cli->format == FORMAT_TABLE)

@@ -35,7 +35,7 @@ int cli_write_spec(struct cli *cli)
         return cli_fail(cli, CLI_REFUSED, "cannot write %s: %s", path,
                         strerror(errno));
     struct text spec = {0};
-    job_native_template(guess_command(cli), NULL, &spec);
+    native_template(guess_command(cli), NULL, &spec);
     fputs(spec.data, file);
     text_free(&spec);
     if (fclose(file) != 0)

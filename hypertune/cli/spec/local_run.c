@@ -52,9 +52,9 @@ static int read_words(struct local_run *run)
     }
     run->image = words->n > 0 ? words->items[0] : NULL;
     for (size_t i = 1; i < words->n; i++)
-        words_add(cli->lasting, &all, words->items[i]);
+        cli_words_add(cli->lasting, &all, words->items[i]);
     for (size_t i = 0; i < rest->n; i++)
-        words_add(cli->lasting, &all, rest->items[i]);
+        cli_words_add(cli->lasting, &all, rest->items[i]);
     run->words = (struct strings){all.n, all.items};
     if (run->image == NULL && cli->set.volumes.n > 0)
         return cli_fail(cli, CLI_USAGE, "--volume is for images");
@@ -204,7 +204,7 @@ static int submit(struct cli *cli, const struct job *job)
     const struct cli_collection *home = cli_collections;
     while (home->kind != job->kind)
         home++;
-    json_print(job_write_vertex(job), &body);
+    json_print(vertex_write(job), &body);
     enum ht_status status =
         cli_call(cli, "POST", home->path, body.data, &answer, &err);
     text_free(&body);

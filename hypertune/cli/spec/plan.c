@@ -15,11 +15,11 @@ static void describe_parameters(struct cli *cli, const struct space *space,
     table_column(table, "", ALIGN_LEFT); /* its condition */
     for (size_t i = 0; i < space->n; i++) {
         struct text range = {0}, when = {0};
-        job_plan_range(&space->params[i], &range);
-        job_plan_condition(space, &space->params[i], &when);
+        form_plan_range(&space->params[i], &range);
+        form_plan_condition(space, &space->params[i], &when);
         table_row(table);
         table_cell_printf(table, "    %s", space->params[i].name);
-        table_cell(table, job_plan_type(space->params[i].type));
+        table_cell(table, form_plan_type(space->params[i].type));
         table_cell(table, range.data);
         table_cell(table, when.data != NULL ? when.data : "");
         text_free(&range);
@@ -43,7 +43,7 @@ static void add_labelled(const char *label, struct text *words,
 static void describe_goals(const struct job *job, bool safety, struct text *out)
 {
     struct text words = {0};
-    job_plan_goals(job, safety, &words);
+    form_plan_goals(job, safety, &words);
     add_labelled(safety ? "safety" : "goal", &words, out);
 }
 
@@ -59,7 +59,7 @@ static void describe_constraints(const struct job *job, struct text *out)
 static void describe_search(const struct job *job, struct text *out)
 {
     struct text words = {0};
-    job_plan_search(job, &words);
+    form_plan_search(job, &words);
     add_labelled("search", &words, out);
 }
 
@@ -99,7 +99,7 @@ static void describe_examples(struct cli *cli, const struct job *job, size_t n,
     struct strings lines[EXAMPLES];
     const bool search = job->kind != JOB_CUSTOM;
     n = search ? n : 1;
-    job_plan_examples(cli->arena, job, n, lines);
+    form_plan_examples(cli->arena, job, n, lines);
     for (size_t i = 0; i < n; i++) {
         text_printf(out, "  %-11s ",
                     i > 0    ? ""

@@ -261,7 +261,7 @@ static void apply_warm_start(struct cli *cli, struct source *source,
     for (size_t i = 0; i < given->n; i++) {
         char *rest = arena_strdup(cli->arena, given->items[i]), *name;
         while ((name = strsep(&rest, ",")) != NULL)
-            words_add(cli->arena, &names, name);
+            cli_words_add(cli->arena, &names, name);
     }
     if (names.n == 0)
         return;
@@ -347,7 +347,7 @@ static int read_spec(struct cli *cli, struct source *source,
         return code;
     *spec = (struct cli_spec){.file = source->diag.file};
     if (source->root != NULL)
-        spec->job = job_read(source->root, &source->diag);
+        spec->job = form_read(source->root, &source->diag);
     if (spec->job == NULL)
         return CLI_DONE;
     apply_flags(cli, source, spec->job);

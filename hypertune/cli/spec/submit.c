@@ -29,7 +29,7 @@ static enum ht_status create(struct cli *cli, const struct cli_spec *spec,
 {
     struct text body = {0};
     struct cli_http_answer answer;
-    json_print(job_write_vertex(spec->job), &body);
+    json_print(vertex_write(spec->job), &body);
     enum ht_status status = cli_call(cli, "POST", home_of(spec->job->kind),
                                      body.data, &answer, err);
     text_free(&body);
@@ -49,12 +49,12 @@ static int compare(struct cli *cli, const struct cli_study *study,
                         "the name %s is taken by a %s; choose another with "
                         "--name",
                         study->name, study->home->kind_name);
-    struct job *theirs = job_read_vertex(study->job, spec->job->kind, &diag);
+    struct job *theirs = vertex_read(study->job, spec->job->kind, &diag);
     if (theirs == NULL)
         return cli_fail(cli, CLI_REFUSED,
                         "the server's job \"%s\" cannot be read: %s",
                         study->name, diag.first ? diag.first->text : "");
-    *n = job_diff(theirs, spec->job, lines);
+    *n = form_diff(theirs, spec->job, lines);
     return CLI_DONE;
 }
 
@@ -65,7 +65,7 @@ static int continue_study(struct cli *cli, const struct cli_spec *spec,
     struct text body = {0};
     struct cli_http_answer answer;
     cJSON *patch = cJSON_CreateObject();
-    cJSON_AddItemToObject(patch, "job", job_write_vertex(spec->job));
+    cJSON_AddItemToObject(patch, "job", vertex_write(spec->job));
     json_print(patch, &body);
     char *path = arena_printf(cli->arena, CLI_OURS "/%s",
                               cli_http_segment(cli->arena, study->name));
@@ -151,7 +151,7 @@ static void say_created(struct cli *cli, const struct job *job,
             "created study %s (id %s): %lld trial%s, %lld at a time, %s, %s %s",
             study->name, study->id, (long long)job->max_trials,
             job->max_trials == 1 ? "" : "s", (long long)job->parallel,
-            job_plan_algorithm(job->algorithm),
+            form_plan_algorithm(job->algorithm),
             job->metrics[0].maximize ? "maximize" : "minimize",
             job->metrics[0].name);
 }

@@ -27,7 +27,7 @@ static int read_words(struct cli *cli, const char **study, struct words *values)
     *values = (struct words){0};
     for (size_t i = 0; i < words->n; i++) {
         if (is_value(words->items[i]))
-            words_add(cli->arena, values, words->items[i]);
+            cli_words_add(cli->arena, values, words->items[i]);
         else if (studies++ == 0)
             *study = words->items[i];
         else
@@ -174,7 +174,7 @@ int cli_add(struct cli *cli)
     if (code != CLI_DONE)
         return code;
     diag_init(&diag, cli->arena, "study", NULL, 0);
-    const struct job *job = job_read_vertex(study.job, study.home->kind, &diag);
+    const struct job *job = vertex_read(study.job, study.home->kind, &diag);
     if (job == NULL || job->space.n == 0)
         return cli_fail(cli, CLI_USAGE,
                         "%s %s has no parameters, so no trial can be added",

@@ -148,8 +148,8 @@ static void note_names(struct curves *curves, const struct node *metrics)
         for (size_t i = 0; i < curves->names.n; i++)
             known = known || strcmp(curves->names.items[i], one->key) == 0;
         if (!known)
-            words_add(curves->cli->lasting, &curves->names,
-                      arena_strdup(curves->cli->lasting, one->key));
+            cli_words_add(curves->cli->lasting, &curves->names,
+                          arena_strdup(curves->cli->lasting, one->key));
     }
 }
 

@@ -293,8 +293,7 @@ static void describe_study(struct cli *cli, const struct cli_study *study,
     const struct node *trial;
     struct diag diag;
     diag_init(&diag, cli->arena, "job", NULL, 0);
-    const struct job *job =
-        job_read_vertex(study->job, study->home->kind, &diag);
+    const struct job *job = vertex_read(study->job, study->home->kind, &diag);
     text_puts(out, "name        ");
     text_escape(out, study->name);
     text_printf(out, "   (%s, id %s)\nstate       %s", study->home->kind_name,

@@ -4,7 +4,7 @@
 
 #include "hypertune/cli/frame/csv.h"
 #include "proto/doc/json.h"
-#include "proto/space/part_read.h"
+#include "proto/space/part.h"
 
 /* Where a point was written, for complaints. */
 struct origin {
@@ -222,7 +222,7 @@ cJSON *cli_points_json(const struct space *space, const struct value point[])
         cJSON *item = json_push_object(list);
         cJSON *value = cJSON_CreateArray();
         json_add_string(item, "parameterId", space->params[i].name);
-        value_push_json(&space->params[i], point[i], value);
+        space_value_push_json(&space->params[i], point[i], value);
         cJSON_AddItemToObject(item, "value",
                               cJSON_DetachItemFromArray(value, 0));
         cJSON_Delete(value);

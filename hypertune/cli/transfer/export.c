@@ -67,7 +67,8 @@ static bool note_metrics(const struct node *trial, void *context)
          one = one->next) {
         const char *name = node_get_string(one, "metricId", "");
         if (!has_column(exported, name))
-            words_add(lasting, &exported->metrics, arena_strdup(lasting, name));
+            cli_words_add(lasting, &exported->metrics,
+                          arena_strdup(lasting, name));
     }
     return true;
 }
@@ -88,8 +89,8 @@ static enum ht_status find_columns(struct exported *exported,
         node_find(node_find(exported->study.job, "studySpec"), "metrics");
     for (const struct node *goal = goals ? goals->first : NULL; goal != NULL;
          goal = goal->next)
-        words_add(exported->cli->lasting, &exported->metrics,
-                  node_get_string(goal, "metricId", ""));
+        cli_words_add(exported->cli->lasting, &exported->metrics,
+                      node_get_string(goal, "metricId", ""));
     size_t declared = exported->metrics.n;
     enum ht_status status =
         cli_pages_each(exported->cli, pages, note_metrics, exported, err);

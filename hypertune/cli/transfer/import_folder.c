@@ -44,7 +44,7 @@ static const struct job *job_of(struct cli *cli, const struct cli_study *from)
 {
     struct diag diag;
     diag_init(&diag, cli->arena, EXPORT_STUDY, NULL, 0);
-    const struct job *job = job_read_vertex(from->job, from->home->kind, &diag);
+    const struct job *job = vertex_read(from->job, from->home->kind, &diag);
     if (job == NULL)
         cli_fail(cli, CLI_USAGE, EXPORT_STUDY ": %s: %s",
                  diag.first->path != NULL ? diag.first->path : "",
@@ -74,7 +74,7 @@ static cJSON *search_of(struct cli *cli, const struct cli_study *from,
                             .parallel = JOB_PARALLEL,
                             .retries = JOB_RETRIES,
                             .grace_ms = JOB_GRACE_MS};
-    return job_write_vertex(&job);
+    return vertex_write(&job);
 }
 
 /* ---- lines ---- */
@@ -213,7 +213,7 @@ static int check_point(struct folder *folder, const struct node *line,
     struct value point[HT_MAX_PARAMETERS];
     struct ht_error err;
     const struct node *params = node_find(line, "params");
-    if (point_read(&folder->job->space, params, point, &err) == HT_OK)
+    if (space_point_read(&folder->job->space, params, point, &err) == HT_OK)
         return CLI_DONE;
     return fault(folder, number, params != NULL ? params->column : 1,
                  "params: %s", err.text);

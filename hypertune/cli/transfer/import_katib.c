@@ -44,7 +44,7 @@ static struct job *check(struct cli *cli, const struct node *spec,
     struct diag diag;
     struct text out = {0};
     diag_init(&diag, cli->arena, path, NULL, 0);
-    struct job *job = job_read_native(spec, &diag);
+    struct job *job = native_read(spec, &diag);
     diag_print(&diag, &out);
     cli_print_to(stderr, &out);
     return job;

@@ -197,7 +197,8 @@ static cJSON *make_study(struct source *source, bool open)
     for (size_t i = 0; i < source->space.n; i++) {
         bool dropped;
         const struct optuna_axis *axis = &source->space.axes[i];
-        cJSON_AddItemToArray(parameters, optuna_axis_spec(axis, &dropped));
+        cJSON_AddItemToArray(parameters,
+                             optuna_space_axis_spec(axis, &dropped));
         if (dropped)
             cli_say(source->cli,
                     "parameter %s: its steps of %g are not carried over",
@@ -332,10 +333,10 @@ static enum ht_status read_parameters(struct source *source, int64_t id,
         const char *name = rows.items[i].cells[0];
         const struct optuna_axis *axis =
             optuna_space_find(&source->space, name);
-        cJSON *value =
-            axis != NULL
-                ? optuna_axis_value(axis, strtod(rows.items[i].cells[1], NULL))
-                : NULL;
+        cJSON *value = axis != NULL
+                           ? optuna_space_axis_value(
+                                 axis, strtod(rows.items[i].cells[1], NULL))
+                           : NULL;
         if (value == NULL)
             return ht_fail(err, HT_CORRUPT,
                            "trial %lld: parameter %.100s has no such value",

@@ -15,10 +15,10 @@ void katib_note(struct katib_notes *notes, const struct node *at,
     va_start(arguments, format);
     vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
-    words_add(notes->arena, &notes->lines,
-              arena_printf(notes->arena, "%d: %s: %s",
-                           at->key_line > 0 ? at->key_line : at->line, path,
-                           why));
+    cli_words_add(notes->arena, &notes->lines,
+                  arena_printf(notes->arena, "%d: %s: %s",
+                               at->key_line > 0 ? at->key_line : at->line, path,
+                               why));
 }
 
 /* Katib's numbers of a feasible space are texts. */

@@ -179,7 +179,7 @@ static void add_range(cJSON *spec, const struct optuna_axis *axis)
                     axis->log ? "UNIT_LOG_SCALE" : "UNIT_LINEAR_SCALE");
 }
 
-cJSON *optuna_axis_spec(const struct optuna_axis *axis, bool *dropped)
+cJSON *optuna_space_axis_spec(const struct optuna_axis *axis, bool *dropped)
 {
     cJSON *spec = cJSON_CreateObject();
     json_add_string(spec, "parameterId", axis->name);
@@ -197,7 +197,7 @@ cJSON *optuna_axis_spec(const struct optuna_axis *axis, bool *dropped)
     return spec;
 }
 
-cJSON *optuna_axis_value(const struct optuna_axis *axis, double value)
+cJSON *optuna_space_axis_value(const struct optuna_axis *axis, double value)
 {
     if (axis->choices == NULL) {
         if (axis->step > 0 && grid_size(axis) > 0)

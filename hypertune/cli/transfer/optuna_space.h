@@ -33,11 +33,11 @@ enum ht_status optuna_space_add(struct optuna_space *space, struct arena *arena,
 
 /* A Vertex ParameterSpec; the caller owns it. *dropped: it has steps that
  * cannot be said. */
-cJSON *optuna_axis_spec(const struct optuna_axis *axis, bool *dropped);
+cJSON *optuna_space_axis_spec(const struct optuna_axis *axis, bool *dropped);
 
 /* What Optuna stores as `value`, NULL when that is none of the axis. The caller
  * owns it. */
-cJSON *optuna_axis_value(const struct optuna_axis *axis, double value);
+cJSON *optuna_space_axis_value(const struct optuna_axis *axis, double value);
 
 const struct optuna_axis *optuna_space_find(const struct optuna_space *space,
                                             const char *name);

@@ -31,7 +31,7 @@ static inline void add_replica(struct text *lease, const char *type,
                 "%s{\"type\":\"%s\",\"index\":0,\"gpus\":1,"
                 "\"argv\":[\"/bin/sh\",\"-c\",",
                 lease->data[lease->len - 1] == '[' ? "" : ",", type);
-    json_quote(lease, script);
+    quote_json(lease, script);
     text_puts(lease, "]}");
 }
 
@@ -94,9 +94,9 @@ static inline void write_launches(const struct stage *stage)
                            engine_process.address, &placement, NULL) == HT_OK);
     CHECK(placement_write(stage->folder, stage->order, &placement, NULL) ==
           HT_OK);
-    struct habitat habitats[2];
+    struct replica_view habitats[2];
     for (size_t i = 0; i < stage->order->n_replicas && i < 2; i++)
-        habitats[i] = habitat_of_process(
+        habitats[i] = replica_view_of_process(
             stage->order->arena, &stage->site, stage->order, i,
             prepare_replica_folder(stage->order->arena, stage->folder,
                                    &stage->order->replicas[i]));
@@ -106,19 +106,20 @@ static inline void write_launches(const struct stage *stage)
 }
 
 /* What a runner does that finds the folder: takes it in and adopts it. */
-static inline struct run *adopt(const struct stage *stage, struct fleet *fleet)
+static inline struct attempt *adopt(const struct stage *stage,
+                                    struct attempts *fleet)
 {
-    fleet_init(fleet, &stage->site, &engine_process);
-    fleet_scan(fleet);
-    CHECK(fleet_count(fleet) == 1);
+    attempts_init(fleet, &stage->site, &engine_process);
+    attempts_scan(fleet);
+    CHECK(attempts_count(fleet) == 1);
     if (fleet->first != NULL)
-        fleet_adopt(fleet, fleet->first);
+        attempts_adopt(fleet, fleet->first);
     return fleet->first;
 }
 
-static inline bool has_ended(struct run *run)
+static inline bool has_ended(struct attempt *run)
 {
-    run_tick(run, 1);
+    attempt_tick(run, 1);
     return run->ended;
 }
 

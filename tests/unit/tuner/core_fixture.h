@@ -15,7 +15,7 @@
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 #include "tests/check.h"
-#include "tuner/api/study_commands.h"
+#include "tuner/api/study.h"
 #include "tuner/core/core.h"
 #include "tuner/db/write.h"
 #include "tuner/study/trial.h"
@@ -217,7 +217,7 @@ static inline struct request *fixture_submit(struct fixture *fixture,
     struct diag diag;
     diag_init(&diag, arena, "spec.yaml", yaml, strlen(yaml));
     const struct node *root = node_read_yaml(arena, yaml, strlen(yaml), &diag);
-    struct job *job = root == NULL ? NULL : job_read_native(root, &diag);
+    struct job *job = root == NULL ? NULL : native_read(root, &diag);
     struct text text = {0};
     if (job == NULL)
         diag_print(&diag, &text);
@@ -228,7 +228,7 @@ static inline struct request *fixture_submit(struct fixture *fixture,
     }
     if (job->display == NULL)
         job->display = "spec"; /* as a file's name would be */
-    json_print(job_write_vertex(job), &text);
+    json_print(vertex_write(job), &text);
     struct request *req = fixture_call(fixture, study_create, NULL, text.data);
     text_free(&text);
     arena_free(arena);
@@ -299,7 +299,7 @@ static inline bool fixture_await_trials(struct fixture *fixture, int64_t study,
     db_close(db);
     if (counts.of[state] != number)
         printf("# %lld trials %s, awaited %lld\n", (long long)counts.of[state],
-               trial_state_name(state), (long long)number);
+               db_trial_state_name(state), (long long)number);
     return counts.of[state] == number;
 }
 
@@ -313,7 +313,8 @@ static inline bool fixture_await_study(struct fixture *fixture, int64_t study,
         row = fixture_study(fixture, study);
     }
     if (row.state != state)
-        printf("# study is %s: %s\n", study_state_name(row.state), row.reason);
+        printf("# study is %s: %s\n", db_study_state_name(row.state),
+               row.reason);
     return row.state == state;
 }
 

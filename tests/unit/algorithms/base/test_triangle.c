@@ -141,7 +141,7 @@ static void threads_get_what_each_would_get_alone(void)
 
 int main(void)
 {
-    algorithms_init();
+    algorithm_init();
     RUN(answers_undo_what_they_are_of);
     RUN(the_inverse_of_a_product_is_that_of_both);
     RUN(what_is_no_covariance_has_no_factor);

@@ -47,8 +47,8 @@ static void draw(const struct problem *problem, uint64_t seed, uint64_t i,
     for (uint64_t at = 0;; at++) {
         const struct rng_place place = {seed, i, at};
         for (size_t k = 0; k < problem->space.n; k++)
-            point[k] =
-                param_from_unit(&problem->space.params[k], rng_unit(&place, k));
+            point[k] = space_param_from_unit(&problem->space.params[k],
+                                             rng_unit(&place, k));
         if (problem->allows == NULL || problem->allows(point))
             return;
     }
@@ -418,7 +418,7 @@ static void each_metric_has_its_own(void)
 
 int main(void)
 {
-    algorithms_init();
+    algorithm_init();
     RUN(drawn_results_tell_the_truth);
     RUN(failures_and_bounds_change_nothing);
     RUN(a_child_has_what_it_does_and_no_more);

@@ -49,14 +49,14 @@ static void open_model(void)
         const struct rng_place place = {5, k, 0};
         struct value point[5];
         for (size_t i = 0; i < 5; i++)
-            point[i] = param_from_unit(&params[i], rng_unit(&place, i));
+            point[i] = space_param_from_unit(&params[i], rng_unit(&place, i));
         space_settle(&space, point);
         const double value = value_of(point);
         const struct observation seen = {
             .point = point, .feasible = true, .values = &value};
         history_add(&history, &seen);
     }
-    goal_hyper_init(&hyper, 0, NOISE_UNKNOWN);
+    goal_model_hyper_init(&hyper, 0, NOISE_UNKNOWN);
     CHECK(goal_model_init(&model, &history, &hyper, 1, 0));
 }
 
@@ -155,7 +155,7 @@ static void what_has_no_place_is_absent(void)
 
 int main(void)
 {
-    algorithms_init();
+    algorithm_init();
     open_model();
     RUN(an_axis_goes_from_end_to_end_on_its_scale);
     RUN(a_line_shows_the_values_it_was_told);

@@ -223,7 +223,7 @@ static void a_chance_that_is_too_small_comes_last(void)
 
 int main(void)
 {
-    algorithms_init();
+    algorithm_init();
     RUN(two_models_are_averaged_in_the_improvement);
     RUN(several_objectives_gain_volume_with_its_slopes);
     RUN(chances_multiply_the_improvement);

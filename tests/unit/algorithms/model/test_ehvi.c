@@ -96,10 +96,10 @@ static void points_below_the_reference_count_nothing(void)
     pareto_add(&front, a, 0);
     pareto_add(&front, b, 0);
     CHECK(hypervolume(&front, reference) == 1);
-    CHECK(boxes_init(&boxes, &front, reference, 100));
+    CHECK(hypervolume_boxes_init(&boxes, &front, reference, 100));
     for (size_t i = 0; i < boxes.n; i++)
         CHECK(boxes.edges[1][boxes.items[i].low[1]] >= 0);
-    boxes_fini(&boxes);
+    hypervolume_boxes_fini(&boxes);
     pareto_fini(&front);
 }
 
@@ -111,7 +111,7 @@ static void boxes_are_the_rest_of_the_space(void)
         struct pareto front;
         struct boxes boxes;
         some_front(m, 9, &front);
-        CHECK(boxes_init(&boxes, &front, reference, 2000));
+        CHECK(hypervolume_boxes_init(&boxes, &front, reference, 2000));
         for (uint64_t i = 0; i < 2000; i++) {
             double y[4];
             size_t in = 0;
@@ -129,9 +129,9 @@ static void boxes_are_the_rest_of_the_space(void)
             CHECK(in == (pareto_has(&front, y) ? 0 : 1));
         }
         CHECK(m == 1 || boxes.n > 1);
-        boxes_fini(&boxes);
-        CHECK(boxes_init(&boxes, &front, reference, 1) == (m == 1));
-        boxes_fini(&boxes);
+        hypervolume_boxes_fini(&boxes);
+        CHECK(hypervolume_boxes_init(&boxes, &front, reference, 1) == (m == 1));
+        hypervolume_boxes_fini(&boxes);
         pareto_fini(&front);
     }
 }

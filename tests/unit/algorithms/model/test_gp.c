@@ -80,9 +80,9 @@ static void the_kernel_is_the_reference(void)
         const struct kernel kernel = {.weight = {oracle_number(each, "r2")},
                                       .signal = 1};
         const double zero = 0, one = 1;
-        struct rows *rows = rows_new(&encoding, 1);
+        struct rows *rows = kernel_rows_new(&encoding, 1);
         double k, slope, plain;
-        rows_add(rows, &zero);
+        kernel_rows_add(rows, &zero);
         kernel_row(&kernel, rows, &one, 1, &k, &slope);
         kernel_row(&kernel, rows, &one, 1, &plain, NULL);
         const double want = oracle_number(each, "k");
@@ -90,7 +90,7 @@ static void the_kernel_is_the_reference(void)
         CHECK(fabs(k - want) <= 1e-12 * want);
         CHECK(fabs(plain - want) <= 1e-12 * want);
         CHECK(fabs(slope / -2 - down) <= 1e-12 * fabs(down));
-        rows_free(rows);
+        kernel_rows_free(rows);
     }
     cJSON_Delete(all);
     encoding_fini(&encoding);
@@ -100,9 +100,9 @@ static void the_exponential_keeps_its_digits_over_its_whole_range(void)
 {
     struct encoding encoding;
     encoding_init(&encoding, &line);
-    struct rows *rows = rows_new(&encoding, 1);
+    struct rows *rows = kernel_rows_new(&encoding, 1);
     const double zero = 0, one = 1;
-    rows_add(rows, &zero);
+    kernel_rows_add(rows, &zero);
     for (double s = 0; s < 690; s += 0.37) {
         const struct kernel kernel = {.weight = {s * s / 5}, .signal = 1};
         const double root = sqrt(5 * kernel.weight[0]);
@@ -111,7 +111,7 @@ static void the_exponential_keeps_its_digits_over_its_whole_range(void)
         const double want = (1 + root + root * root / 3) * exp(-root);
         CHECK(fabs(k - want) <= 2e-15 * want);
     }
-    rows_free(rows);
+    kernel_rows_free(rows);
     encoding_fini(&encoding);
 }
 
@@ -127,7 +127,7 @@ static void a_mixed_covariance_and_its_posterior_are_the_reference(void)
     size_t i = 0;
     cJSON_ArrayForEach(row, rows)
     {
-        rows_get(gp->rows, i++, x);
+        kernel_rows_get(gp->rows, i++, x);
         kernel_row(&gp->kernel, gp->rows, x, 6, k, NULL);
         for (int j = 0; j < 6; j++)
             CHECK(oracle_near(k[j], cJSON_GetArrayItem(row, j)->valuedouble,
@@ -187,7 +187,7 @@ static void predictions_and_their_slopes_are_the_reference(void)
     struct gp *gp = oracle_gp(oracles, &encoding, 0, theta);
     oracle_numbers(posterior, "posterior_mean_at_X", 6, want);
     for (size_t i = 0; i < 6; i++) {
-        rows_get(gp->rows, i, x);
+        kernel_rows_get(gp->rows, i, x);
         CHECK(oracle_near(gp_mean(gp, x), want[i], 1e-9));
     }
     const cJSON *each, *cases = cJSON_GetObjectItem(posterior, "tests");
@@ -295,18 +295,18 @@ static void a_share_of_the_signal_is_a_sum_over_coordinates(void)
     const double to[] = {0.4, COORDINATE_ABSENT, 0.5, 2};
     const struct kernel whole = {.weight = {2, 3, 5, 7}, .signal = 1};
     struct kernel kernel = whole;
-    struct rows *rows = rows_new(&encoding, 1);
+    struct rows *rows = kernel_rows_new(&encoding, 1);
     double k, alone;
     kernel.apart = 0.25;
     kernel.signal = 3;
-    rows_add(rows, from);
+    kernel_rows_add(rows, from);
     kernel_row(&whole, rows, to, 1, &alone, NULL);
     kernel_row(&kernel, rows, to, 1, &k, NULL);
     const double sum = 1 / 1.09 + 1 / (1 + 1.5 * (0.04 + 0.25)) + 1 + 1 / 4.5;
     CHECK(fabs(k - 3 * (0.75 * alone + 0.25 * sum / 4)) < 1e-14);
     kernel_row(&kernel, rows, from, 1, &k, NULL);
     CHECK(fabs(k - 3) < 1e-14);
-    rows_free(rows);
+    kernel_rows_free(rows);
     encoding_fini(&encoding);
 }
 
@@ -404,7 +404,7 @@ static void equal_points_with_different_values_are_a_model(void)
 
 int main(void)
 {
-    algorithms_init();
+    algorithm_init();
     RUN(the_kernel_is_the_reference);
     RUN(the_exponential_keeps_its_digits_over_its_whole_range);
     RUN(a_mixed_covariance_and_its_posterior_are_the_reference);

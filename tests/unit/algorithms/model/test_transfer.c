@@ -63,7 +63,7 @@ static void earlier_fill(struct earlier *earlier, const bool shared[],
         const struct rng_place place = {5, i, 0};
         for (size_t k = 0; k < 3; k++)
             earlier->points[i][k] =
-                param_from_unit(&params[k], rng_unit(&place, k));
+                space_param_from_unit(&params[k], rng_unit(&place, k));
         earlier->values[i] = told(task(earlier->points[i]));
         earlier->results[i] =
             (struct observation){.point = earlier->points[i],
@@ -203,7 +203,7 @@ static void a_base_that_says_it_all_leaves_nothing(void)
     double x[3];
     static const double theta[] = {-1, -0.7, 0.2, 0.1, -5};
     for (size_t i = 0; i < 12; i++) {
-        rows_get(stack.lower->rows, i, x);
+        kernel_rows_get(stack.lower->rows, i, x);
         x[1] = 0.5;
         gp_add(exact, x, gp_base_mean(&stack.base, x), 0);
     }
@@ -280,13 +280,13 @@ static bool stands(const bool shared[], double (*told)(double), size_t n)
         const struct rng_place place = {77, i, 0};
         struct value point[3];
         for (size_t k = 0; k < 3; k++)
-            point[k] = param_from_unit(&params[k], rng_unit(&place, k));
+            point[k] = space_param_from_unit(&params[k], rng_unit(&place, k));
         const double value = task(point);
         history_add(&history, &(struct observation){.point = point,
                                                     .feasible = true,
                                                     .values = &value});
     }
-    goal_hyper_init(&hyper, 0, NOISE_UNKNOWN);
+    goal_model_hyper_init(&hyper, 0, NOISE_UNKNOWN);
     CHECK(goal_model_init(&model, &history, &hyper, 3, 0));
     const bool found = goal_model_stands(&model);
     CHECK(model.n == 2 && model.models[1]->base == NULL);
@@ -319,9 +319,9 @@ static bool is_taken(void *context, const struct value point[])
 {
     const struct played *played = context;
     for (size_t k = 0; k < played->n; k++)
-        if (value_equal(&params[0], point[0], played->points[k][0]) &&
-            value_equal(&params[1], point[1], played->points[k][1]) &&
-            value_equal(&params[2], point[2], played->points[k][2]))
+        if (space_value_equal(&params[0], point[0], played->points[k][0]) &&
+            space_value_equal(&params[1], point[1], played->points[k][1]) &&
+            space_value_equal(&params[2], point[2], played->points[k][2]))
             return true;
     return false;
 }
@@ -517,7 +517,7 @@ static void a_state_that_forgets_is_as_a_new_one(void)
 
 int main(void)
 {
-    algorithms_init();
+    algorithm_init();
     RUN(the_weight_of_a_model_is_the_reference);
     RUN(means_add_up_and_deviations_are_averaged);
     RUN(slopes_of_a_stack_are_differences);

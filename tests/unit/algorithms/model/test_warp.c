@@ -13,7 +13,7 @@ static void the_half_rank_is_the_reference(void)
     CHECK(oracle_numbers(oracles, "y_maximise", 9, y) == 9);
     CHECK(oracle_numbers(oracles, "halfrank", 9, want) == 9);
     struct warping warping;
-    warping_init(&warping, 9, y);
+    warp_init(&warping, 9, y);
     for (size_t i = 0; i < 9; i++) {
         double got = y[i];
         for (size_t k = 0; k < warping.n_low; k++)
@@ -21,7 +21,7 @@ static void the_half_rank_is_the_reference(void)
                 got = warping.low_ranks[k];
         CHECK(oracle_near(got, want[i], 1e-9));
     }
-    warping_fini(&warping);
+    warp_fini(&warping);
     cJSON_Delete(all);
 }
 
@@ -60,10 +60,10 @@ static void its_logarithms_are_limits_of_its_powers(void)
 static void warp(size_t n, const double y[], double warped[])
 {
     struct warping warping;
-    warping_init(&warping, n, y);
+    warp_init(&warping, n, y);
     for (size_t i = 0; i < n; i++)
-        warped[i] = warping_apply(&warping, y[i]);
-    warping_fini(&warping);
+        warped[i] = warp_apply(&warping, y[i]);
+    warp_fini(&warping);
 }
 
 /* Warps and checks what must hold of every result. */
@@ -98,17 +98,17 @@ static void the_way_back_leads_to_the_values(void)
     double y[40];
     for (size_t i = 0; i < 40; i++)
         y[i] = -exp(3 * sin(0.7 * (double)(i * i)));
-    warping_init(&warping, 40, y);
+    warp_init(&warping, 40, y);
     double before = -INFINITY;
     for (size_t i = 0; i < 40; i++)
-        CHECK(fabs(warping_undo(&warping, warping_apply(&warping, y[i])) -
-                   y[i]) < 1e-9 * fabs(y[i]));
+        CHECK(fabs(warp_undo(&warping, warp_apply(&warping, y[i])) - y[i]) <
+              1e-9 * fabs(y[i]));
     for (double place = -6; place <= 6; place += 0.25) {
-        const double value = warping_undo(&warping, place);
+        const double value = warp_undo(&warping, place);
         CHECK(isfinite(value) && value >= before);
         before = value;
     }
-    warping_fini(&warping);
+    warp_fini(&warping);
 }
 
 /* Losses are negated, so that larger is better. */
@@ -120,20 +120,19 @@ static void the_way_back_keeps_to_one_side_of_zero(void)
     for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
         const double *y = sets[s];
         struct warping warping;
-        warping_init(&warping, 5, y);
+        warp_init(&warping, 5, y);
         double before = -INFINITY;
         for (double place = -8; place <= 8; place += 0.125) {
-            const double value = warping_undo(&warping, place);
+            const double value = warp_undo(&warping, place);
             CHECK(y[0] < 0 ? value <= 0 : value >= 0);
             CHECK(value >= before);
             before = value;
         }
         for (size_t i = 0; i < 5; i++) {
-            const double place = warping_apply(&warping, y[i]);
-            CHECK(fabs(warping_undo(&warping, place) - y[i]) <
-                  1e-9 * fabs(y[i]));
+            const double place = warp_apply(&warping, y[i]);
+            CHECK(fabs(warp_undo(&warping, place) - y[i]) < 1e-9 * fabs(y[i]));
         }
-        warping_fini(&warping);
+        warp_fini(&warping);
     }
 }
 
@@ -141,9 +140,9 @@ static void values_of_both_signs_have_no_side(void)
 {
     static const double y[] = {-1, 0.5, 1, 2, 3};
     struct warping warping;
-    warping_init(&warping, 5, y);
-    CHECK(warping_undo(&warping, -8) < -1);
-    warping_fini(&warping);
+    warp_init(&warping, 5, y);
+    CHECK(warp_undo(&warping, -8) < -1);
+    warp_fini(&warping);
 }
 
 static void huge_and_tiny_values_do_no_harm(void)
@@ -189,18 +188,17 @@ static void traded_values_keep_their_distances(void)
 {
     static const double y[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, -1e6};
     struct warping warping;
-    warping_init_traded(&warping, 10, y);
-    const double step = warping_apply(&warping, 8) - warping_apply(&warping, 7);
+    warp_init_traded(&warping, 10, y);
+    const double step = warp_apply(&warping, 8) - warp_apply(&warping, 7);
     for (int i = 0; i < 8; i++)
-        CHECK(fabs(warping_apply(&warping, i + 1) - warping_apply(&warping, i) -
+        CHECK(fabs(warp_apply(&warping, i + 1) - warp_apply(&warping, i) -
                    step) < 1e-9);
-    const double far =
-        warping_apply(&warping, 0) - warping_apply(&warping, -1e6);
+    const double far = warp_apply(&warping, 0) - warp_apply(&warping, -1e6);
     CHECK(far > 0 && far < 1e3 * step);
     for (int i = 0; i < 10; i++)
-        CHECK(fabs(warping_undo(&warping, warping_apply(&warping, y[i])) -
-                   y[i]) <= 1e-9 * (1 + fabs(y[i])));
-    warping_fini(&warping);
+        CHECK(fabs(warp_undo(&warping, warp_apply(&warping, y[i])) - y[i]) <=
+              1e-9 * (1 + fabs(y[i])));
+    warp_fini(&warping);
 }
 
 int main(void)

@@ -52,11 +52,12 @@ static struct space random_space(const struct rng_place *place,
                                 .params = params};
     for (size_t i = 0; i < space.n; i++) {
         params[i] = random_param(place, 10 + 2 * i);
-        const uint64_t levels = param_levels(&params[0]);
+        const uint64_t levels = space_param_levels(&params[0]);
         if (i == 0 || levels == 0 || levels > 50 ||
             rng_unit(place, 30 + i) < 0.6)
             continue;
-        values[i] = param_level(&params[0], rng_bits(place, 40 + i) % levels);
+        values[i] =
+            space_param_level(&params[0], rng_bits(place, 40 + i) % levels);
         conditions[i] = (struct condition){.n = 1, .values = &values[i]};
         params[i].when = &conditions[i];
     }
@@ -205,7 +206,7 @@ static void a_long_history_stays_quick_and_keeps_its_best(void)
 
 int main(void)
 {
-    algorithms_init();
+    algorithm_init();
     RUN(no_space_and_no_results_break_it);
     RUN(a_space_without_parameters_has_one_point);
     RUN(sixty_four_parameters_are_searched);

@@ -208,8 +208,8 @@ static void being_asked_in_between_changes_nothing(void)
             CHECK(study_ask(&study, k, point) == HT_OK);
         } else {
             for (size_t i = 0; i < 4; i++)
-                point[i] = param_from_unit(&mixed_space.params[i],
-                                           rng_unit(&place, i));
+                point[i] = space_param_from_unit(&mixed_space.params[i],
+                                                 rng_unit(&place, i));
             space_settle(&mixed_space, point);
         }
         if (k == 19 || k == 29 || k == 73 || k == 123) {
@@ -237,8 +237,8 @@ static void a_long_study_is_the_same_when_it_is_read_anew(void)
         const struct rng_place place = {7, k, 0};
         struct value point[4], again[4];
         for (size_t i = 0; i < 4; i++)
-            point[i] =
-                param_from_unit(&mixed_space.params[i], rng_unit(&place, i));
+            point[i] = space_param_from_unit(&mixed_space.params[i],
+                                             rng_unit(&place, i));
         space_settle(&mixed_space, point);
         if (k > HYPER_AT_ONCE && k % 3 == 0) {
             struct value asked[4];
@@ -288,7 +288,7 @@ static void anchors_are_dense_first_and_then_five_percent_apart(void)
 
 int main(void)
 {
-    algorithms_init();
+    algorithm_init();
     RUN(a_mixed_conditional_optimum_is_found);
     RUN(a_failing_region_is_left_alone);
     RUN(a_single_failure_does_not_hide_an_optimum);

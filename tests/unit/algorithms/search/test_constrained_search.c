@@ -58,7 +58,8 @@ static double play(const struct algorithm *algorithm,
         CHECK(search_ask(algorithm, state, &request, again, NULL) == HT_OK);
         CHECK(constraint_set_holds(set, point));
         for (size_t i = 0; i < set->space->n; i++)
-            CHECK(value_equal(&set->space->params[i], point[i], again[i]));
+            CHECK(
+                space_value_equal(&set->space->params[i], point[i], again[i]));
         const double told = value(point);
         CHECK(search_tell(algorithm, state, point, true, told) == HT_OK);
         best = fmax(best, told);
@@ -212,7 +213,7 @@ static void the_first_point_is_allowed_too(void)
 int main(void)
 {
     arena = arena_new();
-    algorithms_init();
+    algorithm_init();
     RUN(an_optimum_on_the_edge_is_found);
     RUN(a_sliver_in_many_dimensions_is_searched);
     RUN(an_order_of_many_is_kept);

@@ -70,7 +70,7 @@ static void keep_to(const struct algorithm *algorithm, size_t n,
         CHECK(subspace_has(&parts[k % n], point));
         CHECK(constraint_set_holds(constraints, point));
         for (size_t i = 0; i < mixed.n; i++)
-            CHECK(value_equal(&mixed_params[i], point[i], again[i]));
+            CHECK(space_value_equal(&mixed_params[i], point[i], again[i]));
         CHECK(search_tell(algorithm, state, point, k % 9 != 4,
                           mixed_value(point)) == HT_OK);
     }
@@ -360,7 +360,7 @@ static void both_of_two_contexts_improve(void)
 int main(void)
 {
     arena = arena_new();
-    algorithms_init();
+    algorithm_init();
     RUN(suggestions_lie_in_the_part);
     RUN(parts_and_constraints_hold_together);
     RUN(repeats_lie_in_the_part);

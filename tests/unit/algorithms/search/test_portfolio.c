@@ -98,7 +98,7 @@ static void families(size_t n, size_t best, enum family turn[4])
     open_history();
     for (size_t i = 0; i < n; i++)
         tell(i, i == best ? 2 : noise(i));
-    goal_hyper_init(&hyper, 0, NOISE_UNKNOWN);
+    goal_model_hyper_init(&hyper, 0, NOISE_UNKNOWN);
     CHECK(goal_model_init(&model, &history, &hyper, 1, 0));
     for (uint64_t i = 0; i < 4; i++)
         turn[i] = portfolio_family(&history, &model, 40 + i);
@@ -148,7 +148,7 @@ static void a_process_that_understands_goes_on(void)
     for (size_t i = 0; i < N; i++)
         tell(i, bowl(i));
     CHECK(portfolio_standstill(&history) >= N - 1);
-    goal_hyper_init(&hyper, 0, NOISE_UNKNOWN);
+    goal_model_hyper_init(&hyper, 0, NOISE_UNKNOWN);
     CHECK(goal_model_init(&model, &history, &hyper, 1, 0));
     for (uint64_t i = 0; i < 4; i++)
         CHECK(portfolio_family(&history, &model, 40 + i) == FAMILY_PROCESS);
@@ -175,7 +175,7 @@ static void set_scene(struct scene *scene)
         const double k = (double)(i * 17 % 40);
         tell(i, (x < 0.3 ? 1 : 0) + (k < 10 ? 0.5 : 0));
     }
-    goal_hyper_init(&scene->hyper, 0, NOISE_UNKNOWN);
+    goal_model_hyper_init(&scene->hyper, 0, NOISE_UNKNOWN);
     CHECK(goal_model_init(&scene->model, &history, &scene->hyper, 1, 0));
     scene->acquisition = (struct acquisition){.guide = scene->model.models[0]};
     scene->fill[0] = scene->fill[1] = 0.5;
@@ -301,7 +301,7 @@ static void a_failing_region_is_left_alone(void)
     for (size_t i = N; i < LATER; i++)
         if (i * 17 % 40 < 20)
             tell(i, NAN);
-    struct gp *feasibility = target_model(&history, &hyper, 1);
+    struct gp *feasibility = goal_model_target(&history, &hyper, 1);
     scene.acquisition.chances[0] =
         (struct chance){.n = 1, .models = {feasibility}};
     const int without = on_failing(&scene);
@@ -350,7 +350,7 @@ static void a_search_that_stands_still_asks_them(void)
 
 int main(void)
 {
-    algorithms_init();
+    algorithm_init();
     RUN(results_since_a_gain_are_counted);
     RUN(a_gain_too_small_to_matter_is_none);
     RUN(failures_are_results_without_a_gain);

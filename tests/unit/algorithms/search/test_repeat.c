@@ -67,8 +67,8 @@ static enum reason_kind ask(void *state, struct suggest_request *request,
 
 static bool is_told(const struct value point[], size_t i)
 {
-    return value_equal(&params[0], point[0], told[i][0]) &&
-           value_equal(&params[1], point[1], told[i][1]);
+    return space_value_equal(&params[0], point[0], told[i][0]) &&
+           space_value_equal(&params[1], point[1], told[i][1]);
 }
 
 static void the_best_is_measured_again_where_results_are_noisy(void)
@@ -148,7 +148,7 @@ static void what_came_out_the_same_twice_is_not_noisy(void)
 
 int main(void)
 {
-    algorithms_init();
+    algorithm_init();
     RUN(the_best_is_measured_again_where_results_are_noisy);
     RUN(another_is_while_the_best_is_being_measured);
     RUN(nothing_is_repeated_unasked_or_out_of_turn);

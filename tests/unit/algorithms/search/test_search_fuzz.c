@@ -148,7 +148,7 @@ static const struct value *draw_point(struct draw *draw,
     struct value *point = arena_alloc(draw->arena, space->n + 1, sizeof *point);
     const bool edge = chance(draw, 0.1);
     for (size_t i = 0; i < space->n; i++)
-        point[i] = param_from_unit(
+        point[i] = space_param_from_unit(
             &space->params[i],
             edge ? (chance(draw, 0.5) ? 0 : nextafter(1, 0)) : unit(draw));
     space_settle(space, point);
@@ -323,9 +323,9 @@ static bool is_valid(struct draw *draw, struct history *history,
     struct text text = {0};
     struct value *again =
         arena_alloc(draw->arena, history->space.n + 1, sizeof *again);
-    point_text(&history->space, point, &text);
+    space_point_text(&history->space, point, &text);
     const bool reads =
-        point_parse(&history->space, text.data, again, NULL) == HT_OK &&
+        space_point_parse(&history->space, text.data, again, NULL) == HT_OK &&
         same_point(&history->space, point, again);
     text_free(&text);
     return reads && !has_taken(history, point) &&
@@ -435,7 +435,7 @@ static void no_history_breaks_the_search(void)
 int main(int argc, char **argv)
 {
     json_init();
-    algorithms_init();
+    algorithm_init();
     if (argc > 1)
         histories = strtoull(argv[1], NULL, 10);
     if (argc > 2)

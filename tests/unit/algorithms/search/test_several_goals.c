@@ -33,7 +33,7 @@ static void trade(size_t m, const struct value point[], double values[])
     memcpy(values, all, m * sizeof *values);
 }
 
-struct run {
+struct attempt {
     const struct algorithm *algorithm;
     void *state;
     size_t m;
@@ -41,14 +41,14 @@ struct run {
     struct reason reason;
 };
 
-static void begin(struct run *run, const struct algorithm *algorithm,
+static void begin(struct attempt *run, const struct algorithm *algorithm,
                   const struct setting *setting)
 {
-    *run = (struct run){.algorithm = algorithm, .m = setting->n_goals};
+    *run = (struct attempt){.algorithm = algorithm, .m = setting->n_goals};
     CHECK(algorithm->new (setting, &run->state, NULL) == HT_OK);
 }
 
-static void ask(struct run *run, struct value point[])
+static void ask(struct attempt *run, struct value point[])
 {
     const struct suggest_request request = {.ordinal = run->n++,
                                             .taken = &nothing};
@@ -56,7 +56,7 @@ static void ask(struct run *run, struct value point[])
                                   NULL) == HT_OK);
 }
 
-static void tell(struct run *run, const struct value point[],
+static void tell(struct attempt *run, const struct value point[],
                  const double values[])
 {
     const struct observation seen = {
@@ -69,7 +69,7 @@ static double volume_after(const struct algorithm *algorithm, size_t m,
 {
     static const double reference[4] = {0, 0, 0, 0};
     const struct setting setting = {.space = &space, .seed = 5, .n_goals = m};
-    struct run run;
+    struct attempt run;
     struct pareto front;
     begin(&run, algorithm, &setting);
     pareto_init(&front, m);
@@ -106,7 +106,7 @@ static void every_goal_is_foretold(void)
 {
     struct setting setting = {.space = &space, .seed = 1, .n_goals = 3};
     setting.goals[2] = (struct goal){.safety = true, .threshold = 0.6};
-    struct run run;
+    struct attempt run;
     struct value point[3];
     begin(&run, &bayesian_search, &setting);
     for (int i = 0; i < 15; i++) {
@@ -130,7 +130,7 @@ static void every_goal_is_foretold(void)
 /* The more of the first the better, and too much of it is unsafe. */
 static int unsafe_of(const struct setting *setting, int trials, double *best)
 {
-    struct run run;
+    struct attempt run;
     int unsafe = 0;
     begin(&run, &bayesian_search, setting);
     *best = -INFINITY;
@@ -169,7 +169,7 @@ static void a_plain_bound_is_known_exactly(void)
 {
     struct setting setting = {.space = &space, .seed = 1, .n_goals = 2};
     setting.goals[1] = (struct goal){.safety = true, .threshold = -0.9};
-    struct run run;
+    struct attempt run;
     double best = INFINITY;
     begin(&run, &bayesian_search, &setting);
     for (int i = 0; i < 30; i++) {
@@ -191,7 +191,7 @@ static void a_safe_place_is_looked_for_first(void)
 {
     struct setting setting = {.space = &space, .seed = 2, .n_goals = 2};
     setting.goals[1] = (struct goal){.safety = true, .threshold = 0.95};
-    struct run run;
+    struct attempt run;
     int safe = 0;
     begin(&run, &bayesian_search, &setting);
     for (int i = 0; i < 25; i++) {
@@ -211,7 +211,7 @@ static void a_safe_place_is_looked_for_first(void)
 static void pending_trials_keep_others_away(void)
 {
     const struct setting setting = {.space = &space, .seed = 7, .n_goals = 2};
-    struct run run;
+    struct attempt run;
     struct value points[4][3];
     const struct value *pending[4];
     begin(&run, &bayesian_search, &setting);
@@ -244,7 +244,7 @@ static void ties_and_constants_are_no_trouble(void)
 {
     struct setting setting = {.space = &space, .seed = 4, .n_goals = 3};
     setting.goals[2] = (struct goal){.safety = true, .threshold = 5};
-    struct run run;
+    struct attempt run;
     begin(&run, &bayesian_search, &setting);
     for (int i = 0; i < 14; i++) {
         struct value point[3];
@@ -259,7 +259,7 @@ static void ties_and_constants_are_no_trouble(void)
 
 int main(void)
 {
-    algorithms_init();
+    algorithm_init();
     RUN(a_front_is_found_sooner_than_at_random);
     RUN(more_objectives_are_searched_as_well);
     RUN(every_goal_is_foretold);

@@ -263,7 +263,8 @@ static void a_default_comes_back_to_the_last_digit(void)
     struct value point;
     encoding_decode(&encoding, &encoding.at[0].usual, &point);
     CHECK(point.real == 0.0012345678);
-    CHECK(param_from_unit(&param, encoding.at[0].usual).real != 0.0012345678);
+    CHECK(space_param_from_unit(&param, encoding.at[0].usual).real !=
+          0.0012345678);
     encoding_fini(&encoding);
 }
 
@@ -276,13 +277,14 @@ static void check_round_trip(const struct param *param, double tolerance)
     encoding_init(&encoding, &space);
     for (uint64_t k = 0; k < 500; k++) {
         const struct rng_place place = {1, k, 0};
-        struct value drawn = param_from_unit(param, rng_unit(&place, 0)), back;
+        struct value drawn = space_param_from_unit(param, rng_unit(&place, 0)),
+                     back;
         double x;
         encoding_encode(&encoding, &drawn, &x);
         CHECK(x >= 0 && (param->type == PARAM_CATEGORICAL || x <= 1));
         encoding_decode(&encoding, &x, &back);
         if (tolerance == 0)
-            CHECK(value_equal(param, drawn, back));
+            CHECK(space_value_equal(param, drawn, back));
         else if (param->type == PARAM_DOUBLE)
             CHECK(oracle_near(back.real / drawn.real, 1, tolerance));
         else

@@ -61,22 +61,22 @@ static void pause(struct field *field, size_t i, int64_t rung)
 
 static void rungs_are_a_factor_apart_and_below_the_end(void)
 {
-    const struct ladder ladder = asha_ladder(
+    const struct asha_ladder ladder = asha_ladder(
         &(struct early_stop){.min_steps = 2, .max_steps = 18, .factor = 3});
-    CHECK(ladder_place(&ladder, 0) == 2 && ladder_place(&ladder, 2) == 18);
-    CHECK(ladder_reached(&ladder, 1.9) == -1);
-    CHECK(ladder_reached(&ladder, 2) == 0 && ladder_reached(&ladder, 5.9) == 0);
-    CHECK(ladder_reached(&ladder, 6) == 1);
-    CHECK(ladder_reached(&ladder, 18) == 1 &&
-          ladder_reached(&ladder, 1e9) == 1);
-    const struct ladder usual =
+    CHECK(asha_place(&ladder, 0) == 2 && asha_place(&ladder, 2) == 18);
+    CHECK(asha_reached(&ladder, 1.9) == -1);
+    CHECK(asha_reached(&ladder, 2) == 0 && asha_reached(&ladder, 5.9) == 0);
+    CHECK(asha_reached(&ladder, 6) == 1);
+    CHECK(asha_reached(&ladder, 18) == 1 && asha_reached(&ladder, 1e9) == 1);
+    const struct asha_ladder usual =
         asha_ladder(&(struct early_stop){.max_steps = 100});
-    CHECK(usual.first == 4 && ladder_reached(&usual, 100) == 2);
-    const struct ladder few = asha_ladder(&(struct early_stop){.max_steps = 9});
-    CHECK(few.first == 1 && ladder_reached(&few, 9) == 1);
-    const struct ladder endless = asha_ladder(&(struct early_stop){0});
+    CHECK(usual.first == 4 && asha_reached(&usual, 100) == 2);
+    const struct asha_ladder few =
+        asha_ladder(&(struct early_stop){.max_steps = 9});
+    CHECK(few.first == 1 && asha_reached(&few, 9) == 1);
+    const struct asha_ladder endless = asha_ladder(&(struct early_stop){0});
     CHECK(endless.first == 1 && endless.factor == 3);
-    CHECK(ladder_reached(&endless, 243) == 5);
+    CHECK(asha_reached(&endless, 243) == 5);
 }
 
 /* --- stopping --- */

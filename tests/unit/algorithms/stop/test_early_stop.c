@@ -124,9 +124,9 @@ static void a_curve_answers_without_what_was_not_told(void)
 static void an_even_count_has_the_mean_of_the_middle(void)
 {
     double values[] = {4, 1, 3, 2};
-    CHECK(median_of(4, values) == 2.5);
+    CHECK(learning_curve_median(4, values) == 2.5);
     CHECK(values[0] == 1 && values[3] == 4);
-    CHECK(median_of(3, values) == 2);
+    CHECK(learning_curve_median(3, values) == 2);
 }
 
 /* --- median --- */
@@ -254,7 +254,7 @@ static void curves_foretell_their_ends(void)
     const size_t current = learn(&f, STOP_END_OPEN, 32, 0.8, 7);
     struct stop_prediction prediction = {0};
     f.curves[current].n = 12;
-    final_predict(&f.study, current, &prediction);
+    final_model_predict(&f.study, current, &prediction);
     CHECK(prediction.known && prediction.at == 40);
     const double truth = 0.8 * (1 - exp(-40.0 / 7));
     const double deviation = sqrt(prediction.variance[0]);
@@ -263,7 +263,7 @@ static void curves_foretell_their_ends(void)
     /* Nearer and surer when there is more of it. */
     f.curves[current].n = 32;
     struct stop_prediction late = {0};
-    final_predict(&f.study, current, &late);
+    final_model_predict(&f.study, current, &late);
     CHECK(late.known && late.variance[0] < prediction.variance[0] / 4);
     CHECK(is_near(late.final[0], truth, 0.02));
 }
@@ -279,7 +279,7 @@ static void an_outlier_rules_nothing(void)
     add(&f, STOP_END_WHOLE, 40, diverged);
     const size_t current = learn(&f, STOP_END_OPEN, 20, 0.8, 7);
     struct stop_prediction prediction = {0};
-    final_predict(&f.study, current, &prediction);
+    final_model_predict(&f.study, current, &prediction);
     CHECK(prediction.known && is_near(prediction.final[0], 0.8, 0.1));
     CHECK(prediction.variance[0] < 0.1);
 }
@@ -292,7 +292,7 @@ static void without_curves_nothing_is_foretold(void)
         learn(&f, STOP_END_WHOLE, 40, 0.7 + 0.05 * i, 5);
     const size_t current = learn(&f, STOP_END_OPEN, 12, 0.8, 7);
     struct stop_prediction prediction = {.known = false, .at = -1};
-    final_predict(&f.study, current, &prediction);
+    final_model_predict(&f.study, current, &prediction);
     CHECK(!prediction.known && prediction.at == -1);
 }
 
@@ -304,13 +304,13 @@ static void at_the_very_beginning_nothing_is_foretold(void)
     const size_t current = learn(&f, STOP_END_OPEN, 1, 0.8, 7);
     struct stop_prediction prediction = {.known = false};
     f.points[current][0].at = 0;
-    final_predict(&f.study, current, &prediction);
+    final_model_predict(&f.study, current, &prediction);
     CHECK(!prediction.known);
     f.points[current][0].at = -3; /* a clock that was set back */
-    final_predict(&f.study, current, &prediction);
+    final_model_predict(&f.study, current, &prediction);
     CHECK(!prediction.known);
     f.points[current][0].at = 1;
-    final_predict(&f.study, current, &prediction);
+    final_model_predict(&f.study, current, &prediction);
     CHECK(prediction.known && isfinite(prediction.final[0]));
     CHECK(isfinite(prediction.variance[0]) && prediction.variance[0] > 0);
 }
@@ -479,7 +479,7 @@ static void without_a_rule_everything_goes_on(void)
 
 int main(void)
 {
-    algorithms_init();
+    algorithm_init();
     RUN(a_curve_answers_without_what_was_not_told);
     RUN(an_even_count_has_the_mean_of_the_middle);
     RUN(only_a_strictly_worse_best_stops);

@@ -236,7 +236,7 @@ static void doubles_are_shortest_and_come_back(void)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         char json[RECORD_DOUBLE_BYTES];
         char python[METRIC_FILE_DOUBLE_BYTES];
-        CHECK(record_double(json, table[i].value) == (int)strlen(json));
+        CHECK(report_record_double(json, table[i].value) == (int)strlen(json));
         metric_file_double(python, table[i].value);
         CHECK_TEXT(json, table[i].json);
         CHECK_TEXT(python, table[i].python);

@@ -107,7 +107,7 @@ static void printing_appends(void)
 static void quoted(const char *value, const char *want)
 {
     struct text out = {0};
-    json_quote(&out, value);
+    quote_json(&out, value);
     CHECK_TEXT(out.data, want);
     text_free(&out);
 }

@@ -24,7 +24,7 @@ static void names_are_compared_in_four_degrees(void)
         {"f1", "lr", LIKENESS_NONE},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        CHECK(likeness_of(all[i].wanted, all[i].seen) == all[i].want);
+        CHECK(similar_name_score(all[i].wanted, all[i].seen) == all[i].want);
 }
 
 static void a_line_gives_the_number_with_the_likest_name(void)
@@ -50,7 +50,7 @@ static void a_line_gives_the_number_with_the_likest_name(void)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct named_number found = {.value = 0};
         const bool any =
-            likeness_find("accuracy", all[i].line, &found) != LIKENESS_NONE;
+            similar_name_find("accuracy", all[i].line, &found) != LIKENESS_NONE;
         CHECK(any == (all[i].name != NULL));
         if (!any || all[i].name == NULL)
             continue;

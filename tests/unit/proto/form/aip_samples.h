@@ -14,7 +14,7 @@ static struct arena *arena;
 
 static inline struct job *read_text(const char *text, struct diag *diag)
 {
-    return spec_read(arena, job_read_aip, text, diag);
+    return spec_read(arena, aip_read, text, diag);
 }
 
 static inline const char *read_sample(const char *name)

@@ -135,7 +135,7 @@ static void a_resumed_job_is_one_to_learn_from(void)
         return;
     CHECK(job->warm_start.n == 1);
     CHECK_TEXT(job->warm_start.items[0], "resnet_tf2_first");
-    cJSON *written = job_write_aip(job, &diag);
+    cJSON *written = aip_write(job, &diag);
     const cJSON *input = cJSON_GetObjectItem(written, "trainingInput");
     const cJSON *search = cJSON_GetObjectItem(input, "hyperparameters");
     CHECK_TEXT(cJSON_GetObjectItem(search, "resumePreviousJobId")->valuestring,
@@ -151,7 +151,7 @@ static void its_service_account_is_the_jobs(void)
     if (job == NULL)
         return;
     CHECK_TEXT(job->service_account, account);
-    cJSON *written = job_write_aip(job, &diag);
+    cJSON *written = aip_write(job, &diag);
     const cJSON *input = cJSON_GetObjectItem(written, "trainingInput");
     CHECK_TEXT(cJSON_GetObjectItem(input, "serviceAccount")->valuestring,
                account);
@@ -211,7 +211,7 @@ static bool loses(const struct job *job, const char *path)
 {
     struct diag diag;
     diag_init(&diag, arena, "spec", NULL, 0);
-    cJSON_Delete(job_write_aip(job, &diag));
+    cJSON_Delete(aip_write(job, &diag));
     for (const struct diag_item *item = diag.first; item; item = item->next)
         if (strcmp(item->path, path) == 0)
             return true;
@@ -238,7 +238,7 @@ static const char *scheduled(const struct job *job, const char *member)
 {
     struct diag diag;
     diag_init(&diag, arena, "job", NULL, 0);
-    const struct node *root = parse(job_write_aip(job, &diag), &diag);
+    const struct node *root = parse(aip_write(job, &diag), &diag);
     const struct node *input = node_find(root, "trainingInput");
     return node_get_string(node_find(input, "scheduling"), member, NULL);
 }
@@ -454,7 +454,7 @@ static void other_names_of_several_pools_are_told_as_a_loss(void)
         struct diag losses;
         cJSON *out;
         diag_init(&losses, arena, "job", NULL, 0);
-        CHECK(job_write_form(&job, "aip", &losses, &out, NULL) == HT_OK);
+        CHECK(form_write(&job, "aip", &losses, &out, NULL) == HT_OK);
         cJSON_Delete(out);
         const char *first = losses.first ? losses.first->text : "";
         CHECK((strstr(first, "not workerpool0") != NULL) ==

@@ -12,7 +12,7 @@ static const char *as_aip(const struct job *job)
     struct diag diag;
     struct text json = {0};
     diag_init(&diag, arena, "job", NULL, 0);
-    json_print_pretty(job_write_aip(job, &diag), &json);
+    json_print_pretty(aip_write(job, &diag), &json);
     const char *text = arena_strdup(arena, json.data);
     text_free(&json);
     return text;
@@ -34,7 +34,7 @@ static void same_job(const struct job *a, const struct job *b,
     struct text lines = {0};
     if (b == NULL)
         CHECK_TEXT("cannot be read back", where);
-    else if (job_diff(a, b, &lines) != 0)
+    else if (form_diff(a, b, &lines) != 0)
         CHECK_TEXT(lines.data, where);
     text_free(&lines);
 }
@@ -56,8 +56,7 @@ static void goes_through_native(const struct job *job, const char *name)
     struct job plain = *job;
     plain.kept = NULL;
     plain.substitute = true;
-    same_job(&plain,
-             job_read_native(parse(job_write_native(&plain), &diag), &diag),
+    same_job(&plain, native_read(parse(native_write(&plain), &diag), &diag),
              arena_printf(arena, "%s: native", name));
 }
 
@@ -74,7 +73,7 @@ static void goes_through_all_forms(const char *name)
     if (back)
         CHECK_TEXT(as_aip(back), first);
     const struct job *vertex =
-        job_read_vertex(parse(job_write_vertex(job), &diag), job->kind, &diag);
+        vertex_read(parse(vertex_write(job), &diag), job->kind, &diag);
     same_job(job, vertex, arena_printf(arena, "%s: Vertex", name));
     if (vertex && !is_same_document(as_aip(vertex), first))
         CHECK_TEXT(as_aip(vertex), first);

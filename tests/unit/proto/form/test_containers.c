@@ -13,7 +13,7 @@ static struct arena *arena;
 
 static struct job *read_text(const char *text, struct diag *diag)
 {
-    return spec_read(arena, job_read, text, diag);
+    return spec_read(arena, form_read, text, diag);
 }
 
 /* A good document; its faults are printed otherwise. */
@@ -157,7 +157,7 @@ static void a_bucket_is_an_output_folder_where_it_is_mounted(void)
     job = read_good(OUTPUT "}", &diag);
     CHECK(job && job->output_dir == NULL && diag.warnings == 1);
     struct text json = {0};
-    json_print(job_write_vertex(job), &json);
+    json_print(vertex_write(job), &json);
     CHECK(strstr(json.data, "\"outputUriPrefix\":\"gs://b/o\"") != NULL);
     text_free(&json);
 }
@@ -259,7 +259,7 @@ static void what_ai_platform_cannot_say_is_told(void)
     if (job == NULL)
         return;
     struct text json = {0};
-    json_print(job_write_aip(job, &diag), &json);
+    json_print(aip_write(job, &diag), &json);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         if (find_item(&diag, paths[i]) == NULL)
             CHECK_TEXT("is not told", paths[i]);
@@ -278,7 +278,7 @@ static void google_s_machines_go_both_ways(void)
     CHECK(job && job->pools[0].gpus == 1 && diag.warnings == 0);
     if (job == NULL)
         return;
-    json_print(job_write_aip(job, &diag), &aip);
+    json_print(aip_write(job, &diag), &aip);
     CHECK(strstr(aip.data, "\"scaleTier\":\"BASIC_GPU\"") != NULL);
     CHECK(strstr(aip.data, "acceleratorConfig") == NULL);
     const struct job *again = read_good(arena_strdup(arena, aip.data), &diag);
@@ -299,7 +299,7 @@ static void changes_of_a_container_are_differences(void)
                          "container: {shm: 2Gi}\nsecrets: {K: {file: b}}\n"
                          "serviceAccount: b@p\n",
                   &diag);
-    CHECK(old && new &&job_diff(old, new, &diff) == 5);
+    CHECK(old && new &&form_diff(old, new, &diff) == 5);
     CHECK_TEXT(diff.data, "container.shm: 1073741824 -> 2147483648\n"
                           "secrets.K.file: a -> b\n"
                           "serviceAccount: a@p -> b@p\n"

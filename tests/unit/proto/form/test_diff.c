@@ -9,7 +9,7 @@ static struct arena *arena;
 static struct job *read_text(const char *text)
 {
     struct diag diag;
-    struct job *job = spec_read(arena, job_read_native, text, &diag);
+    struct job *job = spec_read(arena, native_read, text, &diag);
     CHECK(job != NULL);
     return job;
 }
@@ -69,7 +69,7 @@ static void each_difference_is_one_line_in_native_names(void)
         struct text out = {0};
         size_t lines = 0;
         size_t n =
-            job_diff(read_text(cases[i].old), read_text(cases[i].new), &out);
+            form_diff(read_text(cases[i].old), read_text(cases[i].new), &out);
         for (const char *c = cases[i].want; *c; c++)
             lines += *c == '\n';
         CHECK_TEXT(out.data ? out.data : "", cases[i].want);
@@ -84,7 +84,7 @@ static void what_submit_recorded_is_no_difference(void)
     struct job *old = read_text(HEAD LR), *new = read_text(HEAD LR);
     new->captured_env = (struct pairs){1, path};
     struct text out = {0};
-    CHECK(job_diff(old, new, &out) == 0);
+    CHECK(form_diff(old, new, &out) == 0);
     CHECK(out.len == 0);
     text_free(&out);
 }
@@ -100,11 +100,11 @@ static void other_replicas_are_compared_too(void)
     old->pools = new->pools = pools;
     old->n_pools = new->n_pools = 2;
     struct text out = {0};
-    CHECK(job_diff(old, new, &out) == 0);
+    CHECK(form_diff(old, new, &out) == 0);
     struct pool more[2] = {pools[0], pools[1]};
     more[1].count = 4;
     new->pools = more;
-    CHECK(job_diff(old, new, &out) == 1);
+    CHECK(form_diff(old, new, &out) == 1);
     CHECK_TEXT(out.data, "replicas.worker.count: 3 -> 4\n");
     text_free(&out);
 }
@@ -117,12 +117,12 @@ static void members_without_effect_are_compared_by_their_path(void)
     struct text out = {0};
     old->kept = &one;
     new->kept = &two;
-    CHECK(job_diff(old, new, &out) == 1);
+    CHECK(form_diff(old, new, &out) == 1);
     CHECK_TEXT(out.data, "kept.trialJobSpec.network: \"one\" -> \"two\"\n");
     text_free(&out);
     new->kept = NULL;
     new->kind = JOB_STUDY;
-    CHECK(job_diff(old, new, &out) == 2);
+    CHECK(form_diff(old, new, &out) == 2);
     text_free(&out);
 }
 

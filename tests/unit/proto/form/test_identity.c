@@ -186,15 +186,15 @@ static void check_vertex(const struct job *job, uint64_t seed)
     struct text json = {0}, diff = {0};
     struct job *back = NULL;
     struct ht_error err;
-    json_print(job_write_vertex(job), &json);
-    enum ht_status status = job_parse(arena, json.data, &back, &err);
+    json_print(vertex_write(job), &json);
+    enum ht_status status = vertex_parse(arena, json.data, &back, &err);
     if (status != HT_OK) {
         printf("# seed %d: %s\n# %s\n", (int)seed, err.text, json.data);
         CHECK(status == HT_OK);
     } else {
         check_study(job, back);
         check_rest(job, back);
-        CHECK(job_diff(job, back, &diff) == 0);
+        CHECK(form_diff(job, back, &diff) == 0);
     }
     text_free(&json);
     text_free(&diff);
@@ -210,7 +210,7 @@ static void writing_and_reading_is_the_identity(void)
     }
 }
 
-/* Takes away what job_native_omits() names, and texts that the native form
+/* Takes away what native_omits() names, and texts that the native form
  * refuses. */
 static void make_native(struct job *job)
 {
@@ -238,18 +238,18 @@ static void the_native_form_keeps_a_tuning_job(void)
         struct text json = {0}, diff = {0};
         struct diag diag;
         make_native(job);
-        json_print(job_write_native(job), &json);
+        json_print(native_write(job), &json);
         diag_init(&diag, arena, "spec", json.data, json.len);
-        job_native_omits(job, &diag);
+        native_omits(job, &diag);
         CHECK(diag.warnings == 0);
         const struct node *root =
             node_read_json(arena, json.data, json.len, &diag);
-        const struct job *back = root ? job_read_native(root, &diag) : NULL;
+        const struct job *back = root ? native_read(root, &diag) : NULL;
         CHECK(back != NULL);
         if (back == NULL)
             diag_print(&diag, &diff);
         if (back)
-            job_diff(job, back, &diff);
+            form_diff(job, back, &diff);
         CHECK_TEXT(diff.data ? diff.data : "", "");
         if (back)
             check_study(job, back);
@@ -283,7 +283,7 @@ static void what_the_native_form_cannot_say_is_named(void)
     pools[0].machine = "n1-standard-4";
     pools[1].env = (struct pairs){1, &pair};
     diag_init(&diag, arena, "job", NULL, 0);
-    job_native_omits(&job, &diag);
+    native_omits(&job, &diag);
     CHECK(diag.warnings == sizeof paths / sizeof *paths && diag.errors == 0);
     const struct diag_item *item = diag.first;
     for (size_t i = 0; item && i < sizeof paths / sizeof *paths; i++) {
@@ -292,7 +292,7 @@ static void what_the_native_form_cannot_say_is_named(void)
     }
     job = (struct job){.kind = JOB_STUDY};
     diag_init(&diag, arena, "job", NULL, 0);
-    job_native_omits(&job, &diag);
+    native_omits(&job, &diag);
     CHECK(diag.warnings == 1);
 }
 

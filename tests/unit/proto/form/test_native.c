@@ -10,7 +10,7 @@ static struct arena *arena;
 
 static struct job *read_text(const char *text, struct diag *diag)
 {
-    return spec_read(arena, job_read_native, text, diag);
+    return spec_read(arena, native_read, text, diag);
 }
 
 static struct job *good(const char *name)

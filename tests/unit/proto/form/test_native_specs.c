@@ -16,7 +16,7 @@ static struct arena *arena;
 
 static struct job *read_text(const char *text, struct diag *diag)
 {
-    return spec_read(arena, job_read_native, text, diag);
+    return spec_read(arena, native_read, text, diag);
 }
 
 /* ---- broken ---- */
@@ -112,7 +112,7 @@ static void every_broken_spec_gets_its_fault(void)
 
 static void print_vertex(const struct job *job, struct text *out)
 {
-    json_print(job_write_vertex(job), out);
+    json_print(vertex_write(job), out);
 }
 
 /* Writing natively and reading that again changes nothing. */
@@ -124,7 +124,7 @@ static void check_good(const char *name)
     struct job *job = read_text(spec_file(arena, path), &diag);
     CHECK(job != NULL && diag.errors == 0);
     if (job) {
-        json_print(job_write_native(job), &native);
+        json_print(native_write(job), &native);
         struct job *again = read_text(native.data, &diag);
         CHECK(again != NULL);
         print_vertex(job, &one);
@@ -205,7 +205,7 @@ static void schema_and_reader_list_the_same_fields(void)
     diag_init(&diag, arena, "schema", text, strlen(text));
     const struct node *root = node_read_json(arena, text, strlen(text), &diag);
     CHECK(root != NULL);
-    job_native_fields(&fields);
+    native_fields(&fields);
     size_t n = 0;
     for (char *field = strtok(fields.data, "\n"); field;
          field = strtok(NULL, "\n"), n++) {

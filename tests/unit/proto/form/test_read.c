@@ -8,7 +8,7 @@ static struct arena *arena;
 
 static struct job *read_text(const char *text, struct diag *diag)
 {
-    return spec_read(arena, job_read, text, diag);
+    return spec_read(arena, form_read, text, diag);
 }
 
 static const struct job *must_read(const char *text)

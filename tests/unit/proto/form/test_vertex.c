@@ -10,7 +10,7 @@ static struct job *read_kind(const char *text, enum job_kind kind,
 {
     diag_init(diag, arena, "job", text, strlen(text));
     const struct node *root = node_read_json(arena, text, strlen(text), diag);
-    return root ? job_read_vertex(root, kind, diag) : NULL;
+    return root ? vertex_read(root, kind, diag) : NULL;
 }
 
 static struct job *read_text(const char *text, struct diag *diag)
@@ -142,7 +142,7 @@ static void a_study_keeps_its_nested_conditions(void)
         CHECK(job->space.params[i].when->parent == i - 1);
     CHECK(job->space.params[2].when->values[1].whole == 9007199254740993);
     CHECK(job->space.params[3].when->values[0].whole == 0);
-    json_print(job_write_vertex(job), &out);
+    json_print(vertex_write(job), &out);
     CHECK_TEXT(out.data, conditional);
     text_free(&out);
 }
@@ -172,7 +172,7 @@ static void children_may_share_a_name(void)
     if (job == NULL)
         return;
     CHECK(job->space.n == 4 && job->space.params[3].when->parent == 2);
-    json_print(job_write_vertex(job), &out);
+    json_print(vertex_write(job), &out);
     CHECK_TEXT(out.data, same_named);
     text_free(&out);
 }
@@ -180,7 +180,7 @@ static void children_may_share_a_name(void)
 static const char *written(const struct job *job)
 {
     struct text text = {0};
-    json_print(job_write_vertex(job), &text);
+    json_print(vertex_write(job), &text);
     const char *copy = arena_strdup(arena, text.data);
     text_free(&text);
     return copy;
@@ -206,7 +206,7 @@ static void what_google_cannot_nest_is_kept_beside_it(void)
     struct job *back;
     diag_init(&diag, arena, "spec", spec, strlen(spec));
     const struct node *root = node_read(arena, spec, strlen(spec), &diag);
-    const struct job *job = job_read_native(root, &diag);
+    const struct job *job = native_read(root, &diag);
     CHECK(job != NULL);
     if (job == NULL)
         return;
@@ -217,7 +217,7 @@ static void what_google_cannot_nest_is_kept_beside_it(void)
                        "\"step\",\"fine\"]") != NULL);
     CHECK(strstr(json, "\"fine\":{\"when\":[{\"parent\":\"step\",\"values\":"
                        "[0.5]}]}") != NULL);
-    CHECK(job_parse(arena, json, &back, NULL) == HT_OK);
+    CHECK(vertex_parse(arena, json, &back, NULL) == HT_OK);
     CHECK(space_find(&back->space, "early") == 0);
     CHECK(find_param(back, "early")->when->parent == 1);
     CHECK(find_param(back, "both")->when->next != NULL);
@@ -243,12 +243,12 @@ static void a_long_chain_of_conditions_is_read_back(void)
                     "[\"b\"]}]}",
                     i > 1 ? "," : "", i, i - 1);
     text_puts(&text, "}}}");
-    CHECK(job_parse(arena, text.data, &job, NULL) == HT_OK);
+    CHECK(vertex_parse(arena, text.data, &job, NULL) == HT_OK);
     text_free(&text);
     if (job == NULL)
         return;
     const char *json = written(job);
-    CHECK(job_parse(arena, json, &job, NULL) == HT_OK);
+    CHECK(vertex_parse(arena, json, &job, NULL) == HT_OK);
     CHECK_TEXT(written(job), json);
     CHECK(job->space.n == 64 && job->space.params[63].when->parent == 62);
 }
@@ -477,14 +477,14 @@ static void a_service_account_is_a_word_that_names_a_file(void)
 static void stored_jobs_are_told_apart_by_their_members(void)
 {
     struct job *job = NULL;
-    CHECK(job_parse(arena, conditional, &job, NULL) == HT_OK &&
+    CHECK(vertex_parse(arena, conditional, &job, NULL) == HT_OK &&
           job->kind == JOB_STUDY);
-    CHECK(job_parse(arena, sdk_job, &job, NULL) == HT_OK &&
+    CHECK(vertex_parse(arena, sdk_job, &job, NULL) == HT_OK &&
           job->kind == JOB_TUNING);
-    CHECK(job_parse(arena,
-                    CUSTOM("\"workerPoolSpecs\":[{\"containerSpec\":"
-                           "{\"imageUri\":\"i\"}}]"),
-                    &job, NULL) == HT_OK &&
+    CHECK(vertex_parse(arena,
+                       CUSTOM("\"workerPoolSpecs\":[{\"containerSpec\":"
+                              "{\"imageUri\":\"i\"}}]"),
+                       &job, NULL) == HT_OK &&
           job->kind == JOB_CUSTOM);
 }
 

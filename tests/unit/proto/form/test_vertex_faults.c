@@ -9,7 +9,7 @@ static struct job *read_tuning(const char *text, struct diag *diag)
 {
     diag_init(diag, arena, "job", text, strlen(text));
     const struct node *root = node_read_json(arena, text, strlen(text), diag);
-    return root ? job_read_vertex(root, JOB_TUNING, diag) : NULL;
+    return root ? vertex_read(root, JOB_TUNING, diag) : NULL;
 }
 
 #define METRICS "\"metrics\":[{\"metricId\":\"a\",\"goal\":\"MAXIMIZE\"}]"
@@ -231,8 +231,8 @@ static void what_cannot_be_read_back_is_corrupt(void)
 {
     struct job *job = NULL;
     struct ht_error err;
-    CHECK(job_parse(arena, "{\"studySpec\":", &job, &err) == HT_CORRUPT);
-    CHECK(job_parse(arena, "{}", &job, &err) == HT_CORRUPT);
+    CHECK(vertex_parse(arena, "{\"studySpec\":", &job, &err) == HT_CORRUPT);
+    CHECK(vertex_parse(arena, "{}", &job, &err) == HT_CORRUPT);
     CHECK(strstr(err.text, "studySpec") != NULL);
     CHECK(job == NULL);
 }

@@ -36,12 +36,13 @@ static void check_walk(const struct param *param, double low, double high)
 {
     double before = -INFINITY;
     for (int i = -5; i <= 2005; i++) {
-        double x = number(param, param_from_unit(param, i / 2000.0));
+        double x = number(param, space_param_from_unit(param, i / 2000.0));
         CHECK(x >= low && x <= high);
         CHECK(x >= before);
         before = x;
     }
-    CHECK(number(param, param_from_unit(param, 0)) <= low + (high - low) / 9);
+    CHECK(number(param, space_param_from_unit(param, 0)) <=
+          low + (high - low) / 9);
     CHECK(before >= high - (high - low) / 9);
 }
 
@@ -69,8 +70,8 @@ static void the_ends_are_as_they_were_written(void)
         param.scale = (enum param_scale)scale;
         param.min = 0.1;
         param.max = 0.999;
-        CHECK(param_from_unit(&param, 0).real == 0.1);
-        CHECK(param_from_unit(&param, 1).real == 0.999);
+        CHECK(space_param_from_unit(&param, 0).real == 0.1);
+        CHECK(space_param_from_unit(&param, 1).real == 0.999);
     }
 }
 
@@ -83,29 +84,29 @@ static void round_numbers_between_are_met(void)
     param.max = 0.1;
     static const double ends[] = {1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2};
     for (int i = 0; i < 7; i++)
-        CHECK(param_from_unit(&param, (i + 1) / 8.0).real == ends[i]);
+        CHECK(space_param_from_unit(&param, (i + 1) / 8.0).real == ends[i]);
     /* What is no round number keeps all its digits, ... */
-    const double x = param_from_unit(&param, 0.3).real;
+    const double x = space_param_from_unit(&param, 0.3).real;
     CHECK(fabs(x / pow(10, -9 + 0.3 * 8) - 1) < 1e-12);
     CHECK(x != 2.51189e-07);
     /* ... and a bound beside one is no more left for it. */
     param.scale = SCALE_LINEAR;
     param.min = nextafter(0.1, 1);
     param.max = nextafter(param.min, 1);
-    CHECK(param_from_unit(&param, 0.5).real >= param.min);
+    CHECK(space_param_from_unit(&param, 0.5).real >= param.min);
 }
 
 static void log_scale_meets_its_middle(void)
 {
     struct param param = real;
     param.scale = SCALE_LOG;
-    CHECK(param_from_unit(&param, 0.5).real == 1e-3);
-    CHECK(param_from_unit(&param, 0.25).real == 1e-4);
+    CHECK(space_param_from_unit(&param, 0.5).real == 1e-3);
+    CHECK(space_param_from_unit(&param, 0.25).real == 1e-4);
     param.scale = SCALE_REVERSE_LOG;
-    CHECK(fabs(param_from_unit(&param, 0.5).real - (0.1 + 1e-5 - 1e-3)) <
+    CHECK(fabs(space_param_from_unit(&param, 0.5).real - (0.1 + 1e-5 - 1e-3)) <
           1e-12);
     param.scale = SCALE_LINEAR;
-    CHECK(fabs(param_from_unit(&param, 0.5).real - 0.050005) < 1e-12);
+    CHECK(fabs(space_param_from_unit(&param, 0.5).real - 0.050005) < 1e-12);
 }
 
 /* Half-step margins: 1 of 1..8 owns ln(1.5/0.5)/ln(8.5/0.5) = 38.8 %. */
@@ -115,7 +116,7 @@ static void log_integers_have_half_step_margins(void)
     param.scale = SCALE_LOG;
     int first = 0, last = 0;
     for (int i = 0; i < 10000; i++) {
-        int64_t n = param_from_unit(&param, (i + 0.5) / 10000).whole;
+        int64_t n = space_param_from_unit(&param, (i + 0.5) / 10000).whole;
         first += n == 1;
         last += n == 8;
     }
@@ -124,35 +125,35 @@ static void log_integers_have_half_step_margins(void)
     param.scale = SCALE_REVERSE_LOG;
     int mirrored = 0;
     for (int i = 0; i < 10000; i++)
-        mirrored += param_from_unit(&param, (i + 0.5) / 10000).whole == 8;
+        mirrored += space_param_from_unit(&param, (i + 0.5) / 10000).whole == 8;
     CHECK(mirrored == first);
 }
 
 static void huge_ranges_do_not_overflow(void)
 {
-    CHECK(param_levels(&widest) == UINT64_MAX);
-    CHECK(param_from_unit(&widest, 0).whole == INT64_MIN);
-    CHECK(param_from_unit(&widest, 0.5).whole == 0);
-    CHECK(param_from_unit(&widest, 1).whole > INT64_MAX - 4096);
+    CHECK(space_param_levels(&widest) == UINT64_MAX);
+    CHECK(space_param_from_unit(&widest, 0).whole == INT64_MIN);
+    CHECK(space_param_from_unit(&widest, 0.5).whole == 0);
+    CHECK(space_param_from_unit(&widest, 1).whole > INT64_MAX - 4096);
     struct param param = {
         .type = PARAM_DOUBLE, .min = -DBL_MAX, .max = DBL_MAX};
     check_walk(&param, -DBL_MAX, DBL_MAX);
-    CHECK(param_from_unit(&param, NAN).real == -DBL_MAX);
+    CHECK(space_param_from_unit(&param, NAN).real == -DBL_MAX);
     struct param odd = {.type = PARAM_INTEGER,
                         .int_min = INT64_MIN,
                         .int_max = INT64_MAX,
                         .int_step = INT64_MAX};
-    CHECK(param_levels(&odd) == 3);
-    CHECK(param_level(&odd, 2).whole == INT64_MAX - 1);
+    CHECK(space_param_levels(&odd) == 3);
+    CHECK(space_param_level(&odd, 2).whole == INT64_MAX - 1);
 }
 
 static void levels_read_as_a_person_writes_them(void)
 {
-    CHECK(param_levels(&real) == 0);
-    CHECK(param_levels(&stepped) == 7);
+    CHECK(space_param_levels(&real) == 0);
+    CHECK(space_param_levels(&stepped) == 7);
     struct text text = {0};
     for (uint64_t j = 0; j < 7; j++) {
-        value_text(&stepped, param_level(&stepped, j), &text);
+        space_value_text(&stepped, space_param_level(&stepped, j), &text);
         text_puts(&text, " ");
     }
     CHECK_TEXT(text.data, "0.1 0.2 0.3 0.4 0.5 0.6 0.7 ");
@@ -188,13 +189,13 @@ static void point_text_reads_back_exactly(void)
     struct value point[4] = {
         {.real = 0.1 * 0.7}, {.whole = 8}, {.whole = 1}, {.whole = 1}};
     struct text text = {0};
-    point_text(&space, point, &text);
+    space_point_text(&space, point, &text);
     CHECK_TEXT(text.data, "{\"lr\":0.06999999999999999,\"n\":8,\"batch\":64,"
                           "\"opt\":\"s\\\"gd\"}");
     struct value back[4];
-    CHECK(point_parse(&space, text.data, back, NULL) == HT_OK);
+    CHECK(space_point_parse(&space, text.data, back, NULL) == HT_OK);
     for (int i = 0; i < 4; i++)
-        CHECK(value_equal(&params[i], point[i], back[i]));
+        CHECK(space_value_equal(&params[i], point[i], back[i]));
     text_free(&text);
 }
 
@@ -203,7 +204,7 @@ static void minus_zero_is_zero(void)
     struct param param = {
         .name = "x", .type = PARAM_DOUBLE, .min = -1, .max = 1};
     struct text text = {0};
-    value_text(&param, (struct value){.real = -0.0}, &text);
+    space_value_text(&param, (struct value){.real = -0.0}, &text);
     CHECK_TEXT(text.data, "0");
     text_free(&text);
 }
@@ -232,7 +233,8 @@ static void wrong_points_are_refused_and_leave_the_point_alone(void)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct value point[4] = {{.real = 7}};
         struct ht_error err = {0};
-        CHECK(point_parse(&space, wrong[i].json, point, &err) == HT_INVALID);
+        CHECK(space_point_parse(&space, wrong[i].json, point, &err) ==
+              HT_INVALID);
         CHECK_TEXT(err.text, wrong[i].why);
         CHECK(point[0].real == 7);
     }
@@ -243,11 +245,11 @@ static void points_between_steps_are_refused_and_near_ones_snap(void)
     struct param params[] = {stepped};
     struct space space = {.n = 1, .params = params};
     struct value point[1];
-    CHECK(point_parse(&space, "{\"x\":0.30000000000000004}", point, NULL) ==
-          HT_OK);
+    CHECK(space_point_parse(&space, "{\"x\":0.30000000000000004}", point,
+                            NULL) == HT_OK);
     CHECK(point[0].real == 0.3);
     struct ht_error err = {0};
-    CHECK(point_parse(&space, "{\"x\":0.36}", point, &err) == HT_INVALID);
+    CHECK(space_point_parse(&space, "{\"x\":0.36}", point, &err) == HT_INVALID);
     CHECK_TEXT(err.text, "parameter x: 0.36 is between two steps");
 }
 
@@ -335,22 +337,22 @@ static void children_that_share_a_name_are_told_apart(void)
     CHECK(space_shares_names(&space));
     CHECK(space_excludes(&space, 1, 4) && space_excludes(&space, 0, 5));
     CHECK(!space_excludes(&space, 0, 1) && !space_excludes(&space, 3, 4));
-    CHECK(point_parse(&space,
-                      "{\"width\":64,\"rate\":0.01,\"layers\":2,"
-                      "\"opt\":\"s\\\"gd\"}",
-                      point, NULL) == HT_OK);
+    CHECK(space_point_parse(&space,
+                            "{\"width\":64,\"rate\":0.01,\"layers\":2,"
+                            "\"opt\":\"s\\\"gd\"}",
+                            point, NULL) == HT_OK);
     CHECK(point[0].whole == 1 && point[1].whole == 2);
     CHECK(point[4].absent && point[5].absent);
-    CHECK(point_parse(&space,
-                      "{\"width\":0.02,\"rate\":0.01,\"layers\":1,"
-                      "\"opt\":\"adam\"}",
-                      point, NULL) == HT_OK);
+    CHECK(space_point_parse(&space,
+                            "{\"width\":0.02,\"rate\":0.01,\"layers\":1,"
+                            "\"opt\":\"adam\"}",
+                            point, NULL) == HT_OK);
     CHECK(point[0].absent && point[1].absent);
     CHECK(point[4].whole == 1 && point[5].real == 0.02);
-    CHECK(point_parse(&space,
-                      "{\"width\":64,\"rate\":0.01,\"layers\":2,"
-                      "\"opt\":\"adam\"}",
-                      point, NULL) == HT_INVALID);
+    CHECK(space_point_parse(&space,
+                            "{\"width\":64,\"rate\":0.01,\"layers\":2,"
+                            "\"opt\":\"adam\"}",
+                            point, NULL) == HT_INVALID);
     CHECK(space_find_active(&space, point, "width") == 5);
     params[4].when = &when_sgd;
     CHECK(!space_excludes(&space, 1, 4));
@@ -405,12 +407,12 @@ static void absent_values_are_left_out_of_the_text(void)
         {.whole = 1}, {.whole = 3}, {.whole = 0}, {.real = 0.01}};
     struct text text = {0};
     space_settle(&space, point);
-    point_text(&space, point, &text);
+    space_point_text(&space, point, &text);
     CHECK_TEXT(text.data, "{\"opt\":\"adam\",\"lr\":0.01}");
     struct value back[4] = {{0}};
-    CHECK(point_parse(&space, text.data, back, NULL) == HT_OK);
+    CHECK(space_point_parse(&space, text.data, back, NULL) == HT_OK);
     for (size_t i = 0; i < 4; i++)
-        CHECK(value_equal(&params[i], point[i], back[i]));
+        CHECK(space_value_equal(&params[i], point[i], back[i]));
     text_free(&text);
 }
 
@@ -438,7 +440,7 @@ static void values_stand_where_the_conditions_hold_and_only_there(void)
         struct value point[4] = {{.whole = 7}};
         struct ht_error err = {0};
         const enum ht_status status =
-            point_parse(&space, cases[i].json, point, &err);
+            space_point_parse(&space, cases[i].json, point, &err);
         CHECK(status == (cases[i].fault ? HT_INVALID : HT_OK));
         if (cases[i].fault) {
             CHECK(strstr(err.text, cases[i].fault) != NULL);
@@ -461,10 +463,10 @@ static void values_go_into_json_as_their_kind(void)
 {
     const struct value two = {.whole = 1}, some = {.real = 0.5};
     cJSON *array = cJSON_CreateArray();
-    value_push_json(&real, some, array);
-    value_push_json(&whole, two, array);
-    value_push_json(&discrete, two, array);
-    value_push_json(&category, two, array);
+    space_value_push_json(&real, some, array);
+    space_value_push_json(&whole, two, array);
+    space_value_push_json(&discrete, two, array);
+    space_value_push_json(&category, two, array);
     char *printed = cJSON_PrintUnformatted(array);
     CHECK_TEXT(printed, "[0.5,1,64,\"s\\\"gd\"]");
     cJSON_free(printed);

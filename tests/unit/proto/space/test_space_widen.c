@@ -104,12 +104,12 @@ static void a_point_of_an_open_space_may_lack_values(void)
     params[1].int_max = 9;
     struct space space = {.n = 2, .params = params, .open = true};
     struct value point[2];
-    CHECK(point_parse(&space, "{\"n\":3}", point, NULL) == HT_OK);
+    CHECK(space_point_parse(&space, "{\"n\":3}", point, NULL) == HT_OK);
     CHECK(point[0].absent && point[1].whole == 3);
-    CHECK(point_parse(&space, "{\"n\":3,\"x\":1}", point, NULL) == HT_OK);
+    CHECK(space_point_parse(&space, "{\"n\":3,\"x\":1}", point, NULL) == HT_OK);
     CHECK(!point[0].absent && point[0].real == 1);
     space.open = false;
-    CHECK(point_parse(&space, "{\"n\":3}", point, NULL) == HT_INVALID);
+    CHECK(space_point_parse(&space, "{\"n\":3}", point, NULL) == HT_INVALID);
 }
 
 int main(void)

@@ -193,12 +193,12 @@ static void the_runners_words_go_nowhere_else(void)
     char victim[PATH_MAX + 64];
     (void)snprintf(victim, sizeof victim, "%s", path_of("victim"));
     CHECK(symlink(victim, path_of("runner.000000000000.log")) == 0);
-    words_say(folder, "pulling %s", "x");
+    runner_stream_write(folder, "pulling %s", "x");
     CHECK(fixture_file_has(folder, "victim", "untouched"));
     CHECK(!fixture_file_has(folder, "victim", "pulling"));
     CHECK(unlink(path_of("runner.000000000000.log")) == 0);
     CHECK(mkfifo(path_of("runner.000000000000.log"), 0666) == 0);
-    words_say(folder, "pulling %s", "x"); /* and comes back */
+    runner_stream_write(folder, "pulling %s", "x"); /* and comes back */
 }
 
 /* A job of an image that has a metrics file and a working folder. */

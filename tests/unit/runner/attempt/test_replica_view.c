@@ -52,16 +52,16 @@ static struct order *make_order(const char *members, const char *own)
     return order;
 }
 
-static struct habitat contained(const struct order *order)
+static struct replica_view contained(const struct order *order)
 {
-    return habitat_of_container(order->arena, &site, order, 0, &image,
-                                "tcp://172.20.0.1:4711");
+    return replica_view_of_container(order->arena, &site, order, 0, &image,
+                                     "tcp://172.20.0.1:4711");
 }
 
-static struct habitat as_process(const struct order *order)
+static struct replica_view as_process(const struct order *order)
 {
-    return habitat_of_process(order->arena, &site, order, 0,
-                              "/state/2/5/1/master-0");
+    return replica_view_of_process(order->arena, &site, order, 0,
+                                   "/state/2/5/1/master-0");
 }
 
 static const char *joined(const struct order *order,
@@ -75,24 +75,25 @@ static const char *joined(const struct order *order,
 }
 
 static struct variables told_with(struct order *order,
-                                  const struct habitat *habitat,
+                                  const struct replica_view *habitat,
                                   const struct pairs *secrets,
                                   const char *credentials)
 {
     static struct seat seat = {.address = "host:2222"};
     struct variables variables = {.arena = order->arena};
     const struct placement placement = {.n = 1, .seats = &seat};
-    const struct identity identity = {.site = &site,
-                                      .order = order,
-                                      .placement = &placement,
-                                      .habitat = habitat,
-                                      .secrets = secrets,
-                                      .credentials = {.file = credentials}};
-    identity_set(&variables, &identity);
+    const struct replica_env identity = {.site = &site,
+                                         .order = order,
+                                         .placement = &placement,
+                                         .habitat = habitat,
+                                         .secrets = secrets,
+                                         .credentials = {.file = credentials}};
+    replica_env_set(&variables, &identity);
     return variables;
 }
 
-static struct variables told(struct order *order, const struct habitat *habitat,
+static struct variables told(struct order *order,
+                             const struct replica_view *habitat,
                              const struct pairs *secrets)
 {
     return told_with(order, habitat, secrets, NULL);
@@ -112,7 +113,7 @@ static const char *value_in(const struct variables *variables, const char *name)
 static void check_command(const char *own, const char *wanted)
 {
     struct order *order = make_order("", own);
-    const struct habitat habitat = contained(order);
+    const struct replica_view habitat = contained(order);
     CHECK_TEXT(joined(order, &habitat.argv), wanted);
     order_free(order);
 }
@@ -137,12 +138,12 @@ static void a_word_for_the_trial_s_folder_means_what_is_there(void)
         "\"env\":[[\"OUT\",\"${trialDir}/o\"]],\"workdir\":\"/w\"";
     struct order *order =
         make_order(",\"substitute\":true,\"ownWorkdir\":true", own);
-    const struct habitat there = contained(order);
+    const struct replica_view there = contained(order);
     CHECK_TEXT(joined(order, &there.argv),
                "a /hypertune/trial/x:/hypertune/trial");
     const struct variables variables = told(order, &there, &no_secrets);
     CHECK_TEXT(value_in(&variables, "OUT"), "/hypertune/trial/o");
-    const struct habitat here = as_process(order);
+    const struct replica_view here = as_process(order);
     CHECK_TEXT(here.argv.items[1],
                arena_printf(order->arena, "%s/x:%s", here.folder, here.folder));
     CHECK_TEXT(here.workdir,
@@ -157,8 +158,8 @@ static void an_image_without_a_command_needs_one(void)
     char folder[PATH_MAX];
     struct order *order = make_order("", "");
     const struct image empty = {.name = "registry/x:1"};
-    const struct habitat habitat =
-        habitat_of_container(order->arena, &site, order, 0, &empty, NULL);
+    const struct replica_view habitat =
+        replica_view_of_container(order->arena, &site, order, 0, &empty, NULL);
     struct seat seat = {.address = "host:2222"};
     const struct placement placement = {.n = 1, .seats = &seat};
     struct ht_error err;
@@ -176,7 +177,7 @@ static void a_container_has_the_images_environment_and_none_of_ours(void)
     struct order *order =
         make_order("", ",\"env\":[[\"MODE\",\"first\"],[\"EXTRA\",\"1\"],"
                        "[\"MODE\",\"job\"]]");
-    const struct habitat habitat = contained(order);
+    const struct replica_view habitat = contained(order);
     const struct variables variables = told(order, &habitat, &no_secrets);
     CHECK_TEXT(value_in(&variables, "PATH"),
                "/hypertune/kit/bin:/opt/conda/bin:/bin");
@@ -194,7 +195,7 @@ static void a_container_has_the_images_environment_and_none_of_ours(void)
 static void a_container_is_told_its_own_paths(void)
 {
     struct order *order = make_order("", "");
-    const struct habitat habitat = contained(order);
+    const struct replica_view habitat = contained(order);
     const struct variables variables = told(order, &habitat, &no_secrets);
     static const struct pair wanted[] = {
         {"HYPERTUNE_TRIAL_DIR", "/hypertune/trial"},
@@ -218,8 +219,8 @@ static void a_container_is_told_its_own_paths(void)
 static void a_container_without_a_way_to_the_server_has_no_url(void)
 {
     struct order *order = make_order("", ",\"cpus\":2.5");
-    const struct habitat habitat =
-        habitat_of_container(order->arena, &site, order, 0, &image, NULL);
+    const struct replica_view habitat =
+        replica_view_of_container(order->arena, &site, order, 0, &image, NULL);
     const struct variables variables = told(order, &habitat, &no_secrets);
     CHECK_TEXT(value_in(&variables, "HYPERTUNE_REPORT_URL"), "(unset)");
     CHECK_TEXT(value_in(&variables, "OMP_NUM_THREADS"), "2");
@@ -230,7 +231,7 @@ static void a_process_has_the_submitting_shells_environment(void)
 {
     struct order *order = make_order("", ",\"argv\":[\"a\"],\"env\":[["
                                          "\"VIRTUAL_ENV\",\"/mine\"]]");
-    const struct habitat habitat = as_process(order);
+    const struct replica_view habitat = as_process(order);
     const struct variables variables = told(order, &habitat, &no_secrets);
     CHECK_TEXT(value_in(&variables, "PATH"), "/home/me/venv/bin:/usr/lib/ht");
     CHECK_TEXT(value_in(&variables, "VIRTUAL_ENV"), "/mine");
@@ -248,7 +249,7 @@ static void a_process_has_the_submitting_shells_environment(void)
 static void later_attempts_are_told_to_resume(void)
 {
     struct order *order = make_order(",\"retries\":1", "");
-    const struct habitat habitat = contained(order);
+    const struct replica_view habitat = contained(order);
     struct variables variables = told(order, &habitat, &no_secrets);
     CHECK_TEXT(value_in(&variables, "HYPERTUNE_RESUME"), "(unset)");
     order->key.attempt = 2;
@@ -263,7 +264,7 @@ static void secrets_are_variables_but_never_our_own(void)
                                          {"HYPERTUNE_TRIAL_DIR", "/etc"}};
     const struct pairs secrets = {2, values};
     struct order *order = make_order("", ",\"env\":[[\"KEY\",\"job\"]]");
-    const struct habitat habitat = contained(order);
+    const struct replica_view habitat = contained(order);
     const struct variables variables = told(order, &habitat, &secrets);
     CHECK_TEXT(value_in(&variables, "KEY"), "value");
     CHECK_TEXT(value_in(&variables, "HYPERTUNE_TRIAL_DIR"), "/hypertune/trial");
@@ -274,7 +275,7 @@ static void credentials_are_where_googles_libraries_look(void)
 {
     static const char name[] = "GOOGLE_APPLICATION_CREDENTIALS";
     struct order *order = make_order("", ",\"argv\":[\"a\"]");
-    struct habitat habitat = contained(order);
+    struct replica_view habitat = contained(order);
     struct variables variables = told(order, &habitat, &no_secrets);
     CHECK_TEXT(value_in(&variables, name), "(unset)");
     variables = told_with(order, &habitat, &no_secrets, "/state/c.json");
@@ -296,7 +297,7 @@ static void a_job_knows_its_project_and_region(void)
     struct order *order =
         make_order(",\"project\":\"p\",\"location\":\"l\"",
                    ",\"env\":[[\"CLOUD_ML_REGION\",\"mine\"]]");
-    const struct habitat habitat = contained(order);
+    const struct replica_view habitat = contained(order);
     const struct variables variables = told(order, &habitat, &no_secrets);
     CHECK_TEXT(value_in(&variables, "CLOUD_ML_PROJECT_ID"), "p");
     CHECK_TEXT(value_in(&variables, "CLOUD_ML_REGION"), "mine");
@@ -309,7 +310,7 @@ static void a_job_knows_its_project_and_region(void)
 static void our_package_is_offered_behind_the_images(void)
 {
     struct order *order = make_order("", "");
-    const struct habitat habitat = contained(order);
+    const struct replica_view habitat = contained(order);
     const struct variables variables = told(order, &habitat, &no_secrets);
     CHECK_TEXT(value_in(&variables, "PYTHONPATH"), "/hypertune/kit/hook:/app");
     order_free(order);
@@ -319,7 +320,7 @@ static void our_package_goes_first_when_the_job_says_so(void)
 {
     struct order *order =
         make_order(",\"reporter\":\"python\"", ",\"argv\":[\"a\"]");
-    struct habitat habitat = contained(order);
+    struct replica_view habitat = contained(order);
     struct variables variables = told(order, &habitat, &no_secrets);
     CHECK_TEXT(value_in(&variables, "PYTHONPATH"),
                "/hypertune/kit/python:/app");
@@ -339,7 +340,7 @@ static void buckets_are_folders_only_when_the_job_and_the_admin_say_so(void)
         "[\"DATA\",\"gs://b/d\"]]";
     struct order *order =
         make_order(",\"rewriteGs\":true,\"outputDir\":\"gs://out/job/5\"", own);
-    struct habitat habitat = contained(order);
+    struct replica_view habitat = contained(order);
     CHECK_TEXT(joined(order, &habitat.argv),
                "/gcs/b/p --data=/gcs/b/x,/gcs/c/y logs://b");
     struct variables variables = told(order, &habitat, &no_secrets);

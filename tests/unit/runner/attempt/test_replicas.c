@@ -15,13 +15,13 @@ static void the_end_of_the_master_ends_the_others(void)
     stage_open(&stage, "until [ -e ../worker-0/up ]; do sleep 0.02; done",
                "echo >up; exec sleep 600");
     write_launches(&stage);
-    struct fleet fleet;
-    struct run *run = adopt(&stage, &fleet);
+    struct attempts fleet;
+    struct attempt *run = adopt(&stage, &fleet);
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
     CHECK(fixture_file_has(stage.folder, "worker-0/exit.json",
                            "stopped: the master has ended"));
-    fleet_fini(&fleet);
+    attempts_fini(&fleet);
     stage_close(&stage);
 }
 
@@ -30,12 +30,12 @@ static void a_failed_worker_decides(void)
     struct stage stage;
     stage_open(&stage, "exec sleep 600", "echo no rest >&2; exit 9");
     write_launches(&stage);
-    struct fleet fleet;
-    struct run *run = adopt(&stage, &fleet);
+    struct attempts fleet;
+    struct attempt *run = adopt(&stage, &fleet);
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_FAILED && run->ending.exit == 9);
     CHECK_TEXT(run->ending.reason, "worker-0: exit 9: no rest");
-    fleet_fini(&fleet);
+    attempts_fini(&fleet);
     stage_close(&stage);
 }
 
@@ -45,15 +45,15 @@ static void a_stop_counts_even_where_a_replica_fails_of_it(void)
     stage_open(&stage, "echo >up; exec sleep 600",
                "trap 'exit 5' TERM; echo >up; while :; do sleep 0.02; done");
     write_launches(&stage);
-    struct fleet fleet;
-    struct run *run = adopt(&stage, &fleet);
+    struct attempts fleet;
+    struct attempt *run = adopt(&stage, &fleet);
     UNTIL(disk_has(stage.folder, "master-0/up") &&
           disk_has(stage.folder, "worker-0/up"));
-    run_stop(run, &(struct stop_order){.reason = "by a test"});
+    attempt_stop(run, &(struct stop_order){.reason = "by a test"});
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_STOPPED);
     CHECK_TEXT(run->ending.reason, "stopped: by a test");
-    fleet_fini(&fleet);
+    attempts_fini(&fleet);
     stage_close(&stage);
 }
 
@@ -66,8 +66,8 @@ static void a_lost_worker_is_named_though_the_master_fails_of_it(void)
                "exit 1",
                "echo $$ >up.tmp; mv up.tmp up; exec sleep 600");
     write_launches(&stage);
-    struct fleet fleet;
-    struct run *run = adopt(&stage, &fleet);
+    struct attempts fleet;
+    struct attempt *run = adopt(&stage, &fleet);
     UNTIL(disk_has(stage.folder, "worker-0/up"));
     char worker[PATH_MAX + 64];
     (void)snprintf(worker, sizeof worker, "%s/worker-0", stage.folder);
@@ -79,7 +79,7 @@ static void a_lost_worker_is_named_though_the_master_fails_of_it(void)
     CHECK(run->ending.outcome == OUTCOME_LOST);
     CHECK_TEXT(run->ending.reason,
                "worker-0: its supervisor process was killed");
-    fleet_fini(&fleet);
+    attempts_fini(&fleet);
     stage_close(&stage);
 }
 
@@ -88,39 +88,39 @@ static void a_lost_worker_is_named_though_the_master_fails_of_it(void)
 static void a_new_runner_knows_what_gpus_are_taken(void)
 {
     struct stage stage;
-    struct fleet fleet;
+    struct attempts fleet;
     stage_open(&stage, "exec sleep 600", "exec sleep 600");
-    fleet_init(&fleet, &stage.site, &engine_process);
-    CHECK(fleet_free_gpus(&fleet, stage.order->arena).n == 3);
-    fleet_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
-    CHECK(fleet_free_gpus(&fleet, stage.order->arena).n == 1);
-    fleet_fini(&fleet);
-    fleet_init(&fleet, &stage.site, &engine_process);
-    fleet_scan(&fleet); /* not adopted yet, maybe never */
+    attempts_init(&fleet, &stage.site, &engine_process);
+    CHECK(attempts_free_gpus(&fleet, stage.order->arena).n == 3);
+    attempts_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
+    CHECK(attempts_free_gpus(&fleet, stage.order->arena).n == 1);
+    attempts_fini(&fleet);
+    attempts_init(&fleet, &stage.site, &engine_process);
+    attempts_scan(&fleet); /* not adopted yet, maybe never */
     const struct strings free_gpus =
-        fleet_free_gpus(&fleet, stage.order->arena);
+        attempts_free_gpus(&fleet, stage.order->arena);
     CHECK(free_gpus.n == 1);
     CHECK_TEXT(free_gpus.items[0], "g2");
-    fleet_adopt(&fleet, fleet.first);
-    fleet_drop(&fleet, fleet.first);
-    CHECK(fleet_free_gpus(&fleet, stage.order->arena).n == 3);
-    fleet_fini(&fleet);
+    attempts_adopt(&fleet, fleet.first);
+    attempts_drop(&fleet, fleet.first);
+    CHECK(attempts_free_gpus(&fleet, stage.order->arena).n == 3);
+    attempts_fini(&fleet);
     stage_close(&stage);
 }
 
 static void missing_gpus_make_the_attempt_lost(void)
 {
     struct stage stage;
-    struct fleet fleet;
+    struct attempts fleet;
     stage_open(&stage, once, once);
     stage.site.gpus.n = 1;
-    fleet_init(&fleet, &stage.site, &engine_process);
-    fleet_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
+    attempts_init(&fleet, &stage.site, &engine_process);
+    attempts_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
     CHECK(fleet.first->ended && fleet.first->ending.outcome == OUTCOME_LOST);
     CHECK_TEXT(fleet.first->ending.reason,
                "the runner could not start it: GPUs needed: 2, free: 1");
     CHECK(!disk_has(stage.replica, "launch.json"));
-    fleet_fini(&fleet);
+    attempts_fini(&fleet);
     stage_close(&stage);
 }
 
@@ -137,28 +137,28 @@ static void reorder(struct stage *stage, const char *members)
 static void an_image_without_a_command_fails_in_words(void)
 {
     struct stage stage;
-    struct fleet fleet;
+    struct attempts fleet;
     stage_open(&stage, once, NULL);
     reorder(&stage, "\"replicas\":[{\"type\":\"master\",\"index\":0,"
                     "\"image\":\"gcr.io/x\",\"argv\":[\"--lr=1\"],"
                     "\"entryWords\":0}]");
     const char *reason = "image gcr.io/x needs a container engine; this runner "
                          "starts processes: give a command";
-    fleet_init(&fleet, &stage.site, &engine_process);
-    fleet_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
+    attempts_init(&fleet, &stage.site, &engine_process);
+    attempts_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
     CHECK(fleet.first->ended && fleet.first->ending.outcome == OUTCOME_FAILED);
     CHECK_TEXT(fleet.first->ending.reason, reason);
-    fleet_fini(&fleet);
-    struct run *run = adopt(&stage, &fleet);
+    attempts_fini(&fleet);
+    struct attempt *run = adopt(&stage, &fleet);
     CHECK(run->ended && run->ending.outcome == OUTCOME_FAILED);
-    fleet_fini(&fleet);
+    attempts_fini(&fleet);
     stage_close(&stage);
 }
 
 static void a_job_may_choose_where_its_results_go(void)
 {
     struct stage stage;
-    struct fleet fleet;
+    struct attempts fleet;
     stage_open(&stage, once, NULL);
     char members[2 * PATH_MAX];
     (void)snprintf(members, sizeof members,
@@ -168,15 +168,15 @@ static void a_job_may_choose_where_its_results_go(void)
                    "echo >$AIP_TENSORBOARD_LOG_DIR/l\"]}]",
                    stage.state);
     reorder(&stage, members);
-    fleet_init(&fleet, &stage.site, &engine_process);
-    fleet_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
+    attempts_init(&fleet, &stage.site, &engine_process);
+    attempts_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
     UNTIL(has_ended(fleet.first));
-    fleet_drop(&fleet, fleet.first);
+    attempts_drop(&fleet, fleet.first);
     CHECK(disk_has(stage.state, "out/5/model/m"));
     CHECK(disk_has(stage.state, "out/5/checkpoints/c"));
     CHECK(disk_has(stage.state, "out/5/logs/l"));
     CHECK(!disk_has(stage.state, "2"));
-    fleet_fini(&fleet);
+    attempts_fini(&fleet);
     stage_close(&stage);
 }
 

@@ -159,7 +159,7 @@ static void an_attempt_gets_a_copy_that_any_user_inside_can_read(void)
     const char *folder =
         arena_printf(place.arena, "%s/credentials", place.state);
     CHECK(stat(folder, &info) == 0 && (info.st_mode & 0777) == 0700);
-    const struct attempt_key key = {2, 5, 1};
+    const struct order_key key = {2, 5, 1};
     CHECK_TEXT(credentials_path(place.arena, &place.site, &key), given.file);
     credentials_take_back(&place.site, &key);
     CHECK(access(given.file, F_OK) != 0);

@@ -152,7 +152,7 @@ static const char *variable(const struct variables *variables, const char *name)
 
 /* The environment of worker-1, in the order's arena. */
 static struct variables told_in(struct order *order, const struct site *site,
-                                const struct habitat *habitat)
+                                const struct replica_view *habitat)
 {
     struct variables variables = {.arena = order->arena};
     struct seat seats[] = {{.address = "127.0.0.1:1"},
@@ -160,20 +160,20 @@ static struct variables told_in(struct order *order, const struct site *site,
                            {.address = "127.0.0.1:3", .gpus = {2, names}}};
     const struct placement placement = {.n = 3, .seats = seats};
     const struct pairs no_secrets = {0};
-    const struct identity identity = {.site = site,
-                                      .order = order,
-                                      .placement = &placement,
-                                      .replica = 2,
-                                      .habitat = habitat,
-                                      .secrets = &no_secrets};
-    identity_set(&variables, &identity);
+    const struct replica_env identity = {.site = site,
+                                         .order = order,
+                                         .placement = &placement,
+                                         .replica = 2,
+                                         .habitat = habitat,
+                                         .secrets = &no_secrets};
+    replica_env_set(&variables, &identity);
     return variables;
 }
 
 static struct variables told(struct order *order, const struct site *site)
 {
-    const struct habitat habitat =
-        habitat_of_process(order->arena, site, order, 2, "/f");
+    const struct replica_view habitat =
+        replica_view_of_process(order->arena, site, order, 2, "/f");
     return told_in(order, site, &habitat);
 }
 

@@ -23,7 +23,7 @@ struct dock { /* a fake engine and a runner's state, in a folder of their own */
     const char *dialect;
     pid_t fake;
     struct site site;
-    struct fleet fleet;
+    struct attempts fleet;
 };
 
 struct attempt_text {    /* what of a lease the tests vary */
@@ -77,12 +77,12 @@ static inline void open_engine(struct dock *dock)
     struct ht_error err = {.text = ""};
     if (engine_docker.open(&dock->site, &err) != HT_OK)
         printf("# %s\n", err.text);
-    fleet_init(&dock->fleet, &dock->site, &engine_docker);
+    attempts_init(&dock->fleet, &dock->site, &engine_docker);
 }
 
 static inline void close_engine(struct dock *dock)
 {
-    fleet_fini(&dock->fleet);
+    attempts_fini(&dock->fleet);
     engine_docker.close();
 }
 
@@ -134,12 +134,12 @@ static inline void add_replica(struct text *lease, const char *type,
                     ? ""
                     : "\"image\":\"tiny:1\",",
                 members != NULL ? members : "");
-    json_quote(lease, script);
+    quote_json(lease, script);
     text_puts(lease, "]}");
 }
 
-static inline struct run *start(struct dock *dock,
-                                const struct attempt_text *what)
+static inline struct attempt *start(struct dock *dock,
+                                    const struct attempt_text *what)
 {
     struct text lease = {0};
     struct order *order = NULL;
@@ -156,24 +156,24 @@ static inline struct run *start(struct dock *dock,
     text_puts(&lease, "]}");
     if (order_parse(lease.data, lease.len, &order, &err) != HT_OK)
         printf("# %s\n", err.text);
-    fleet_start(&dock->fleet, order, lease.data, lease.len);
+    attempts_start(&dock->fleet, order, lease.data, lease.len);
     text_free(&lease);
     return dock->fleet.first;
 }
 
-static inline bool has_ended(struct run *run)
+static inline bool has_ended(struct attempt *run)
 {
-    run_tick(run, 1);
+    attempt_tick(run, 1);
     return run->ended;
 }
 
-static inline bool is_running(struct run *run)
+static inline bool is_running(struct attempt *run)
 {
-    run_tick(run, 1);
-    return run_is_started(run);
+    attempt_tick(run, 1);
+    return attempt_is_started(run);
 }
 
-static inline bool has_told(const struct run *run, const char *words)
+static inline bool has_told(const struct attempt *run, const char *words)
 {
     return fixture_file_has(run->replicas[0].folder, "runner.000000000000.log",
                             words);
@@ -244,20 +244,20 @@ static inline void call(const struct dock *dock, const char *method,
 }
 
 /* The runner of now dies, and the next one takes up what lies there. */
-static inline struct run *live_again(struct dock *dock)
+static inline struct attempt *live_again(struct dock *dock)
 {
     close_engine(dock);
     open_engine(dock);
-    fleet_scan(&dock->fleet);
-    CHECK(fleet_count(&dock->fleet) == 1);
+    attempts_scan(&dock->fleet);
+    CHECK(attempts_count(&dock->fleet) == 1);
     if (dock->fleet.first != NULL)
-        fleet_adopt(&dock->fleet, dock->fleet.first);
+        attempts_adopt(&dock->fleet, dock->fleet.first);
     return dock->fleet.first;
 }
 
-static inline bool has_file(struct run *run, const char *name)
+static inline bool has_file(struct attempt *run, const char *name)
 {
-    run_tick(run, 1);
+    attempt_tick(run, 1);
     return disk_has(run->replicas[0].folder, name);
 }
 
@@ -268,12 +268,12 @@ static inline void expect(const char *dialect, const char *script,
 {
     struct dock dock;
     dock_open(&dock, dialect, script);
-    struct run *run = start(&dock, what);
+    struct attempt *run = start(&dock, what);
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == outcome);
     if (strstr(run->ending.reason, reason) == NULL)
         CHECK_TEXT(run->ending.reason, reason);
-    fleet_drop(&dock.fleet, run);
+    attempts_drop(&dock.fleet, run);
     UNTIL(count_left(&dock) == 0);
     dock_close(&dock);
 }

@@ -108,9 +108,9 @@ static void it_is_found_by_name_and_labels(void)
                     "\"hypertune.replica\":\"master-0\"}");
     check_has(body, "\"EndpointsConfig\":{\"ht-ab12-7-3-1\":{\"Aliases\":["
                     "\"ht-ab12-7-3-1-master-0\"]}}");
-    struct attempt_key key;
+    struct order_key key;
     CHECK(network_read_attempt("7/3/1", &key));
-    CHECK(attempt_key_equal(&key, &scene.order.key));
+    CHECK(order_key_equal(&key, &scene.order.key));
     CHECK(!network_read_attempt("7/3/1/2", &key));
     CHECK(!network_read_attempt("7/0/1", &key));
     CHECK(!network_read_attempt("", &key));

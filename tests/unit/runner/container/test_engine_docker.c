@@ -9,7 +9,7 @@ static void a_trial_runs_and_leaves_nothing(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct run *run =
+    struct attempt *run =
         start(&dock, &(struct attempt_text){.script = "echo hello; exit 0"});
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
@@ -19,7 +19,7 @@ static void a_trial_runs_and_leaves_nothing(void)
     CHECK(count_left(&dock) == 0); /* before the end is told */
     const struct engine_facts facts = engine_docker.facts(&run->place);
     CHECK(facts.known && strstr(facts.images[0], "sha256:") != NULL);
-    fleet_drop(&dock.fleet, run);
+    attempts_drop(&dock.fleet, run);
     dock_close(&dock);
 }
 
@@ -54,11 +54,11 @@ static void a_master_that_ends_before_its_worker_begins_has_begun(void)
     dock_open(&dock, "docker",
               "{\"faults\":[{\"path\":\"/containers/.*worker.*/start\","
               "\"do\":\"hang\"}]}");
-    struct run *run = start(
+    struct attempt *run = start(
         &dock, &(struct attempt_text){.script = "exit 0", .worker = "exit 0"});
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
-    CHECK(run_is_started(run));
+    CHECK(attempt_is_started(run));
     dock_close(&dock);
 }
 
@@ -66,11 +66,11 @@ static void a_stop_ends_every_replica(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct run *run =
+    struct attempt *run =
         start(&dock, &(struct attempt_text){.script = "sleep 60",
                                             .worker = "sleep 60"});
     UNTIL(is_running(run));
-    run_stop(run, &(struct stop_order){.reason = "by a test"});
+    attempt_stop(run, &(struct stop_order){.reason = "by a test"});
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_STOPPED);
     CHECK_TEXT(run->ending.reason, "stopped: by a test");
@@ -83,14 +83,14 @@ static void a_stop_breaks_off_a_pull(void)
     struct dock dock;
     dock_open(&dock, "docker",
               "{\"faults\":[{\"path\":\"/images/.*\",\"do\":\"hang\"}]}");
-    struct run *run =
+    struct attempt *run =
         start(&dock, &(struct attempt_text){.script = "sleep 60"});
-    run_tick(run, 1);
-    run_stop(run, &(struct stop_order){.reason = "by a test"});
+    attempt_tick(run, 1);
+    attempt_stop(run, &(struct stop_order){.reason = "by a test"});
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_STOPPED);
     CHECK_TEXT(run->ending.reason, "stopped: by a test");
-    CHECK(!run_is_started(run));
+    CHECK(!attempt_is_started(run));
     dock_close(&dock);
 }
 
@@ -98,7 +98,7 @@ static void without_a_network_none_is_made(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct run *run =
+    struct attempt *run =
         start(&dock, &(struct attempt_text){
                          .script = "exit 0",
                          .members = "\"container\":{\"network\":\"none\"},"});
@@ -114,7 +114,7 @@ static void an_image_that_is_nowhere_fails_for_good(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct run *run =
+    struct attempt *run =
         start(&dock, &(struct attempt_text){.script = "exit 0",
                                             .replica = "\"image\":\"no:1\","});
     UNTIL(has_ended(run));
@@ -131,7 +131,8 @@ static void a_name_that_a_stranger_has_is_said(void)
     dock_open(&dock, "docker", "{}");
     call(&dock, "POST", "/containers/create?name=ht-s-2-5-1-master-0",
          "{\"Image\":\"tiny:1\"}");
-    struct run *run = start(&dock, &(struct attempt_text){.script = "exit 0"});
+    struct attempt *run =
+        start(&dock, &(struct attempt_text){.script = "exit 0"});
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_LOST);
     CHECK(strstr(run->ending.reason, "not this runner's") != NULL);
@@ -155,11 +156,12 @@ static void a_start_that_takes_too_long_is_given_up(void)
               "{\"faults\":[{\"path\":\"/containers/.*/start\",\"do\":"
               "\"status\",\"status\":204}]}");
     dock.site.start_limit_ms = 300;
-    struct run *run = start(&dock, &(struct attempt_text){.script = "exit 0"});
+    struct attempt *run =
+        start(&dock, &(struct attempt_text){.script = "exit 0"});
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_LOST);
     CHECK_TEXT(run->ending.reason, "its supervisor did not begin in time");
-    fleet_drop(&dock.fleet, run);
+    attempts_drop(&dock.fleet, run);
     UNTIL(count_left(&dock) == 0);
     dock_close(&dock);
 }
@@ -182,7 +184,7 @@ static void gpus_are_refused_where_there_are_none(void)
         struct dock dock;
         dock_open(&dock, dialects[i], "{}");
         dock.site.gpus = (struct strings){.n = 1, .items = gpus};
-        struct run *run =
+        struct attempt *run =
             start(&dock, &(struct attempt_text){.script = "exit 0",
                                                 .replica = "\"gpus\":1,"});
         UNTIL(has_ended(run));
@@ -220,7 +222,7 @@ static void a_lost_answer_doubles_nothing(void)
               "\"effect\":true},"
               "{\"path\":\"/containers/.*/start\",\"nth\":1,\"do\":\"drop\","
               "\"effect\":true}]}");
-    struct run *run = start(
+    struct attempt *run = start(
         &dock, &(struct attempt_text){.script = "echo x >>\"$HYPERTUNE_TRIAL_"
                                                 "DIR/times\"; sleep 1"});
     UNTIL(has_ended(run));
@@ -236,7 +238,7 @@ static void a_trial_outlives_the_death_of_the_engine(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct run *run = start(
+    struct attempt *run = start(
         &dock, &(struct attempt_text){
                    .script = "while ! [ -e \"$HYPERTUNE_TRIAL_DIR/go\" ]; do "
                              "sleep 0.02; done; exit 0"});
@@ -258,7 +260,8 @@ static void what_cannot_be_removed_is_removed_later(void)
               "{\"faults\":[{\"method\":\"DELETE\",\"path\":\".*\","
               "\"nth\":[1,2,3],\"do\":\"status\",\"status\":500,"
               "\"body\":{\"message\":\"device or resource busy\"}}]}");
-    struct run *run = start(&dock, &(struct attempt_text){.script = "exit 0"});
+    struct attempt *run =
+        start(&dock, &(struct attempt_text){.script = "exit 0"});
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
     CHECK(count_left(&dock) == 0);
@@ -271,7 +274,7 @@ static void a_container_removed_by_hand_is_lost(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct run *run =
+    struct attempt *run =
         start(&dock, &(struct attempt_text){.script = "sleep 60"});
     UNTIL(is_running(run));
     call(&dock, "DELETE", "/containers/ht-s-2-5-1-master-0?force=1", NULL);
@@ -286,7 +289,7 @@ static void a_container_killed_by_hand_is_lost(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct run *run =
+    struct attempt *run =
         start(&dock, &(struct attempt_text){.script = "sleep 60"});
     UNTIL(is_running(run));
     call(&dock, "POST", "/containers/ht-s-2-5-1-master-0/kill", NULL);
@@ -300,7 +303,7 @@ static void a_container_stopped_by_hand_is_lost(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct run *run =
+    struct attempt *run =
         start(&dock, &(struct attempt_text){.script = "sleep 60"});
     UNTIL(is_running(run));
     call(&dock, "POST", "/containers/ht-s-2-5-1-master-0/stop", NULL);
@@ -340,7 +343,7 @@ static void the_next_runner_goes_on_with_a_running_container(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct run *run = start(
+    struct attempt *run = start(
         &dock, &(struct attempt_text){
                    .script = "while ! [ -e \"$HYPERTUNE_TRIAL_DIR/go\" ]; do "
                              "sleep 0.02; done; exit 7"});
@@ -364,7 +367,7 @@ static void a_container_that_was_made_but_not_started_is_started(void)
     (void)start(&dock, &(struct attempt_text){.script = "exit 0"});
     UNTIL(count_calls(&dock, "/start") > 0);
     play(&dock, "{}");
-    struct run *run = live_again(&dock);
+    struct attempt *run = live_again(&dock);
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
     CHECK(count_left(&dock) == 0);
@@ -375,12 +378,12 @@ static void a_running_trial_that_is_dropped_leaves_nothing(void)
 {
     struct dock dock;
     dock_open(&dock, "podman", "{}");
-    struct run *run =
+    struct attempt *run =
         start(&dock, &(struct attempt_text){.script = "sleep 60",
                                             .worker = "sleep 60"});
     UNTIL(is_running(run) && disk_has(run->replicas[0].folder, "shim.json") &&
           disk_has(run->replicas[1].folder, "shim.json"));
-    fleet_drop(&dock.fleet, run);
+    attempts_drop(&dock.fleet, run);
     UNTIL(count_left(&dock) == 0);
     CHECK(disk_has(dock.state, "2") == false);
     dock_close(&dock);
@@ -392,10 +395,10 @@ static void a_trial_that_is_dropped_while_it_starts_leaves_nothing(void)
     dock_open(&dock, "docker",
               "{\"faults\":[{\"path\":\"/containers/.*/start\",\"nth\":1,"
               "\"do\":\"delay\",\"seconds\":0.5}]}");
-    struct run *run =
+    struct attempt *run =
         start(&dock, &(struct attempt_text){.script = "sleep 60"});
     UNTIL(count_calls(&dock, "/start") > 0);
-    fleet_drop(&dock.fleet, run);
+    attempts_drop(&dock.fleet, run);
     UNTIL(count_left(&dock) == 0);
     dock_close(&dock);
 }

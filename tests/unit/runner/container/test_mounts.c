@@ -18,8 +18,8 @@ struct place {
 
 static void make(const char *root, const char *name)
 {
-    const struct beneath_modes modes = {.parents = 0700, .last = 0755};
-    CHECK(beneath_make(root, name, &modes, NULL) == HT_OK);
+    const struct safe_path_modes modes = {.parents = 0700, .last = 0755};
+    CHECK(safe_path_make(root, name, &modes, NULL) == HT_OK);
 }
 
 static void place_open(struct place *place)

@@ -7,7 +7,7 @@
 static char folder_path[PATH_MAX];
 static char file_path[PATH_MAX + 8];
 static struct order *order;
-static struct evidence evidence;
+static struct metrics_seen evidence;
 static struct text taken; /* "STEP:VALUE " of each record */
 
 static void take(void *context, const struct report *report)

@@ -20,7 +20,7 @@ struct scene { /* a server in the test's own hands, somebody who asks */
     nng_socket server;
     char url[64];
     int kick;
-    struct req *req;
+    struct req_socket *req;
     struct text answer;
 };
 
@@ -40,17 +40,17 @@ static void scene_open(struct scene *scene)
 {
     *scene = (struct scene){.kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     open_server(scene);
-    CHECK(req_new(scene->kick, &scene->req, NULL) == HT_OK);
-    CHECK(!req_is_open(scene->req));
-    CHECK(req_connect(scene->req, scene->url, LONG_MS, NULL) == HT_OK);
-    CHECK(req_is_open(scene->req));
+    CHECK(req_socket_new(scene->kick, &scene->req, NULL) == HT_OK);
+    CHECK(!req_socket_is_open(scene->req));
+    CHECK(req_socket_connect(scene->req, scene->url, LONG_MS, NULL) == HT_OK);
+    CHECK(req_socket_is_open(scene->req));
 }
 
 /* The server stays until the program ends. */
 static void scene_leave(struct scene *scene)
 {
-    req_close(scene->req);
-    req_free(scene->req);
+    req_socket_close(scene->req);
+    req_socket_free(scene->req);
     close(scene->kick);
     text_free(&scene->answer);
 }
@@ -63,7 +63,8 @@ static void scene_close(struct scene *scene)
 
 static void ask(struct scene *scene, const char *words)
 {
-    CHECK(req_send(scene->req, words, strlen(words), LONG_MS) == REQ_ANSWERED);
+    CHECK(req_socket_send(scene->req, words, strlen(words), LONG_MS) ==
+          REQ_ANSWERED);
 }
 
 /* Whether the next request that reaches the server is this one. */
@@ -88,7 +89,8 @@ static void reply(const struct scene *scene, const char *words)
 static bool is_answered(struct scene *scene, const char *words)
 {
     text_clear(&scene->answer);
-    return req_wait(scene->req, LONG_MS, &scene->answer) == REQ_ANSWERED &&
+    return req_socket_wait(scene->req, LONG_MS, &scene->answer) ==
+               REQ_ANSWERED &&
            strcmp(scene->answer.data, words) == 0;
 }
 
@@ -111,7 +113,7 @@ static void silence_ends_with_the_time_and_can_go_on(void)
     scene_open(&scene);
     ask(&scene, "a");
     const int64_t start = clock_monotonic_ms();
-    CHECK(req_wait(scene.req, 30, &scene.answer) == REQ_SILENT);
+    CHECK(req_socket_wait(scene.req, 30, &scene.answer) == REQ_SILENT);
     CHECK(clock_monotonic_ms() - start >= 30);
     CHECK(hears(&scene, "a"));
     reply(&scene, "late");
@@ -125,7 +127,7 @@ static void a_kick_ends_the_wait_and_loses_nothing(void)
     scene_open(&scene);
     ask(&scene, "a");
     CHECK(eventfd_write(scene.kick, 1) == 0);
-    CHECK(req_wait(scene.req, LONG_MS, &scene.answer) == REQ_KICKED);
+    CHECK(req_socket_wait(scene.req, LONG_MS, &scene.answer) == REQ_KICKED);
     eventfd_t count;
     CHECK(eventfd_read(scene.kick, &count) == 0);
     CHECK(hears(&scene, "a"));
@@ -140,7 +142,7 @@ static void the_answer_to_an_older_request_is_ignored(void)
     scene_open(&scene);
     for (int i = 0; i < 50; i++) {
         ask(&scene, "old");
-        CHECK(req_wait(scene.req, 0, &scene.answer) == REQ_SILENT);
+        CHECK(req_socket_wait(scene.req, 0, &scene.answer) == REQ_SILENT);
         CHECK(hears(&scene, "old"));
         reply(&scene, "to the old one");
         ask(&scene, "new");
@@ -159,11 +161,11 @@ static void a_server_that_leaves_is_told_at_once(void)
     CHECK(hears(&scene, "a"));
     nng_close(scene.server);
     const int64_t start = clock_monotonic_ms();
-    CHECK(req_wait(scene.req, LONG_MS, &scene.answer) == REQ_CUT);
+    CHECK(req_socket_wait(scene.req, LONG_MS, &scene.answer) == REQ_CUT);
     CHECK(clock_monotonic_ms() - start < LONG_MS / 2);
-    CHECK(!req_is_open(scene.req));
+    CHECK(!req_socket_is_open(scene.req));
     open_server(&scene);
-    CHECK(req_connect(scene.req, scene.url, LONG_MS, NULL) == HT_OK);
+    CHECK(req_socket_connect(scene.req, scene.url, LONG_MS, NULL) == HT_OK);
     ask(&scene, "b");
     CHECK(hears(&scene, "b"));
     scene_close(&scene);
@@ -179,7 +181,7 @@ static void an_answer_above_the_limit_cuts_the_connection(void)
     char *much = calloc(len, 1);
     CHECK(much != NULL && nng_send(scene.server, much, len, 0) == 0);
     free(much);
-    CHECK(req_wait(scene.req, LONG_MS, &scene.answer) == REQ_CUT);
+    CHECK(req_socket_wait(scene.req, LONG_MS, &scene.answer) == REQ_CUT);
     scene_close(&scene);
 }
 
@@ -193,10 +195,10 @@ static void closing_while_an_answer_arrives_never_hangs(void)
         CHECK(hears(&scene, "a"));
         reply(&scene, "b");
         if (i % 2 == 0)
-            (void)req_wait(scene.req, 0, &scene.answer);
-        req_close(scene.req);
-        CHECK(!req_is_open(scene.req));
-        CHECK(req_connect(scene.req, scene.url, LONG_MS, NULL) == HT_OK);
+            (void)req_socket_wait(scene.req, 0, &scene.answer);
+        req_socket_close(scene.req);
+        CHECK(!req_socket_is_open(scene.req));
+        CHECK(req_socket_connect(scene.req, scene.url, LONG_MS, NULL) == HT_OK);
     }
     /* nng 1.5.2 forgets a listener whose connections end as it is closed. */
     scene_leave(&scene);
@@ -204,18 +206,19 @@ static void closing_while_an_answer_arrives_never_hangs(void)
 
 static void nobody_there_is_unavailable_within_the_time(void)
 {
-    struct req *req;
+    struct req_socket *req;
     struct ht_error err;
     const int kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    CHECK(req_new(kick, &req, NULL) == HT_OK);
-    CHECK(req_connect(req, "tcp://127.0.0.1:1", 50, &err) == HT_UNAVAILABLE);
-    CHECK(strcmp(err.text, "tcp://127.0.0.1:1 does not answer") == 0);
-    CHECK(req_connect(req, "nowhere", 50, NULL) == HT_INVALID);
-    CHECK(eventfd_write(kick, 1) == 0);
-    CHECK(req_connect(req, "tcp://127.0.0.1:1", LONG_MS, NULL) ==
+    CHECK(req_socket_new(kick, &req, NULL) == HT_OK);
+    CHECK(req_socket_connect(req, "tcp://127.0.0.1:1", 50, &err) ==
           HT_UNAVAILABLE);
-    CHECK(!req_is_open(req));
-    req_free(req);
+    CHECK(strcmp(err.text, "tcp://127.0.0.1:1 does not answer") == 0);
+    CHECK(req_socket_connect(req, "nowhere", 50, NULL) == HT_INVALID);
+    CHECK(eventfd_write(kick, 1) == 0);
+    CHECK(req_socket_connect(req, "tcp://127.0.0.1:1", LONG_MS, NULL) ==
+          HT_UNAVAILABLE);
+    CHECK(!req_socket_is_open(req));
+    req_socket_free(req);
     close(kick);
 }
 

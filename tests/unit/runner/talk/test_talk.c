@@ -64,7 +64,7 @@ static void set_script(struct stage *stage, const char *script,
         "\"image\":null,\"env\":[[\"MINE\",\"1\"]],\"argv\":"
         "[\"/bin/sh\",\"-c\",",
         more);
-    json_quote(&stage->attempt, script);
+    quote_json(&stage->attempt, script);
     text_puts(&stage->attempt, "]}]}");
     stage->fake.attempt = stage->attempt.data;
 }

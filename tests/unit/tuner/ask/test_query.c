@@ -78,18 +78,18 @@ static void a_route_that_looks_at_nothing_takes_anything(void)
 
 static void a_camel_case_name_is_found_in_snake_case(void)
 {
-    CHECK(camel_match("display_name=a", "displayName") == 12);
-    CHECK(camel_match("displayName.x", "displayName") == 11);
-    CHECK(camel_match("display_names", "displayName") == 0);
-    CHECK(camel_match("displayName2", "displayName") == 0);
-    CHECK(camel_match("display__name", "displayName") == 0);
-    CHECK(camel_match("Display_name", "displayName") == 0);
-    CHECK(camel_match("state_", "state") == 0);
-    CHECK(camel_is("page_size,", 9, "pageSize pageToken", 8));
-    CHECK(camel_is("pageSize", 8, "pageSize", 8));
-    CHECK(!camel_is("page_size", 8, "pageSize", 8));
-    CHECK(!camel_is("page_sizes", 10, "pageSize", 8));
-    CHECK(!camel_is("", 0, "pageSize", 8));
+    CHECK(field_name_match("display_name=a", "displayName") == 12);
+    CHECK(field_name_match("displayName.x", "displayName") == 11);
+    CHECK(field_name_match("display_names", "displayName") == 0);
+    CHECK(field_name_match("displayName2", "displayName") == 0);
+    CHECK(field_name_match("display__name", "displayName") == 0);
+    CHECK(field_name_match("Display_name", "displayName") == 0);
+    CHECK(field_name_match("state_", "state") == 0);
+    CHECK(field_name_is("page_size,", 9, "pageSize pageToken", 8));
+    CHECK(field_name_is("pageSize", 8, "pageSize", 8));
+    CHECK(!field_name_is("page_size", 8, "pageSize", 8));
+    CHECK(!field_name_is("page_sizes", 10, "pageSize", 8));
+    CHECK(!field_name_is("", 0, "pageSize", 8));
 }
 
 int main(void)

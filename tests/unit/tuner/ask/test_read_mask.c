@@ -18,7 +18,7 @@ static enum ht_status read_for(const char *message, const char *text,
     struct arena *arena = arena_new();
     struct strings mask;
     const enum ht_status status =
-        read_mask_read(arena, text, message_named(message), &mask, err);
+        read_mask_read(arena, text, resource_members_of(message), &mask, err);
     arena_free(arena);
     return status;
 }
@@ -29,7 +29,7 @@ static void shows(const char *mask_text, const char *wanted)
     struct strings mask = {0};
     struct text text = {0};
     CHECK(read_mask_read(arena, mask_text,
-                         message_named("HyperparameterTuningJob"), &mask,
+                         resource_members_of("HyperparameterTuningJob"), &mask,
                          NULL) == HT_OK);
     cJSON *resource = cJSON_Parse(job);
     read_mask_apply(&mask, resource);

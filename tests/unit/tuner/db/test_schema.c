@@ -55,18 +55,19 @@ static void the_schema_names_its_numbers(void)
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
     for (int i = STUDY_RUNNING; i <= STUDY_DELETING; i++)
         CHECK(schema_says(db, "studies", i,
-                          study_state_name((enum study_state)i)));
+                          db_study_state_name((enum study_state)i)));
     for (int i = JOB_TUNING; i <= JOB_CUSTOM; i++)
-        CHECK(schema_says(db, "studies", i, study_kind_name((enum job_kind)i)));
+        CHECK(schema_says(db, "studies", i,
+                          db_study_kind_name((enum job_kind)i)));
     for (int i = TRIAL_PREPARED; i < TRIAL_STATES; i++)
         CHECK(schema_says(db, "trials", i,
-                          trial_state_name((enum trial_state)i)));
+                          db_trial_state_name((enum trial_state)i)));
     for (int i = ATTEMPT_STARTING; i <= ATTEMPT_ENDED; i++)
         CHECK(schema_says(db, "attempts", i,
-                          attempt_state_name((enum attempt_state)i)));
+                          db_attempt_state_name((enum attempt_state)i)));
     for (int i = OUTCOME_SUCCEEDED; i <= OUTCOME_LOST; i++)
         CHECK(schema_says(db, "attempts", i,
-                          attempt_outcome_name((enum attempt_outcome)i)));
+                          db_attempt_outcome_name((enum attempt_outcome)i)));
     db_close(db);
     remove_place(&place);
 }

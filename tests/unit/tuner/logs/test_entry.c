@@ -116,7 +116,7 @@ static void tells(const char *kind, const char *from, const char *to,
                                     .to = to,
                                     .reason = "why"};
     const char *severity = "";
-    const char *line = service_line(arena, &event, job, &severity);
+    const char *line = event_line(arena, &event, job, &severity);
     char got[160];
     snprintf(got, sizeof got, "%s %s", severity, line != NULL ? line : "-");
     CHECK_TEXT(line != NULL ? got : "-", wanted);

@@ -4,22 +4,22 @@
 
 static void a_runner_that_never_spoke_was_not_heard(void)
 {
-    struct sightings *sightings = sightings_new();
-    CHECK(sightings_last(sightings, "a") == 0);
-    sightings_free(sightings);
-    sightings_free(NULL);
+    struct last_seen *sightings = last_seen_new();
+    CHECK(last_seen_ms(sightings, "a") == 0);
+    last_seen_free(sightings);
+    last_seen_free(NULL);
 }
 
 static void each_runner_has_its_newest_time(void)
 {
-    struct sightings *sightings = sightings_new();
-    sightings_note(sightings, "a", 5);
-    sightings_note(sightings, "b", 7);
-    sightings_note(sightings, "a", 9);
-    CHECK(sightings_last(sightings, "a") == 9);
-    CHECK(sightings_last(sightings, "b") == 7);
-    CHECK(sightings_last(sightings, "ab") == 0);
-    sightings_free(sightings);
+    struct last_seen *sightings = last_seen_new();
+    last_seen_note(sightings, "a", 5);
+    last_seen_note(sightings, "b", 7);
+    last_seen_note(sightings, "a", 9);
+    CHECK(last_seen_ms(sightings, "a") == 9);
+    CHECK(last_seen_ms(sightings, "b") == 7);
+    CHECK(last_seen_ms(sightings, "ab") == 0);
+    last_seen_free(sightings);
 }
 
 int main(void)

@@ -32,11 +32,11 @@ static void remove_file(void)
     now_ms += 2000;
 }
 
-static bool find(struct machines *machines, const char *name,
-                 struct machine *machine)
+static bool find(struct machine_types *machines, const char *name,
+                 struct machine_type *machine)
 {
-    machines_refresh(machines, now_ms);
-    return machines_find(machines, name, machine);
+    machine_types_refresh(machines, now_ms);
+    return machine_types_find(machines, name, machine);
 }
 
 static void googles_types_are_known(void)
@@ -59,8 +59,8 @@ static void googles_types_are_known(void)
         {"complex_model_m_gpu", 16, 60, 4},
         {"large_model", 8, 52, 0},
     };
-    struct machines *machines = machines_new(folder);
-    struct machine machine;
+    struct machine_types *machines = machine_types_new(folder);
+    struct machine_type machine;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         CHECK(find(machines, types[i].name, &machine));
         CHECK(machine.cpus == types[i].cpus && machine.gpus == types[i].gpus);
@@ -74,13 +74,13 @@ static void googles_types_are_known(void)
                                    "standard-4"};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         CHECK(!find(machines, unknown[i], &machine));
-    machines_free(machines);
+    machine_types_free(machines);
 }
 
 static void the_admins_file_wins_and_is_read_again(void)
 {
-    struct machines *machines = machines_new(folder);
-    struct machine machine;
+    struct machine_types *machines = machine_types_new(folder);
+    struct machine_type machine;
     write_file("{\"n1-standard-4\": {\"cpus\": 2, \"memory\": \"8Gi\"},"
                " \"office\": {\"cpus\": 1.5, \"gpus\": 1}}");
     CHECK(find(machines, "n1-standard-4", &machine));
@@ -92,7 +92,7 @@ static void the_admins_file_wins_and_is_read_again(void)
     CHECK(find(machines, "n1-standard-4", &machine) && machine.cpus == 4);
     remove_file();
     CHECK(!find(machines, "office", &machine));
-    machines_free(machines);
+    machine_types_free(machines);
 }
 
 static void a_wrong_file_changes_nothing(void)
@@ -106,8 +106,8 @@ static void a_wrong_file_changes_nothing(void)
         "{",
         "{\"office\": {\"gpus\": 1.5}}",
     };
-    struct machines *machines = machines_new(folder);
-    struct machine machine;
+    struct machine_types *machines = machine_types_new(folder);
+    struct machine_type machine;
     write_file("{\"office\": {\"cpus\": 7}}");
     CHECK(find(machines, "office", &machine));
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -115,24 +115,24 @@ static void a_wrong_file_changes_nothing(void)
         CHECK(find(machines, "office", &machine) && machine.cpus == 7);
     }
     remove_file();
-    machines_free(machines);
+    machine_types_free(machines);
 }
 
 static void what_a_job_says_wins_over_its_machine(void)
 {
-    struct machines *machines = machines_new(folder);
+    struct machine_types *machines = machine_types_new(folder);
     const struct job job = {.memory_bytes = 5};
     struct pool pool = {.machine = "a2-highgpu-2g", .cpus = 3};
-    struct machine needs = machines_needs(machines, &job, &pool);
+    struct machine_type needs = machine_types_needs(machines, &job, &pool);
     CHECK(needs.cpus == 3 && needs.memory == 5 && needs.gpus == 2);
     pool = (struct pool){
         .machine = "complex_model_m_gpu", .gpus = 1, .accelerator = "K80"};
-    needs = machines_needs(machines, &job, &pool);
+    needs = machine_types_needs(machines, &job, &pool);
     CHECK(needs.cpus == 16 && needs.memory == 5 && needs.gpus == 1);
     pool = (struct pool){.machine = "nothing"};
-    needs = machines_needs(machines, &job, &pool);
+    needs = machine_types_needs(machines, &job, &pool);
     CHECK(needs.cpus == 0 && needs.memory == 5 && needs.gpus == 0);
-    machines_free(machines);
+    machine_types_free(machines);
 }
 
 int main(void)

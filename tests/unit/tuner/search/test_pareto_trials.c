@@ -41,7 +41,7 @@ static void open_place(struct place *place, const char *spec)
     place->arena = arena_new();
     CHECK(db_open(place->path, &place->db, NULL) == HT_OK);
     CHECK(db_study_insert(place->db, &study, NULL) == HT_OK);
-    CHECK(job_parse(place->arena, spec, &place->job, NULL) == HT_OK);
+    CHECK(vertex_parse(place->arena, spec, &place->job, NULL) == HT_OK);
 }
 
 static void close_place(struct place *place)
@@ -80,14 +80,14 @@ static const char *list_text(struct place *place, const struct id_list *ids)
 }
 
 /* Ends a trial as the core does. */
-static struct front_change change_by(struct place *place,
-                                     const struct trial_row *trial)
+static struct pareto_trials_change change_by(struct place *place,
+                                             const struct trial_row *trial)
 {
     bool inserted;
-    struct front_change change = {0};
+    struct pareto_trials_change change = {0};
     CHECK(db_trial_insert(place->db, trial, &inserted, NULL) == HT_OK);
-    CHECK(front_note(place->db, place->arena, place->job, trial, &change,
-                     NULL) == HT_OK);
+    CHECK(pareto_trials_note(place->db, place->arena, place->job, trial,
+                             &change, NULL) == HT_OK);
     CHECK(db_trial_save(place->db, trial, NULL) == HT_OK);
     return change;
 }
@@ -107,8 +107,8 @@ static bool add(struct place *place, int64_t id, double loss, double speed,
 static const char *front_of(struct place *place)
 {
     struct id_list ids = {0};
-    CHECK(front_list(place->db, place->arena, 1, place->job, &ids, NULL) ==
-          HT_OK);
+    CHECK(pareto_trials_list(place->db, place->arena, 1, place->job, &ids,
+                             NULL) == HT_OK);
     return list_text(place, &ids);
 }
 
@@ -116,7 +116,7 @@ static int64_t best_of(struct place *place)
 {
     struct trial_row best = {0};
     const enum ht_status status =
-        front_best(place->db, place->arena, 1, place->job, &best, NULL);
+        pareto_trials_best(place->db, place->arena, 1, place->job, &best, NULL);
     CHECK(status == HT_OK || status == HT_NOT_FOUND);
     return status == HT_OK ? best.id : 0;
 }
@@ -179,7 +179,7 @@ static void what_a_lost_result_beat_is_found_again(void)
     add(&place, 3, 1, 9, 0);
     CHECK_TEXT(front_of(&place), "3");
     struct trial_row gone = trial_of(&place, 3, 1, 9, 0);
-    CHECK(front_forget(place.db, place.job, &gone, NULL) == HT_OK);
+    CHECK(pareto_trials_forget(place.db, place.job, &gone, NULL) == HT_OK);
     CHECK_TEXT(front_of(&place), "1 2");
     CHECK(db_trial_erase(place.db, &gone, NULL) == HT_OK);
     CHECK_TEXT(front_of(&place), "1 2");
@@ -195,7 +195,7 @@ static void a_lost_result_that_was_beaten_changes_nothing(void)
     add(&place, 2, 1, 9, 0);
     CHECK(db_front_clear(place.db, 1, NULL) == HT_OK);
     const struct trial_row gone = trial_of(&place, 1, 3, 3, 0);
-    CHECK(front_forget(place.db, place.job, &gone, NULL) == HT_OK);
+    CHECK(pareto_trials_forget(place.db, place.job, &gone, NULL) == HT_OK);
     CHECK_TEXT(front_of(&place), "");
     close_place(&place);
 }
@@ -215,7 +215,7 @@ static void a_lost_result_of_the_front_lets_others_in(void)
     add(&place, 2001, -2, 999, 0);
     CHECK_TEXT(front_of(&place), "2001");
     const struct trial_row gone = trial_of(&place, 2001, -2, 999, 0);
-    CHECK(front_forget(place.db, place.job, &gone, NULL) == HT_OK);
+    CHECK(pareto_trials_forget(place.db, place.job, &gone, NULL) == HT_OK);
     CHECK_TEXT(front_of(&place), before);
     close_place(&place);
 }
@@ -233,7 +233,7 @@ static void a_repetition_is_not_in_the_front(void)
     add(&place, 3, 2, 4, 0);
     CHECK_TEXT(front_of(&place), "3");
     const struct trial_row gone = trial_of(&place, 3, 2, 4, 0);
-    CHECK(front_forget(place.db, place.job, &gone, NULL) == HT_OK);
+    CHECK(pareto_trials_forget(place.db, place.job, &gone, NULL) == HT_OK);
     CHECK_TEXT(front_of(&place), "1");
     close_place(&place);
 }
@@ -250,7 +250,7 @@ static void what_it_beats_is_told(void)
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
         const struct trial_row trial = trial_of(
             &place, (int64_t)i + 1, trials[i].loss, trials[i].speed, 0);
-        const struct front_change change = change_by(&place, &trial);
+        const struct pareto_trials_change change = change_by(&place, &trial);
         CHECK_TEXT(list_text(&place, &change.beaten), trials[i].beaten);
     }
     close_place(&place);

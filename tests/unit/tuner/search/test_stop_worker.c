@@ -404,27 +404,27 @@ static void the_search_learns_what_was_foretold(void)
         .stop = "{\"rule\":\"median\",\"predicted\":[{\"metric\":\"loss\","
                 "\"value\":0.4,\"deviation\":0.1}],\"end\":40}"};
     double values[SETTING_METRICS];
-    struct observation seen = result_read(&job, &trial, NULL, values);
+    struct observation seen = trial_result_read(&job, &trial, NULL, values);
     CHECK(seen.feasible && values[0] == -0.4);
     CHECK(fabs(seen.variance - 0.01) < 1e-15);
     trial.final_step = 40; /* its client took it to the end nevertheless */
-    seen = result_read(&job, &trial, NULL, values);
+    seen = trial_result_read(&job, &trial, NULL, values);
     CHECK(values[0] == -0.9 && seen.variance == 0);
     trial.stop = "{\"by\":\"time\",\"predicted\":[{\"metric\":\"loss\","
                  "\"value\":0.4,\"deviation\":0.1}],\"end\":40}";
-    seen = result_read(&job, &trial, NULL, values);
+    seen = trial_result_read(&job, &trial, NULL, values);
     CHECK(values[0] == -0.4 && seen.variance > 0); /* 40 is no step */
     trial.final_step = 12;
     trial.state = TRIAL_SUCCEEDED; /* paused once, and promoted */
-    seen = result_read(&job, &trial, NULL, values);
+    seen = trial_result_read(&job, &trial, NULL, values);
     CHECK(values[0] == -0.9 && seen.variance == 0);
     trial.state = TRIAL_STOPPED;
     trial.stop = "{\"predicted\":[{\"metric\":\"loss\",\"value\":0.4,"
                  "\"deviation\":\"inf\"}],\"end\":40}";
-    seen = result_read(&job, &trial, NULL, values);
+    seen = trial_result_read(&job, &trial, NULL, values);
     CHECK(values[0] == -0.9 && seen.variance == 0);
     trial.stop = ""; /* by a person */
-    seen = result_read(&job, &trial, NULL, values);
+    seen = trial_result_read(&job, &trial, NULL, values);
     CHECK(values[0] == -0.9 && seen.variance == 0);
 }
 

@@ -92,7 +92,7 @@ a_study_that_names_no_algorithm_learns_from_results(struct fixture *f)
     run_trials(f, 10);
     const struct study_row row = fixture_study(f, 1);
     struct job *job = NULL;
-    CHECK(job_parse(f->arena, row.spec, &job, NULL) == HT_OK);
+    CHECK(vertex_parse(f->arena, row.spec, &job, NULL) == HT_OK);
     CHECK(job->algorithm == ALGORITHM_BAYESIAN);
     /* Another result of the tenth trial makes another eleventh one. */
     struct db *db = fixture_db(f);
@@ -205,8 +205,8 @@ what_is_foretold_of_paused_trials_counts_while_they_pause(struct fixture *f)
 
 static void erase_trial(struct fixture *fixture, const char *trial)
 {
-    CHECK(fixture_call_trial(fixture, trial_erase, "1", trial, NULL)->status ==
-          HT_OK);
+    CHECK(fixture_call_trial(fixture, vizier_delete_trial, "1", trial, NULL)
+              ->status == HT_OK);
 }
 
 static void what_is_out_moves_the_next_suggestion(struct fixture *f)

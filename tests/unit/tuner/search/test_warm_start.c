@@ -19,7 +19,7 @@ static struct job *job_of(struct arena *arena, const char *metrics,
                                     "{\"metrics\": [%s], \"parameters\": "
                                     "[%s]}}",
                                     metrics, parameters);
-    if (job_parse(arena, text, &job, &err) != HT_OK)
+    if (vertex_parse(arena, text, &job, &err) != HT_OK)
         CHECK_TEXT(err.text, "no error");
     return job;
 }
@@ -45,21 +45,22 @@ static struct trial_row result(const char *params, double objective)
 }
 
 /* What the result of `old` is for `job`, and what it tells there. */
-static enum prior_use judge(struct arena *arena, const struct job *old,
-                            const struct job *job, struct prior_trial *trial,
-                            struct observation *seen)
+static enum warm_start_use judge(struct arena *arena, const struct job *old,
+                                 const struct job *job,
+                                 struct prior_trial *trial,
+                                 struct observation *seen)
 {
-    const struct prior_match match = prior_match(arena, old, job);
+    const struct warm_start_match match = warm_start_match(arena, old, job);
     struct constraint_set constraints;
     CHECK(constraint_set_parse(arena, &job->space, job->constraints.n,
                                job->constraints.items, &constraints,
                                NULL) == HT_OK);
-    return prior_judge(arena, &match, &constraints, trial, seen);
+    return warm_start_judge(arena, &match, &constraints, trial, seen);
 }
 
 /* What is judged of a result of 1 at a point. */
-static enum prior_use use_of(struct arena *arena, const struct job *old,
-                             const struct job *job, const char *params)
+static enum warm_start_use use_of(struct arena *arena, const struct job *old,
+                                  const struct job *job, const char *params)
 {
     struct prior_trial trial = {.trial = result(params, 1)};
     struct observation seen;
@@ -77,11 +78,11 @@ static void names_and_kinds_tell_what_is_shared(void)
         job_of(arena, LOSS,
                WHOLE("x", "0", "5") ", " OF("n", "\"1\", \"2\"") ", " OF(
                    "opt", "\"b\", \"c\"") ", " REAL("new", "0", "1"));
-    const struct prior_match match = prior_match(arena, old, job);
+    const struct warm_start_match match = warm_start_match(arena, old, job);
     static const bool shared[] = {true, false, true, false};
     CHECK(memcmp(match.shared, shared, sizeof shared) == 0);
     CHECK(match.n_shared == 2 && !match.same && !match.renamed);
-    CHECK(prior_match(arena, job, job).same);
+    CHECK(warm_start_match(arena, job, job).same);
     arena_free(arena);
 }
 
@@ -102,11 +103,11 @@ static void a_name_that_stands_twice_is_not_shared(void)
     const struct job *once =
         job_of(arena, LOSS, OF("opt", "\"a\", \"b\"") ", " REAL("x", "0", "1"));
     CHECK(twice->space.n == 3);
-    CHECK(prior_match(arena, twice, twice).same);
+    CHECK(warm_start_match(arena, twice, twice).same);
     CHECK(use_of(arena, twice, twice, "{\"opt\":\"b\",\"x\":6}") == PRIOR_OWN);
-    CHECK(prior_match(arena, twice, once).n_shared == 1);
-    CHECK(prior_match(arena, once, twice).n_shared == 1);
-    CHECK(prior_match(arena, once, once).n_shared == 2);
+    CHECK(warm_start_match(arena, twice, once).n_shared == 1);
+    CHECK(warm_start_match(arena, once, twice).n_shared == 1);
+    CHECK(warm_start_match(arena, once, once).n_shared == 2);
     arena_free(arena);
 }
 
@@ -146,7 +147,7 @@ static void a_result_at_a_point_of_the_space_is_its_own(void)
         job_of(arena, LOSS, REAL("x", "2", "5") ", " WHOLE("n", "1", "20"));
     struct prior_trial trial = {.trial = result("{\"x\":3,\"n\":4}", 8)};
     struct observation seen;
-    CHECK(prior_match(arena, old, turned).same);
+    CHECK(warm_start_match(arena, old, turned).same);
     CHECK(judge(arena, old, turned, &trial, &seen) == PRIOR_OWN);
     CHECK_TEXT(trial.point, "{\"n\":4,\"x\":3}");
     CHECK(seen.feasible && seen.values[0] == -8);
@@ -229,7 +230,7 @@ static void another_objective_stands_for_one_that_is_not_there(void)
     const struct job *job = job_of(arena, GAIN, REAL("x", "0", "1"));
     struct prior_trial trial = {.trial = result("{\"x\":0.5}", 8)};
     struct observation seen;
-    const struct prior_match match = prior_match(arena, old, job);
+    const struct warm_start_match match = warm_start_match(arena, old, job);
     CHECK(match.renamed && !match.same && !match.same_goals);
     CHECK(judge(arena, old, job, &trial, &seen) == PRIOR_TRANSFERRED);
     CHECK(seen.values[0] == -8); /* less was better there */
@@ -285,7 +286,7 @@ static void an_own_result_is_read_as_a_trial_of_the_study_is(void)
             states[i] == TRIAL_INFEASIBLE ? NULL : "{\"gain\":1}";
         CHECK(judge(arena, job, job, &trial, &seen) == PRIOR_OWN);
         const struct observation own =
-            result_read(job, &trial.trial, seen.point, values);
+            trial_result_read(job, &trial.trial, seen.point, values);
         CHECK(seen.feasible == own.feasible && seen.variance == own.variance);
         for (size_t k = 0; k < 2; k++)
             CHECK(seen.values[k] == values[k] ||

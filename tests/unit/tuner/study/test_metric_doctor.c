@@ -11,13 +11,13 @@
 
 static struct arena *arena;
 
-static struct diagnosis examine(const char *evidence, const char *records,
-                                const struct job *job)
+static struct metric_diagnosis
+examine(const char *evidence, const char *records, const struct job *job)
 {
     struct diag diag;
     struct measurement_row row = {.replica = "worker-0", .metrics = records};
     diag_init(&diag, arena, "evidence", evidence, strlen(evidence));
-    const struct symptoms symptoms = {
+    const struct metric_symptoms symptoms = {
         .job = job,
         .metric = "accuracy",
         .master = "master-0",
@@ -26,7 +26,7 @@ static struct diagnosis examine(const char *evidence, const char *records,
             evidence[0] == '\0'
                 ? NULL
                 : node_read_json(arena, evidence, strlen(evidence), &diag)};
-    return doctor_examine(arena, &symptoms);
+    return metric_doctor_examine(arena, &symptoms);
 }
 
 #define SEEN(name, file)                                                       \

@@ -58,7 +58,8 @@ static bool is_in(struct fixture *f, int64_t trial, enum trial_state state)
 {
     const enum trial_state is = fixture_trial(f, 1, trial).state;
     if (is != state)
-        printf("# trial %lld is %s\n", (long long)trial, trial_state_name(is));
+        printf("# trial %lld is %s\n", (long long)trial,
+               db_trial_state_name(is));
     return is == state;
 }
 

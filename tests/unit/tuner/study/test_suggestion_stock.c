@@ -30,14 +30,14 @@ static void begin(struct fixture *fixture)
 
 static void ask(struct fixture *fixture, const char *client)
 {
-    call(fixture, trial_suggest, NULL,
+    call(fixture, vizier_suggest, NULL,
          arena_printf(fixture->arena,
                       "{\"suggestionCount\":1,\"clientId\":\"%s\"}", client));
 }
 
 static void ask_with(struct fixture *fixture, const char *client, double x)
 {
-    call(fixture, trial_suggest, NULL,
+    call(fixture, vizier_suggest, NULL,
          arena_printf(
              fixture->arena,
              "{\"suggestionCount\":1,\"clientId\":\"%s\",\"contexts\":"
@@ -47,14 +47,14 @@ static void ask_with(struct fixture *fixture, const char *client, double x)
 
 static void complete(struct fixture *fixture, const char *trial)
 {
-    call(fixture, trial_complete, trial,
+    call(fixture, vizier_complete_trial, trial,
          "{\"finalMeasurement\":{\"metrics\":[{\"metricId\":\"loss\","
          "\"value\":1}]}}");
 }
 
 static void add_result(struct fixture *fixture, double x)
 {
-    call(fixture, trial_add, NULL,
+    call(fixture, vizier_add_trial, NULL,
          arena_printf(fixture->arena,
                       "{\"parameters\":[{\"parameterId\":\"x\",\"value\":%g}],"
                       "\"finalMeasurement\":{\"metrics\":[{\"metricId\":"
@@ -74,7 +74,7 @@ static int64_t known_revision(struct fixture *fixture, int64_t trial)
 
 /* ---- what the core has ---- */
 
-struct seen {
+struct hash_set {
     bool asking, fresh; /* fresh: knows every result */
     int64_t left;       /* points that were not given */
     const char *params; /* of the first of them */
@@ -84,8 +84,8 @@ static enum ht_status handle_look(struct core *core, struct request *req,
                                   struct ht_error *err)
 {
     (void)err;
-    const struct memory_study *memory = memory_study(core_memory(core), 1);
-    const struct memory_offer *offer = &memory->offer;
+    const struct live_study *memory = live_study(core_memory(core), 1);
+    const struct live_suggestion *offer = &memory->offer;
     cJSON *object = cJSON_CreateObject();
     json_add_bool(object, "asking", memory->asking);
     json_add_bool(object, "fresh", offer->news == memory->news);
@@ -96,21 +96,21 @@ static enum ht_status handle_look(struct core *core, struct request *req,
     return HT_OK;
 }
 
-static struct seen look(struct fixture *fixture)
+static struct hash_set look(struct fixture *fixture)
 {
     const struct node *seen =
         fixture_reply(call(fixture, handle_look, NULL, NULL));
-    return (struct seen){.asking = node_get_bool(seen, "asking", false),
-                         .fresh = node_get_bool(seen, "fresh", false),
-                         .left = node_get_int(seen, "left", -1),
-                         .params = node_get_string(seen, "params", "")};
+    return (struct hash_set){.asking = node_get_bool(seen, "asking", false),
+                             .fresh = node_get_bool(seen, "fresh", false),
+                             .left = node_get_int(seen, "left", -1),
+                             .params = node_get_string(seen, "params", "")};
 }
 
 /* Waits for a point that knows every result. */
-static struct seen await_offer(struct fixture *fixture)
+static struct hash_set await_offer(struct fixture *fixture)
 {
     const int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
-    struct seen seen = look(fixture);
+    struct hash_set seen = look(fixture);
     while ((seen.left == 0 || !seen.fresh) && clock_monotonic_ms() < end_ms) {
         fixture_nap();
         seen = look(fixture);
@@ -158,7 +158,7 @@ static void a_point_knows_every_result_there_was_when_it_was_asked_for(void)
     ask(&f, "one");
     CHECK(known_revision(&f, 3) >= fixture_trial(&f, 1, 2).revision);
     await_offer(&f);
-    call(&f, trial_erase, "1", NULL);
+    call(&f, vizier_delete_trial, "1", NULL);
     const int64_t revision = fixture_study(&f, 1).revision;
     ask(&f, "two");
     CHECK(known_revision(&f, 4) >= revision);

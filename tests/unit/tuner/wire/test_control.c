@@ -205,7 +205,7 @@ static void a_trial_that_ends_lets_a_waiting_one_run(struct fixture *f)
     struct leased leased = fixture_lease_one(f);
     static const char added[] =
         "{\"parameters\":[{\"parameterId\":\"lr\",\"value\":0.5}]}";
-    CHECK(fixture_call(f, trial_add, "s", added)->status == HT_OK);
+    CHECK(fixture_call(f, vizier_add_trial, "s", added)->status == HT_OK);
     fixture_tell(f, "started", &leased.name, "");
     fixture_report(f, leased.token, fixture_record(f, 1, 1, "0.5"));
     fixture_tell(f, "ended", &leased.name, "\"outcome\":\"succeeded\"");

@@ -11,7 +11,7 @@ enum { CLIENTS = 32 };
 struct served {
     struct fixture f;
     struct logs *logs;
-    struct endpoint *report, *control;
+    struct nng_socket *report, *control;
 };
 
 static void serve(struct served *served)
@@ -21,18 +21,18 @@ static void serve(struct served *served)
     fixture_open(&served->f);
     snprintf(path, sizeof path, "%s/logs.db", served->f.dir);
     CHECK(logs_start(path, &served->logs, &err) == HT_OK);
-    CHECK(endpoint_start_report(served->f.core, "tcp://127.0.0.1:0",
-                                &served->report, &err) == HT_OK);
-    CHECK(endpoint_start_control(served->f.core, served->logs,
-                                 "tcp://127.0.0.1:0", &served->control,
-                                 &err) == HT_OK);
-    core_set_report_url(served->f.core, endpoint_url(served->report));
+    CHECK(nng_socket_start_report(served->f.core, "tcp://127.0.0.1:0",
+                                  &served->report, &err) == HT_OK);
+    CHECK(nng_socket_start_control(served->f.core, served->logs,
+                                   "tcp://127.0.0.1:0", &served->control,
+                                   &err) == HT_OK);
+    core_set_report_url(served->f.core, nng_socket_url(served->report));
 }
 
 static void stop_serving(struct served *served)
 {
-    endpoint_stop(served->control);
-    endpoint_stop(served->report);
+    nng_socket_stop(served->control);
+    nng_socket_stop(served->report);
     core_stop(served->f.core);
     served->f.core = NULL;
     logs_stop(served->logs);
@@ -91,7 +91,7 @@ static void broken_messages_are_answered(void)
     struct served served = {0};
     serve(&served);
     struct arena *arena = arena_new();
-    nng_socket socket = dial(endpoint_url(served.report));
+    nng_socket socket = dial(nng_socket_url(served.report));
     const struct node *answer = ask(socket, arena, "{\"v\":1,\n oops}");
     CHECK_TEXT(status_of(answer), "invalid");
     CHECK(strstr(node_get_string(answer, "error", ""), "line 2") != NULL);
@@ -105,7 +105,7 @@ static void broken_messages_are_answered(void)
     CHECK_TEXT(status_of(answer), "gone");
     CHECK(node_get_int(answer, "id", 0) == 4);
     nng_close(socket);
-    socket = dial(endpoint_url(served.control));
+    socket = dial(nng_socket_url(served.control));
     CHECK_TEXT(status_of(ask(socket, arena,
                              "{\"v\":1,\"type\":\"hello\",\"token\":\"no\","
                              "\"runner\":\"r\",\"boot\":\"b\",\"id\":1}")),
@@ -185,7 +185,7 @@ static void thirty_two_clients_try_thirty_two_points(void)
     serve(&served);
     struct client clients[CLIENTS] = {0};
     for (int i = 0; i < CLIENTS; i++) {
-        clients[i].control_url = endpoint_url(served.control);
+        clients[i].control_url = nng_socket_url(served.control);
         clients[i].number = i;
         CHECK(pthread_create(&clients[i].thread, NULL, run_client,
                              &clients[i]) == 0);
@@ -215,7 +215,7 @@ static void logs_go_past_the_core(void)
     struct served served = {0};
     serve(&served);
     struct arena *arena = arena_new();
-    nng_socket socket = dial(endpoint_url(served.control));
+    nng_socket socket = dial(nng_socket_url(served.control));
     const struct node *answer =
         ask(socket, arena,
             control(arena, 1, 1, "log",
@@ -243,12 +243,12 @@ static void stopping_does_not_wait_for_held_polls(void)
     struct served served = {0};
     serve(&served);
     struct arena *arena = arena_new();
-    nng_socket socket = dial(endpoint_url(served.control));
+    nng_socket socket = dial(nng_socket_url(served.control));
     ask(socket, arena, control(arena, 1, 1, "hello", "\"slots\":1"));
     char *poll =
         arena_strdup(arena, control(arena, 1, 2, "lease", "\"free\":1"));
     CHECK(nng_send(socket, poll, strlen(poll), 0) == 0);
-    nng_socket other = dial(endpoint_url(served.control));
+    nng_socket other = dial(nng_socket_url(served.control));
     ask(other, arena, control(arena, 1, 3, "heartbeat", "\"attempts\":[]"));
     nng_close(other);
     const int64_t before_ms = clock_monotonic_ms();
@@ -262,11 +262,11 @@ static void bad_addresses_are_refused(void)
 {
     struct served served = {0};
     serve(&served);
-    struct endpoint *endpoint = NULL;
-    CHECK(endpoint_start_report(served.f.core, "ipc:///tmp/x", &endpoint,
-                                NULL) == HT_INVALID);
-    CHECK(endpoint_start_report(served.f.core, endpoint_url(served.report),
-                                &endpoint, NULL) == HT_IO);
+    struct nng_socket *endpoint = NULL;
+    CHECK(nng_socket_start_report(served.f.core, "ipc:///tmp/x", &endpoint,
+                                  NULL) == HT_INVALID);
+    CHECK(nng_socket_start_report(served.f.core, nng_socket_url(served.report),
+                                  &endpoint, NULL) == HT_IO);
     stop_serving(&served);
 }
 

@@ -158,11 +158,11 @@ static void leading_options_end_at_the_command(void)
 
 static void words_are_found_whole(void)
 {
-    CHECK(words_has("trials trial best", "trial"));
-    CHECK(words_has("trial", "trial"));
-    CHECK(!words_has("trials best", "trial"));
-    CHECK(!words_has("retrial", "trial"));
-    CHECK(!words_has("trial", ""));
+    CHECK(cli_words_has("trials trial best", "trial"));
+    CHECK(cli_words_has("trial", "trial"));
+    CHECK(!cli_words_has("trials best", "trial"));
+    CHECK(!cli_words_has("retrial", "trial"));
+    CHECK(!cli_words_has("trial", ""));
 }
 
 static void help_lists_only_what_is_allowed(void)

@@ -72,8 +72,8 @@ static void flags_become_a_job(void)
 {
     struct arena *arena = arena_new();
     struct words command = {0};
-    words_add(arena, &command, "python");
-    words_add(arena, &command, "train.py");
+    cli_words_add(arena, &command, "python");
+    cli_words_add(arena, &command, "train.py");
     struct cli_settings set = {.maximize = "accuracy",
                                .seed = "7",
                                .algorithm = "random",
@@ -82,11 +82,11 @@ static void flags_become_a_job(void)
                                .retries = 3,
                                .max_failed = CLI_UNSET,
                                .trial_timeout_ms = 90000};
-    words_add(arena, &set.params, "lr=log:1e-5..0.1");
-    words_add(arena, &set.params, "opt=adam,sgd");
-    words_add(arena, &set.until, "target=0.9");
-    words_add(arena, &set.until, "time=2h");
-    words_add(arena, &set.env, "DATA=/tmp/x=y");
+    cli_words_add(arena, &set.params, "lr=log:1e-5..0.1");
+    cli_words_add(arena, &set.params, "opt=adam,sgd");
+    cli_words_add(arena, &set.until, "target=0.9");
+    cli_words_add(arena, &set.until, "time=2h");
+    cli_words_add(arena, &set.env, "DATA=/tmp/x=y");
     cJSON *spec = NULL;
     struct ht_error err;
     CHECK(cli_flags_spec(&set, &command, &spec, &err) == HT_OK);
@@ -95,7 +95,7 @@ static void flags_become_a_job(void)
     struct diag diag;
     diag_init(&diag, arena, "flags", json.data, json.len);
     const struct node *root = node_read_json(arena, json.data, json.len, &diag);
-    const struct job *job = job_read_native(root, &diag);
+    const struct job *job = native_read(root, &diag);
     CHECK(job != NULL && diag.errors == 0);
     if (job != NULL) {
         CHECK(job->space.n == 2 && job->max_trials == 40);
@@ -121,7 +121,7 @@ static void what_is_missing_is_said(void)
     set.minimize = "loss";
     CHECK(cli_flags_spec(&set, &command, &spec, &err) == HT_INVALID);
     CHECK(strstr(err.text, "--param") != NULL);
-    words_add(arena, &set.params, "lr=1..2");
+    cli_words_add(arena, &set.params, "lr=1..2");
     CHECK(cli_flags_spec(&set, &command, &spec, &err) == HT_INVALID);
     CHECK(strstr(err.text, "after --") != NULL);
     set.maximize = "accuracy";
@@ -129,7 +129,7 @@ static void what_is_missing_is_said(void)
     CHECK(strstr(err.text, "not both") != NULL);
     set.minimize = NULL;
     set.seed = "x";
-    words_add(arena, &command, "true");
+    cli_words_add(arena, &command, "true");
     CHECK(cli_flags_spec(&set, &command, &spec, &err) == HT_INVALID);
     CHECK(strstr(err.text, "--seed") != NULL);
     arena_free(arena);

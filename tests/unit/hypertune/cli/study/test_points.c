@@ -51,7 +51,7 @@ static void read_words(struct fixture *fixture, const char *line)
     set_up(fixture);
     for (char *word = strtok_r(arena_strdup(fixture->arena, line), " ", &rest);
          word != NULL; word = strtok_r(NULL, " ", &rest))
-        words_add(fixture->arena, &words, word);
+        cli_words_add(fixture->arena, &words, word);
     cli_points_words(&fixture->points, &words);
 }
 
@@ -66,7 +66,7 @@ static void check_point(struct fixture *fixture, size_t i, const char *want)
     struct text out = {0};
     CHECK(i < fixture->points.n);
     if (i < fixture->points.n)
-        point_text(&space, fixture->points.items[i], &out);
+        space_point_text(&space, fixture->points.items[i], &out);
     CHECK_TEXT(out.data != NULL ? out.data : "", want);
     text_free(&out);
 }

@@ -1,4 +1,4 @@
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 
 #include <stddef.h>
 
@@ -61,23 +61,23 @@ static const unsigned attempt_moves[] = {
     [ATTEMPT_ENDED] = 0,
 };
 
-bool state_study_may(enum study_state from, enum study_state to)
+bool move_study_may(enum study_state from, enum study_state to)
 {
     return (study_moves[from] & TO(to)) != 0;
 }
 
-bool state_trial_may(enum trial_state from, enum trial_state to)
+bool move_trial_may(enum trial_state from, enum trial_state to)
 {
     return (trial_moves[from] & TO(to)) != 0;
 }
 
-bool state_attempt_may(enum attempt_state from, enum attempt_state to)
+bool move_attempt_may(enum attempt_state from, enum attempt_state to)
 {
     return (attempt_moves[from] & TO(to)) != 0;
 }
 
-enum ht_status state_event(struct core *core, struct event_row *event,
-                           struct ht_error *err)
+enum ht_status move_event(struct core *core, struct event_row *event,
+                          struct ht_error *err)
 {
     struct db *db = core_db(core);
     event->time_ms = core_wall_ms(core);
@@ -92,21 +92,21 @@ enum ht_status state_event(struct core *core, struct event_row *event,
     return HT_OK;
 }
 
-enum ht_status state_move_study(struct core *core, struct study_row *row,
-                                enum study_state to, const char *reason,
-                                struct ht_error *err)
+enum ht_status move_study(struct core *core, struct study_row *row,
+                          enum study_state to, const char *reason,
+                          struct ht_error *err)
 {
-    if (!state_study_may(row->state, to))
+    if (!move_study_may(row->state, to))
         return ht_fail(err, HT_INTERNAL, "study %lld cannot go from %s to %s",
-                       (long long)row->id, study_state_name(row->state),
-                       study_state_name(to));
+                       (long long)row->id, db_study_state_name(row->state),
+                       db_study_state_name(to));
     struct event_row event = {.study = row->id,
                               .kind = "study.moved",
-                              .from = study_state_name(row->state),
-                              .to = study_state_name(to),
+                              .from = db_study_state_name(row->state),
+                              .to = db_study_state_name(to),
                               .reason = reason,
                               .data = ""};
-    enum ht_status status = state_event(core, &event, err);
+    enum ht_status status = move_event(core, &event, err);
     if (status != HT_OK)
         return status;
     row->state = to;
@@ -115,7 +115,7 @@ enum ht_status state_move_study(struct core *core, struct study_row *row,
     if (to == STUDY_DELETING)
         core_note_revision(core, row->id, REVISION_DELETED);
     else
-        row->ended_ms = study_state_is_final(to) ? event.time_ms : 0;
+        row->ended_ms = db_study_state_is_final(to) ? event.time_ms : 0;
     core_wake(core); /* who waits for suggestions may wait in vain now */
     core_touch(core, row->id);
     return db_study_save(core_db(core), row, err);
@@ -128,38 +128,38 @@ static const char *told_later(const struct trial_row *row, enum trial_state to)
     return to == TRIAL_PAUSED && row->stop != NULL ? row->stop : "";
 }
 
-enum ht_status state_move_trial(struct core *core, struct trial_row *row,
-                                enum trial_state to, const char *reason,
-                                struct ht_error *err)
+enum ht_status move_trial(struct core *core, struct trial_row *row,
+                          enum trial_state to, const char *reason,
+                          struct ht_error *err)
 {
-    if (!state_trial_may(row->state, to))
+    if (!move_trial_may(row->state, to))
         return ht_fail(err, HT_INTERNAL, "trial %lld cannot go from %s to %s",
-                       (long long)row->id, trial_state_name(row->state),
-                       trial_state_name(to));
+                       (long long)row->id, db_trial_state_name(row->state),
+                       db_trial_state_name(to));
     struct event_row event = {.study = row->study,
                               .kind = "trial.moved",
                               .trial = row->id,
                               .attempt = row->attempt,
-                              .from = trial_state_name(row->state),
-                              .to = trial_state_name(to),
+                              .from = db_trial_state_name(row->state),
+                              .to = db_trial_state_name(to),
                               .reason = reason,
                               .data = told_later(row, to)};
     struct db *db = core_db(core);
-    enum ht_status status = state_event(core, &event, err);
+    enum ht_status status = move_event(core, &event, err);
     if (status == HT_OK)
         status = db_trial_count(db, row, row->state, -1, err);
     if (status == HT_OK)
         status = db_trial_count(db, row, to, 1, err);
     if (status != HT_OK)
         return status;
-    if (trial_state_is_final(row->state) || trial_state_is_final(to))
-        offer_outdate(core, row->study);
+    if (db_trial_state_is_final(row->state) || db_trial_state_is_final(to))
+        suggestion_stock_outdate(core, row->study);
     row->state = to;
     row->reason = reason;
     row->revision = event.revision;
     if (to == TRIAL_ACTIVE && row->started_ms == 0)
         row->started_ms = event.time_ms;
-    if (trial_state_is_final(to))
+    if (db_trial_state_is_final(to))
         row->ended_ms = event.time_ms;
     core_touch(core, row->study);
     return db_trial_save(db, row, err);
@@ -184,23 +184,23 @@ static void count_attempt(struct core *core, const struct attempt_row *row,
         core_defer(core, apply_count, &count, sizeof count);
 }
 
-enum ht_status state_move_attempt(struct core *core, struct attempt_row *row,
-                                  enum attempt_state to, const char *reason,
-                                  struct ht_error *err)
+enum ht_status move_attempt(struct core *core, struct attempt_row *row,
+                            enum attempt_state to, const char *reason,
+                            struct ht_error *err)
 {
-    if (!state_attempt_may(row->state, to))
+    if (!move_attempt_may(row->state, to))
         return ht_fail(err, HT_INTERNAL, "attempt %lld cannot go from %s to %s",
-                       (long long)row->n, attempt_state_name(row->state),
-                       attempt_state_name(to));
+                       (long long)row->n, db_attempt_state_name(row->state),
+                       db_attempt_state_name(to));
     struct event_row event = {.study = row->study,
                               .kind = "attempt.moved",
                               .trial = row->trial,
                               .attempt = row->n,
-                              .from = attempt_state_name(row->state),
-                              .to = attempt_state_name(to),
+                              .from = db_attempt_state_name(row->state),
+                              .to = db_attempt_state_name(to),
                               .reason = reason,
                               .data = ""};
-    const enum ht_status status = state_event(core, &event, err);
+    const enum ht_status status = move_event(core, &event, err);
     if (status != HT_OK)
         return status;
     count_attempt(core, row, to);

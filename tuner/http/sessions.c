@@ -1,4 +1,4 @@
-#include "tuner/http/session.h"
+#include "tuner/http/sessions.h"
 
 #include <inttypes.h>
 #include <stdio.h>

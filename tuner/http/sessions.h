@@ -1,11 +1,11 @@
-/* session.h - browsers that are logged in, and the links that let them in.
+/* sessions.h - browsers that are logged in, and the links that let them in.
  *
  * A browser's cookie says which roles it has and until when, sealed with a key
  * that is made from the admin token. So nothing about it is stored, it
  * outlives a restart of the server, and a new token ends every session. A
  * link carries a code that works once. One thread at a time. */
-#ifndef HT_TUNER_HTTP_SESSION_H
-#define HT_TUNER_HTTP_SESSION_H
+#ifndef HT_TUNER_HTTP_SESSIONS_H
+#define HT_TUNER_HTTP_SESSIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -207,10 +207,10 @@ static struct request *continue_with(struct fixture *fixture, const char *yaml)
     diag_init(&diag, fixture->arena, "spec", yaml, strlen(yaml));
     const struct node *root =
         node_read_yaml(fixture->arena, yaml, strlen(yaml), &diag);
-    const struct job *job = job_read_native(root, &diag);
+    const struct job *job = native_read(root, &diag);
     CHECK(job != NULL);
     cJSON *body = cJSON_CreateObject();
-    cJSON_AddItemToObject(body, "job", job_write_vertex(job));
+    cJSON_AddItemToObject(body, "job", vertex_write(job));
     struct text text = {0};
     json_print(body, &text);
     struct request *req = fixture_call(fixture, study_change, "s", text.data);

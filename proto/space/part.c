@@ -1,4 +1,4 @@
-#include "proto/space/part_read.h"
+#include "proto/space/part.h"
 
 #include <string.h>
 
@@ -48,10 +48,10 @@ static int find_child(struct giving *giving, const struct named_value *named)
         const struct param *param = &space->params[i];
         struct value value;
         if (strcmp(param->name, named->name) != 0 ||
-            !may_have(giving, i, param_from_unit(param, 0)))
+            !may_have(giving, i, space_param_from_unit(param, 0)))
             continue;
         possible++;
-        if (param_read(param, named->value.node, &value, &why) != HT_OK)
+        if (space_param_read(param, named->value.node, &value, &why) != HT_OK)
             continue;
         if (found >= 0) {
             field_error(giving->reader, named->value,
@@ -77,8 +77,8 @@ static void give(struct giving *giving, size_t k, int i)
     struct value value;
     if (i < 0)
         return;
-    if (param_read(&giving->space->params[i], named->value.node, &value,
-                   &why) != HT_OK) {
+    if (space_param_read(&giving->space->params[i], named->value.node, &value,
+                         &why) != HT_OK) {
         field_error(giving->reader, named->value, "%s", why.text);
         return;
     }

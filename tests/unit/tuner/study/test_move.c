@@ -1,7 +1,7 @@
 /* Every pair of states: allowed exactly as written down here a second time. */
 #include "tests/unit/tuner/core_fixture.h"
 #include "tuner/db/event.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 
 /* Row = from, column = to; '+' is an allowed move. */
 static const char study_table[9][10] = {
@@ -51,12 +51,12 @@ static enum ht_status try_studies(struct core *core, struct request *req,
                 return status;
             const int64_t before = row.revision;
             row.state = (enum study_state)from;
-            status = state_move_study(core, &row, (enum study_state)to,
-                                      "because", NULL);
+            status =
+                move_study(core, &row, (enum study_state)to, "because", NULL);
             const bool allowed = study_table[from][to] == '+';
             CHECK(status == (allowed ? HT_OK : HT_INTERNAL));
-            CHECK(state_study_may((enum study_state)from,
-                                  (enum study_state)to) == allowed);
+            CHECK(move_study_may((enum study_state)from,
+                                 (enum study_state)to) == allowed);
             db_study_get(core_db(core), req->arena, 1, &row, err);
             CHECK(row.revision == before + allowed);
             CHECK(!allowed || (row.state == (enum study_state)to &&
@@ -76,12 +76,12 @@ static enum ht_status try_trials(struct core *core, struct request *req,
             if (status != HT_OK)
                 return status;
             row.state = (enum trial_state)from;
-            status = state_move_trial(core, &row, (enum trial_state)to,
-                                      "because", NULL);
+            status =
+                move_trial(core, &row, (enum trial_state)to, "because", NULL);
             const bool allowed = trial_table[from][to] == '+';
             CHECK(status == (allowed ? HT_OK : HT_INTERNAL));
-            CHECK(state_trial_may((enum trial_state)from,
-                                  (enum trial_state)to) == allowed);
+            CHECK(move_trial_may((enum trial_state)from,
+                                 (enum trial_state)to) == allowed);
             db_trial_get(core_db(core), req->arena, 1, 1, &row, err);
             CHECK(!allowed || row.state == (enum trial_state)to);
         }
@@ -100,12 +100,12 @@ static enum ht_status try_attempts(struct core *core, struct request *req,
             if (status != HT_OK)
                 return status;
             row.state = (enum attempt_state)from;
-            status = state_move_attempt(core, &row, (enum attempt_state)to,
-                                        "because", NULL);
+            status = move_attempt(core, &row, (enum attempt_state)to, "because",
+                                  NULL);
             const bool allowed = attempt_table[from][to] == '+';
             CHECK(status == (allowed ? HT_OK : HT_INTERNAL));
-            CHECK(state_attempt_may((enum attempt_state)from,
-                                    (enum attempt_state)to) == allowed);
+            CHECK(move_attempt_may((enum attempt_state)from,
+                                   (enum attempt_state)to) == allowed);
         }
     return ht_fail(err, HT_CONFLICT, "rolled back on purpose");
 }

@@ -1,7 +1,7 @@
-#include "tuner/api/study_commands.h"
+#include "tuner/api/study.h"
 
 #include "proto/doc/json.h"
-#include "proto/doc/kept_members.h"
+#include "proto/doc/kept.h"
 #include "tuner/api/operation.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
@@ -9,7 +9,7 @@
 #include "tuner/db/write.h"
 #include "tuner/study/cannot_start_pause.h"
 #include "tuner/study/end.h"
-#include "tuner/study/moves.h"
+#include "tuner/study/move.h"
 #include "tuner/study/no_metric_pause.h"
 #include "tuner/study/settle.h"
 #include "tuner/view/view.h"
@@ -84,7 +84,7 @@ const char *study_sent_spec(struct arena *arena, const struct node *sent,
 {
     if (job->form != JOB_VERTEX || job->kind == JOB_STUDY)
         return "";
-    return study_sent(arena, sent, job, job_spec_member(job));
+    return study_sent(arena, sent, job, vertex_job_spec_member(job));
 }
 
 struct diag *study_diag(struct request *req)
@@ -111,7 +111,7 @@ enum ht_status study_fail_by_diag(const struct diag *diag, struct ht_error *err)
 static enum ht_status ended(const struct study_row *row, struct ht_error *err)
 {
     return ht_fail(err, HT_PRECONDITION, "study %s has ended: %s", row->name,
-                   study_state_name(row->state));
+                   db_study_state_name(row->state));
 }
 
 /* --- commands --- */
@@ -124,8 +124,7 @@ enum ht_status study_pause(struct core *core, struct request *req,
     if (status != HT_OK)
         return status;
     if (row.state == STUDY_RUNNING)
-        status =
-            state_move_study(core, &row, STUDY_PAUSED, "paused by user", err);
+        status = move_study(core, &row, STUDY_PAUSED, "paused by user", err);
     else if (row.state != STUDY_PAUSED)
         status = ended(&row, err);
     return status == HT_OK ? study_reply(core, req, row.id, err) : status;
@@ -140,12 +139,12 @@ enum ht_status study_resume(struct core *core, struct request *req,
         return status;
     if (row.state == STUDY_PAUSED) {
         core_wake(core);
-        status = refusal_forget(core, row.id, err);
+        status = cannot_start_pause_forget(core, row.id, err);
         if (status == HT_OK)
-            status = silence_accept(core, &row, err);
+            status = no_metric_pause_accept(core, &row, err);
         if (status == HT_OK)
-            status = state_move_study(core, &row, STUDY_RUNNING,
-                                      "resumed by user", err);
+            status =
+                move_study(core, &row, STUDY_RUNNING, "resumed by user", err);
     } else if (row.state != STUDY_RUNNING) {
         status = ended(&row, err);
     }
@@ -180,7 +179,7 @@ enum ht_status study_cancel(struct core *core, struct request *req,
     if (status != HT_OK)
         return status;
     /* Google's clients expect that to cancel what has ended is no error. */
-    if (row.state != STUDY_CANCELLING && !study_state_is_final(row.state))
+    if (row.state != STUDY_CANCELLING && !db_study_state_is_final(row.state))
         status = study_begin_end(core, req->arena, &row, STUDY_CANCELLED,
                                  "cancelled by user", err);
     if (status == HT_OK)
@@ -195,12 +194,11 @@ enum ht_status study_delete(struct core *core, struct request *req,
     enum ht_status status = find(core, req, &row, err);
     if (status != HT_OK)
         return status;
-    if (!study_state_is_final(row.state))
+    if (!db_study_state_is_final(row.state))
         return ht_fail(err, HT_PRECONDITION,
                        "study %s is %s; cancel or stop it first", row.name,
-                       study_state_name(row.state));
-    status =
-        state_move_study(core, &row, STUDY_DELETING, "deleted by user", err);
+                       db_study_state_name(row.state));
+    status = move_study(core, &row, STUDY_DELETING, "deleted by user", err);
     if (status != HT_OK)
         return status;
     struct operation operation = {

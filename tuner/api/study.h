@@ -1,10 +1,10 @@
-/* study_commands.h - the life of a study: creation, commands, trials wanted,
+/* study.h - the life of a study: creation, commands, trials wanted,
  * its end.
  *
  * The request_handlers are what the HTTP routes name. Each reads req->body,
  * req->study and so on, and replies with the job as view.h renders it. */
-#ifndef HT_TUNER_API_STUDY_COMMANDS_H
-#define HT_TUNER_API_STUDY_COMMANDS_H
+#ifndef HT_TUNER_API_STUDY_H
+#define HT_TUNER_API_STUDY_H
 
 #include "tuner/core/request.h"
 

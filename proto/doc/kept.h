@@ -1,10 +1,10 @@
-/* kept_members.h - members that a form knows and that have no effect here.
+/* kept.h - members that a form knows and that have no effect here.
  *
  * They are checked like any other, told in a warning each, stored as
  * job.kept, and written back at their place. What is at its default value
  * asks for nothing, so it is kept without a warning. */
-#ifndef HT_PROTO_DOC_KEPT_MEMBERS_H
-#define HT_PROTO_DOC_KEPT_MEMBERS_H
+#ifndef HT_PROTO_DOC_KEPT_H
+#define HT_PROTO_DOC_KEPT_H
 
 #include <cjson/cJSON.h>
 
@@ -19,25 +19,25 @@ struct kept_list {
 void kept_init(struct kept_list *list);
 
 /* Rows of a table: a value of the kind is kept, any other is an error. */
-field_function keep_text;
-field_function keep_flag;
-field_function keep_whole;
-field_function keep_texts;
-field_function keep_duration;
-field_function keep_choice; /* kept as its name */
-field_function keep_any;    /* whatever it is */
+field_function kept_text;
+field_function kept_flag;
+field_function kept_whole;
+field_function kept_texts;
+field_function kept_duration;
+field_function kept_choice; /* kept as its name */
+field_function kept_any;    /* whatever it is */
 
 /* Reads the message at `at` by rows that keep; an empty one is kept too. */
-void keep_message(const struct field_reader *reader, struct place at,
+void kept_message(const struct field_reader *reader, struct place at,
                   const struct field rows[]);
 
 /* The message that both forms have for the key of an encryption. */
-field_function keep_encryption;
+field_function kept_encryption;
 
 /* Keeps the value at `at` without a word. */
-void keep_silently(const struct field_reader *reader, struct place at);
+void kept_silently(const struct field_reader *reader, struct place at);
 /* The same of an enumeration's value, by its name. */
-void keep_name(const struct field_reader *reader, struct place at,
+void kept_name(const struct field_reader *reader, struct place at,
                const struct field_choice *choice);
 
 /* Adds the name of an enumeration at its place to a list. */

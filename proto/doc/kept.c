@@ -1,4 +1,4 @@
-#include "proto/doc/kept_members.h"
+#include "proto/doc/kept.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void add_json(struct kept_list *list, struct arena *arena,
     list->last = &kept->next;
 }
 
-void keep_silently(const struct field_reader *reader, struct place at)
+void kept_silently(const struct field_reader *reader, struct place at)
 {
     add_json(reader->kept, reader->arena, at,
              json_text(reader->arena, json_of_node(at.node)));
@@ -71,47 +71,47 @@ static void keep_checked(const struct field_reader *reader, struct place at,
     check(reader, at, &row, &read);
     if (reader->diag->errors > before)
         return;
-    keep_silently(reader, at);
+    kept_silently(reader, at);
     if (!is_default(at.node))
         warn(reader, at);
 }
 
-void keep_text(const struct field_reader *reader, struct place at,
+void kept_text(const struct field_reader *reader, struct place at,
                const struct field *field, void *into)
 {
     (void)into;
     keep_checked(reader, at, field, field_text);
 }
 
-void keep_flag(const struct field_reader *reader, struct place at,
+void kept_flag(const struct field_reader *reader, struct place at,
                const struct field *field, void *into)
 {
     (void)into;
     keep_checked(reader, at, field, field_flag);
 }
 
-void keep_whole(const struct field_reader *reader, struct place at,
+void kept_whole(const struct field_reader *reader, struct place at,
                 const struct field *field, void *into)
 {
     (void)into;
     keep_checked(reader, at, field, field_whole);
 }
 
-void keep_texts(const struct field_reader *reader, struct place at,
+void kept_texts(const struct field_reader *reader, struct place at,
                 const struct field *field, void *into)
 {
     (void)into;
     keep_checked(reader, at, field, field_texts);
 }
 
-void keep_duration(const struct field_reader *reader, struct place at,
+void kept_duration(const struct field_reader *reader, struct place at,
                    const struct field *field, void *into)
 {
     (void)into;
     keep_checked(reader, at, field, field_duration);
 }
 
-void keep_any(const struct field_reader *reader, struct place at,
+void kept_any(const struct field_reader *reader, struct place at,
               const struct field *field, void *into)
 {
     (void)into;
@@ -125,31 +125,31 @@ void kept_add_name(struct kept_list *list, struct arena *arena, struct place at,
     add_json(list, arena, at, arena_printf(arena, "\"%s\"", choice->name));
 }
 
-void keep_name(const struct field_reader *reader, struct place at,
+void kept_name(const struct field_reader *reader, struct place at,
                const struct field_choice *choice)
 {
     kept_add_name(reader->kept, reader->arena, at, choice);
 }
 
-void keep_choice(const struct field_reader *reader, struct place at,
+void kept_choice(const struct field_reader *reader, struct place at,
                  const struct field *field, void *into)
 {
     (void)into;
     const struct field_choice *choice = field_choice(reader, at, field);
     if (choice == NULL)
         return;
-    keep_name(reader, at, choice);
+    kept_name(reader, at, choice);
     if (choice->number != 0)
         warn(reader, at);
 }
 
-void keep_message(const struct field_reader *reader, struct place at,
+void kept_message(const struct field_reader *reader, struct place at,
                   const struct field rows[])
 {
     field_read_map(reader, at, rows, NULL);
     if (at.node->kind != NODE_MAP || at.node->count > 0)
         return;
-    keep_silently(reader, at);
+    kept_silently(reader, at);
     warn(reader, at);
 }
 
@@ -223,12 +223,12 @@ void kept_put(cJSON *root, const struct kept *kept)
     }
 }
 
-void keep_encryption(const struct field_reader *reader, struct place at,
+void kept_encryption(const struct field_reader *reader, struct place at,
                      const struct field *field, void *into)
 {
     static const struct field rows[] = {
-        {.name = "kmsKeyName", .read = keep_text}, {0}};
+        {.name = "kmsKeyName", .read = kept_text}, {0}};
     (void)field;
     (void)into;
-    keep_message(reader, at, rows);
+    kept_message(reader, at, rows);
 }

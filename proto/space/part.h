@@ -1,7 +1,7 @@
-/* part_read.h - values that somebody gave, as the part of the space that has
+/* part.h - values that somebody gave, as the part of the space that has
  * them: some of the parameters, or all of them. */
-#ifndef HT_PROTO_SPACE_PART_READ_H
-#define HT_PROTO_SPACE_PART_READ_H
+#ifndef HT_PROTO_SPACE_PART_H
+#define HT_PROTO_SPACE_PART_H
 
 #include <stdbool.h>
 #include <stddef.h>
