@@ -13,7 +13,7 @@
 /* Labels are all that may change; an etag only guards them. */
 static void read_mask(struct request *req)
 {
-    struct diag *diag = study_diag(req);
+    struct diag *diag = faults_of(req);
     const char *mask = request_query(req, "updateMask");
     if (mask == NULL || *mask == '\0') {
         diag_error(diag, 0, 0, "updateMask", "is missing");
@@ -89,9 +89,9 @@ enum ht_status aip_patch(struct core *core, struct request *req,
     if (req->body == NULL)
         return ht_fail(err, HT_INVALID, "the request has no body");
     read_mask(req);
-    aip_read_change(req->body, &change, study_diag(req));
-    if (study_diag(req)->errors > 0)
-        return study_fail_by_diag(study_diag(req), err);
+    aip_read_change(req->body, &change, faults_of(req));
+    if (faults_of(req)->errors > 0)
+        return faults_fail(faults_of(req), err);
     status = change_labels(core, req, &row, &change, err);
     return status == HT_OK ? aip_reply(core, req, row.id, err) : status;
 }

@@ -3,6 +3,7 @@
 #include "proto/doc/json.h"
 #include "proto/job/check.h"
 #include "tuner/api/aip.h"
+#include "tuner/api/study.h"
 #include "tuner/ask/faults.h"
 #include "tuner/core/core.h"
 #include "tuner/db/db.h"
@@ -73,12 +74,12 @@ static struct job *read_job(struct request *req, struct ht_error *err)
         ht_fail(err, HT_INVALID, "the request has no body");
         return NULL;
     }
-    struct diag *diag = study_diag(req);
+    struct diag *diag = faults_of(req);
     struct job *job = aip_read(req->body, diag);
     check_new(req->body, diag);
     if (diag->errors == 0)
         return job;
-    study_fail_by_diag(diag, err);
+    faults_fail(diag, err);
     return NULL;
 }
 
@@ -87,8 +88,8 @@ static struct job *read_job(struct request *req, struct ht_error *err)
 static enum ht_status refuse(struct request *req, const char *text,
                              struct ht_error *err)
 {
-    diag_error(study_diag(req), 0, 0, RESUMED, "%s", text);
-    return study_fail_by_diag(study_diag(req), err);
+    diag_error(faults_of(req), 0, 0, RESUMED, "%s", text);
+    return faults_fail(faults_of(req), err);
 }
 
 /* The space with its parameters in the order of the old one, where they are

@@ -1,4 +1,5 @@
 #include "tuner/api/metadata.h"
+#include "tuner/ask/faults.h"
 
 #include <string.h>
 
@@ -135,7 +136,7 @@ enum ht_status metadata_change(struct core *core, struct request *req,
     const struct field_reader reader = trial_body_reader(req);
     metadata_read(&reader, change.metadata, &wanted);
     metadata_read(&reader, change.expect, &expected);
-    status = trial_body_check(req, err);
+    status = faults_check(req, err);
     if (status == HT_OK)
         status = check_expected(core, req->arena, study.id, &expected, err);
     if (status == HT_OK)

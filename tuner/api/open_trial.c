@@ -65,7 +65,7 @@ static enum ht_status read_opening(struct request *req, struct opening *opening,
         diag_error(reader.diag, 0, 0, "clientId", "is over %d bytes",
                    HT_MAX_NAME);
     metadata_read(&reader, opening->metadata, metadata);
-    return trial_body_check(req, err);
+    return faults_check(req, err);
 }
 
 enum ht_status open_trial_make(struct core *core, struct request *req,
@@ -141,13 +141,13 @@ static enum ht_status store_space(struct vizier_call *call,
 static enum ht_status widen(struct vizier_call *call, struct place specs,
                             struct ht_error *err)
 {
-    struct diag *diag = study_diag(call->req);
+    struct diag *diag = faults_of(call->req);
     struct space space = call->job->space, more;
     bool changed;
     if (specs.node == NULL)
         return HT_OK;
     if (!vertex_read_space(specs.node, specs.path, diag, &more))
-        return study_fail_by_diag(diag, err);
+        return faults_fail(diag, err);
     const enum ht_status status =
         space_widen(call->req->arena, &space, &more, &changed, err);
     if (status != HT_OK || !changed)
@@ -168,7 +168,7 @@ static enum ht_status overlay(struct vizier_call *call, struct place said,
     if (status != HT_OK || said.node == NULL)
         return status;
     trial_body_point(&reader, said, space, more);
-    status = trial_body_check(call->req, err);
+    status = faults_check(call->req, err);
     for (size_t i = 0; status == HT_OK && i < space->n; i++)
         if (!more[i].absent)
             point[i] = more[i];

@@ -1,4 +1,5 @@
 #include "tuner/api/operation.h"
+#include "tuner/ask/faults.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -275,8 +276,8 @@ static enum ht_status read_query(struct request *req, struct page *page,
     page_read(req, page, err);
     const enum ht_status status = filter_read(
         req->arena, request_query(req, "filter"), fields, filter, &why);
-    page_violation(req, "filter", status, &why);
-    return trial_body_check(req, err);
+    faults_add(req, "filter", status, &why);
+    return faults_check(req, err);
 }
 
 enum ht_status operation_list(struct core *core, struct request *req,

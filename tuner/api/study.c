@@ -3,7 +3,6 @@
 #include "proto/doc/json.h"
 #include "proto/doc/kept.h"
 #include "tuner/api/operation.h"
-#include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/core/core.h"
 #include "tuner/db/write.h"
@@ -85,27 +84,6 @@ const char *study_sent_spec(struct arena *arena, const struct node *sent,
     if (job->form != JOB_VERTEX || job->kind == JOB_STUDY)
         return "";
     return study_sent(arena, sent, job, vertex_job_spec_member(job));
-}
-
-struct diag *study_diag(struct request *req)
-{
-    if (req->diag == NULL) {
-        req->diag = arena_alloc(req->arena, 1, sizeof *req->diag);
-        diag_init(req->diag, req->arena, "request", NULL, 0);
-    }
-    return req->diag;
-}
-
-/* The first fault stands for all in the one sentence of an error. */
-enum ht_status study_fail_by_diag(const struct diag *diag, struct ht_error *err)
-{
-    const struct diag_item *item = diag->first;
-    while (item != NULL && item->kind != DIAG_ERROR)
-        item = item->next;
-    if (item == NULL)
-        return ht_fail(err, HT_INVALID, "the request is wrong");
-    return ht_fail(err, HT_INVALID, "%s%s%s", item->path,
-                   *item->path == '\0' ? "" : ": ", item->text);
 }
 
 static enum ht_status ended(const struct study_row *row, struct ht_error *err)

@@ -6,12 +6,17 @@
 #ifndef HT_TUNER_API_STUDY_H
 #define HT_TUNER_API_STUDY_H
 
+#include <stdint.h>
+
+#include "proto/base/error.h"
+#include "proto/doc/diag.h"
 #include "tuner/core/request.h"
+#include "tuner/db/rows.h"
 
 /* study_create.c; body: Vertex's resource, which may carry "hypertune" */
 request_handler study_create, study_create_custom, study_create_vizier;
 
-/* study_commands.c */
+/* study.c */
 request_handler study_cancel;
 request_handler study_delete; /* a done Operation */
 request_handler study_pause;
@@ -23,5 +28,28 @@ request_handler study_change; /* PATCH, see docs/http.md */
 
 /* study_confirm.c; body: {"top", "seeds"}; replies with the confirmation */
 request_handler study_confirm;
+
+/* --- shared by the handlers; core thread --- */
+
+/* Settles the study, so that an answer shows what the command led to, and reads
+ * its row. */
+enum ht_status study_settled(struct core *core, struct request *req, int64_t id,
+                             struct study_row *row, struct ht_error *err);
+/* The same, and replies with its job. */
+enum ht_status study_reply(struct core *core, struct request *req, int64_t id,
+                           struct ht_error *err);
+/* The same with what a person should know of a job that was just created. */
+enum ht_status study_reply_warned(struct core *core, struct request *req,
+                                  int64_t id, const struct diag *warnings,
+                                  struct ht_error *err);
+
+/* A member of a job as it was sent. But enumerations have names in answers,
+ * while requests may say their numbers. */
+const char *study_sent(struct arena *arena, const struct node *sent,
+                       const struct job *job, const char *member);
+/* The trialJobSpec or jobSpec of a resource of Vertex; "" when the job came in
+ * another form, of which that is our own writing, or has no replicas. */
+const char *study_sent_spec(struct arena *arena, const struct node *sent,
+                            const struct job *job);
 
 #endif

@@ -51,7 +51,7 @@ static const struct node *with_stopping(struct change *change,
 
 static void read_stopping(struct change *change, const struct node *node)
 {
-    struct diag *diag = study_diag(change->req);
+    struct diag *diag = faults_of(change->req);
     const struct node *wanted = with_stopping(change, node);
     if (wanted == NULL) {
         diag_error(diag, node->key_line, node->key_column, node->key,
@@ -76,7 +76,7 @@ static void read_target(struct change *change, const struct node *node)
         until->has_target = true;
         until->target = target;
     } else {
-        diag_error(study_diag(change->req), node->line, node->column, node->key,
+        diag_error(faults_of(change->req), node->line, node->column, node->key,
                    "must be a number or null");
     }
 }
@@ -97,7 +97,7 @@ static void read_count(struct change *change, const struct node *node)
         {"parallelTrialCount", &job->parallel, 1, HT_MAX_PARALLEL},
         {"maxFailedTrialCount", &job->max_failed, 0, HT_MAX_TRIALS},
     };
-    struct diag *diag = study_diag(change->req);
+    struct diag *diag = faults_of(change->req);
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         if (strcmp(members[i].name, node->key) != 0)
             continue;
@@ -167,7 +167,7 @@ static enum ht_status read_whole_job(struct change *change,
                                      struct ht_error *err)
 {
     struct job *wanted =
-        vertex_read(node, change->row.kind, study_diag(change->req));
+        vertex_read(node, change->row.kind, faults_of(change->req));
     if (wanted == NULL)
         return HT_OK; /* the faults are in diag */
     if (wanted->algorithm == ALGORITHM_DEFAULT)
@@ -210,8 +210,8 @@ static enum ht_status read_body(struct change *change, struct ht_error *err)
         if (status != HT_OK)
             return status;
     }
-    const struct diag *diag = study_diag(change->req);
-    return diag->errors == 0 ? HT_OK : study_fail_by_diag(diag, err);
+    const struct diag *diag = faults_of(change->req);
+    return diag->errors == 0 ? HT_OK : faults_fail(diag, err);
 }
 
 /* Trials are not unmade, so a study never has more than it may. */
@@ -223,11 +223,11 @@ static enum ht_status check_budget(struct change *change,
     const int64_t made = db_study_trials_made(&change->row);
     if (most == 0 || most == before->max_trials || most >= made)
         return HT_OK;
-    struct diag *diag = study_diag(change->req);
+    struct diag *diag = faults_of(change->req);
     diag_error(diag, 0, 0, "maxTrialCount",
                "%lld is below the %lld trials that study %.128s has made",
                (long long)most, (long long)made, change->row.name);
-    return study_fail_by_diag(diag, err);
+    return faults_fail(diag, err);
 }
 
 /* --- storing --- */

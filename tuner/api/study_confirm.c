@@ -4,6 +4,7 @@
 #include "proto/doc/json.h"
 #include "proto/space/constraint.h"
 #include "tuner/api/study.h"
+#include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
@@ -44,7 +45,7 @@ static enum ht_status read_body(struct confirming *now, struct ht_error *err)
     now->seeds = DEFAULT_SEEDS;
     const enum ht_status status =
         trial_body_read(now->req, confirm_fields, now, err);
-    return status == HT_OK ? trial_body_check(now->req, err) : status;
+    return status == HT_OK ? faults_check(now->req, err) : status;
 }
 
 /* Whether clients will run what is asked of a study of theirs: nobody knows,

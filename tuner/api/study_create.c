@@ -15,13 +15,13 @@ static struct job *read_job(struct request *req, enum job_kind kind,
         ht_fail(err, HT_INVALID, "the request has no body");
         return NULL;
     }
-    struct diag *diag = study_diag(req);
+    struct diag *diag = faults_of(req);
     struct job *job = vertex_read(req->body, kind, diag);
     const struct field_reader reader = trial_body_reader(req);
     job_check_new(&reader, (struct place){req->body, ""});
     if (diag->errors == 0)
         return job;
-    study_fail_by_diag(diag, err);
+    faults_fail(diag, err);
     return NULL;
 }
 

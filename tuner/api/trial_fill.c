@@ -49,7 +49,7 @@ static enum ht_status take(struct vizier_call *call,
 static enum ht_status refuse(struct vizier_call *call, bool barren,
                              struct ht_error *err)
 {
-    struct diag *diag = study_diag(call->req);
+    struct diag *diag = faults_of(call->req);
     const struct strings *constraints = &call->job->constraints;
     if (!barren)
         return ht_fail(err, HT_PRECONDITION,
@@ -64,7 +64,7 @@ static enum ht_status refuse(struct vizier_call *call, bool barren,
                    "no point with these values satisfies all of the %zu "
                    "constraints",
                    constraints->n);
-    return study_fail_by_diag(diag, err);
+    return faults_fail(diag, err);
 }
 
 static enum ht_status wait_for_search(struct vizier_call *call,

@@ -1,4 +1,5 @@
 #include "tuner/api/trial_restore.h"
+#include "tuner/ask/faults.h"
 
 #include <math.h>
 #include <string.h>
@@ -250,7 +251,7 @@ static enum ht_status read_body(struct vizier_call *call,
             &reader,
             field_item(&reader, body->measurements, node, body->n_measurements),
             &body->remembered[body->n_measurements]);
-    return trial_body_check(req, err);
+    return faults_check(req, err);
 }
 
 /* --- storing --- */

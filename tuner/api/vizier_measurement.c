@@ -4,6 +4,7 @@
 #include "proto/doc/node.h"
 #include "tuner/api/vizier.h"
 #include "tuner/api/vizier_result.h"
+#include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/db/write.h"
 #include "tuner/study/move.h"
@@ -101,7 +102,7 @@ static enum ht_status read_measurements(struct vizier_call *call,
     } else {
         diag_error(reader.diag, 0, 0, "measurement", "is missing");
     }
-    return trial_body_check(call->req, err);
+    return faults_check(call->req, err);
 }
 
 /* Later is a higher step, or the same step after a longer time. */
@@ -136,7 +137,7 @@ static enum ht_status next_seq(struct vizier_call *call,
         field_error(&reader, told->at,
                     "is not later than the one before, of step %lld",
                     (long long)last.step);
-        return trial_body_check(call->req, err);
+        return faults_check(call->req, err);
     }
     *seq = last.seq + 1;
     return HT_OK;
@@ -241,7 +242,7 @@ static enum ht_status read_completion(struct vizier_call *call,
         result->infeasible = completion.reason == NULL ? "" : completion.reason;
     else if (completion.measurement.node != NULL)
         vizier_result_read(&reader, completion.measurement, call->job, result);
-    return trial_body_check(call->req, err);
+    return faults_check(call->req, err);
 }
 
 static bool is_better(const struct job *job, double value, double than)

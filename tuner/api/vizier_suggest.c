@@ -4,6 +4,7 @@
 #include "proto/doc/json.h"
 #include "tuner/api/operation.h"
 #include "tuner/api/vizier.h"
+#include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/ask/trial_context.h"
 #include "tuner/core/live.h"
@@ -77,7 +78,7 @@ static enum ht_status read_contexts(struct suggesting *now,
                     at.node->count, (long long)now->count);
     else if (at.node->count > CONTEXTS)
         field_error(reader, at, "has over %d items", CONTEXTS);
-    const enum ht_status status = trial_body_check(now->call.req, err);
+    const enum ht_status status = faults_check(now->call.req, err);
     if (status != HT_OK || at.node->count == 0)
         return status;
     const enum ht_status parsed =
@@ -90,7 +91,7 @@ static enum ht_status read_contexts(struct suggesting *now,
          node = node->next, i++)
         trial_context_read(reader, field_item(reader, at, node, i),
                            &constraints, &now->slots[i].context);
-    return trial_body_check(now->call.req, err);
+    return faults_check(now->call.req, err);
 }
 
 static enum ht_status read_body(struct suggesting *now, struct ht_error *err)
@@ -105,7 +106,7 @@ static enum ht_status read_body(struct suggesting *now, struct ht_error *err)
     if (strlen(now->client) > HT_MAX_NAME)
         diag_error(reader.diag, 0, 0, "clientId", "is over %d bytes",
                    HT_MAX_NAME);
-    const enum ht_status status = trial_body_check(req, err);
+    const enum ht_status status = faults_check(req, err);
     if (status != HT_OK)
         return status;
     now->slots =

@@ -5,6 +5,7 @@
 #include "tuner/api/trial_fill.h"
 #include "tuner/api/vizier.h"
 #include "tuner/api/vizier_result.h"
+#include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/ask/trial_context.h"
 #include "tuner/core/live.h"
@@ -184,7 +185,7 @@ static enum ht_status read_addition(struct vizier_call *call,
     else if (addition->measurement.node != NULL)
         vizier_result_read(&reader, addition->measurement, call->job,
                            &addition->result);
-    return trial_body_check(req, err);
+    return faults_check(req, err);
 }
 
 static enum ht_status check_study(const struct vizier_call *call,

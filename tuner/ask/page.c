@@ -14,18 +14,6 @@ enum {
     TOKEN_BYTES = 40  /* with its NUL */
 };
 
-void page_violation(struct request *req, const char *name,
-                    enum ht_status status, const struct ht_error *why)
-{
-    if (status == HT_OK)
-        return;
-    const size_t len = strlen(name);
-    const char *text = why->text;
-    if (strncmp(text, name, len) == 0 && strncmp(text + len, ": ", 2) == 0)
-        text += len + 2;
-    diag_error(study_diag(req), 0, 0, name, "%s", text);
-}
-
 enum ht_status page_number(struct request *req, const char *name,
                            const struct number_range *range, int64_t *value,
                            struct ht_error *err)
@@ -40,10 +28,10 @@ enum ht_status page_number(struct request *req, const char *name,
     long long n = strtoll(text, &end, 10);
     if (errno != 0 || end == text || *end != '\0' || n < range->min ||
         n > range->max) {
-        diag_error(study_diag(req), 0, 0, name,
+        diag_error(faults_of(req), 0, 0, name,
                    "\"%.40s\" is no number from %lld to %lld", text,
                    (long long)range->min, (long long)range->max);
-        return trial_body_check(req, err);
+        return faults_check(req, err);
     }
     *value = n;
     return HT_OK;
@@ -58,9 +46,9 @@ enum ht_status page_choice(struct request *req, const char *name,
     while (text != NULL && choices[n] != NULL && strcmp(choices[n], text) != 0)
         all = arena_printf(req->arena, "%s %s", all, choices[n++]);
     if (choices[n] == NULL) {
-        diag_error(study_diag(req), 0, 0, name, "\"%.40s\" is none of%s", text,
+        diag_error(faults_of(req), 0, 0, name, "\"%.40s\" is none of%s", text,
                    all);
-        return trial_body_check(req, err);
+        return faults_check(req, err);
     }
     *choice = n;
     return HT_OK;
@@ -106,9 +94,9 @@ static enum ht_status read_token(struct request *req, int64_t *id,
         *id = said;
         return HT_OK;
     }
-    diag_error(study_diag(req), 0, 0, "pageToken",
+    diag_error(faults_of(req), 0, 0, "pageToken",
                "\"%.40s\" is none of this list with this filter", text);
-    return trial_body_check(req, err);
+    return faults_check(req, err);
 }
 
 /* --- pages --- */

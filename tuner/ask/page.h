@@ -48,11 +48,6 @@ enum ht_status page_choice(struct request *req, const char *name,
                            const char *const choices[], size_t *choice,
                            struct ht_error *err);
 
-/* Tells a member of the query that could not be read as a violation; nothing
- * when the status is HT_OK. */
-void page_violation(struct request *req, const char *name,
-                    enum ht_status status, const struct ht_error *why);
-
 /* Ends a streamed list: closes the array, adds the token of the last element
  * by its id (0: nothing is left) and the brace. */
 void page_end(struct request *req, int64_t id);

@@ -41,13 +41,13 @@ static void take_pair(struct request *req, const char *takes,
     if (name == NULL && is_system(said->name))
         return;
     if (name == NULL && takes == NULL)
-        diag_error(study_diag(req), 0, 0, said->name,
+        diag_error(faults_of(req), 0, 0, said->name,
                    "is unknown: this method takes nothing in the query");
     else if (name == NULL)
-        diag_error(study_diag(req), 0, 0, said->name,
+        diag_error(faults_of(req), 0, 0, said->name,
                    "is unknown: this method takes %s", takes);
     else if (request_query(req, name) != NULL)
-        diag_error(study_diag(req), 0, 0, name, "is said twice");
+        diag_error(faults_of(req), 0, 0, name, "is said twice");
     else
         items[req->query.n++] = (struct pair){name, said->value};
 }
@@ -61,5 +61,5 @@ enum ht_status query_take(struct request *req, const char *takes,
     req->query = (struct pairs){.items = items};
     for (size_t i = 0; i < said->n; i++)
         take_pair(req, takes, &said->items[i], items);
-    return trial_body_check(req, err);
+    return faults_check(req, err);
 }

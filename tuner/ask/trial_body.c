@@ -9,13 +9,7 @@
 struct field_reader trial_body_reader(struct request *req)
 {
     return (struct field_reader){
-        .diag = study_diag(req), .arena = req->arena, .null_is_absent = true};
-}
-
-enum ht_status trial_body_check(struct request *req, struct ht_error *err)
-{
-    const struct diag *diag = study_diag(req);
-    return diag->errors == 0 ? HT_OK : study_fail_by_diag(diag, err);
+        .diag = faults_of(req), .arena = req->arena, .null_is_absent = true};
 }
 
 bool trial_body_is_message(const struct request *req)
@@ -35,7 +29,7 @@ enum ht_status trial_body_read(struct request *req, const struct field fields[],
     const struct field_reader reader = trial_body_reader(req);
     if (req->body != NULL)
         field_read_map(&reader, (struct place){req->body, ""}, fields, into);
-    return trial_body_check(req, err);
+    return faults_check(req, err);
 }
 
 static void require(const struct field_reader *reader, struct place at,

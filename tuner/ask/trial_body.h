@@ -37,8 +37,6 @@ enum ht_status trial_body_read(struct request *req, const struct field fields[],
 enum ht_status trial_body_none(struct request *req, struct ht_error *err);
 /* Whether its members can be looked at, whatever faults were found in some. */
 bool trial_body_is_message(const struct request *req);
-/* HT_INVALID when the reader found a fault, with the first one. */
-enum ht_status trial_body_check(struct request *req, struct ht_error *err);
 
 /* Reads a list of TrialParameter, each with a value and the name of a parameter
  * of the space, which is given once; returns how many are without fault. */

@@ -1,5 +1,6 @@
 /* entries:list of Cloud Logging: what jobs printed and what happened to them,
  * in the order of time. */
+#include "tuner/ask/faults.h"
 #include "tuner/read/reader.h"
 
 #include <stdio.h>
@@ -180,7 +181,7 @@ static enum ht_status read_question(struct request *req, struct asked *asked,
     read_token(req, question.token, asked);
     const int64_t size = question.size == 0 ? SIZE_USUAL : question.size;
     asked->size = page_most(req, size < PAGE_MOST ? (size_t)size : PAGE_MOST);
-    return trial_body_check(req, err);
+    return faults_check(req, err);
 }
 
 /* --- the answer --- */

@@ -1,4 +1,5 @@
 #include "tuner/read/list.h"
+#include "tuner/ask/faults.h"
 
 #include <string.h>
 
@@ -133,12 +134,12 @@ static enum ht_status read_query(struct walk *walk, struct ht_error *err)
     enum ht_status status =
         filter_read(req->arena, request_query(req, "filter"),
                     collection->fields, &walk->filter, &why);
-    page_violation(req, "filter", status, &why);
+    faults_add(req, "filter", status, &why);
     status = read_mask_read(req->arena, request_query(req, "readMask"),
                             resource_members_of(collection->message),
                             &walk->mask, &why);
-    page_violation(req, "readMask", status, &why);
-    return trial_body_check(req, err);
+    faults_add(req, "readMask", status, &why);
+    return faults_check(req, err);
 }
 
 enum ht_status list_answer(struct reader *reader, struct request *req,

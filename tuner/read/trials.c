@@ -1,3 +1,4 @@
+#include "tuner/ask/faults.h"
 #include "tuner/read/reader.h"
 
 #include <string.h>
@@ -49,8 +50,8 @@ enum ht_status read_trials(struct reader *reader, struct request *req,
     page_read(req, &walk.page, err);
     enum ht_status status = filter_read(
         req->arena, request_query(req, "filter"), fields, &walk.filter, &why);
-    page_violation(req, "filter", status, &why);
-    status = trial_body_check(req, err);
+    faults_add(req, "filter", status, &why);
+    status = faults_check(req, err);
     if (status == HT_OK)
         status = read_find_study(reader, req, &walk.study, &walk.job, err);
     if (status != HT_OK)

@@ -1,4 +1,5 @@
 #include "proto/doc/json.h"
+#include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/read/reader.h"
 #include "tuner/search/pareto_trials.h"
@@ -19,7 +20,7 @@ enum ht_status read_lookup(struct reader *reader, struct request *req,
     if (status == HT_OK && display == NULL) {
         diag_error(trial_body_reader(req).diag, 0, 0, "displayName",
                    "is missing");
-        status = trial_body_check(req, err);
+        status = faults_check(req, err);
     }
     if (status == HT_OK)
         status = db_study_by_display(reader->db, req->arena, &req->scope,

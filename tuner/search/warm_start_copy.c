@@ -37,10 +37,10 @@ static const char *place_of(const struct copying *copying, size_t i)
 static enum ht_status refuse(const struct copying *copying, size_t i,
                              const char *text, struct ht_error *err)
 {
-    struct diag *faults = study_diag(copying->req);
+    struct diag *faults = faults_of(copying->req);
     diag_error(faults, 0, 0, place_of(copying, i), "study \"%.100s\" %s",
                copying->job->warm_start.items[i], text);
-    return study_fail_by_diag(faults, err);
+    return faults_fail(faults, err);
 }
 
 /* --- which studies --- */

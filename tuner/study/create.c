@@ -143,13 +143,13 @@ static enum ht_status create_only_trial(struct core *core, struct request *req,
 static enum ht_status check_server(struct core *core, struct request *req,
                                    struct making *making, struct ht_error *err)
 {
-    struct diag *errors = study_diag(req);
+    struct diag *errors = faults_of(req);
     diag_init(&making->warnings, req->arena, "request", NULL, 0);
     metrics_file_check(req->body, making->job, errors);
     can_run_check(core, making->job, errors, &making->warnings);
     webhook_board_check(core_options_of(core)->webhooks, making->job,
                         "hypertune.", errors, &making->warnings);
-    return errors->errors == 0 ? HT_OK : study_fail_by_diag(errors, err);
+    return errors->errors == 0 ? HT_OK : faults_fail(errors, err);
 }
 
 /* The path of a member as it is called where the job comes from. */
@@ -212,7 +212,7 @@ static enum ht_status begin(struct core *core, struct request *req,
             : warm_start_copy(core, req, making->job, making->id,
                               &making->warnings, err);
     if (status == HT_OK)
-        status = note_warnings(core, making, study_diag(req), err);
+        status = note_warnings(core, making, faults_of(req), err);
     if (status == HT_OK)
         status = note_warnings(core, making, &making->warnings, err);
     if (status == HT_OK && making->job->kind == JOB_CUSTOM)
