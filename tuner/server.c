@@ -17,6 +17,7 @@
 #include "tuner/local_runners.h"
 #include "tuner/logs/logs.h"
 #include "tuner/notify.h"
+#include "tuner/parts.h"
 #include "tuner/read/reader.h"
 #include "tuner/runners/last_seen.h"
 #include "tuner/webhook/webhooks.h"
@@ -155,6 +156,7 @@ static void on_seen(void *context, const char *runner, int64_t wall_ms)
 static enum ht_status start_core(struct server *server, struct ht_error *err)
 {
     const struct core_options options = {
+        .parts = server_parts,
         .data_dir = server->dir.path,
         .runner_token = server->dir.runner_token,
         .hold_ms = HOLD_MS,
@@ -263,6 +265,11 @@ static void stop_gate(struct server *server)
     gate_free(server->gate);
 }
 
+static void publish(void *stream, int64_t study, int64_t revision)
+{
+    sse_publish(stream, study, revision);
+}
+
 static enum ht_status start_readers(struct server *server, struct ht_error *err)
 {
     char *path = datadir_path(&server->dir, "hypertune.db");
@@ -278,7 +285,8 @@ static enum ht_status start_readers(struct server *server, struct ht_error *err)
     };
     struct reader_options options = {.path = path,
                                      .logs = server->logs,
-                                     .sse = server->sse,
+                                     .publish = publish,
+                                     .stream = server->sse,
                                      .facts = &server->facts,
                                      .threads = N_READERS};
     enum ht_status status = reader_start(&options, &server->readers, err);

@@ -62,7 +62,7 @@ static void forget_oldest(struct operation_table *operations)
 /* `data` is the name and the text, each with its NUL. */
 static void apply_keep(struct core *core, const void *data)
 {
-    struct operation_table *operations = core_operations(core);
+    struct operation_table *operations = core_part(core, CORE_OPERATIONS);
     const char *name = data, *text = name + strlen(name) + 1;
     const size_t bytes = strlen(name) + strlen(text) + 2;
     while (operations->next - operations->oldest >= KEPT ||
@@ -199,7 +199,7 @@ static bool is_below(const char *parent, const char *name)
 static struct kept_operation *find(struct core *core, const struct request *req,
                                    struct ht_error *err)
 {
-    struct operation_table *operations = core_operations(core);
+    struct operation_table *operations = core_part(core, CORE_OPERATIONS);
     const char *parent = parent_of(req);
     for (size_t i = 0; i < KEPT; i++) {
         struct kept_operation *place = &operations->places[i];
@@ -227,7 +227,7 @@ enum ht_status operation_get(struct core *core, struct request *req,
 
 static void apply_forget(struct core *core, const void *data)
 {
-    struct operation_table *operations = core_operations(core);
+    struct operation_table *operations = core_part(core, CORE_OPERATIONS);
     const int64_t *number = data;
     struct kept_operation *place = &operations->places[*number % KEPT];
     if (place->number == *number)
@@ -283,7 +283,7 @@ static enum ht_status read_query(struct request *req, struct page *page,
 enum ht_status operation_list(struct core *core, struct request *req,
                               struct ht_error *err)
 {
-    struct operation_table *operations = core_operations(core);
+    struct operation_table *operations = core_part(core, CORE_OPERATIONS);
     struct page page;
     const struct filter *filter;
     const enum ht_status status = read_query(req, &page, &filter, err);

@@ -1,4 +1,5 @@
 #include "proto/doc/json.h"
+#include "tuner/api/trial.h"
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"

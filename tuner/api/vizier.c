@@ -1,6 +1,7 @@
 #include "tuner/api/vizier.h"
 
 #include "proto/doc/json.h"
+#include "tuner/api/trial.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/study/move.h"

@@ -2,6 +2,7 @@
 
 #include "proto/doc/json.h"
 #include "tuner/api/operation.h"
+#include "tuner/api/trial.h"
 #include "tuner/api/vizier.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/core/live.h"

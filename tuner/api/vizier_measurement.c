@@ -7,9 +7,9 @@
 #include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/db/write.h"
+#include "tuner/study/measured.h"
 #include "tuner/study/move.h"
 #include "tuner/study/report_batch.h"
-#include "tuner/wire/report.h"
 
 enum { MOST_MEASUREMENTS = 10000 }; /* of one trial */
 
@@ -182,8 +182,7 @@ static enum ht_status store_all(struct vizier_call *call,
     if (status != HT_OK || list->n == 0)
         return status;
     status = db_trial_set_latest(core_db(call->core), trial, err);
-    return status == HT_OK ? report_note_measured(call->core, trial, err)
-                           : status;
+    return status == HT_OK ? measured_note(call->core, trial, err) : status;
 }
 
 enum ht_status vizier_add_measurement(struct core *core, struct request *req,

@@ -2,6 +2,7 @@
 
 #include "proto/base/limits.h"
 #include "proto/space/part.h"
+#include "tuner/api/trial.h"
 #include "tuner/api/trial_fill.h"
 #include "tuner/api/vizier.h"
 #include "tuner/api/vizier_result.h"

@@ -5,7 +5,6 @@
 
 #include "proto/base/clock.h"
 #include "tuner/base/exposition.h"
-#include "tuner/http/route.h"
 
 enum { BUCKETS_MOST = 16, ROUTES_MOST = 160 };
 
@@ -113,20 +112,23 @@ enum { CODES = sizeof codes / sizeof *codes };
 /* By route, then those without one. */
 static _Atomic uint64_t answers[ROUTES_MOST + 1][CODES];
 
-static size_t route_index(const struct route *route)
+static size_t n_routes;
+static meter_route *name_route;
+
+void meter_name_routes(size_t n, meter_route *name)
 {
-    const size_t at =
-        route == NULL ? ROUTES_MOST : (size_t)(route - route_table);
-    return at < ROUTES_MOST ? at : ROUTES_MOST;
+    n_routes = n < ROUTES_MOST ? n : ROUTES_MOST;
+    name_route = name;
 }
 
-void meter_http(const struct route *route, int code)
+void meter_http(size_t route, int code)
 {
     size_t at = 0;
     while (at + 1 < CODES && codes[at] != code)
         at++;
-    atomic_fetch_add_explicit(&answers[route_index(route)][at], 1,
-                              memory_order_relaxed);
+    atomic_fetch_add_explicit(
+        &answers[route < n_routes ? route : ROUTES_MOST][at], 1,
+        memory_order_relaxed);
 }
 
 static void write_route(const char *method, const char *pattern, size_t index,
@@ -152,8 +154,11 @@ static void write_http(struct text *out)
 {
     exposition_family(out, "hypertune_http_requests_total", "counter",
                       "Answers over HTTP by route and status.");
-    for (size_t i = 0; i < route_count && i < ROUTES_MOST; i++)
-        write_route(route_table[i].method, route_table[i].pattern, i, out);
+    for (size_t i = 0; i < n_routes; i++) {
+        const char *method, *pattern;
+        name_route(i, &method, &pattern);
+        write_route(method, pattern, i, out);
+    }
     write_route("", "none", ROUTES_MOST, out);
 }
 

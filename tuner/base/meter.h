@@ -6,11 +6,10 @@
 #ifndef HT_TUNER_BASE_METER_H
 #define HT_TUNER_BASE_METER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/base/text.h"
-
-struct route;
 
 enum meter_count {
     METER_ATTEMPTS_STARTED,
@@ -46,8 +45,14 @@ void meter_observe(enum meter_spread spread, double value);
 /* Seconds since a clock_monotonic_us() moment. */
 void meter_observe_since(enum meter_spread spread, int64_t begun_us);
 
-/* One answer over HTTP; route is NULL when no path was meant. */
-void meter_http(const struct route *route, int code);
+/* Names the n routes of HTTP, for their labels; once, before the first
+ * meter_http(). */
+typedef void meter_route(size_t route, const char **method,
+                         const char **pattern);
+void meter_name_routes(size_t n, meter_route *name);
+/* One answer over HTTP; METER_NO_ROUTE when its path was none. */
+#define METER_NO_ROUTE SIZE_MAX
+void meter_http(size_t route, int code);
 
 /* Appends all of it in Prometheus' text format. */
 void meter_write(struct text *out);

@@ -6,18 +6,11 @@
 #include <time.h>
 
 #include "proto/base/token.h"
-#include "tuner/api/operation.h"
 #include "tuner/base/meter.h"
 #include "tuner/core/internal.h"
 #include "tuner/core/live.h"
-#include "tuner/core/worker.h"
 #include "tuner/db/checkpoint.h"
 #include "tuner/db/write.h"
-#include "tuner/runners/machine_types.h"
-#include "tuner/search/search.h"
-#include "tuner/search/stop_worker.h"
-#include "tuner/study/settle.h"
-#include "tuner/wire/runner_online.h"
 
 /* --- what handlers see --- */
 
@@ -39,6 +32,11 @@ int64_t core_wall_ms(const struct core *core)
 const struct core_options *core_options_of(const struct core *core)
 {
     return &core->options;
+}
+
+const char *core_path(const struct core *core)
+{
+    return core->path;
 }
 
 const char *core_report_url(const struct core *core)
@@ -66,25 +64,9 @@ enum ht_status core_job(struct core *core, int64_t study,
     return status;
 }
 
-struct operation_table *core_operations(struct core *core)
+void *core_part(struct core *core, enum core_part_id id)
 {
-    return core->operations;
-}
-
-struct worker *core_search(struct core *core)
-{
-    return core->search;
-}
-
-struct worker *core_judge(struct core *core)
-{
-    return core->judge;
-}
-
-const struct machine_types *core_machines(struct core *core)
-{
-    machine_types_refresh(core->machines, core->now_ms);
-    return core->machines;
+    return core->parts[id];
 }
 
 const char *core_actor(const struct core *core)
@@ -164,15 +146,14 @@ static enum ht_status choose_server_id(struct core *core, struct ht_error *err)
 
 static void release(struct core *core)
 {
-    worker_stop(core->search);
-    worker_stop(core->judge);
+    for (size_t i = CORE_PARTS; i-- > 0;)
+        if (core->options.parts[i].stop != NULL)
+            core->options.parts[i].stop(core->parts[i]);
     checkpoint_stop(core->checkpoint);
     if (core->db != NULL)
         db_checkpoint(core->db, true, NULL);
     db_close(core->db);
     live_free(core->memory);
-    machine_types_free(core->machines);
-    operation_table_free(core->operations);
     transaction_fini(&core->group);
     pthread_cond_destroy(&core->wake);
     pthread_mutex_destroy(&core->lock);
@@ -196,8 +177,6 @@ static struct core *make(const struct core_options *options)
     core->options.data_dir = core->data_dir;
     core->options.runner_token = core->runner_token;
     core->memory = live_new();
-    core->machines = machine_types_new(core->data_dir);
-    core->operations = operation_table_new();
     transaction_init(&core->group);
     queue_init(&core->queue);
     queue_init(&core->held);
@@ -220,16 +199,11 @@ static enum ht_status prepare(struct core *core, struct ht_error *err)
         status = choose_server_id(core, err);
     if (status == HT_OK)
         status = checkpoint_start(core->path, &core->checkpoint, err);
-    if (status == HT_OK)
-        status = search_start(core, core->path, &core->search, err);
-    if (status == HT_OK)
-        status = stop_worker_start(core, core->path, &core->judge, err);
     core_look_at_clocks(core);
     core->quiet_since_ms = core->now_ms;
-    if (status == HT_OK)
-        status = runner_online_recover(core, err);
-    if (status == HT_OK)
-        status = study_recover(core, err);
+    for (size_t i = 0; status == HT_OK && i < CORE_PARTS; i++)
+        if (core->options.parts[i].start != NULL)
+            status = core->options.parts[i].start(core, &core->parts[i], err);
     if (status == HT_OK)
         core_update_busy(core);
     return status;

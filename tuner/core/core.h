@@ -17,19 +17,47 @@
 struct core;
 struct db;
 struct job;
-struct machine_types;
 struct live;
-struct operation_table;
 struct webhook_board;
-struct worker;
+
+/* One due thing of a tick; its failure takes back only itself. */
+typedef enum ht_status core_tick_part(struct core *core, struct ht_error *err);
+
+/* The parts of the server that live on the core's thread. The core knows them
+ * by this table alone; server.c hands it over. */
+enum core_part_id {
+    CORE_MACHINE_TYPES, /* struct machine_types */
+    CORE_OPERATIONS,    /* struct operation_table */
+    CORE_SEARCH,        /* struct worker */
+    CORE_STOP_WORKER,   /* the same */
+    CORE_STUDIES,
+    CORE_RUNNERS,
+    CORE_MEASURED,
+    CORE_PARTS
+};
+
+struct core_part { /* every function may be NULL */
+    /* Begins it, in the table's order; the database is open. *data is its own,
+     * see core_part(). */
+    enum ht_status (*start)(struct core *core, void **data,
+                            struct ht_error *err);
+    void (*stop)(void *data); /* after the thread has ended; accepts NULL */
+    core_tick_part *tick;
+    int64_t (*deadline)(struct core *core); /* of the next tick, monotonic */
+    /* What is due of a touched study, before the COMMIT. HT_NOT_FOUND: it is
+     * gone. */
+    enum ht_status (*settle)(struct core *core, int64_t study,
+                             struct ht_error *err);
+};
 
 struct core_options {
-    const char *data_dir;     /* absolute */
-    const char *server_id;    /* 8 hex digits; NULL: the database's own */
-    const char *runner_token; /* what control messages must carry */
-    int64_t hold_ms;          /* of a lease poll; 20,000 */
-    int64_t lost_after_ms;    /* silence of a runner; 30,000 */
-    int64_t retry_ms;         /* before a start again, doubled by each; 1,000 */
+    const struct core_part *parts; /* CORE_PARTS of them */
+    const char *data_dir;          /* absolute */
+    const char *server_id;         /* 8 hex digits; NULL: the database's own */
+    const char *runner_token;      /* what control messages must carry */
+    int64_t hold_ms;               /* of a lease poll; 20,000 */
+    int64_t lost_after_ms;         /* silence of a runner; 30,000 */
+    int64_t retry_ms; /* before a start again, doubled by each; 1,000 */
     /* Called on the core thread after each commit, for every study that got
      * a new revision; REVISION_DELETED when it is shown no more. */
     void (*on_revision)(void *context, int64_t study, int64_t revision);
@@ -73,17 +101,16 @@ struct db *core_db(struct core *core);
 int64_t core_now_ms(const struct core *core);  /* monotonic, fixed per group */
 int64_t core_wall_ms(const struct core *core); /* the same moment as shown */
 const struct core_options *core_options_of(const struct core *core);
+/* Of hypertune.db, for threads that read it beside the core. */
+const char *core_path(const struct core *core);
 const char *core_report_url(const struct core *core); /* NULL: none */
 struct live *core_memory(struct core *core);
 /* The parsed spec of a study, as live_job(): its row is read only when it is
  * not there yet. HT_NOT_FOUND */
 enum ht_status core_job(struct core *core, int64_t study,
                         const struct job **job, struct ht_error *err);
-struct operation_table *core_operations(struct core *core);
-struct worker *core_search(struct core *core);
-struct worker *core_judge(struct core *core);
-/* What machine types stand for, as the admin's file says now. */
-const struct machine_types *core_machines(struct core *core);
+/* What a part keeps, as its start() made it; fixed from core_start() on. */
+void *core_part(struct core *core, enum core_part_id id);
 /* Who causes the events of now: who asks, while a request is handled, and
  * otherwise "core". A handler that knows better says so for the rest of its
  * request; the text lives as long as that. */
@@ -99,9 +126,7 @@ bool core_is_here(const struct core *core);
 typedef void core_deferred(struct core *core, const void *data);
 void core_defer(struct core *core, core_deferred *apply, const void *data,
                 size_t size);
-/* One due thing of tick(); its failure takes back only itself. */
-typedef enum ht_status core_tick_part(struct core *core, struct ht_error *err);
-/* The study is settled (study_settle) before the COMMIT of this group. */
+/* The study is settled before the COMMIT of this group. */
 void core_touch(struct core *core, int64_t study);
 /* Tells on_revision after the COMMIT. */
 void core_note_revision(struct core *core, int64_t study, int64_t revision);

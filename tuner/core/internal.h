@@ -35,9 +35,7 @@ struct core {
     struct db *db; /* NULL: broken, to be opened again */
     struct checkpoint *checkpoint;
     struct live *memory;
-    struct machine_types *machines;
-    struct operation_table *operations;
-    struct worker *search, *judge;
+    void *parts[CORE_PARTS]; /* what each keeps */
     struct transaction group;
     int64_t group_number;
     struct queue held; /* answered polls that wait for news */

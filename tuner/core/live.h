@@ -16,10 +16,15 @@
 #include "proto/job/job.h"
 #include "tuner/core/runner_rules.h"
 #include "tuner/db/rows.h"
-#include "tuner/search/search.h"
 
 /* A deadline that never comes. */
 #define MEMORY_NEVER INT64_MAX
+
+struct suggestion {
+    const char *params; /* canonical point */
+    const char *why;    /* JSON, see reason_json.h */
+    bool repeats;       /* a tried point, to be measured again */
+};
 
 struct live_suggestion {      /* what a search found for clients */
     struct arena *arena;      /* holds all texts; NULL: there is none */

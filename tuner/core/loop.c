@@ -6,9 +6,6 @@
 #include "tuner/core/live.h"
 #include "tuner/db/checkpoint.h"
 #include "tuner/db/write.h"
-#include "tuner/study/settle.h"
-#include "tuner/wire/report.h"
-#include "tuner/wire/runner_online.h"
 
 enum {
     GROUP_REQUESTS = 1000, /* knee of the measured group-commit curve */
@@ -75,7 +72,11 @@ static enum ht_status work_settle(struct core *core, void *data,
                                   struct ht_error *err)
 {
     const int64_t *study = data;
-    return study_settle(core, *study, err);
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && i < CORE_PARTS; i++)
+        if (core->options.parts[i].settle != NULL)
+            status = core->options.parts[i].settle(core, *study, err);
+    return status;
 }
 
 /* Settling may touch further studies; they are appended and settled too. */
@@ -276,11 +277,11 @@ static enum ht_status work_tick(struct core *core, void *data,
 
 static void tick_in_group(struct core *core)
 {
-    static core_tick_part *const parts[] = {study_tick, runner_online_tick,
-                                            report_tick};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = 0; i < CORE_PARTS; i++) {
         struct ht_error err;
-        core_tick_part *part = parts[i];
+        core_tick_part *part = core->options.parts[i].tick;
+        if (part == NULL)
+            continue;
         if (!db_in_transaction(core->db))
             return;
         if (in_savepoint(core, work_tick, &part, &err) != HT_OK)
@@ -296,9 +297,10 @@ static int64_t earliest(int64_t a, int64_t b)
 
 static int64_t next_deadline(struct core *core)
 {
-    int64_t next =
-        earliest(runner_online_deadline(core), report_deadline(core));
-    next = earliest(next, study_deadline(core));
+    int64_t next = MEMORY_NEVER;
+    for (size_t i = 0; i < CORE_PARTS; i++)
+        if (core->options.parts[i].deadline != NULL)
+            next = earliest(next, core->options.parts[i].deadline(core));
     for (const struct request *req = core->held.first; req != NULL;
          req = req->next)
         next = earliest(next, req->held_until_ms);

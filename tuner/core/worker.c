@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "proto/base/clock.h"
+#include "tuner/core/core.h"
 
 enum { REST_MS = 1000 }; /* at most */
 
 struct waiting {
     struct worker_question question;
-    char *text; /* owned, the question's */
+    char *context; /* owned, the question's */
     int64_t asked_us;
     struct waiting *next;
 };
@@ -23,6 +24,7 @@ struct remembered {
 
 struct worker {
     const struct worker_role *role;
+    const struct worker_receiver *receiver;
     struct core *core;
     char *path;
     pthread_t thread;
@@ -89,7 +91,7 @@ enum ht_status worker_read(struct worker *worker, int64_t study, void **out,
 
 static void drop(struct waiting *waiting)
 {
-    free(waiting->text);
+    free(waiting->context);
     free(waiting);
 }
 
@@ -118,6 +120,46 @@ static void rest(struct worker *worker, int64_t ms)
     pthread_mutex_unlock(&worker->lock);
 }
 
+/* The way of an answer through the core's queue. */
+struct parcel {
+    const struct worker *worker;
+    const void *answer;
+};
+
+static enum ht_status handle_answer(struct core *core, struct request *req,
+                                    struct ht_error *err)
+{
+    const struct parcel *parcel = req->owner;
+    text_puts(&req->reply, "{}");
+    return parcel->worker->receiver->store(core, parcel->answer, err);
+}
+
+static void end_answer(struct request *req)
+{
+    const struct parcel *parcel = req->owner;
+    const struct worker *worker = parcel->worker;
+    if (req->status != HT_OK && core_is_here(worker->core))
+        worker->receiver->give_up(worker->core, parcel->answer);
+    request_free(req);
+}
+
+static void answer(struct worker *worker,
+                   const struct worker_question *question)
+{
+    struct request *req = request_new();
+    struct parcel *parcel = arena_alloc(req->arena, 1, sizeof *parcel);
+    parcel->worker = worker;
+    parcel->answer = worker->role->answer(worker, question, req->arena);
+    if (parcel->answer == NULL) {
+        request_free(req);
+        return;
+    }
+    req->owner = parcel;
+    req->handle = handle_answer;
+    req->answer = end_answer;
+    core_post(worker->core, req);
+}
+
 static void *run(void *argument)
 {
     struct worker *worker = argument;
@@ -125,7 +167,7 @@ static void *run(void *argument)
     struct waiting *waiting;
     while ((waiting = take(worker)) != NULL) {
         const int64_t begun_ms = clock_monotonic_ms();
-        role->answer(worker, worker->core, &waiting->question);
+        answer(worker, &waiting->question);
         meter_observe_since(role->spread, waiting->asked_us);
         drop(waiting);
         rest(worker, role->rests * (clock_monotonic_ms() - begun_ms));
@@ -136,9 +178,10 @@ static void *run(void *argument)
 static bool is_same(const struct worker_question *a,
                     const struct worker_question *b)
 {
-    return a->study == b->study && a->number == b->number && a->n == b->n &&
-           (a->text == NULL || b->text == NULL ? a->text == b->text
-                                               : strcmp(a->text, b->text) == 0);
+    return a->study == b->study && a->first == b->first && a->n == b->n &&
+           (a->context == NULL || b->context == NULL
+                ? a->context == b->context
+                : strcmp(a->context, b->context) == 0);
 }
 
 void worker_ask(struct worker *worker, const struct worker_question *question)
@@ -151,8 +194,9 @@ void worker_ask(struct worker *worker, const struct worker_question *question)
         struct waiting *waiting = ht_xcalloc(1, sizeof *waiting);
         waiting->question = *question;
         waiting->asked_us = clock_monotonic_us();
-        if (question->text != NULL)
-            waiting->question.text = waiting->text = ht_xstrdup(question->text);
+        if (question->context != NULL)
+            waiting->question.context = waiting->context =
+                ht_xstrdup(question->context);
         *worker->last = waiting;
         worker->last = &waiting->next;
         pthread_cond_signal(&worker->wake);
@@ -172,21 +216,23 @@ static void release(struct worker *worker)
     for (size_t i = 0; i < worker->role->studies; i++)
         worker->role->free(worker->known[i].memory);
     free(worker->known);
+    free(worker->path);
     db_close(worker->db);
     pthread_cond_destroy(&worker->wake);
     pthread_mutex_destroy(&worker->lock);
-    free(worker->path);
     free(worker);
 }
 
-enum ht_status worker_start(const struct worker_role *role, struct core *core,
-                            const char *path, struct worker **out,
-                            struct ht_error *err)
+enum ht_status worker_start(const struct worker_role *role,
+                            const struct worker_receiver *receiver,
+                            struct core *core, const char *path,
+                            struct worker **out, struct ht_error *err)
 {
     struct worker *worker = ht_xcalloc(1, sizeof *worker);
     worker->role = role;
-    worker->core = core;
+    worker->receiver = receiver;
     worker->path = ht_xstrdup(path);
+    worker->core = core;
     worker->last = &worker->first;
     worker->known = ht_xcalloc(role->studies, sizeof *worker->known);
     pthread_mutex_init(&worker->lock, NULL);

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "tuner/base/meter.h"
 #include "tuner/db/db.h"
@@ -19,9 +20,9 @@ struct worker;
 
 struct worker_question {
     int64_t study;
-    int64_t number;   /* of what, the role knows */
-    size_t n;         /* how many from there */
-    const char *text; /* of what kind, the role knows; NULL: of any */
+    int64_t first; /* of the n that it is about: points or trials */
+    size_t n;
+    const char *context; /* that the points have the values of; NULL: any */
 };
 
 /* What one kind of worker does. All but new and free may be slow. */
@@ -36,21 +37,33 @@ struct worker_role {
     /* Brings it up to date inside the reader's transaction; after a failure it
      * is freed. */
     enum ht_status (*read)(void *memory, struct db *db, struct ht_error *err);
-    /* Sends the answer through the core's queue, whatever it is. */
-    void (*answer)(struct worker *worker, struct core *core,
-                   const struct worker_question *question);
+    /* The answer, also of a question that failed, in `arena`; NULL: there is
+     * nothing to store. */
+    const void *(*answer)(struct worker *worker,
+                          const struct worker_question *question,
+                          struct arena *arena);
+};
+
+/* Who takes the answers of a worker, each once, on the core thread. */
+struct worker_receiver {
+    /* Stores it, as the handler of a request would. */
+    enum ht_status (*store)(struct core *core, const void *answer,
+                            struct ht_error *err);
+    /* It could not be stored. */
+    void (*give_up)(struct core *core, const void *answer);
 };
 
 /* Starts one for the database at `path`, which is opened when it is first
- * read. `role` outlives the worker. */
-enum ht_status worker_start(const struct worker_role *role, struct core *core,
-                            const char *path, struct worker **worker,
-                            struct ht_error *err);
+ * read. `role` and `receiver` outlive the worker. */
+enum ht_status worker_start(const struct worker_role *role,
+                            const struct worker_receiver *receiver,
+                            struct core *core, const char *path,
+                            struct worker **worker, struct ht_error *err);
 /* Questions that wait are dropped. Accepts NULL. */
 void worker_stop(struct worker *worker);
 
-/* Questions are answered in turn; equal ones that wait are one. The text is
- * copied. Any thread. */
+/* Questions are answered in turn; equal ones that wait are one. The context
+ * is copied. Any thread. */
 void worker_ask(struct worker *worker, const struct worker_question *question);
 
 /* For answer(): the study's memory, up to date, until the next call. */

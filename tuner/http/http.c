@@ -68,7 +68,9 @@ static void on_completed(void *context, struct MHD_Connection *connection,
     const union MHD_ConnectionInfo *sent =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_HTTP_STATUS);
     if (sent != NULL)
-        meter_http(call->route, (int)sent->http_status);
+        meter_http(call->route == NULL ? METER_NO_ROUTE
+                                       : (size_t)(call->route - route_table),
+                   (int)sent->http_status);
     peers_enter(http->peers, call->peer, PEER_IDLE);
     call_end(call);
     *call_context = NULL;
@@ -237,12 +239,19 @@ static void stop_clock(struct http *http)
     pthread_join(http->clock, NULL);
 }
 
+static void name_route(size_t route, const char **method, const char **pattern)
+{
+    *method = route_table[route].method;
+    *pattern = route_table[route].pattern;
+}
+
 enum ht_status http_start(const struct http_options *options, struct http **out,
                           struct ht_error *err)
 {
     struct http *http = ht_xcalloc(1, sizeof *http);
     http->options = *options;
     http->peers = peers_new();
+    meter_name_routes(route_count, name_route);
     atomic_store(&http->active_ms, clock_monotonic_ms());
     pthread_mutex_init(&http->lock, NULL);
     pthread_condattr_t attr;

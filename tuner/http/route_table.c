@@ -1,3 +1,4 @@
+#include "tuner/api/trial.h"
 #include "tuner/http/route.h"
 
 #include "tuner/api/aip.h"

@@ -18,7 +18,6 @@ struct logs;
 struct reader_pool;
 struct replay;
 struct last_seen;
-struct sse;
 struct webhook_board;
 
 enum { READER_SLICE_MS = 2000, READERS_MOST = 4 };
@@ -33,10 +32,14 @@ struct server_facts {
 };
 
 /* What a handler is given; valid during one call. */
+/* Takes a study's revision for the streams of events. */
+typedef void revision_publisher(void *stream, int64_t study, int64_t revision);
+
 struct reader {
     struct db *db; /* inside a snapshot */
     struct logs *logs;
-    struct sse *sse;
+    revision_publisher *publish; /* what a stream of events begins with */
+    void *stream;
     const struct server_facts *facts;
     const char *damage;      /* why the server is read-only, NULL: it is not */
     int64_t deadline_ms;     /* monotonic */
@@ -55,7 +58,8 @@ typedef enum ht_status reader_handler(struct reader *reader,
 struct reader_options {
     const char *path; /* of hypertune.db */
     struct logs *logs;
-    struct sse *sse;
+    revision_publisher *publish; /* what a stream of events begins with */
+    void *stream;
     const struct server_facts *facts;
     size_t threads; /* 1 to READERS_MOST */
 };

@@ -43,9 +43,9 @@ static int64_t batch_begin(const struct reason_json_origin *origin)
 }
 
 /* For this point and those of its batch before it. */
-static struct search_question asked_by(const struct reason_json_origin *origin)
+static struct worker_question asked_by(const struct reason_json_origin *origin)
 {
-    return (struct search_question){.ordinal = batch_begin(origin),
+    return (struct worker_question){.first = batch_begin(origin),
                                     .n = (size_t)origin->batch + 1,
                                     .context = origin->context};
 }
@@ -53,9 +53,9 @@ static struct search_question asked_by(const struct reason_json_origin *origin)
 static bool asks_alike(const struct replay_question *question,
                        const struct reason_json_origin *origin)
 {
-    const struct search_question *asked = &question->asked;
+    const struct worker_question *asked = &question->asked;
     return asked->n > 0 && question->revision == origin->revision &&
-           asked->ordinal == batch_begin(origin) &&
+           asked->first == batch_begin(origin) &&
            question->max_trials == origin->max_trials &&
            trial_context_is(asked->context, origin->context);
 }
@@ -216,7 +216,7 @@ static enum ht_status find_moment(struct reader *reader, struct request *req,
     *question = (struct replay_question){
         .revision = study->revision,
         .max_trials = job->max_trials,
-        .asked = {.ordinal = db_study_trials_made(study)}};
+        .asked = {.first = db_study_trials_made(study)}};
     if (from == NULL)
         return HT_OK;
     const enum ht_status status =

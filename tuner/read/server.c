@@ -7,7 +7,6 @@
 #include "proto/doc/json.h"
 #include "tuner/ask/page.h"
 #include "tuner/base/webhook_board.h"
-#include "tuner/http/sse.h"
 #include "tuner/runners/last_seen.h"
 #include "tuner/view/view.h"
 
@@ -130,7 +129,7 @@ enum ht_status read_revisions(struct reader *reader, struct request *req,
                                               before, BATCH, &list, err);
         for (size_t i = 0; status == HT_OK && i < list.n; i++) {
             before = list.rows[i].id;
-            sse_publish(reader->sse, before, list.rows[i].revision);
+            reader->publish(reader->stream, before, list.rows[i].revision);
         }
         arena_free(arena);
         if (status != HT_OK)

@@ -244,7 +244,7 @@ static void check_machine(const struct checking *now, const struct pool *pool)
     struct machine_type type;
     const struct machine_type most = largest(now);
     const char *name = pool->machine;
-    if (!machine_types_find(core_machines(now->core), name, &type)) {
+    if (!machine_types_find(machine_types_now(now->core), name, &type)) {
         diag_warning(now->warnings, 0, 0, "",
                      "machine type %.64s of the %s is not known here and "
                      "limits nothing; machines.json in the server's data "

@@ -5,7 +5,7 @@
 
 int64_t gpu_count_needed(struct core *core, const struct job *job)
 {
-    const struct machine_types *machines = core_machines(core);
+    const struct machine_types *machines = machine_types_now(core);
     int64_t n = 0;
     for (size_t i = 0; i < job->n_pools; i++)
         n += job->pools[i].count *

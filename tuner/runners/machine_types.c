@@ -12,6 +12,7 @@
 #include "proto/doc/diag.h"
 #include "proto/doc/node.h"
 #include "tuner/base/log.h"
+#include "tuner/core/core.h"
 
 enum { LOOK_MS = 1000, MOST_BYTES = 1024 * 1024, MOST_SIZES = 14 };
 
@@ -303,6 +304,13 @@ void machine_types_refresh(struct machine_types *machines, int64_t now_ms)
 }
 
 /* ---- asking ---- */
+
+const struct machine_types *machine_types_now(struct core *core)
+{
+    struct machine_types *machines = core_part(core, CORE_MACHINE_TYPES);
+    machine_types_refresh(machines, core_now_ms(core));
+    return machines;
+}
 
 bool machine_types_find(const struct machine_types *machines, const char *name,
                         struct machine_type *machine)

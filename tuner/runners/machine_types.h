@@ -23,6 +23,7 @@ struct machine_type {
     int64_t gpus;
 };
 
+struct core;
 struct machine_types;
 
 /* The file need not exist. */
@@ -32,6 +33,8 @@ void machine_types_free(struct machine_types *machines); /* accepts NULL */
 /* Reads the file again when it has changed; looks at most once a second. What
  * is wrong with it is logged, and the last good content stays. */
 void machine_types_refresh(struct machine_types *machines, int64_t now_ms);
+/* Those of the core, refreshed. Core thread. */
+const struct machine_types *machine_types_now(struct core *core);
 
 /* False when nobody knows the type. `machines` NULL: only what Google
  * documents, on any thread. */

@@ -21,7 +21,7 @@ struct replay;
 struct replay_question {
     int64_t revision;   /* after this event */
     int64_t max_trials; /* 0: no limit */
-    struct search_question asked;
+    struct worker_question asked;
     int64_t deadline_ms; /* monotonic: fewer from then on, one at least */
 };
 

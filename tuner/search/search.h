@@ -10,24 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/base/error.h"
-
-struct core;
-struct worker;
-
-struct suggestion {
-    const char *params; /* canonical point */
-    const char *why;    /* JSON, see reason_json.h */
-    bool repeats;       /* a tried point, to be measured again */
-};
-
-/* What is asked about a study. */
-struct search_question {
-    int64_t ordinal;     /* of the first point */
-    size_t n;            /* points, in one batch */
-    const char *context; /* the points have its values, see trial_context.h;
-                            NULL: any */
-};
+#include "tuner/core/live.h"
+#include "tuner/core/worker.h"
 
 struct suggestions {
     int64_t study;
@@ -40,13 +24,8 @@ struct suggestions {
     bool failed; /* nothing could be found out; ask again */
 };
 
-/* Starts the worker for the database at `path`; worker_stop() ends it. */
-enum ht_status search_start(struct core *core, const char *path,
-                            struct worker **search, struct ht_error *err);
-
-/* The answer comes through the core's queue to study_accept(). One question per
- * study at a time. Core thread. */
-void search_ask(struct worker *search, int64_t study,
-                const struct search_question *question);
+/* The role of the search's worker, whose answers are `struct suggestions`. A
+ * question is about the n points from ordinal `first` on. */
+extern const struct worker_role search_role;
 
 #endif

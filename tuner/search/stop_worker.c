@@ -1,11 +1,8 @@
 #include "tuner/search/stop_worker.h"
 
 #include "tuner/base/log.h"
-#include "tuner/core/core.h"
-#include "tuner/core/worker.h"
 #include "tuner/search/stop_curves.h"
 #include "tuner/search/stop_record.h"
-#include "tuner/study/early_stop.h"
 
 enum {
     CACHED_STUDIES = 8, /* of which curves are kept */
@@ -52,70 +49,33 @@ static void decide(const struct stop_curves *curves, struct arena *arena,
 
 /* --- answering --- */
 
-static enum ht_status handle_judged(struct core *core, struct request *req,
-                                    struct ht_error *err)
+static const void *answer(struct worker *judge,
+                          const struct worker_question *question,
+                          struct arena *arena)
 {
-    text_puts(&req->reply, "{}");
-    return early_stop_accept(core, req->owner, err);
-}
-
-struct finding_owner {
-    struct stop_finding finding; /* first, so that handle_judged() sees it */
-    struct core *core;
-};
-
-/* A verdict that could not be stored comes again with the next report. */
-static void answer_judged(struct request *req)
-{
-    const struct finding_owner *owner = req->owner;
-    if (req->status != HT_OK && core_is_here(owner->core))
-        early_stop_give_up(owner->core, &owner->finding);
-    request_free(req);
-}
-
-static void answer(struct worker *judge, struct core *core,
-                   const struct worker_question *question)
-{
-    struct request *req = request_new();
-    struct finding_owner *owner = arena_alloc(req->arena, 1, sizeof *owner);
-    owner->core = core;
-    owner->finding = (struct stop_finding){.study = question->study,
-                                           .trial = question->number,
-                                           .verdict = {.rung = -1},
-                                           .record = ""};
-    req->owner = owner;
-    req->handle = handle_judged;
-    req->answer = answer_judged;
+    struct stop_finding *finding = arena_alloc(arena, 1, sizeof *finding);
+    *finding = (struct stop_finding){.study = question->study,
+                                     .trial = question->first,
+                                     .verdict = {.rung = -1},
+                                     .record = ""};
     void *curves;
     struct ht_error err;
     const enum ht_status status =
         worker_read(judge, question->study, &curves, &err);
     if (status == HT_OK)
-        decide(curves, req->arena, &owner->finding);
+        decide(curves, arena, finding);
     else if (status != HT_NOT_FOUND) /* the study was deleted */
         log_event(LOG_ERROR, "judge.failed", "study=%lld trial=%lld why=%s",
-                  (long long)question->study, (long long)question->number,
+                  (long long)finding->study, (long long)finding->trial,
                   err.text);
-    core_post(core, req);
+    return finding;
 }
 
-static const struct worker_role role = {.name = "judging",
-                                        .studies = CACHED_STUDIES,
-                                        .spread = METER_JUDGE_SECONDS,
-                                        .rests = REST_SHARE,
-                                        .new = new_curves,
-                                        .free = free_curves,
-                                        .read = read_curves,
-                                        .answer = answer};
-
-enum ht_status stop_worker_start(struct core *core, const char *path,
-                                 struct worker **judge, struct ht_error *err)
-{
-    return worker_start(&role, core, path, judge, err);
-}
-
-void stop_worker_ask(struct worker *judge, int64_t study, int64_t trial)
-{
-    worker_ask(judge, &(struct worker_question){
-                          .study = study, .number = trial, .n = 1});
-}
+const struct worker_role stop_worker_role = {.name = "judging",
+                                             .studies = CACHED_STUDIES,
+                                             .spread = METER_JUDGE_SECONDS,
+                                             .rests = REST_SHARE,
+                                             .new = new_curves,
+                                             .free = free_curves,
+                                             .read = read_curves,
+                                             .answer = answer};

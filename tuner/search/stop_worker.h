@@ -10,17 +10,19 @@
 
 #include <stdint.h>
 
-#include "proto/base/error.h"
+#include "algorithms/stop/early_stop.h"
+#include "tuner/core/worker.h"
 
-struct core;
-struct worker;
+/* What the judge found out about one trial. */
+struct stop_finding {
+    int64_t study, trial, attempt; /* that was judged */
+    struct stop_verdict verdict;   /* to go on when there was none */
+    const char *record; /* see stop_record.h; "" unless it stops or pauses */
+    const char *reason;
+};
 
-/* Starts the worker for the database at `path`; worker_stop() ends it. */
-enum ht_status stop_worker_start(struct core *core, const char *path,
-                                 struct worker **judge, struct ht_error *err);
-
-/* The answer comes through the core's queue to early_stop_accept(), whatever
- * the verdict is. */
-void stop_worker_ask(struct worker *judge, int64_t study, int64_t trial);
+/* Its answers are `struct stop_finding`, also where there is no verdict. A
+ * question is about one trial, `first`. */
+extern const struct worker_role stop_worker_role;
 
 #endif

@@ -417,7 +417,7 @@ void search_study_hurry(struct search_study *study, int64_t deadline_ms)
 
 /* One question on its way. */
 struct suggesting {
-    const struct search_question *question;
+    const struct worker_question *question;
     struct trial_context context; /* its own, read */
     const struct value **pending; /* see list_pending() */
     struct suggestions made;
@@ -487,7 +487,7 @@ static enum ht_status suggest_next(struct search_study *study,
 {
     const size_t made = now->made.n;
     const struct suggest_request request = {
-        .ordinal = (uint64_t)now->question->ordinal + made,
+        .ordinal = (uint64_t)now->question->first + made,
         .taken = taken,
         .constraints = study->constraints.n > 0 ? &study->constraints : NULL,
         .within = now->question->context == NULL ? NULL : &now->context.part,
@@ -522,7 +522,7 @@ static enum ht_status suggest_all(struct search_study *study,
                                   struct suggesting *now, struct arena *arena,
                                   struct ht_error *err)
 {
-    const struct search_question *question = now->question;
+    const struct worker_question *question = now->question;
     struct suggestions *made = &now->made;
     struct reason_json_origin origin = {.revision = study->revision,
                                         .max_trials = study->max_trials,
@@ -549,7 +549,7 @@ static enum ht_status suggest_all(struct search_study *study,
         if (status != HT_OK)
             return ht_fail(err, status, "%s", fault.text);
         now->pending[study->pending.n + made->n] = point;
-        origin.ordinal = question->ordinal + (int64_t)made->n;
+        origin.ordinal = question->first + (int64_t)made->n;
         origin.batch = (int64_t)made->n;
         made->items[made->n++] = propose(study, point, &reason, &origin, arena);
     }
@@ -557,7 +557,7 @@ static enum ht_status suggest_all(struct search_study *study,
 }
 
 enum ht_status search_study_suggest(struct search_study *study,
-                                    const struct search_question *question,
+                                    const struct worker_question *question,
                                     struct arena *arena,
                                     struct suggestions *found,
                                     struct ht_error *err)

@@ -42,13 +42,13 @@ enum ht_status search_study_go_to(struct search_study *study, struct db *db,
  * for several points is given those found so far, one at least. */
 void search_study_hurry(struct search_study *study, int64_t deadline_ms);
 
-/* Suggestions number `ordinal` to ordinal+n-1, none taken (but those that
+/* Suggestions number `first` to first+n-1, none taken (but those that
  * repeat, unless the job says that noise is low) and all distinct; fewer in a
  * hurry or, with `exhausted`, when the space, or the part with the context's
  * values, has no more. Texts are in `arena`, the context is borrowed.
  * They count as taken only once their trials show up in the events. */
 enum ht_status search_study_suggest(struct search_study *study,
-                                    const struct search_question *question,
+                                    const struct worker_question *question,
                                     struct arena *arena,
                                     struct suggestions *found,
                                     struct ht_error *err);

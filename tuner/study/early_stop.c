@@ -19,7 +19,9 @@ static void apply_asked(struct core *core, const void *data)
         live_trial(core_memory(core), asked->study, asked->trial);
     memory->judging = true;
     memory->awaited = memory->awaited || asked->awaited;
-    stop_worker_ask(core_judge(core), asked->study, asked->trial);
+    worker_ask(core_part(core, CORE_STOP_WORKER),
+               &(struct worker_question){
+                   .study = asked->study, .first = asked->trial, .n = 1});
 }
 
 bool early_stop_ask(struct core *core, const struct job *job,
@@ -46,8 +48,10 @@ static void apply_judged(struct core *core, const void *data)
     memory->judging = memory->awaited = false;
 }
 
-void early_stop_give_up(struct core *core, const struct stop_finding *finding)
+/* A verdict that could not be stored comes again with the next report. */
+static void give_up(struct core *core, const void *answer)
 {
+    const struct stop_finding *finding = answer;
     const struct asked judged = {finding->study, finding->trial, false};
     apply_judged(core, &judged);
 }
@@ -103,10 +107,10 @@ static enum ht_status apply(struct core *core, struct arena *arena,
                : trial_end(core, arena, &trial, finding->reason, err);
 }
 
-enum ht_status early_stop_accept(struct core *core,
-                                 const struct stop_finding *finding,
-                                 struct ht_error *err)
+static enum ht_status store(struct core *core, const void *answer,
+                            struct ht_error *err)
 {
+    const struct stop_finding *finding = answer;
     const struct asked judged = {finding->study, finding->trial, false};
     const bool tells =
         finding->verdict.action != STOP_GO_ON || finding->verdict.rung >= 0;
@@ -119,3 +123,5 @@ enum ht_status early_stop_accept(struct core *core,
                sizeof judged);
     return status;
 }
+
+const struct worker_receiver early_stop_receiver = {store, give_up};

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "algorithms/stop/early_stop.h"
 #include "proto/base/error.h"
 #include "proto/job/job.h"
 #include "tuner/core/core.h"
+#include "tuner/core/worker.h"
 #include "tuner/db/rows.h"
 
 /* After the COMMIT, the judge looks at the trial; nothing happens without a
@@ -19,19 +19,8 @@
 bool early_stop_ask(struct core *core, const struct job *job,
                     const struct trial_row *trial, bool awaited);
 
-/* What the judge found out about one trial. */
-struct stop_finding {
-    int64_t study, trial, attempt; /* that was judged */
-    struct stop_verdict verdict;   /* to go on when there was none */
-    const char *record; /* see stop_record.h; "" unless it stops or pauses */
-    const char *reason;
-};
-
-/* Applies it: a trial that still runs is told to stop or to pause, once. */
-enum ht_status early_stop_accept(struct core *core,
-                                 const struct stop_finding *finding,
-                                 struct ht_error *err);
-/* It could not be applied: nobody waits for it any more. */
-void early_stop_give_up(struct core *core, const struct stop_finding *finding);
+/* Takes the verdicts of stop_worker.h: a trial that still runs stops or pauses,
+ * once. */
+extern const struct worker_receiver early_stop_receiver;
 
 #endif

@@ -46,20 +46,15 @@ static void apply_fresh(struct core *core, const void *data)
     live_study(core_memory(core), *study)->stale = false;
 }
 
-struct question {
-    int64_t study;
-    struct search_question asked;
-};
-
 static void apply_ask(struct core *core, const void *data)
 {
-    const struct question *question = data;
+    const struct worker_question *question = data;
     struct live_study *memory = live_study(core_memory(core), question->study);
     if (memory->asking)
         return;
     memory->asking = true;
     memory->asked_news = memory->news;
-    search_ask(core_search(core), question->study, &question->asked);
+    worker_ask(core_part(core, CORE_SEARCH), question);
 }
 
 static void apply_drop(struct core *core, const void *data)
@@ -85,11 +80,11 @@ void study_ask(struct core *core, const struct study_row *row, int64_t n,
     const struct live_study *memory = live_study(core_memory(core), row->id);
     if (n == 0 || memory->asking || memory->ask_after_ms > core_now_ms(core))
         return;
-    const struct question question = {
+    const struct worker_question question = {
         .study = row->id,
-        .asked = {.ordinal = db_study_trials_made(row),
-                  .n = (size_t)(n < ASK_AT_ONCE ? n : ASK_AT_ONCE),
-                  .context = context}};
+        .first = db_study_trials_made(row),
+        .n = (size_t)(n < ASK_AT_ONCE ? n : ASK_AT_ONCE),
+        .context = context};
     core_defer(core, apply_ask, &question, sizeof question);
 }
 

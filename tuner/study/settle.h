@@ -10,8 +10,8 @@
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "tuner/core/core.h"
+#include "tuner/core/worker.h"
 #include "tuner/db/rows.h"
-#include "tuner/search/search.h"
 
 /* Asks for the trials that are missing, ends the study when a rule says so,
  * removes the next slice of a deleted one, and keeps its reason true.
@@ -19,10 +19,9 @@
 enum ht_status study_settle(struct core *core, int64_t study,
                             struct ht_error *err);
 
-/* What a search worker found becomes waiting trials, as far as they are still
- * wanted. Never fails because the study has moved on. */
-enum ht_status study_accept(struct core *core, const struct suggestions *found,
-                            struct ht_error *err);
+/* Takes what the search found: it becomes waiting trials, as far as they are
+ * still wanted, or the stock for clients. */
+extern const struct worker_receiver suggestions_found_receiver;
 /* Asks the search for n more trials after the COMMIT, of that context (NULL: of
  * none), unless a question is out or has just failed. The context lives as long
  * as the core's group. */

@@ -1,4 +1,3 @@
-#include "tuner/api/vizier.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/study/end_rules.h"
@@ -85,9 +84,11 @@ static enum ht_status accept_in(struct settling *now,
     return status == HT_OK ? accept(now, found, err) : status;
 }
 
-enum ht_status study_accept(struct core *core, const struct suggestions *found,
+/* Never fails because the study has moved on. */
+static enum ht_status store(struct core *core, const void *answer,
                             struct ht_error *err)
 {
+    const struct suggestions *found = answer;
     struct live_study *memory = live_study(core_memory(core), found->study);
     memory->asking = false;
     memory->ask_after_ms = 0;
@@ -101,3 +102,11 @@ enum ht_status study_accept(struct core *core, const struct suggestions *found,
     arena_free(now.arena);
     return status;
 }
+
+static void give_up(struct core *core, const void *answer)
+{
+    const struct suggestions *found = answer;
+    study_ask_later(core, found->study);
+}
+
+const struct worker_receiver suggestions_found_receiver = {store, give_up};

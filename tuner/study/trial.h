@@ -16,13 +16,6 @@
 #include "tuner/core/request.h"
 #include "tuner/db/rows.h"
 
-/* HTTP: ends one trial early, its results kept. Replies with the trial. */
-request_handler trial_stop;
-/* HTTP, trial_retry.c: a trial that ended without success runs again with the
- * same parameters, and a finished study goes on for it. Replies with the
- * trial. */
-request_handler trial_retry;
-
 /* A trial and its newest attempt, both read together. */
 struct trial_pair {
     struct trial_row trial;
@@ -70,17 +63,6 @@ struct deciding;
 enum ht_status trial_conclude(struct core *core, struct arena *arena,
                               struct deciding *now, enum trial_state to,
                               const char *reason, struct ht_error *err);
-
-/* The study and the trial that the request's path names.
- * HT_NOT_FOUND  one of them does not exist */
-enum ht_status trial_find_named(struct core *core, struct request *req,
-                                struct study_row *study,
-                                struct trial_row *trial, struct ht_error *err);
-
-/* Replies with the trial, its attempts and measurements. */
-enum ht_status trial_reply(struct core *core, struct request *req,
-                           const struct study_row *study,
-                           const struct trial_row *trial, struct ht_error *err);
 
 /* After the COMMIT nothing is held in memory of the trial any more. */
 void trial_forget(struct core *core, const struct trial_row *trial);

@@ -22,14 +22,4 @@ enum ht_status report_store(struct core *core, struct request *req,
                             struct trial_pair *pair, cJSON *answer,
                             struct ht_error *err);
 
-/* The trial has new latest_* values: tells so by an event, at most one a
- * second. */
-enum ht_status report_note_measured(struct core *core,
-                                    const struct trial_row *trial,
-                                    struct ht_error *err);
-
-/* Writes the trial.measured events that had to wait for their second. */
-core_tick_part report_tick;
-int64_t report_deadline(struct core *core);
-
 #endif

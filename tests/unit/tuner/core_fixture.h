@@ -16,8 +16,10 @@
 #include "proto/doc/json.h"
 #include "tests/check.h"
 #include "tuner/api/study.h"
+#include "tuner/api/trial.h"
 #include "tuner/core/core.h"
 #include "tuner/db/write.h"
+#include "tuner/parts.h"
 #include "tuner/study/trial.h"
 #include "tuner/wire/control.h"
 #include "tuner/wire/report.h"
@@ -46,6 +48,7 @@ static inline void fixture_remove(const char *dir, const char *name)
 static inline bool fixture_start(struct fixture *fixture)
 {
     struct ht_error err = {0};
+    fixture->options.parts = server_parts;
     fixture->options.data_dir = fixture->dir;
     fixture->options.runner_token = RUNNER_TOKEN;
     const bool started =

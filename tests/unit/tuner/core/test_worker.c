@@ -57,24 +57,25 @@ static enum ht_status read_memory(void *data, struct db *db,
 }
 
 /* Tells "STUDY.NUMBERxNTEXT/READS ", or "STUDY! " where it could not read. */
-static void answer(struct worker *worker, struct core *core,
-                   const struct worker_question *question)
+static const void *answer(struct worker *worker,
+                          const struct worker_question *question,
+                          struct arena *arena)
 {
     void *data;
+    (void)arena;
     pthread_mutex_lock(&scene.lock);
     scene.begin_ms[scene.begun++ % 8] = clock_monotonic_ms();
     pthread_cond_broadcast(&scene.news);
     while (scene.gate_shut)
         pthread_cond_wait(&scene.news, &scene.lock);
-    CHECK(core == NULL);
     if (worker_read(worker, question->study, &data, NULL) == HT_OK) {
         const struct memory_of_study *memory = data;
         CHECK(memory->study == question->study);
         text_printf(&scene.told, "%d.%dx%d%s/%d ", (int)question->study,
-                    (int)question->number, (int)question->n,
-                    question->text == NULL ? "" : question->text,
+                    (int)question->first, (int)question->n,
+                    question->context == NULL ? "" : question->context,
                     (int)memory->reads);
-        if (question->number == FORGOTTEN)
+        if (question->first == FORGOTTEN)
             worker_forget(worker);
     } else {
         text_printf(&scene.told, "%d! ", (int)question->study);
@@ -82,6 +83,7 @@ static void answer(struct worker *worker, struct core *core,
     scene.end_ms[scene.ended++ % 8] = clock_monotonic_ms();
     pthread_cond_broadcast(&scene.news);
     pthread_mutex_unlock(&scene.lock);
+    return NULL;
 }
 
 static const struct worker_role plain = {.name = "test",
@@ -104,7 +106,7 @@ static struct worker *open_scene(struct place *place,
     CHECK(db_open(place->path, &db, NULL) == HT_OK);
     db_close(db);
     scene.begun = scene.ended = 0;
-    CHECK(worker_start(role, NULL, place->path, &worker, NULL) == HT_OK);
+    CHECK(worker_start(role, NULL, NULL, place->path, &worker, NULL) == HT_OK);
     return worker;
 }
 
@@ -125,15 +127,15 @@ static void close_scene(struct place *place, struct worker *worker,
 static void ask(struct worker *worker, int64_t study, int64_t number, size_t n)
 {
     worker_ask(worker, &(struct worker_question){
-                           .study = study, .number = number, .n = n});
+                           .study = study, .first = number, .n = n});
 }
 
 /* The text is gone when the question has its turn. */
 static void ask_text(struct worker *worker, int64_t study, const char *text)
 {
     char *copy = ht_xstrdup(text);
-    worker_ask(worker,
-               &(struct worker_question){.study = study, .n = 1, .text = copy});
+    worker_ask(worker, &(struct worker_question){
+                           .study = study, .n = 1, .context = copy});
     memset(copy, '?', strlen(copy));
     free(copy);
 }

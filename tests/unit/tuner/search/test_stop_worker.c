@@ -5,6 +5,7 @@
 #include "tests/unit/tuner/core_fixture.h"
 #include "tuner/search/stop_curves.h"
 #include "tuner/search/stop_record.h"
+#include "tuner/search/stop_worker.h"
 #include "tuner/search/trial_result.h"
 #include "tuner/study/early_stop.h"
 
@@ -196,7 +197,7 @@ static enum ht_status say_stop(struct core *core, struct request *req,
         .record = "{\"rule\":\"median\"}",
         .reason = "stopped early"};
     text_puts(&req->reply, "{}");
-    return early_stop_accept(core, &finding, err);
+    return early_stop_receiver.store(core, &finding, err);
 }
 
 static enum trial_state say_stop_to(struct fixture *f, int64_t attempt)

@@ -21,7 +21,7 @@ static enum ht_status suggest(struct search_study *study, int64_t ordinal,
                               size_t n, struct arena *arena,
                               struct suggestions *found)
 {
-    const struct search_question question = {.ordinal = ordinal, .n = n};
+    const struct worker_question question = {.first = ordinal, .n = n};
     return search_study_suggest(study, &question, arena, found, NULL);
 }
 

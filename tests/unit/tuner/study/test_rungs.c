@@ -1,6 +1,7 @@
 /* Trials on the rungs of ASHA: who pauses, who goes on, and what becomes of
  * paused trials whatever happens meanwhile. */
 #include "tests/unit/tuner/core_fixture.h"
+#include "tuner/search/stop_worker.h"
 #include "tuner/study/early_stop.h"
 
 static void submit(struct fixture *f, int trials, const char *rule)
@@ -319,7 +320,7 @@ static enum ht_status accept_pause(struct core *core, struct request *req,
         .record = "",
         .reason = "late"};
     text_puts(&req->reply, "{}");
-    return early_stop_accept(core, &finding, err);
+    return early_stop_receiver.store(core, &finding, err);
 }
 
 static void a_rung_that_was_passed_is_not_judged_again(struct fixture *f)

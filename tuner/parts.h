@@ -1,0 +1,10 @@
+/* parts.h - the parts of the server that live on the core's thread. */
+#ifndef HT_TUNER_PARTS_H
+#define HT_TUNER_PARTS_H
+
+#include "tuner/core/core.h"
+
+/* For core_options.parts. */
+extern const struct core_part server_parts[CORE_PARTS];
+
+#endif

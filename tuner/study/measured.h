@@ -1,0 +1,20 @@
+/* measured.h - the event trial.measured: a trial has new values, said at most
+ * once a second for each trial. Core thread. */
+#ifndef HT_TUNER_STUDY_MEASURED_H
+#define HT_TUNER_STUDY_MEASURED_H
+
+#include <stdint.h>
+
+#include "tuner/core/core.h"
+#include "tuner/db/rows.h"
+
+/* The trial's latest values are new: writes the event, now or when a second
+ * has passed since the last one. */
+enum ht_status measured_note(struct core *core, const struct trial_row *trial,
+                             struct ht_error *err);
+
+/* Writes the events that had to wait. */
+core_tick_part measured_tick;
+int64_t measured_deadline(struct core *core);
+
+#endif
