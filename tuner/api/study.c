@@ -116,7 +116,7 @@ enum ht_status study_resume(struct core *core, struct request *req,
     if (status != HT_OK)
         return status;
     if (row.state == STUDY_PAUSED) {
-        core_wake(core);
+        core_wake(core, CORE_ALL_HELD, row.id);
         status = cannot_start_pause_forget(core, row.id, err);
         if (status == HT_OK)
             status = no_metric_pause_accept(core, &row, err);

@@ -213,7 +213,7 @@ static enum ht_status create_missing(struct confirming *now,
                 status = create(now, &list->items[i], err);
     if (status != HT_OK || now->made == 0)
         return status;
-    core_wake(now->core);
+    core_wake(now->core, CORE_ALL_HELD, now->study.id);
     return db_study_state_is_final(now->study.state)
                ? study_confirm_on(now->core, &now->study,
                                   "confirms its best trials", err)

@@ -78,8 +78,10 @@ static enum ht_status wait_for_search(struct vizier_call *call,
                        "the search of study %.128s failed; nothing was added, "
                        "try again in a second",
                        call->study.name);
-    if (req->held_until_ms == 0)
+    if (req->held_until_ms == 0) {
         req->held_until_ms = now_ms + HOLD_MS;
+        req->held_for = call->study.id;
+    }
     if (req->held_until_ms <= now_ms)
         return ht_fail(err, HT_TIMEOUT,
                        "the search has not completed the point in %d s; "

@@ -57,7 +57,7 @@ static enum ht_status request_again(struct core *core,
     trial->stop = "";
     trial->started_ms = trial->ended_ms = 0;
     trial_forget(core, trial);
-    core_wake(core);
+    core_wake(core, CORE_ALL_HELD, trial->study);
     status = move_trial(core, trial, TRIAL_REQUESTED, "retried by user", err);
     return status == HT_OK
                ? pareto_trials_forget(core_db(core), job, trial, err)

@@ -29,6 +29,7 @@ static bool waits(const struct vizier_call *call)
         if (!early_stop_ask(core, call->job, &call->trial, true))
             return false;
         req->held_until_ms = core_now_ms(core) + HOLD_MS;
+        req->held_for = call->study.id;
         return true;
     }
     const struct live_trial *memory =

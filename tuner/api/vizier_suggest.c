@@ -26,16 +26,11 @@ enum {
 struct slot {
     struct trial_context context;
     bool filled;
+    bool exhausted; /* no point is left for it */
     struct trial_row trial;
 };
 
-/* What a request remembers while it is held. */
-struct promise {
-    int64_t owed;    /* see suggestion_stock_ask() */
-    bool *exhausted; /* by slot: no point is left for it */
-};
-
-/* One request on its way. */
+/* One request on its way; kept while it is held, so its body is read once. */
 struct suggesting {
     struct vizier_call call;
     int64_t count; /* wanted */
@@ -43,7 +38,7 @@ struct suggesting {
     struct place contexts;
     int64_t waited_ms;  /* for the search */
     struct slot *slots; /* `count` of them */
-    struct promise *promise;
+    int64_t owed;       /* see suggestion_stock_ask() */
 };
 
 static const struct field suggest_fields[] = {
@@ -118,14 +113,14 @@ static struct suggestion_claim claim_of(const struct suggesting *now,
                                         const struct slot *slot)
 {
     return (struct suggestion_claim){.study = now->call.study.id,
-                                     .owed = now->promise->owed,
+                                     .owed = now->owed,
                                      .context = slot->context.text};
 }
 
 /* Whether the search may still fill slot i. */
 static bool is_empty(const struct suggesting *now, int64_t i)
 {
-    return !now->slots[i].filled && !now->promise->exhausted[i];
+    return !now->slots[i].filled && !now->slots[i].exhausted;
 }
 
 static bool has_contexts(const struct suggesting *now)
@@ -257,7 +252,7 @@ static enum ht_status take_offered(struct suggesting *now, struct ht_error *err)
         status = take_for(now, slot, err);
         if (!slot->filled &&
             suggestion_stock_is_exhausted(now->call.core, &claim))
-            now->promise->exhausted[i] = true;
+            now->slots[i].exhausted = true;
     }
     return status;
 }
@@ -352,8 +347,10 @@ static enum ht_status wait_for_search(struct suggesting *now,
                        "the search of study %.128s failed; ask again in a "
                        "second",
                        now->call.study.name);
-    if (req->held_until_ms == 0)
+    if (req->held_until_ms == 0) {
         req->held_until_ms = core_now_ms(core) + HOLD_MS;
+        req->held_for = now->call.study.id;
+    }
     if (req->held_until_ms > core_now_ms(core)) {
         ask_search(now);
         return HT_OK;
@@ -388,41 +385,53 @@ static enum ht_status check_study(const struct suggesting *now,
     return HT_OK;
 }
 
-static void promise(struct suggesting *now)
+/* A held request is read again only for its contexts: they are parts of the
+ * study's space, which may have grown meanwhile. */
+static enum ht_status read_request(struct suggesting *now, bool held,
+                                   struct ht_error *err)
 {
-    struct request *req = now->call.req;
-    struct promise *made = arena_alloc(req->arena, 1, sizeof *made);
-    *made = (struct promise){
-        .owed = suggestion_stock_ask(now->call.core, now->call.study.id,
-                                     has_contexts(now)),
-        .exhausted = arena_alloc(req->arena, (size_t)now->count,
-                                 sizeof *made->exhausted)};
-    req->kept = made;
+    const struct field_reader reader = trial_body_reader(now->call.req);
+    if (!held)
+        return read_body(now, err);
+    for (int64_t i = 0; i < now->count; i++)
+        now->slots[i] = (struct slot){.exhausted = now->slots[i].exhausted};
+    return read_contexts(now, &reader, err);
+}
+
+/* Before the search can answer it: what the client is owed is what was known
+ * when it asked. */
+static void note_asked(struct suggesting *now)
+{
+    now->owed = suggestion_stock_ask(now->call.core, now->call.study.id,
+                                     has_contexts(now));
+    now->call.req->kept = now;
 }
 
 enum ht_status vizier_suggest(struct core *core, struct request *req,
                               struct ht_error *err)
 {
-    struct suggesting now = {.call = {.core = core, .req = req}};
-    enum ht_status status = vizier_find_study(&now.call, err);
+    const bool held = req->kept != NULL;
+    struct suggesting *now =
+        held ? req->kept : arena_alloc(req->arena, 1, sizeof *now);
+    now->call = (struct vizier_call){.core = core, .req = req};
+    enum ht_status status = vizier_find_study(&now->call, err);
     if (status == HT_OK)
-        status = read_body(&now, err);
+        status = read_request(now, held, err);
     if (status == HT_OK)
-        status = check_study(&now, err);
+        status = check_study(now, err);
     if (status != HT_OK)
         return status;
-    if (req->held_until_ms == 0)
-        promise(&now);
+    if (held)
+        now->waited_ms = core_now_ms(core) - (req->held_until_ms - HOLD_MS);
     else
-        now.waited_ms = core_now_ms(core) - (req->held_until_ms - HOLD_MS);
-    now.promise = req->kept;
-    status = take_unfinished(&now, err);
-    if (status == HT_OK && now.call.study.state == STUDY_RUNNING)
-        status = take_requested(&now, err);
+        note_asked(now);
+    status = take_unfinished(now, err);
+    if (status == HT_OK && now->call.study.state == STUDY_RUNNING)
+        status = take_requested(now, err);
     if (status == HT_OK)
-        status = take_offered(&now, err);
-    if (status == HT_OK && room(&now) > 0)
-        return wait_for_search(&now, err);
+        status = take_offered(now, err);
+    if (status == HT_OK && room(now) > 0)
+        return wait_for_search(now, err);
     req->held_until_ms = 0;
-    return status == HT_OK ? reply(&now, err) : status;
+    return status == HT_OK ? reply(now, err) : status;
 }

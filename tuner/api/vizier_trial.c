@@ -226,7 +226,8 @@ static enum ht_status add(struct vizier_call *call, struct addition *addition,
             : trial_fill(call, addition->context, &created, err);
     if (status != HT_OK || !created)
         return status;
-    core_wake(call->core); /* a runner or a client may take it */
+    /* A runner or a client may take it. */
+    core_wake(call->core, CORE_ALL_HELD, call->study.id);
     return vizier_result_is_given(&addition->result)
                ? vizier_result_store(call, &addition->result, err)
                : HT_OK;

@@ -110,9 +110,10 @@ void core_note_revision(struct core *core, int64_t study, int64_t revision)
     transaction_add_revision(&core->group, study, revision);
 }
 
-void core_wake(struct core *core)
+void core_wake(struct core *core, enum core_held held, int64_t study)
 {
-    core->group.wake = true;
+    transaction_add_wake(&core->group, (held & CORE_POLLS) != 0,
+                         (held & CORE_CLIENTS) != 0 ? study : 0);
 }
 
 bool core_is_busy(struct core *core)

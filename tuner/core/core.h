@@ -130,7 +130,9 @@ void core_defer(struct core *core, core_deferred *apply, const void *data,
 void core_touch(struct core *core, int64_t study);
 /* Tells on_revision after the COMMIT. */
 void core_note_revision(struct core *core, int64_t study, int64_t revision);
-/* Held polls are looked at again after the COMMIT. */
-void core_wake(struct core *core);
+/* Held requests are handled again after the COMMIT: the polls of runners, the
+ * clients' requests for that study, or both. */
+enum core_held { CORE_POLLS = 1, CORE_CLIENTS = 2, CORE_ALL_HELD = 3 };
+void core_wake(struct core *core, enum core_held held, int64_t study);
 
 #endif

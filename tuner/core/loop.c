@@ -245,6 +245,24 @@ static void release_held(struct core *core)
     finish_all(core, &core->held, HT_UNAVAILABLE, &err);
 }
 
+/* Held requests that the last group wakes are handled again, and with `late`
+ * also those whose time is over. */
+static void requeue_held(struct core *core, struct queue *todo, bool late)
+{
+    struct queue due, rest;
+    queue_init(&due);
+    queue_init(&rest);
+    struct request *req;
+    while ((req = queue_pop(&core->held)) != NULL)
+        queue_push(transaction_wakes(&core->group, req) ||
+                           (late && req->held_until_ms <= core->now_ms)
+                       ? &due
+                       : &rest,
+                   req);
+    queue_prepend(&core->held, &rest);
+    queue_prepend(todo, &due);
+}
+
 /* One pass: some of `todo` in one transaction, then their answers. */
 static void run_group(struct core *core, struct queue *todo)
 {
@@ -259,11 +277,10 @@ static void run_group(struct core *core, struct queue *todo)
     const int64_t changes = db_total_changes(core->db);
     handle_queue(core, todo, &done);
     status = close_group(core, changes, &err);
-    const bool wake = status == HT_OK && core->group.wake;
     finish_all(core, &done, status, &err);
     /* Those held by this very group may have come before its news. */
-    if (wake)
-        queue_prepend(todo, &core->held);
+    if (status == HT_OK)
+        requeue_held(core, todo, false);
 }
 
 /* --- tick --- */
@@ -346,22 +363,6 @@ static void truncate_when_idle(struct core *core)
     db_checkpoint(core->db, true, NULL);
 }
 
-/* Held polls whose time is over, and all after a wake, are handled again. */
-static void requeue_held(struct core *core, struct queue *todo)
-{
-    struct queue due, rest;
-    queue_init(&due);
-    queue_init(&rest);
-    struct request *req;
-    while ((req = queue_pop(&core->held)) != NULL)
-        queue_push(core->group.wake || req->held_until_ms <= core->now_ms
-                       ? &due
-                       : &rest,
-                   req);
-    queue_prepend(&core->held, &rest);
-    queue_prepend(todo, &due);
-}
-
 /* --- the loop --- */
 
 static void wait_until(struct core *core, int64_t deadline_ms)
@@ -408,7 +409,7 @@ void *core_run(void *argument)
         core_look_at_clocks(core);
         if (next_deadline(core) <= core->now_ms) {
             tick(core);
-            requeue_held(core, &todo);
+            requeue_held(core, &todo, true);
             truncate_when_idle(core);
         }
     }

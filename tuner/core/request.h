@@ -55,7 +55,9 @@ struct request {
     const char *reply_type; /* what it is instead of JSON, or NULL */
     bool more;              /* the reply is a piece, ask again for the next */
     int64_t cursor;         /* where the next piece begins; 0 at first */
-    int64_t held_until_ms;  /* > 0: a held poll, answered later (monotonic) */
+    int64_t held_until_ms;  /* > 0: held, to be answered later (monotonic) */
+    int64_t held_for; /* the study whose news it waits for; 0: it is the poll
+                         of a runner */
     void *kept; /* of a held one, or of one answered in pieces: what its handler
                    goes on with, in the arena */
     struct request *next; /* link of whichever list holds it */

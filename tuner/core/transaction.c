@@ -63,12 +63,37 @@ void transaction_add_revision(struct transaction *group, int64_t study,
         (struct transaction_revision){study, revision};
 }
 
+static bool has(size_t n, const int64_t studies[], int64_t study)
+{
+    for (size_t i = 0; i < n; i++)
+        if (studies[i] == study)
+            return true;
+    return false;
+}
+
 void transaction_add_touched(struct transaction *group, int64_t study)
 {
-    for (size_t i = 0; i < group->n_touched; i++)
-        if (group->touched[i] == study)
-            return;
+    if (has(group->n_touched, group->touched, study))
+        return;
     group->touched =
         grow(group, group->touched, group->n_touched, sizeof *group->touched);
     group->touched[group->n_touched++] = study;
+}
+
+void transaction_add_wake(struct transaction *group, bool polls, int64_t study)
+{
+    group->wake_polls = group->wake_polls || polls;
+    if (study == 0 || has(group->n_woken, group->woken, study))
+        return;
+    group->woken =
+        grow(group, group->woken, group->n_woken, sizeof *group->woken);
+    group->woken[group->n_woken++] = study;
+}
+
+bool transaction_wakes(const struct transaction *group,
+                       const struct request *req)
+{
+    return req->held_for == 0
+               ? group->wake_polls
+               : has(group->n_woken, group->woken, req->held_for);
 }

@@ -30,7 +30,9 @@ struct transaction {
     struct transaction_revision *revisions;
     size_t n_touched;
     int64_t *touched; /* studies to settle, each once */
-    bool wake;
+    size_t n_woken;
+    int64_t *woken;  /* studies whose held requests are handled again */
+    bool wake_polls; /* and the polls of runners */
 };
 
 struct transaction_mark {
@@ -50,5 +52,10 @@ void transaction_add_step(struct transaction *group, core_deferred *apply,
 void transaction_add_revision(struct transaction *group, int64_t study,
                               int64_t revision);
 void transaction_add_touched(struct transaction *group, int64_t study);
+/* `study` 0: of none. */
+void transaction_add_wake(struct transaction *group, bool polls, int64_t study);
+/* Whether the held request is to be handled again. */
+bool transaction_wakes(const struct transaction *group,
+                       const struct request *req);
 
 #endif

@@ -134,7 +134,7 @@ static enum ht_status create_only_trial(struct core *core, struct request *req,
         db_study_get(core_db(core), req->arena, id, &study, err);
     if (status != HT_OK)
         return status;
-    core_wake(core);
+    core_wake(core, CORE_POLLS, 0);
     return trial_create(core, &study, &trial, &created, err);
 }
 

@@ -44,7 +44,7 @@ static void apply_judged(struct core *core, const void *data)
     if (memory == NULL)
         return;
     if (memory->awaited)
-        core_wake(core);
+        core_wake(core, CORE_CLIENTS, judged->study);
     memory->judging = memory->awaited = false;
 }
 

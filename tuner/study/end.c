@@ -153,7 +153,7 @@ enum ht_status study_reopen(struct core *core, struct study_row *row,
     if (status != HT_OK)
         return status;
     row->ended = "";
-    core_wake(core);
+    core_wake(core, CORE_ALL_HELD, row->id);
     return db_study_state_is_final(row->state)
                ? move_study(core, row, STUDY_RUNNING, reason, err)
                : save_changed(core, row, reason, err);
@@ -167,6 +167,6 @@ enum ht_status study_confirm_on(struct core *core, struct study_row *row,
         return status;
     row->ends_as = row->state;
     row->ended = row->reason;
-    core_wake(core);
+    core_wake(core, CORE_ALL_HELD, row->id);
     return move_study(core, row, STUDY_RUNNING, reason, err);
 }

@@ -116,7 +116,8 @@ enum ht_status move_study(struct core *core, struct study_row *row,
         core_note_revision(core, row->id, REVISION_DELETED);
     else
         row->ended_ms = db_study_state_is_final(to) ? event.time_ms : 0;
-    core_wake(core); /* who waits for suggestions may wait in vain now */
+    /* Who waits for suggestions may wait in vain now. */
+    core_wake(core, CORE_ALL_HELD, row->id);
     core_touch(core, row->id);
     return db_study_save(core_db(core), row, err);
 }

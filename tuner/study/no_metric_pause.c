@@ -84,7 +84,7 @@ static enum ht_status hear(struct core *core, struct arena *arena,
     const enum ht_status status = save(core, row, SILENCE_KNOWN, err);
     if (status != HT_OK || !was_paused)
         return status;
-    core_wake(core);
+    core_wake(core, CORE_ALL_HELD, row->id);
     return move_study(core, row, STUDY_RUNNING,
                       reason_make(arena, "trial %lld reported %s",
                                   (long long)now->pair->trial.id,

@@ -97,7 +97,7 @@ static void want_trials(struct settling *now)
     if (now->row.kind != JOB_STUDY)
         study_ask(now->core, &now->row, study_wanted(now), NULL);
     else if (memory->ask_after_ms > 0 && !memory->asking)
-        core_wake(now->core);
+        core_wake(now->core, CORE_CLIENTS, now->row.id);
     else if (suggestion_stock_is_due(now))
         study_ask(now->core, &now->row, 1, NULL);
 }

@@ -63,7 +63,7 @@ static enum ht_status accept(struct settling *now,
     if (status == HT_OK && found->exhausted && found->context == NULL &&
         used == found->n && now->row.state == STUDY_RUNNING)
         status = note_exhausted(core, &now->row, err);
-    core_wake(core);
+    core_wake(core, CORE_ALL_HELD, now->row.id);
     core_touch(core, now->row.id);
     return status;
 }
@@ -94,7 +94,7 @@ static enum ht_status store(struct core *core, const void *answer,
     memory->ask_after_ms = 0;
     if (found->failed) {
         study_ask_later(core, found->study);
-        core_wake(core);
+        core_wake(core, CORE_CLIENTS, found->study);
         return HT_OK;
     }
     struct settling now = {.core = core, .arena = arena_new()};

@@ -43,7 +43,7 @@ static void apply_forget(struct core *core, const void *data)
     const struct live_trial *trial =
         live_find_trial(memory, gone->study, gone->trial);
     if (trial != NULL && trial->awaited)
-        core_wake(core); /* there will be no verdict */
+        core_wake(core, CORE_CLIENTS, gone->study); /* there is no verdict */
     live_drop_trial(memory, gone->study, gone->trial);
 }
 
@@ -249,7 +249,8 @@ static enum ht_status end_attempt(struct core *core, struct arena *arena,
         status = no_metric_pause_heed(core, arena, now, err);
     if (status != HT_OK)
         return status;
-    core_wake(core); /* another one may run in its place */
+    /* Another one may run in its place. */
+    core_wake(core, CORE_ALL_HELD, now->study.id);
     const struct trial_row *trial = &now->pair->trial;
     const bool final = db_trial_state_is_final(trial->state);
     if (final || trial->state == TRIAL_PAUSED)
@@ -375,7 +376,7 @@ enum ht_status trial_end(struct core *core, struct arena *arena,
             core, arena, trial,
             reason_make(arena, "%s; %s", trial->reason, reason), err);
     case TRIAL_ACTIVE:
-        core_wake(core);
+        core_wake(core, CORE_ALL_HELD, trial->study);
         return move_trial(core, trial, TRIAL_STOPPING, reason, err);
     case TRIAL_STOPPING:
         if (trial->pausing)

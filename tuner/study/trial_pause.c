@@ -25,7 +25,7 @@ enum ht_status trial_pause(struct core *core, struct arena *arena,
     if (status != HT_OK || attempt.state > ATTEMPT_RUNNING)
         return status;
     trial->pausing = true;
-    core_wake(core);
+    core_wake(core, CORE_ALL_HELD, trial->study);
     return move_trial(core, trial, TRIAL_STOPPING, reason, err);
 }
 
@@ -55,7 +55,7 @@ enum ht_status trial_promote(struct core *core, struct arena *arena,
 {
     trial->rungs_passed++;
     trial->stop = "";
-    core_wake(core);
+    core_wake(core, CORE_ALL_HELD, trial->study);
     return move_trial(core, trial, TRIAL_REQUESTED,
                       reason_make(arena, "among the best at rung %lld: goes on",
                                   (long long)trial->rungs_passed - 1),

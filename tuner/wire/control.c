@@ -182,7 +182,7 @@ static enum ht_status handle_hello(struct core *core, struct request *req,
     sorted.forget = json_add_array(answer, "forget");
     status = sort_listed(core, req, runner, &listed, &sorted, err);
     if (status == HT_OK)
-        core_wake(core);
+        core_wake(core, CORE_POLLS, 0);
     return wire_finish(req, answer, status);
 }
 
@@ -345,7 +345,7 @@ static enum ht_status handle_ended(struct core *core, struct request *req,
         status = trial_ended(core, req->arena, &pair, &outcome, err);
     if (status != HT_OK)
         return status;
-    core_wake(core); /* its GPUs are free */
+    core_wake(core, CORE_POLLS, 0); /* its GPUs are free */
     wire_reply(req, wire_ok(req));
     return HT_OK;
 }

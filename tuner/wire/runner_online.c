@@ -154,7 +154,7 @@ static void visit_due_retry(void *context, struct live_trial *trial)
     if (trial->retry_at_ms == 0 || trial->retry_at_ms > core_now_ms(core))
         return;
     trial->retry_at_ms = 0;
-    core_wake(core);
+    core_wake(core, CORE_POLLS, 0);
 }
 
 enum ht_status runner_online_tick(struct core *core, struct ht_error *err)
