@@ -39,24 +39,25 @@ static const struct field confirm_fields[] = {
      .max = MOST_SEEDS},
     {0}};
 
-static enum ht_status read_body(struct confirming *now, struct ht_error *err)
+static enum ht_status read_body(struct confirming *confirming,
+                                struct ht_error *err)
 {
-    now->top = DEFAULT_TOP;
-    now->seeds = DEFAULT_SEEDS;
+    confirming->top = DEFAULT_TOP;
+    confirming->seeds = DEFAULT_SEEDS;
     const enum ht_status status =
-        trial_body_read(now->req, confirm_fields, now, err);
-    return status == HT_OK ? faults_check(now->req, err) : status;
+        trial_body_read(confirming->req, confirm_fields, confirming, err);
+    return status == HT_OK ? faults_check(confirming->req, err) : status;
 }
 
 /* Whether clients will run what is asked of a study of theirs: nobody knows,
  * but once it has ended none asks any more. */
-static enum ht_status check_clients(const struct confirming *now,
+static enum ht_status check_clients(const struct confirming *confirming,
                                     struct ht_error *err)
 {
-    const struct study_row *study = &now->study;
+    const struct study_row *study = &confirming->study;
     if (study->kind != JOB_STUDY)
         return HT_OK;
-    if (now->job->space.open)
+    if (confirming->job->space.open)
         return ht_fail(err, HT_PRECONDITION,
                        "the clients of study %.128s choose the points that "
                        "they try",
@@ -73,21 +74,23 @@ static enum ht_status check_clients(const struct confirming *now,
     return HT_OK;
 }
 
-static enum ht_status find_study(struct confirming *now, struct ht_error *err)
+static enum ht_status find_study(struct confirming *confirming,
+                                 struct ht_error *err)
 {
-    const struct request *req = now->req;
+    const struct request *req = confirming->req;
     enum ht_status status =
-        db_study_find(core_db(now->core), req->arena, &req->scope, req->study,
-                      &now->study, err);
+        db_study_find(core_db(confirming->core), req->arena, &req->scope,
+                      req->study, &confirming->study, err);
     if (status != HT_OK)
         return status;
-    const struct study_row *study = &now->study;
+    const struct study_row *study = &confirming->study;
     if (study->state == STUDY_STOPPING || study->state == STUDY_CANCELLING ||
         study->state == STUDY_CANCELLED)
         return ht_fail(err, HT_PRECONDITION, "study %.128s is %s", study->name,
                        db_study_state_name(study->state));
-    status = live_job(core_memory(now->core), study, &now->job, err);
-    return status == HT_OK ? check_clients(now, err) : status;
+    status =
+        live_job(core_memory(confirming->core), study, &confirming->job, err);
+    return status == HT_OK ? check_clients(confirming, err) : status;
 }
 
 /* Whether some of the best may not run again. */
@@ -118,24 +121,25 @@ static bool is_inside(const struct constraint_set *constraints,
 }
 
 /* The best trials, each of another point and within all bounds. */
-static enum ht_status find_best(struct confirming *now, struct trial_list *best,
-                                struct ht_error *err)
+static enum ht_status find_best(struct confirming *confirming,
+                                struct trial_list *best, struct ht_error *err)
 {
     const struct ranking ranking = {
-        now->study.id, now->job->metrics[0].maximize,
-        has_bounds(now->job) ? HT_MAX_TRIALS : now->top};
-    const struct job *job = now->job;
+        confirming->study.id, confirming->job->metrics[0].maximize,
+        has_bounds(confirming->job) ? HT_MAX_TRIALS : confirming->top};
+    const struct job *job = confirming->job;
     struct constraint_set constraints;
-    enum ht_status status =
-        constraint_set_parse(now->req->arena, &job->space, job->constraints.n,
-                             job->constraints.items, &constraints, err);
+    enum ht_status status = constraint_set_parse(
+        confirming->req->arena, &job->space, job->constraints.n,
+        job->constraints.items, &constraints, err);
     if (status == HT_OK)
-        status = db_confirm_finalists(core_db(now->core), now->req->arena,
-                                      &ranking, best, err);
+        status =
+            db_confirm_finalists(core_db(confirming->core),
+                                 confirming->req->arena, &ranking, best, err);
     if (status != HT_OK)
         return status;
     size_t n = 0;
-    for (size_t i = 0; i < best->n && n < (size_t)now->top; i++)
+    for (size_t i = 0; i < best->n && n < (size_t)confirming->top; i++)
         if (is_safe(job, &best->rows[i]) &&
             is_inside(&constraints, &best->rows[i]))
             best->rows[n++] = best->rows[i];
@@ -143,21 +147,21 @@ static enum ht_status find_best(struct confirming *now, struct trial_list *best,
     return n > 0 ? HT_OK
                  : ht_fail(err, HT_PRECONDITION,
                            "study %.128s has no result to confirm",
-                           now->study.name);
+                           confirming->study.name);
 }
 
 /* The points to confirm; one that has confirmations already is known by the
  * trial that they confirm. */
-static enum ht_status choose(struct confirming *now, struct finalist_list *list,
-                             struct ht_error *err)
+static enum ht_status choose(struct confirming *confirming,
+                             struct finalist_list *list, struct ht_error *err)
 {
-    struct arena *arena = now->req->arena;
+    struct arena *arena = confirming->req->arena;
     struct trial_list best;
     struct finalist_list before;
-    enum ht_status status = find_best(now, &best, err);
+    enum ht_status status = find_best(confirming, &best, err);
     if (status == HT_OK)
-        status = confirm_read(core_db(now->core), arena, now->study.id, &before,
-                              err);
+        status = confirm_read(core_db(confirming->core), arena,
+                              confirming->study.id, &before, err);
     if (status != HT_OK)
         return status;
     list->items = arena_alloc(arena, best.n, sizeof *list->items);
@@ -183,7 +187,7 @@ static int64_t count_runs(const struct finalist *finalist)
     return n;
 }
 
-static enum ht_status create(struct confirming *now,
+static enum ht_status create(struct confirming *confirming,
                              const struct finalist *finalist,
                              struct ht_error *err)
 {
@@ -192,30 +196,31 @@ static enum ht_status create(struct confirming *now,
         .state = TRIAL_REQUESTED,
         .params = finalist->params,
         .replicate = TRIAL_AGAIN,
-        .reason = arena_printf(now->req->arena, "confirms trial %lld",
+        .reason = arena_printf(confirming->req->arena, "confirms trial %lld",
                                (long long)finalist->trial),
         .client = "",
         .confirms = finalist->trial};
-    now->made++;
-    return trial_create(now->core, &now->study, &trial, &created, err);
+    confirming->made++;
+    return trial_create(confirming->core, &confirming->study, &trial, &created,
+                        err);
 }
 
 /* One run of each, then the next of each: when it is broken off, all have about
  * as many. */
-static enum ht_status create_missing(struct confirming *now,
+static enum ht_status create_missing(struct confirming *confirming,
                                      const struct finalist_list *list,
                                      struct ht_error *err)
 {
     enum ht_status status = HT_OK;
-    for (int64_t run = 0; run < now->seeds; run++)
+    for (int64_t run = 0; run < confirming->seeds; run++)
         for (size_t i = 0; status == HT_OK && i < list->n; i++)
             if (count_runs(&list->items[i]) <= run)
-                status = create(now, &list->items[i], err);
-    if (status != HT_OK || now->made == 0)
+                status = create(confirming, &list->items[i], err);
+    if (status != HT_OK || confirming->made == 0)
         return status;
-    core_wake(now->core, CORE_ALL_HELD, now->study.id);
-    return db_study_state_is_final(now->study.state)
-               ? study_confirm_on(now->core, &now->study,
+    core_wake(confirming->core, CORE_ALL_HELD, confirming->study.id);
+    return db_study_state_is_final(confirming->study.state)
+               ? study_confirm_on(confirming->core, &confirming->study,
                                   "confirms its best trials", err)
                : HT_OK;
 }
@@ -223,23 +228,23 @@ static enum ht_status create_missing(struct confirming *now,
 enum ht_status study_confirm(struct core *core, struct request *req,
                              struct ht_error *err)
 {
-    struct confirming now = {.core = core, .req = req};
+    struct confirming confirming = {.core = core, .req = req};
     struct finalist_list list = {0};
     cJSON *view;
-    enum ht_status status = read_body(&now, err);
+    enum ht_status status = read_body(&confirming, err);
     if (status == HT_OK)
-        status = find_study(&now, err);
-    if (status == HT_OK && now.job->n_metrics == 0)
+        status = find_study(&confirming, err);
+    if (status == HT_OK && confirming.job->n_metrics == 0)
         return ht_fail(err, HT_PRECONDITION,
                        "\"%.128s\" has no objective to confirm",
-                       now.study.name);
+                       confirming.study.name);
     if (status == HT_OK)
-        status = choose(&now, &list, err);
+        status = choose(&confirming, &list, err);
     if (status == HT_OK)
-        status = create_missing(&now, &list, err);
+        status = create_missing(&confirming, &list, err);
     if (status == HT_OK)
-        status = confirm_view(core_db(core), req->arena, &now.study, now.job,
-                              &view, err);
+        status = confirm_view(core_db(core), req->arena, &confirming.study,
+                              confirming.job, &view, err);
     if (status == HT_OK)
         json_print(view, &req->reply);
     return status;

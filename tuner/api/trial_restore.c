@@ -308,21 +308,23 @@ static enum ht_status conclude(struct vizier_call *call,
     struct arena *arena = call->req->arena;
     struct trial_pair pair = {.trial = call->trial};
     const struct job *job = call->job;
-    struct deciding now = {.pair = &pair, .study = call->study, .job = job};
+    struct deciding deciding = {
+        .pair = &pair, .study = call->study, .job = job};
     if (trial->final.n > 0)
-        now.final.metrics = report_batch_metrics_text(arena, trial->final.n,
-                                                      trial->final.items);
-    now.final.step = trial->row.final_step;
+        deciding.final.metrics = report_batch_metrics_text(
+            arena, trial->final.n, trial->final.items);
+    deciding.final.step = trial->row.final_step;
     if (trial->row.state == TRIAL_SUCCEEDED ||
         trial->row.state == TRIAL_STOPPED) {
-        now.final.found = job->n_metrics > 0;
-        now.final.objective =
-            now.final.found ? *find_metric(&trial->final, job->metrics[0].name)
-                            : 0;
+        deciding.final.found = job->n_metrics > 0;
+        deciding.final.objective =
+            deciding.final.found
+                ? *find_metric(&trial->final, job->metrics[0].name)
+                : 0;
     }
     const char *reason = trial->row.reason == NULL ? "" : trial->row.reason;
-    const enum ht_status status =
-        trial_conclude(call->core, arena, &now, trial->row.state, reason, err);
+    const enum ht_status status = trial_conclude(call->core, arena, &deciding,
+                                                 trial->row.state, reason, err);
     call->trial = pair.trial;
     return status;
 }

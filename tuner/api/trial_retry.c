@@ -71,18 +71,18 @@ static enum ht_status reopen(struct core *core, struct request *req,
                              const struct trial_row *trial,
                              struct ht_error *err)
 {
-    struct settling now = {.core = core, .arena = req->arena};
+    struct settling settling = {.core = core, .arena = req->arena};
     struct ending end = {0};
     enum ht_status status = study_reopen(
         core, study,
         arena_printf(req->arena, "reopened for trial %lld, retried by user",
                      (long long)trial->id),
         err);
-    now.row = *study;
+    settling.row = *study;
     if (status == HT_OK)
-        status = study_look(&now, err);
+        status = study_look(&settling, err);
     if (status == HT_OK)
-        status = study_find_end(&now, &end, err);
+        status = study_find_end(&settling, &end, err);
     if (status == HT_OK && end.reason != NULL)
         return ht_fail(err, HT_PRECONDITION,
                        "study %.100s would end again at once: %s", study->name,

@@ -69,10 +69,10 @@ static enum ht_status conclude(struct vizier_call *call,
                                struct ht_error *err)
 {
     struct trial_pair pair = {.trial = call->trial};
-    struct deciding now = {
+    struct deciding deciding = {
         .pair = &pair, .study = call->study, .job = call->job, .final = final};
-    const enum ht_status status =
-        trial_conclude(call->core, call->req->arena, &now, to, reason, err);
+    const enum ht_status status = trial_conclude(call->core, call->req->arena,
+                                                 &deciding, to, reason, err);
     if (status != HT_OK)
         return status;
     call->trial = pair.trial;

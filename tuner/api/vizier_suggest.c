@@ -56,24 +56,24 @@ static const struct field suggest_fields[] = {
     {0}};
 
 /* A context for each slot, or none for any. */
-static enum ht_status read_contexts(struct suggesting *now,
+static enum ht_status read_contexts(struct suggesting *suggesting,
                                     const struct field_reader *reader,
                                     struct ht_error *err)
 {
-    const struct job *job = now->call.job;
-    const struct place at = now->contexts;
+    const struct job *job = suggesting->call.job;
+    const struct place at = suggesting->contexts;
     struct constraint_set constraints;
     if (at.node == NULL)
         return HT_OK;
     if (at.node->kind != NODE_LIST)
         field_wrong_kind(reader, at, "a list");
-    else if (at.node->count > 0 && (int64_t)at.node->count != now->count)
+    else if (at.node->count > 0 && (int64_t)at.node->count != suggesting->count)
         field_error(reader, at,
                     "has %zu items, not one for each of the %lld suggestions",
-                    at.node->count, (long long)now->count);
+                    at.node->count, (long long)suggesting->count);
     else if (at.node->count > CONTEXTS)
         field_error(reader, at, "has over %d items", CONTEXTS);
-    const enum ht_status status = faults_check(now->call.req, err);
+    const enum ht_status status = faults_check(suggesting->call.req, err);
     if (status != HT_OK || at.node->count == 0)
         return status;
     const enum ht_status parsed =
@@ -85,60 +85,62 @@ static enum ht_status read_contexts(struct suggesting *now,
     for (const struct node *node = at.node->first; node != NULL;
          node = node->next, i++)
         trial_context_read(reader, field_item(reader, at, node, i),
-                           &constraints, &now->slots[i].context);
-    return faults_check(now->call.req, err);
+                           &constraints, &suggesting->slots[i].context);
+    return faults_check(suggesting->call.req, err);
 }
 
-static enum ht_status read_body(struct suggesting *now, struct ht_error *err)
+static enum ht_status read_body(struct suggesting *suggesting,
+                                struct ht_error *err)
 {
-    struct request *req = now->call.req;
+    struct request *req = suggesting->call.req;
     const struct field_reader reader = trial_body_reader(req);
-    const bool read = trial_body_read(req, suggest_fields, now, err) == HT_OK;
-    if (read && now->count == 0)
+    const bool read =
+        trial_body_read(req, suggest_fields, suggesting, err) == HT_OK;
+    if (read && suggesting->count == 0)
         diag_error(reader.diag, 0, 0, "suggestionCount", "is missing");
-    if (now->client == NULL || now->client[0] == '\0')
-        now->client = "default";
-    if (strlen(now->client) > HT_MAX_NAME)
+    if (suggesting->client == NULL || suggesting->client[0] == '\0')
+        suggesting->client = "default";
+    if (strlen(suggesting->client) > HT_MAX_NAME)
         diag_error(reader.diag, 0, 0, "clientId", "is over %d bytes",
                    HT_MAX_NAME);
     const enum ht_status status = faults_check(req, err);
     if (status != HT_OK)
         return status;
-    now->slots =
-        arena_alloc(req->arena, (size_t)now->count, sizeof *now->slots);
-    return read_contexts(now, &reader, err);
+    suggesting->slots = arena_alloc(req->arena, (size_t)suggesting->count,
+                                    sizeof *suggesting->slots);
+    return read_contexts(suggesting, &reader, err);
 }
 
-static struct suggestion_claim claim_of(const struct suggesting *now,
+static struct suggestion_claim claim_of(const struct suggesting *suggesting,
                                         const struct slot *slot)
 {
-    return (struct suggestion_claim){.study = now->call.study.id,
-                                     .owed = now->owed,
+    return (struct suggestion_claim){.study = suggesting->call.study.id,
+                                     .owed = suggesting->owed,
                                      .context = slot->context.text};
 }
 
 /* Whether the search may still fill slot i. */
-static bool is_empty(const struct suggesting *now, int64_t i)
+static bool is_empty(const struct suggesting *suggesting, int64_t i)
 {
-    return !now->slots[i].filled && !now->slots[i].exhausted;
+    return !suggesting->slots[i].filled && !suggesting->slots[i].exhausted;
 }
 
-static bool has_contexts(const struct suggesting *now)
+static bool has_contexts(const struct suggesting *suggesting)
 {
-    return now->slots[0].context.text != NULL;
+    return suggesting->slots[0].context.text != NULL;
 }
 
 /* The first empty slot that such a trial suits, or NULL. */
-static struct slot *find_slot(const struct suggesting *now,
+static struct slot *find_slot(const struct suggesting *suggesting,
                               const struct trial_row *trial)
 {
     struct value point[HT_MAX_PARAMETERS];
-    const bool any = !has_contexts(now);
-    if (!any && space_point_parse(&now->call.job->space, trial->params, point,
-                                  NULL) != HT_OK)
+    const bool any = !has_contexts(suggesting);
+    if (!any && space_point_parse(&suggesting->call.job->space, trial->params,
+                                  point, NULL) != HT_OK)
         return NULL;
-    for (int64_t i = 0; i < now->count; i++) {
-        struct slot *slot = &now->slots[i];
+    for (int64_t i = 0; i < suggesting->count; i++) {
+        struct slot *slot = &suggesting->slots[i];
         if (!slot->filled && (any || subspace_has(&slot->context.part, point)))
             return slot;
     }
@@ -154,48 +156,49 @@ static void fill(struct slot *slot, const struct trial_row *trial)
 /* --- what is there already --- */
 
 /* A client that asks again, after a crash or a lost answer, gets the same. */
-static enum ht_status take_unfinished(struct suggesting *now,
+static enum ht_status take_unfinished(struct suggesting *suggesting,
                                       struct ht_error *err)
 {
     struct trial_list list;
-    const enum ht_status status =
-        db_trial_of_client(core_db(now->call.core), now->call.req->arena,
-                           now->call.study.id, now->client, &list, err);
+    const enum ht_status status = db_trial_of_client(
+        core_db(suggesting->call.core), suggesting->call.req->arena,
+        suggesting->call.study.id, suggesting->client, &list, err);
     if (status != HT_OK)
         return status;
     for (size_t i = 0; i < list.n; i++) {
-        struct slot *slot = find_slot(now, &list.rows[i]);
+        struct slot *slot = find_slot(suggesting, &list.rows[i]);
         if (slot != NULL)
             fill(slot, &list.rows[i]);
     }
     return HT_OK;
 }
 
-static const char *given_reason(const struct suggesting *now)
+static const char *given_reason(const struct suggesting *suggesting)
 {
-    return arena_printf(now->call.req->arena, "given to client %s",
-                        now->client);
+    return arena_printf(suggesting->call.req->arena, "given to client %s",
+                        suggesting->client);
 }
 
 /* Points that somebody added and nobody has begun. */
-static enum ht_status take_requested(struct suggesting *now,
+static enum ht_status take_requested(struct suggesting *suggesting,
                                      struct ht_error *err)
 {
-    struct core *core = now->call.core;
+    struct core *core = suggesting->call.core;
     struct trial_list list;
-    enum ht_status status = db_trial_waiting(
-        core_db(core), now->call.req->arena, now->call.study.id, 0, &list, err);
+    enum ht_status status =
+        db_trial_waiting(core_db(core), suggesting->call.req->arena,
+                         suggesting->call.study.id, 0, &list, err);
     for (size_t i = 0; status == HT_OK && i < list.n; i++) {
-        struct slot *slot = find_slot(now, &list.rows[i]);
+        struct slot *slot = find_slot(suggesting, &list.rows[i]);
         if (slot == NULL)
             continue;
         fill(slot, &list.rows[i]);
         struct trial_row *trial = &slot->trial;
-        trial->client = now->client;
+        trial->client = suggesting->client;
         status = db_trial_set_client(core_db(core), trial, err);
         if (status == HT_OK)
-            status =
-                move_trial(core, trial, TRIAL_ACTIVE, given_reason(now), err);
+            status = move_trial(core, trial, TRIAL_ACTIVE,
+                                given_reason(suggesting), err);
     }
     return status;
 }
@@ -203,15 +206,15 @@ static enum ht_status take_requested(struct suggesting *now,
 /* --- new ones --- */
 
 /* Trials that may still be made. */
-static int64_t room(const struct suggesting *now)
+static int64_t room(const struct suggesting *suggesting)
 {
-    const struct vizier_call *call = &now->call;
+    const struct vizier_call *call = &suggesting->call;
     const int64_t most =
         call->job->max_trials > 0 ? call->job->max_trials : HT_MAX_TRIALS;
     const int64_t left = most - db_study_trials_made(&call->study);
     int64_t wanted = 0;
-    for (int64_t i = 0; i < now->count; i++)
-        wanted += is_empty(now, i) ? 1 : 0;
+    for (int64_t i = 0; i < suggesting->count; i++)
+        wanted += is_empty(suggesting, i) ? 1 : 0;
     if (call->study.state != STUDY_RUNNING || call->study.exhausted ||
         db_study_only_confirms(&call->study) || left <= 0)
         return 0;
@@ -219,57 +222,60 @@ static int64_t room(const struct suggesting *now)
 }
 
 /* Points that another client was quicker to take are skipped. */
-static enum ht_status take_for(struct suggesting *now, struct slot *slot,
+static enum ht_status take_for(struct suggesting *suggesting, struct slot *slot,
                                struct ht_error *err)
 {
-    struct core *core = now->call.core;
-    struct arena *arena = now->call.req->arena;
-    const struct suggestion_claim claim = claim_of(now, slot);
+    struct core *core = suggesting->call.core;
+    struct arena *arena = suggesting->call.req->arena;
+    const struct suggestion_claim claim = claim_of(suggesting, slot);
     const struct suggestion *item;
     enum ht_status status = HT_OK;
-    while (status == HT_OK && !slot->filled && room(now) > 0 &&
+    while (status == HT_OK && !slot->filled && room(suggesting) > 0 &&
            (item = suggestion_stock_take(core, &claim)) != NULL) {
         bool created = false;
         struct trial_row trial = {.state = TRIAL_ACTIVE,
                                   .params = arena_strdup(arena, item->params),
                                   .replicate = item->repeats ? TRIAL_AGAIN : 0,
                                   .why = arena_strdup(arena, item->why),
-                                  .reason = given_reason(now),
-                                  .client = now->client};
-        status = trial_create(core, &now->call.study, &trial, &created, err);
+                                  .reason = given_reason(suggesting),
+                                  .client = suggesting->client};
+        status =
+            trial_create(core, &suggesting->call.study, &trial, &created, err);
         if (status == HT_OK && created)
             fill(slot, &trial);
     }
     return status;
 }
 
-static enum ht_status take_offered(struct suggesting *now, struct ht_error *err)
+static enum ht_status take_offered(struct suggesting *suggesting,
+                                   struct ht_error *err)
 {
     enum ht_status status = HT_OK;
-    for (int64_t i = 0; status == HT_OK && i < now->count; i++) {
-        struct slot *slot = &now->slots[i];
-        const struct suggestion_claim claim = claim_of(now, slot);
-        status = take_for(now, slot, err);
+    for (int64_t i = 0; status == HT_OK && i < suggesting->count; i++) {
+        struct slot *slot = &suggesting->slots[i];
+        const struct suggestion_claim claim = claim_of(suggesting, slot);
+        status = take_for(suggesting, slot, err);
         if (!slot->filled &&
-            suggestion_stock_is_exhausted(now->call.core, &claim))
-            now->slots[i].exhausted = true;
+            suggestion_stock_is_exhausted(suggesting->call.core, &claim))
+            suggesting->slots[i].exhausted = true;
     }
     return status;
 }
 
 /* --- the answer --- */
 
-static enum ht_status add_trials(struct suggesting *now, cJSON *response,
+static enum ht_status add_trials(struct suggesting *suggesting, cJSON *response,
                                  struct ht_error *err)
 {
     cJSON *list = json_add_array(response, "trials");
-    for (int64_t i = 0; i < now->count; i++) {
+    for (int64_t i = 0; i < suggesting->count; i++) {
         cJSON *view;
-        if (!now->slots[i].filled)
+        if (!suggesting->slots[i].filled)
             continue;
         const enum ht_status status = view_trial(
-            core_db(now->call.core), now->call.req->arena, &now->call.study,
-            now->call.job, &now->slots[i].trial, false, &view, err);
+            core_db(suggesting->call.core), suggesting->call.req->arena,
+            &suggesting->call.study, suggesting->call.job,
+            &suggesting->slots[i].trial, false, &view, err);
         if (status != HT_OK)
             return status;
         cJSON_AddItemToArray(list, view);
@@ -277,104 +283,109 @@ static enum ht_status add_trials(struct suggesting *now, cJSON *response,
     return HT_OK;
 }
 
-static struct operation operation_of(const struct suggesting *now)
+static struct operation operation_of(const struct suggesting *suggesting)
 {
-    struct core *core = now->call.core;
+    struct core *core = suggesting->call.core;
     struct operation operation = {
-        .resource = vizier_study_name(now->call.req->arena, &now->call.study),
-        .metadata = operation_message(now->call.req, "SuggestTrialsMetadata")};
+        .resource = vizier_study_name(suggesting->call.req->arena,
+                                      &suggesting->call.study),
+        .metadata =
+            operation_message(suggesting->call.req, "SuggestTrialsMetadata")};
     operation_add_times(core, operation.metadata);
-    json_add_string(operation.metadata, "clientId", now->client);
+    json_add_string(operation.metadata, "clientId", suggesting->client);
     return operation;
 }
 
-static enum ht_status reply(struct suggesting *now, struct ht_error *err)
+static enum ht_status reply(struct suggesting *suggesting, struct ht_error *err)
 {
-    struct core *core = now->call.core;
-    cJSON *response = operation_message(now->call.req, "SuggestTrialsResponse");
-    const enum ht_status status = add_trials(now, response, err);
+    struct core *core = suggesting->call.core;
+    cJSON *response =
+        operation_message(suggesting->call.req, "SuggestTrialsResponse");
+    const enum ht_status status = add_trials(suggesting, response, err);
     if (status != HT_OK) {
         cJSON_Delete(response);
         return status;
     }
     json_add_string(response, "studyState",
-                    db_study_state_vizier(now->call.study.state));
-    view_add_stamp(response, "startTime", core_wall_ms(core) - now->waited_ms);
+                    db_study_state_vizier(suggesting->call.study.state));
+    view_add_stamp(response, "startTime",
+                   core_wall_ms(core) - suggesting->waited_ms);
     view_add_stamp(response, "endTime", core_wall_ms(core));
-    struct operation operation = operation_of(now);
+    struct operation operation = operation_of(suggesting);
     operation.response = response;
-    operation_reply(core, now->call.req, &operation);
+    operation_reply(core, suggesting->call.req, &operation);
     return HT_OK;
 }
 
-static bool has_some(const struct suggesting *now)
+static bool has_some(const struct suggesting *suggesting)
 {
-    for (int64_t i = 0; i < now->count; i++)
-        if (now->slots[i].filled)
+    for (int64_t i = 0; i < suggesting->count; i++)
+        if (suggesting->slots[i].filled)
             return true;
     return false;
 }
 
 /* Asks for all that is missing of one context: the search for the next one then
  * knows the trials that came of it. */
-static void ask_search(struct suggesting *now)
+static void ask_search(struct suggesting *suggesting)
 {
     int64_t first = 0, alike = 0;
-    while (!is_empty(now, first))
+    while (!is_empty(suggesting, first))
         first++;
-    const char *context = now->slots[first].context.text;
-    for (int64_t i = first; i < now->count; i++)
-        alike += is_empty(now, i) &&
-                         trial_context_is(now->slots[i].context.text, context)
-                     ? 1
-                     : 0;
-    const int64_t most = room(now);
-    study_ask(now->call.core, &now->call.study, alike < most ? alike : most,
-              context);
+    const char *context = suggesting->slots[first].context.text;
+    for (int64_t i = first; i < suggesting->count; i++)
+        alike +=
+            is_empty(suggesting, i) &&
+                    trial_context_is(suggesting->slots[i].context.text, context)
+                ? 1
+                : 0;
+    const int64_t most = room(suggesting);
+    study_ask(suggesting->call.core, &suggesting->call.study,
+              alike < most ? alike : most, context);
 }
 
 /* Holds the request until the search has found more; what it has by now is
  * stored and comes back as unfinished. */
-static enum ht_status wait_for_search(struct suggesting *now,
+static enum ht_status wait_for_search(struct suggesting *suggesting,
                                       struct ht_error *err)
 {
-    struct core *core = now->call.core;
-    struct request *req = now->call.req;
+    struct core *core = suggesting->call.core;
+    struct request *req = suggesting->call.req;
     const struct live_study *memory =
-        live_study(core_memory(core), now->call.study.id);
+        live_study(core_memory(core), suggesting->call.study.id);
     if (memory->ask_after_ms > core_now_ms(core))
         return ht_fail(err, HT_UNAVAILABLE,
                        "the search of study %.128s failed; ask again in a "
                        "second",
-                       now->call.study.name);
+                       suggesting->call.study.name);
     if (req->held_until_ms == 0) {
         req->held_until_ms = core_now_ms(core) + HOLD_MS;
-        req->held_for = now->call.study.id;
+        req->held_for = suggesting->call.study.id;
     }
     if (req->held_until_ms > core_now_ms(core)) {
-        ask_search(now);
+        ask_search(suggesting);
         return HT_OK;
     }
     req->held_until_ms = 0;
-    if (has_some(now))
-        return reply(now, err);
-    struct operation operation = operation_of(now);
+    if (has_some(suggesting))
+        return reply(suggesting, err);
+    struct operation operation = operation_of(suggesting);
     ht_fail(&operation.why, HT_TIMEOUT,
             "the search has found nothing in %d s; ask again", HOLD_MS / 1000);
     operation_reply(core, req, &operation);
     return HT_OK;
 }
 
-static enum ht_status check_study(const struct suggesting *now,
+static enum ht_status check_study(const struct suggesting *suggesting,
                                   struct ht_error *err)
 {
-    const struct study_row *study = &now->call.study;
+    const struct study_row *study = &suggesting->call.study;
     if (study->kind != JOB_STUDY)
         return ht_fail(err, HT_PRECONDITION,
                        "study %.128s belongs to a job that runs its trials "
                        "itself",
                        study->name);
-    if (now->call.job->space.open)
+    if (suggesting->call.job->space.open)
         return ht_fail(err, HT_PRECONDITION,
                        "study %.128s has an open space: its clients choose "
                        "the points",
@@ -387,51 +398,54 @@ static enum ht_status check_study(const struct suggesting *now,
 
 /* A held request is read again only for its contexts: they are parts of the
  * study's space, which may have grown meanwhile. */
-static enum ht_status read_request(struct suggesting *now, bool held,
+static enum ht_status read_request(struct suggesting *suggesting, bool held,
                                    struct ht_error *err)
 {
-    const struct field_reader reader = trial_body_reader(now->call.req);
+    const struct field_reader reader = trial_body_reader(suggesting->call.req);
     if (!held)
-        return read_body(now, err);
-    for (int64_t i = 0; i < now->count; i++)
-        now->slots[i] = (struct slot){.exhausted = now->slots[i].exhausted};
-    return read_contexts(now, &reader, err);
+        return read_body(suggesting, err);
+    for (int64_t i = 0; i < suggesting->count; i++)
+        suggesting->slots[i] =
+            (struct slot){.exhausted = suggesting->slots[i].exhausted};
+    return read_contexts(suggesting, &reader, err);
 }
 
 /* Before the search can answer it: what the client is owed is what was known
  * when it asked. */
-static void note_asked(struct suggesting *now)
+static void note_asked(struct suggesting *suggesting)
 {
-    now->owed = suggestion_stock_ask(now->call.core, now->call.study.id,
-                                     has_contexts(now));
-    now->call.req->kept = now;
+    suggesting->owed =
+        suggestion_stock_ask(suggesting->call.core, suggesting->call.study.id,
+                             has_contexts(suggesting));
+    suggesting->call.req->kept = suggesting;
 }
 
 enum ht_status vizier_suggest(struct core *core, struct request *req,
                               struct ht_error *err)
 {
     const bool held = req->kept != NULL;
-    struct suggesting *now =
-        held ? req->kept : arena_alloc(req->arena, 1, sizeof *now);
-    now->call = (struct vizier_call){.core = core, .req = req};
-    enum ht_status status = vizier_find_study(&now->call, err);
+    struct suggesting *suggesting =
+        held ? req->kept : arena_alloc(req->arena, 1, sizeof *suggesting);
+    suggesting->call = (struct vizier_call){.core = core, .req = req};
+    enum ht_status status = vizier_find_study(&suggesting->call, err);
     if (status == HT_OK)
-        status = read_request(now, held, err);
+        status = read_request(suggesting, held, err);
     if (status == HT_OK)
-        status = check_study(now, err);
+        status = check_study(suggesting, err);
     if (status != HT_OK)
         return status;
     if (held)
-        now->waited_ms = core_now_ms(core) - (req->held_until_ms - HOLD_MS);
+        suggesting->waited_ms =
+            core_now_ms(core) - (req->held_until_ms - HOLD_MS);
     else
-        note_asked(now);
-    status = take_unfinished(now, err);
-    if (status == HT_OK && now->call.study.state == STUDY_RUNNING)
-        status = take_requested(now, err);
+        note_asked(suggesting);
+    status = take_unfinished(suggesting, err);
+    if (status == HT_OK && suggesting->call.study.state == STUDY_RUNNING)
+        status = take_requested(suggesting, err);
     if (status == HT_OK)
-        status = take_offered(now, err);
-    if (status == HT_OK && room(now) > 0)
-        return wait_for_search(now, err);
+        status = take_offered(suggesting, err);
+    if (status == HT_OK && room(suggesting) > 0)
+        return wait_for_search(suggesting, err);
     req->held_until_ms = 0;
-    return status == HT_OK ? reply(now, err) : status;
+    return status == HT_OK ? reply(suggesting, err) : status;
 }

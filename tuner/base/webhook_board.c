@@ -136,26 +136,27 @@ static const char *what_there_is(const struct webhook_standings *shown,
                         : "its webhooks.json names none";
 }
 
-static void refuse(const struct checking *now, const char *path,
+static void refuse(const struct checking *checking, const char *path,
                    const char *name)
 {
-    diag_error(now->errors, 0, 0, path, "this server has no webhook \"%s\"; %s",
-               name, what_there_is(now->shown, now->errors->arena, name));
+    diag_error(checking->errors, 0, 0, path,
+               "this server has no webhook \"%s\"; %s", name,
+               what_there_is(checking->shown, checking->errors->arena, name));
 }
 
 /* The webhook's own filter is the admin's, and stays in force. */
-static void check_filter(const struct checking *now, const char *path,
+static void check_filter(const struct checking *checking, const char *path,
                          const struct webhook *webhook,
                          const struct notify_item *item)
 {
-    const char *study = now->job->name;
+    const char *study = checking->job->name;
     if (study != NULL && fnmatch(webhook->studies, study, 0) != 0)
-        diag_warning(now->warnings, 0, 0, path,
+        diag_warning(checking->warnings, 0, 0, path,
                      "%s tells of studies called \"%s\" alone: not of this one",
                      webhook->name, webhook->studies);
     for (int i = 0; item->events != NOTIFY_ALL && i < NOTIFY_EVENTS; i++)
         if ((item->events & ~webhook->on & 1U << i) != 0)
-            diag_warning(now->warnings, 0, 0, path, "%s never tells of %s",
+            diag_warning(checking->warnings, 0, 0, path, "%s never tells of %s",
                          webhook->name,
                          notify_event_name((enum notify_event)i));
 }
@@ -166,7 +167,7 @@ void webhook_board_check(struct webhook_board *board, const struct job *job,
 {
     const struct notify *notify = &job->notify;
     struct webhook_standings shown = {0};
-    const struct checking now = {&shown, job, errors, warnings};
+    const struct checking checking = {&shown, job, errors, warnings};
     if (notify->n > 0 && board != NULL)
         shown = webhook_board_get(board, errors->arena);
     for (size_t i = 0; i < notify->n; i++) {
@@ -176,8 +177,8 @@ void webhook_board_check(struct webhook_board *board, const struct job *job,
             arena_printf(errors->arena, "%s%s", at,
                          job_notify_path(errors->arena, notify, i));
         if (webhook == NULL)
-            refuse(&now, path, item->webhook);
+            refuse(&checking, path, item->webhook);
         else
-            check_filter(&now, path, webhook, item);
+            check_filter(&checking, path, webhook, item);
     }
 }

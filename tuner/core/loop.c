@@ -95,7 +95,7 @@ static void settle_touched(struct core *core)
     }
 }
 
-static void core_apply_transaction(struct core *core)
+static void apply_transaction(struct core *core)
 {
     struct transaction *group = &core->group;
     for (size_t i = 0; i < group->n_steps; i++)
@@ -193,7 +193,7 @@ static enum ht_status close_group(struct core *core, int64_t changes,
         log_event(LOG_ERROR, "core.commit", "why=%s", err->text);
         return status;
     }
-    core_apply_transaction(core);
+    apply_transaction(core);
     return HT_OK;
 }
 

@@ -18,16 +18,16 @@ static bool has_trials(struct arena *arena, const struct study_row *study)
 
 /* Google's scripts take the first trial for the best one. The order is that of
  * the first piece: what ends meanwhile neither comes twice nor is missed. */
-static enum ht_status find_order(const struct telling *now,
+static enum ht_status find_order(const struct telling *telling,
                                  const struct id_list **order,
                                  struct ht_error *err)
 {
-    struct request *req = now->req;
+    struct request *req = telling->req;
     if (req->kept == NULL) {
         struct id_list *list = arena_alloc(req->arena, 1, sizeof *list);
         const enum ht_status status =
-            db_trial_order(now->reader->db, req->arena, now->study->id,
-                           now->job->metrics[0].maximize, list, err);
+            db_trial_order(telling->reader->db, req->arena, telling->study->id,
+                           telling->job->metrics[0].maximize, list, err);
         if (status != HT_OK)
             return status;
         req->kept = list;
@@ -36,41 +36,41 @@ static enum ht_status find_order(const struct telling *now,
     return HT_OK;
 }
 
-static enum ht_status write_trial(const struct telling *now,
+static enum ht_status write_trial(const struct telling *telling,
                                   struct arena *arena, int64_t id,
                                   struct ht_error *err)
 {
     struct trial_row trial;
     cJSON *item;
-    enum ht_status status =
-        db_trial_get(now->reader->db, arena, now->study->id, id, &trial, err);
+    enum ht_status status = db_trial_get(telling->reader->db, arena,
+                                         telling->study->id, id, &trial, err);
     if (status == HT_NOT_FOUND)
         return HT_OK; /* deleted since the order was made */
     if (status == HT_OK)
-        status = view_aip_trial(now->reader->db, arena, now->job, &trial, &item,
-                                err);
+        status = view_aip_trial(telling->reader->db, arena, telling->job,
+                                &trial, &item, err);
     if (status != HT_OK)
         return status;
     /* The first one is of the snapshot that the order is of. */
-    if (now->req->cursor > 0)
-        text_puts(&now->req->reply, ",");
-    json_print(item, &now->req->reply);
+    if (telling->req->cursor > 0)
+        text_puts(&telling->req->reply, ",");
+    json_print(item, &telling->req->reply);
     return HT_OK;
 }
 
 /* The cursor counts the trials that were told. */
-static enum ht_status tell_best_first(const struct telling *now, bool *more,
+static enum ht_status tell_best_first(const struct telling *telling, bool *more,
                                       struct ht_error *err)
 {
     const struct id_list *order;
-    enum ht_status status = find_order(now, &order, err);
+    enum ht_status status = find_order(telling, &order, err);
     if (status != HT_OK)
         return status;
-    int64_t *at = &now->req->cursor;
+    int64_t *at = &telling->req->cursor;
     const size_t end = (size_t)*at + PIECE_TRIALS;
     struct arena *arena = arena_new();
     while (status == HT_OK && (size_t)*at < order->n && (size_t)*at < end) {
-        status = write_trial(now, arena, order->ids[*at], err);
+        status = write_trial(telling, arena, order->ids[*at], err);
         arena_reset(arena);
         ++*at;
     }
@@ -79,14 +79,14 @@ static enum ht_status tell_best_first(const struct telling *now, bool *more,
     return status;
 }
 
-static enum ht_status write_plain(const struct telling *now,
+static enum ht_status write_plain(const struct telling *telling,
                                   struct ht_error *err)
 {
     cJSON *item;
-    const enum ht_status status =
-        view_aip(now->reader->db, now->arena, now->study, &item, err);
+    const enum ht_status status = view_aip(telling->reader->db, telling->arena,
+                                           telling->study, &item, err);
     if (status == HT_OK)
-        json_print(item, &now->req->reply);
+        json_print(item, &telling->req->reply);
     return status;
 }
 
@@ -97,17 +97,18 @@ enum ht_status read_aip_job(struct reader *reader, struct request *req,
     static const struct job_form form = {
         .head = view_aip, .trials = tell_best_first, .depth = 2};
     struct study_row study;
-    struct telling now = {
+    struct telling telling = {
         .reader = reader, .req = req, .arena = arena_new(), .study = &study};
-    enum ht_status status = db_study_find(reader->db, now.arena, &req->scope,
-                                          req->study, &study, err);
+    enum ht_status status = db_study_find(reader->db, telling.arena,
+                                          &req->scope, req->study, &study, err);
     if (status == HT_NOT_FOUND)
         ht_fail(err, HT_NOT_FOUND, "there is no job %.128s in project %.64s",
                 req->study, req->scope.project);
     if (status == HT_OK)
-        status = has_trials(now.arena, &study) ? read_job_text(&now, &form, err)
-                                               : write_plain(&now, err);
-    arena_free(now.arena);
+        status = has_trials(telling.arena, &study)
+                     ? read_job_text(&telling, &form, err)
+                     : write_plain(&telling, err);
+    arena_free(telling.arena);
     return status;
 }
 

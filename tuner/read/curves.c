@@ -31,75 +31,75 @@ struct drawing {
     const char *names[HT_MAX_METRICS + NAMES_MOST]; /* the study's first */
 };
 
-static enum ht_status prepare(struct drawing *now, struct request *req,
+static enum ht_status prepare(struct drawing *drawing, struct request *req,
                               struct ht_error *err)
 {
     static const struct number_range tops = {1, TOP_MOST, TOP},
                                      sizes = {2, POINTS_MOST, POINTS};
-    enum ht_status status =
-        read_find_study(now->reader, req, &now->study, &now->job, err);
-    if (status == HT_OK && now->job->n_metrics == 0)
+    enum ht_status status = read_find_study(
+        drawing->reader, req, &drawing->study, &drawing->job, err);
+    if (status == HT_OK && drawing->job->n_metrics == 0)
         status = ht_fail(err, HT_PRECONDITION, "the study has no metric");
     if (status == HT_OK)
-        status = page_number(req, "top", &tops, &now->top, err);
+        status = page_number(req, "top", &tops, &drawing->top, err);
     if (status == HT_OK)
-        status = page_number(req, "points", &sizes, &now->points, err);
+        status = page_number(req, "points", &sizes, &drawing->points, err);
     if (status != HT_OK)
         return status;
-    now->master = arena_printf(req->arena, "%s-0",
-                               now->job->n_pools > 0 ? now->job->pools[0].type
-                                                     : "master");
+    drawing->master = arena_printf(
+        req->arena, "%s-0",
+        drawing->job->n_pools > 0 ? drawing->job->pools[0].type : "master");
     return HT_OK;
 }
 
 /* --- the metrics there are --- */
 
-static bool has_name(const struct drawing *now, const char *name)
+static bool has_name(const struct drawing *drawing, const char *name)
 {
-    for (size_t i = 0; i < now->n_names; i++)
-        if (strcmp(now->names[i], name) == 0)
+    for (size_t i = 0; i < drawing->n_names; i++)
+        if (strcmp(drawing->names[i], name) == 0)
             return true;
     return false;
 }
 
-static enum ht_status add_names(struct drawing *now, struct arena *arena,
+static enum ht_status add_names(struct drawing *drawing, struct arena *arena,
                                 const struct trial_row *trial,
                                 struct ht_error *err)
 {
     struct metric_names told;
     const enum ht_status status = db_curve_metrics(
-        now->reader->db, arena, trial, now->master, &told, err);
+        drawing->reader->db, arena, trial, drawing->master, &told, err);
     for (size_t i = 0; status == HT_OK && i < told.n; i++)
-        if (now->n_names < HT_MAX_METRICS + NAMES_MOST &&
-            !has_name(now, told.names[i]))
-            now->names[now->n_names++] = told.names[i];
+        if (drawing->n_names < HT_MAX_METRICS + NAMES_MOST &&
+            !has_name(drawing, told.names[i]))
+            drawing->names[drawing->n_names++] = told.names[i];
     return status;
 }
 
 /* Names those of the study and those that its first and last trials told. */
-static enum ht_status find_names(struct drawing *now, struct arena *arena,
+static enum ht_status find_names(struct drawing *drawing, struct arena *arena,
                                  const struct trial_list *trials,
                                  struct ht_error *err)
 {
     enum ht_status status = HT_OK;
-    for (size_t k = 0; k < now->job->n_metrics; k++)
-        now->names[now->n_names++] = now->job->metrics[k].name;
+    for (size_t k = 0; k < drawing->job->n_metrics; k++)
+        drawing->names[drawing->n_names++] = drawing->job->metrics[k].name;
     for (size_t i = 0; status == HT_OK && i < trials->n; i++)
         if (i < NAMING || i + FAILED >= trials->n)
-            status = add_names(now, arena, &trials->rows[i], err);
+            status = add_names(drawing, arena, &trials->rows[i], err);
     return status;
 }
 
-static enum ht_status find_metric(struct drawing *now, struct request *req,
+static enum ht_status find_metric(struct drawing *drawing, struct request *req,
                                   struct ht_error *err)
 {
     const char *name = request_query(req, "metric");
-    now->metric = name == NULL ? now->job->metrics[0].name : name;
-    now->is_foreign = true;
-    for (size_t k = 0; k < now->job->n_metrics; k++)
-        if (strcmp(now->metric, now->job->metrics[k].name) == 0)
-            now->is_foreign = false;
-    return has_name(now, now->metric)
+    drawing->metric = name == NULL ? drawing->job->metrics[0].name : name;
+    drawing->is_foreign = true;
+    for (size_t k = 0; k < drawing->job->n_metrics; k++)
+        if (strcmp(drawing->metric, drawing->job->metrics[k].name) == 0)
+            drawing->is_foreign = false;
+    return has_name(drawing, drawing->metric)
                ? HT_OK
                : ht_fail(err, HT_INVALID, "metric: the study has no \"%.128s\"",
                          name);
@@ -130,18 +130,18 @@ static void write_curve(const struct trial_row *trial,
 }
 
 /* A trial that told nothing of the metric has no curve. */
-static enum ht_status draw(const struct drawing *now,
+static enum ht_status draw(const struct drawing *drawing,
                            const struct trial_row *trial, struct text *reply,
                            struct ht_error *err)
 {
     struct arena *arena = arena_new();
     struct curve_points curve;
     const struct curve_question question = {.trial = trial,
-                                            .master = now->master,
-                                            .metric = now->metric,
-                                            .most = (size_t)now->points};
+                                            .master = drawing->master,
+                                            .metric = drawing->metric,
+                                            .most = (size_t)drawing->points};
     const enum ht_status status =
-        db_curve_points(now->reader->db, arena, &question, &curve, err);
+        db_curve_points(drawing->reader->db, arena, &question, &curve, err);
     if (status == HT_OK && curve.n + curve.n_odd > 0)
         write_curve(trial, &curve, reply);
     arena_free(arena);
@@ -150,24 +150,24 @@ static enum ht_status draw(const struct drawing *now,
 
 /* Those without a result come last, and count where no result has the metric.
  */
-static size_t count_drawn(const struct drawing *now,
+static size_t count_drawn(const struct drawing *drawing,
                           const struct trial_list *trials)
 {
     size_t n = trials->n;
-    while (!now->is_foreign && n > 0 &&
+    while (!drawing->is_foreign && n > 0 &&
            (trials->rows[n - 1].state == TRIAL_FAILED ||
             trials->rows[n - 1].state == TRIAL_INFEASIBLE))
         n--;
     return n;
 }
 
-static void write_head(const struct drawing *now, struct text *reply)
+static void write_head(const struct drawing *drawing, struct text *reply)
 {
     cJSON *head = cJSON_CreateObject();
-    json_add_string(head, "metric", now->metric);
+    json_add_string(head, "metric", drawing->metric);
     cJSON *names = json_add_array(head, "metrics");
-    for (size_t i = 0; i < now->n_names; i++)
-        json_push_string(names, now->names[i]);
+    for (size_t i = 0; i < drawing->n_names; i++)
+        json_push_string(names, drawing->names[i]);
     json_print(head, reply);
     reply->len--; /* its brace */
     text_puts(reply, ",\"curves\":[");
@@ -176,29 +176,29 @@ static void write_head(const struct drawing *now, struct text *reply)
 enum ht_status read_curves(struct reader *reader, struct request *req,
                            struct ht_error *err)
 {
-    struct drawing now = {.reader = reader};
+    struct drawing drawing = {.reader = reader};
     struct trial_list trials = {0};
-    enum ht_status status = prepare(&now, req, err);
+    enum ht_status status = prepare(&drawing, req, err);
     if (status != HT_OK)
         return status;
-    const struct curve_choice choice = {.study = now.study.id,
+    const struct curve_choice choice = {.study = drawing.study.id,
                                         .maximize =
-                                            now.job->metrics[0].maximize,
-                                        .top = (size_t)now.top,
+                                            drawing.job->metrics[0].maximize,
+                                        .top = (size_t)drawing.top,
                                         .running = RUNNING_MOST,
                                         .failed = FAILED};
     status = db_curve_choose(reader->db, req->arena, &choice, &trials, err);
     if (status == HT_OK)
-        status = find_names(&now, req->arena, &trials, err);
+        status = find_names(&drawing, req->arena, &trials, err);
     if (status == HT_OK)
-        status = find_metric(&now, req, err);
+        status = find_metric(&drawing, req, err);
     if (status != HT_OK)
         return status;
-    write_head(&now, &req->reply);
-    const size_t n = count_drawn(&now, &trials);
+    write_head(&drawing, &req->reply);
+    const size_t n = count_drawn(&drawing, &trials);
     size_t done = 0;
     for (; status == HT_OK && done < n && !reader_is_late(reader); done++)
-        status = draw(&now, &trials.rows[done], &req->reply, err);
+        status = draw(&drawing, &trials.rows[done], &req->reply, err);
     if (status == HT_OK)
         text_printf(&req->reply, "],\"left\":%zu}", n - done);
     return status;

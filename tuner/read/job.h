@@ -21,7 +21,7 @@ struct telling { /* what one piece is made from */
 /* Appends the next trials to the reply, with commas between all of them, and
  * leaves in req->cursor (0 at first) where to go on. *more: there may be
  * trials left. */
-typedef enum ht_status trials_teller(const struct telling *now, bool *more,
+typedef enum ht_status trials_teller(const struct telling *telling, bool *more,
                                      struct ht_error *err);
 
 struct job_form {
@@ -33,7 +33,7 @@ struct job_form {
 
 /* Tells the next piece: the job, unless the answer has begun, and trials.
  * HT_CORRUPT  the stored spec is damaged */
-enum ht_status read_job_text(struct telling *now, const struct job_form *form,
-                             struct ht_error *err);
+enum ht_status read_job_text(struct telling *telling,
+                             const struct job_form *form, struct ht_error *err);
 
 #endif

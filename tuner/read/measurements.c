@@ -16,39 +16,40 @@ struct measuring {
     int64_t trial, skip; /* the next record: so many are behind */
 };
 
-static bool is_full(const struct measuring *now)
+static bool is_full(const struct measuring *measuring)
 {
-    return now->room == 0 || reader_is_late(now->reader);
+    return measuring->room == 0 || reader_is_late(measuring->reader);
 }
 
-static void write_rows(struct measuring *now,
+static void write_rows(struct measuring *measuring,
                        const struct measurement_list *list)
 {
-    struct text *reply = &now->req->reply;
+    struct text *reply = &measuring->req->reply;
     for (size_t i = 0; i < list->n; i++) {
         if (reply->data[reply->len - 1] != '[')
             text_puts(reply, ",");
         json_print(view_measurement(&list->rows[i]), reply);
     }
-    now->room -= (int64_t)list->n;
-    now->skip += (int64_t)list->n;
+    measuring->room -= (int64_t)list->n;
+    measuring->skip += (int64_t)list->n;
 }
 
 /* *whole: the trial has no more. */
-static enum ht_status write_trial(struct measuring *now, bool *whole,
+static enum ht_status write_trial(struct measuring *measuring, bool *whole,
                                   struct ht_error *err)
 {
-    const struct trial_name name = {now->study.id, now->trial, 0};
+    const struct trial_name name = {measuring->study.id, measuring->trial, 0};
     enum ht_status status = HT_OK;
     *whole = false;
-    while (status == HT_OK && !*whole && !is_full(now)) {
-        const size_t most = now->room < BATCH ? (size_t)now->room : BATCH;
+    while (status == HT_OK && !*whole && !is_full(measuring)) {
+        const size_t most =
+            measuring->room < BATCH ? (size_t)measuring->room : BATCH;
         struct arena *arena = arena_new();
         struct measurement_list list;
-        status = db_measurement_page(now->reader->db, arena, &name, now->skip,
-                                     most, &list, err);
+        status = db_measurement_page(measuring->reader->db, arena, &name,
+                                     measuring->skip, most, &list, err);
         if (status == HT_OK) {
-            write_rows(now, &list);
+            write_rows(measuring, &list);
             *whole = list.n < most;
         }
         arena_free(arena);
@@ -56,93 +57,97 @@ static enum ht_status write_trial(struct measuring *now, bool *whole,
     return status;
 }
 
-/* The id of the trial behind now->trial, 0: there is none. */
-static enum ht_status next_trial(struct measuring *now, struct ht_error *err)
+/* The id of the trial behind telling->trial, 0: there is none. */
+static enum ht_status next_trial(struct measuring *measuring,
+                                 struct ht_error *err)
 {
     struct arena *arena = arena_new();
     struct trial_list list;
-    const enum ht_status status = db_trial_list(
-        now->reader->db, arena, now->study.id, now->trial, 1, &list, err);
+    const enum ht_status status =
+        db_trial_list(measuring->reader->db, arena, measuring->study.id,
+                      measuring->trial, 1, &list, err);
     if (status == HT_OK) {
-        now->trial = list.n == 0 ? 0 : list.rows[0].id;
-        now->skip = 0;
+        measuring->trial = list.n == 0 ? 0 : list.rows[0].id;
+        measuring->skip = 0;
     }
     arena_free(arena);
     return status;
 }
 
-static enum ht_status write_all(struct measuring *now, struct ht_error *err)
+static enum ht_status write_all(struct measuring *measuring,
+                                struct ht_error *err)
 {
     enum ht_status status = HT_OK;
     bool whole = true;
-    if (now->trial == 0)
-        status = next_trial(now, err);
-    while (status == HT_OK && now->trial > 0 && whole) {
-        status = write_trial(now, &whole, err);
-        if (status == HT_OK && whole && now->one_trial)
-            now->trial = 0;
+    if (measuring->trial == 0)
+        status = next_trial(measuring, err);
+    while (status == HT_OK && measuring->trial > 0 && whole) {
+        status = write_trial(measuring, &whole, err);
+        if (status == HT_OK && whole && measuring->one_trial)
+            measuring->trial = 0;
         else if (status == HT_OK && whole)
-            status = next_trial(now, err);
+            status = next_trial(measuring, err);
     }
     return status;
 }
 
 /* "3.250": trial 3, behind its first 250 records. */
-static enum ht_status read_token(struct measuring *now, struct ht_error *err)
+static enum ht_status read_token(struct measuring *measuring,
+                                 struct ht_error *err)
 {
-    const char *text = request_query(now->req, "pageToken");
+    const char *text = request_query(measuring->req, "pageToken");
     if (text == NULL || text[0] == '\0')
         return HT_OK;
     char *end;
     const long long trial = strtoll(text, &end, 10);
     const long long skip = *end == '.' ? strtoll(end + 1, &end, 10) : -1;
-    const bool fits = !now->one_trial || trial == now->trial;
+    const bool fits = !measuring->one_trial || trial == measuring->trial;
     if (*end != '\0' || trial < 1 || skip < 0 || !fits)
         return ht_fail(err, HT_INVALID,
                        "pageToken is \"%.40s\", none of this list", text);
-    now->trial = trial;
-    now->skip = skip;
+    measuring->trial = trial;
+    measuring->skip = skip;
     return HT_OK;
 }
 
-static enum ht_status prepare(struct measuring *now, struct ht_error *err)
+static enum ht_status prepare(struct measuring *measuring, struct ht_error *err)
 {
     static const struct number_range sizes = {0, INT32_MAX, MOST};
-    struct request *req = now->req;
+    struct request *req = measuring->req;
     const char *trial_text = request_query(req, "trial");
     struct trial_row trial = {0};
     enum ht_status status =
-        page_number(req, "pageSize", &sizes, &now->room, err);
+        page_number(req, "pageSize", &sizes, &measuring->room, err);
     if (status == HT_OK)
-        status = db_study_find(now->reader->db, req->arena, &req->scope,
-                               req->study, &now->study, err);
+        status = db_study_find(measuring->reader->db, req->arena, &req->scope,
+                               req->study, &measuring->study, err);
     if (status == HT_OK && trial_text != NULL)
-        status = read_find_trial(now->reader, req, &now->study, trial_text,
-                                 &trial, err);
+        status = read_find_trial(measuring->reader, req, &measuring->study,
+                                 trial_text, &trial, err);
     if (status != HT_OK)
         return status;
-    if (now->room == 0 || now->room > MOST)
-        now->room = MOST;
-    now->one_trial = trial_text != NULL;
-    now->trial = trial.id;
-    return read_token(now, err);
+    if (measuring->room == 0 || measuring->room > MOST)
+        measuring->room = MOST;
+    measuring->one_trial = trial_text != NULL;
+    measuring->trial = trial.id;
+    return read_token(measuring, err);
 }
 
 enum ht_status read_measurements(struct reader *reader, struct request *req,
                                  struct ht_error *err)
 {
-    struct measuring now = {.reader = reader, .req = req};
-    enum ht_status status = prepare(&now, err);
+    struct measuring measuring = {.reader = reader, .req = req};
+    enum ht_status status = prepare(&measuring, err);
     if (status != HT_OK)
         return status;
     text_puts(&req->reply, "{\"measurements\":[");
-    status = write_all(&now, err);
+    status = write_all(&measuring, err);
     if (status != HT_OK)
         return status;
     text_puts(&req->reply, "]");
-    if (now.trial > 0)
+    if (measuring.trial > 0)
         text_printf(&req->reply, ",\"nextPageToken\":\"%lld.%lld\"",
-                    (long long)now.trial, (long long)now.skip);
+                    (long long)measuring.trial, (long long)measuring.skip);
     text_puts(&req->reply, "}");
     return HT_OK;
 }

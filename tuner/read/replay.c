@@ -62,54 +62,56 @@ static bool asks_alike(const struct replay_question *question,
 
 /* The question that gave trial `at` its point, as long as the trials of this
  * page need its batch: a part of that would prove nothing. */
-static struct replay_question question_of(const struct proving *now, size_t at)
+static struct replay_question question_of(const struct proving *proving,
+                                          size_t at)
 {
-    const struct reason_json_origin *origin = &now->origins[at];
+    const struct reason_json_origin *origin = &proving->origins[at];
     struct replay_question question = {.revision = origin->revision,
                                        .max_trials = origin->max_trials,
                                        .asked = asked_by(origin),
                                        .deadline_ms = INT64_MAX};
-    for (size_t i = at; i < now->trials.n; i++) {
-        const size_t needed = (size_t)now->origins[i].batch + 1;
-        if (now->told[i] && asks_alike(&question, &now->origins[i]) &&
+    for (size_t i = at; i < proving->trials.n; i++) {
+        const size_t needed = (size_t)proving->origins[i].batch + 1;
+        if (proving->told[i] && asks_alike(&question, &proving->origins[i]) &&
             question.asked.n < needed)
             question.asked.n = needed;
     }
     return question;
 }
 
-static enum ht_status ask(struct proving *now, size_t at, struct ht_error *err)
+static enum ht_status ask(struct proving *proving, size_t at,
+                          struct ht_error *err)
 {
-    const struct reason_json_origin *origin = &now->origins[at];
-    if (asks_alike(&now->question, origin) &&
-        (size_t)origin->batch < now->question.asked.n)
+    const struct reason_json_origin *origin = &proving->origins[at];
+    if (asks_alike(&proving->question, origin) &&
+        (size_t)origin->batch < proving->question.asked.n)
         return HT_OK;
-    now->question = question_of(now, at);
-    return replay_ask(now->replay, now->reader->db, now->req->arena,
-                      &now->question, &now->answer, err);
+    proving->question = question_of(proving, at);
+    return replay_ask(proving->replay, proving->reader->db, proving->req->arena,
+                      &proving->question, &proving->answer, err);
 }
 
-static enum ht_status prove(struct proving *now, size_t at, cJSON *item,
+static enum ht_status prove(struct proving *proving, size_t at, cJSON *item,
                             struct ht_error *err)
 {
-    const struct trial_row *trial = &now->trials.rows[at];
+    const struct trial_row *trial = &proving->trials.rows[at];
     json_add_int_text(item, "trial", trial->id);
-    if (!now->told[at]) {
+    if (!proving->told[at]) {
         json_add_string(item, "verdict", "UNKNOWN");
         json_add_string(item, "reason", "what it was made from was not kept");
         return HT_OK;
     }
-    const enum ht_status status = ask(now, at, err);
+    const enum ht_status status = ask(proving, at, err);
     if (status != HT_OK)
         return status;
-    if (!now->answer.faithful) {
+    if (!proving->answer.faithful) {
         json_add_string(item, "verdict", "UNKNOWN");
         json_add_string(item, "reason",
                         "a trial that was known then was deleted or retried");
         return HT_OK;
     }
-    const struct suggestions *found = &now->answer.found;
-    const size_t batch = (size_t)now->origins[at].batch;
+    const struct suggestions *found = &proving->answer.found;
+    const size_t batch = (size_t)proving->origins[at].batch;
     const char *again = batch < found->n ? found->items[batch].params : "null";
     const bool same = strcmp(again, trial->params) == 0;
     json_add_string(item, "verdict", same ? "SAME" : "DIFFERS");
@@ -126,36 +128,39 @@ static bool was_suggested(const struct trial_row *trial)
            (!trial->chosen_by_person || trial->why[0] != '\0');
 }
 
-static void read_origins(struct proving *now)
+static void read_origins(struct proving *proving)
 {
-    struct arena *arena = now->req->arena;
-    now->origins = arena_alloc(arena, now->trials.n + 1, sizeof *now->origins);
-    now->told = arena_alloc(arena, now->trials.n + 1, sizeof *now->told);
-    for (size_t i = 0; i < now->trials.n; i++)
-        now->told[i] =
-            was_suggested(&now->trials.rows[i]) &&
-            reason_json_read(arena, now->trials.rows[i].why, &now->origins[i]);
+    struct arena *arena = proving->req->arena;
+    proving->origins =
+        arena_alloc(arena, proving->trials.n + 1, sizeof *proving->origins);
+    proving->told =
+        arena_alloc(arena, proving->trials.n + 1, sizeof *proving->told);
+    for (size_t i = 0; i < proving->trials.n; i++)
+        proving->told[i] = was_suggested(&proving->trials.rows[i]) &&
+                           reason_json_read(arena, proving->trials.rows[i].why,
+                                            &proving->origins[i]);
 }
 
 /* One at least, then as many as fit into a slice of time. */
-static enum ht_status prove_all(struct proving *now, const struct page *page,
-                                struct ht_error *err)
+static enum ht_status prove_all(struct proving *proving,
+                                const struct page *page, struct ht_error *err)
 {
     enum ht_status status = HT_OK;
     cJSON *object = cJSON_CreateObject();
     cJSON *list = json_add_array(object, "trials");
     size_t i = 0;
-    for (; status == HT_OK && i < now->trials.n; i++) {
-        if (i > 0 && reader_is_late(now->reader))
+    for (; status == HT_OK && i < proving->trials.n; i++) {
+        if (i > 0 && reader_is_late(proving->reader))
             break;
-        if (was_suggested(&now->trials.rows[i]))
-            status = prove(now, i, json_push_object(list), err);
+        if (was_suggested(&proving->trials.rows[i]))
+            status = prove(proving, i, json_push_object(list), err);
     }
-    const bool more = i < now->trials.n || now->trials.n == page->size;
+    const bool more = i < proving->trials.n || proving->trials.n == page->size;
     if (status == HT_OK && more)
-        json_add_int_text(object, "nextPageToken", now->trials.rows[i - 1].id);
+        json_add_int_text(object, "nextPageToken",
+                          proving->trials.rows[i - 1].id);
     if (status == HT_OK)
-        json_print(object, &now->req->reply);
+        json_print(object, &proving->req->reply);
     else
         cJSON_Delete(object);
     return status;
@@ -165,7 +170,7 @@ enum ht_status read_replay(struct reader *reader, struct request *req,
                            struct ht_error *err)
 {
     static const struct number_range ids = {1, INT32_MAX, 1};
-    struct proving now = {.reader = reader, .req = req};
+    struct proving proving = {.reader = reader, .req = req};
     struct study_row study;
     struct job *job;
     struct page page;
@@ -178,12 +183,12 @@ enum ht_status read_replay(struct reader *reader, struct request *req,
     if (status == HT_OK)
         status = db_trial_list(reader->db, req->arena, study.id,
                                page.token > 0 ? page.token : from - 1,
-                               page.size, &now.trials, err);
+                               page.size, &proving.trials, err);
     if (status != HT_OK)
         return status;
-    now.replay = replay_of(reader->replay, study.id, NULL);
-    read_origins(&now);
-    return prove_all(&now, &page, err);
+    proving.replay = replay_of(reader->replay, study.id, NULL);
+    read_origins(&proving);
+    return prove_all(&proving, &page, err);
 }
 
 /* --- looking ahead --- */

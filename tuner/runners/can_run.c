@@ -140,51 +140,53 @@ struct checking {
     struct diag *errors, *warnings;
 };
 
-static const struct live_runner *next_fit(const struct checking *now,
+static const struct live_runner *next_fit(const struct checking *checking,
                                           const struct live_runner *from)
 {
-    const bool images = job_needs_images(now->job);
+    const bool images = job_needs_images(checking->job);
     while (from != NULL && (!from->online || from->rules.images != images))
         from = from->next;
     return from;
 }
 
-static const struct live_runner *first_fit(const struct checking *now)
+static const struct live_runner *first_fit(const struct checking *checking)
 {
-    return next_fit(now, live_runners(core_memory(now->core)));
+    return next_fit(checking, live_runners(core_memory(checking->core)));
 }
 
 /* The first runner's refusal stands for all when all refuse. */
-static void check_rules(const struct checking *now)
+static void check_rules(const struct checking *checking)
 {
     struct can_run_lack first = {0}, lack = {0};
-    const struct live_runner *runner = first_fit(now);
-    for (; runner != NULL; runner = next_fit(now, runner->next)) {
-        if (can_run_allows(now->arena, &runner->rules, now->job, &lack))
+    const struct live_runner *runner = first_fit(checking);
+    for (; runner != NULL; runner = next_fit(checking, runner->next)) {
+        if (can_run_allows(checking->arena, &runner->rules, checking->job,
+                           &lack))
             return;
         if (first.text == NULL)
             first = lack;
     }
     if (first.text != NULL)
-        diag_error(now->errors, 0, 0, first.field, "%s", first.text);
+        diag_error(checking->errors, 0, 0, first.field, "%s", first.text);
 }
 
-static void check_kind(const struct checking *now)
+static void check_kind(const struct checking *checking)
 {
     struct can_run_lack lack = {0};
     const struct runner_rules opposite = {.images =
-                                              !job_needs_images(now->job)};
+                                              !job_needs_images(checking->job)};
     bool any;
-    (void)live_slots(core_memory(now->core), &any);
-    if (any && first_fit(now) == NULL &&
-        !can_run_allows(now->arena, &opposite, now->job, &lack))
-        diag_warning(now->warnings, 0, 0, lack.field, "%s", lack.text);
+    (void)live_slots(core_memory(checking->core), &any);
+    if (any && first_fit(checking) == NULL &&
+        !can_run_allows(checking->arena, &opposite, checking->job, &lack))
+        diag_warning(checking->warnings, 0, 0, lack.field, "%s", lack.text);
 }
 
-static bool has_secret(const struct checking *now, const struct secret *secret)
+static bool has_secret(const struct checking *checking,
+                       const struct secret *secret)
 {
-    const struct live_runner *runner = first_fit(now);
-    for (; runner != NULL; runner = next_fit(now, runner->next)) {
+    const struct live_runner *runner = first_fit(checking);
+    for (; runner != NULL; runner = next_fit(checking, runner->next)) {
         const struct runner_rules *rules = &runner->rules;
         if (secret->file != NULL
                 ? runner_rules_have(&rules->secrets, secret->file)
@@ -194,31 +196,33 @@ static bool has_secret(const struct checking *now, const struct secret *secret)
     return false;
 }
 
-static void check_secrets(const struct checking *now)
+static void check_secrets(const struct checking *checking)
 {
-    for (size_t i = 0; first_fit(now) != NULL && i < now->job->n_secrets; i++) {
-        const struct secret *secret = &now->job->secrets[i];
-        if (has_secret(now, secret))
+    for (size_t i = 0;
+         first_fit(checking) != NULL && i < checking->job->n_secrets; i++) {
+        const struct secret *secret = &checking->job->secrets[i];
+        if (has_secret(checking, secret))
             continue;
         const char *path =
-            arena_printf(now->arena, "hypertune.secrets.%s", secret->name);
+            arena_printf(checking->arena, "hypertune.secrets.%s", secret->name);
         if (secret->file != NULL)
-            diag_error(now->errors, 0, 0, path,
+            diag_error(checking->errors, 0, 0, path,
                        "no runner has a secret file %.64s (--secrets DIR)",
                        secret->file);
         else
-            diag_error(now->errors, 0, 0, path,
+            diag_error(checking->errors, 0, 0, path,
                        "no runner has the variable HYPERTUNE_SECRET_%.64s",
                        secret->env);
     }
 }
 
-static void check_gpus(const struct checking *now)
+static void check_gpus(const struct checking *checking)
 {
-    const int64_t needed = gpu_count_needed(now->core, now->job);
-    const struct gpu_count_known known = gpu_count_of(core_memory(now->core));
-    if (first_fit(now) != NULL && needed > known.most)
-        diag_warning(now->warnings, 0, 0, "",
+    const int64_t needed = gpu_count_needed(checking->core, checking->job);
+    const struct gpu_count_known known =
+        gpu_count_of(core_memory(checking->core));
+    if (first_fit(checking) != NULL && needed > known.most)
+        diag_warning(checking->warnings, 0, 0, "",
                      "each trial needs %lld GPU%s, no runner has more than "
                      "%lld: it waits for one that has",
                      (long long)needed, needed == 1 ? "" : "s",
@@ -226,11 +230,11 @@ static void check_gpus(const struct checking *now)
 }
 
 /* The largest machine is what a wish can come true on. */
-static struct machine_type largest(const struct checking *now)
+static struct machine_type largest(const struct checking *checking)
 {
     struct machine_type most = {0};
-    const struct live_runner *runner = first_fit(now);
-    for (; runner != NULL; runner = next_fit(now, runner->next)) {
+    const struct live_runner *runner = first_fit(checking);
+    for (; runner != NULL; runner = next_fit(checking, runner->next)) {
         if (runner->rules.cpus > most.cpus)
             most.cpus = runner->rules.cpus;
         if (runner->rules.memory > most.memory)
@@ -239,22 +243,23 @@ static struct machine_type largest(const struct checking *now)
     return most;
 }
 
-static void check_machine(const struct checking *now, const struct pool *pool)
+static void check_machine(const struct checking *checking,
+                          const struct pool *pool)
 {
     struct machine_type type;
-    const struct machine_type most = largest(now);
+    const struct machine_type most = largest(checking);
     const char *name = pool->machine;
-    if (!machine_types_find(machine_types_now(now->core), name, &type)) {
-        diag_warning(now->warnings, 0, 0, "",
+    if (!machine_types_find(machine_types_now(checking->core), name, &type)) {
+        diag_warning(checking->warnings, 0, 0, "",
                      "machine type %.64s of the %s is not known here and "
                      "limits nothing; machines.json in the server's data "
                      "folder can name it",
                      name, pool->type);
         return;
     }
-    if (job_needs_images(now->job) && most.cpus > 0 &&
+    if (job_needs_images(checking->job) && most.cpus > 0 &&
         (type.cpus > most.cpus || type.memory > most.memory))
-        diag_warning(now->warnings, 0, 0, "",
+        diag_warning(checking->warnings, 0, 0, "",
                      "machine type %.64s of the %s has %g cores and %.4g GiB, "
                      "the largest runner %g and %.4g: trials get what there "
                      "is",
@@ -286,22 +291,22 @@ static bool is_named(const struct job *job, const char *variable)
 
 static const char credentials_variable[] = "GOOGLE_APPLICATION_CREDENTIALS";
 
-static bool has_account(const struct checking *now)
+static bool has_account(const struct checking *checking)
 {
-    const struct live_runner *runner = first_fit(now);
-    while (runner != NULL && !has_credentials(&runner->rules, now->job))
-        runner = next_fit(now, runner->next);
+    const struct live_runner *runner = first_fit(checking);
+    while (runner != NULL && !has_credentials(&runner->rules, checking->job))
+        runner = next_fit(checking, runner->next);
     return runner != NULL;
 }
 
 /* No error: old job files name accounts that mean nothing here. */
-static void check_account(const struct checking *now)
+static void check_account(const struct checking *checking)
 {
-    const struct job *job = now->job;
-    if (job->service_account == NULL || first_fit(now) == NULL ||
-        is_named(job, credentials_variable) || has_account(now))
+    const struct job *job = checking->job;
+    if (job->service_account == NULL || first_fit(checking) == NULL ||
+        is_named(job, credentials_variable) || has_account(checking))
         return;
-    diag_warning(now->warnings, 0, 0,
+    diag_warning(checking->warnings, 0, 0,
                  job->kind == JOB_CUSTOM ? "jobSpec.serviceAccount"
                                          : "trialJobSpec.serviceAccount",
                  "no runner has credentials of %.128s (--credentials DIR): "
@@ -309,19 +314,19 @@ static void check_account(const struct checking *now)
                  job->service_account);
 }
 
-static void check_gcs(const struct checking *now)
+static void check_gcs(const struct checking *checking)
 {
-    const bool images = job_needs_images(now->job);
-    const struct live_runner *runner = first_fit(now);
-    if (runner == NULL || !job_mentions_gcs(now->job) ||
-        is_named(now->job, credentials_variable) || has_account(now))
+    const bool images = job_needs_images(checking->job);
+    const struct live_runner *runner = first_fit(checking);
+    if (runner == NULL || !job_mentions_gcs(checking->job) ||
+        is_named(checking->job, credentials_variable) || has_account(checking))
         return;
-    for (; runner != NULL; runner = next_fit(now, runner->next)) {
-        if ((now->job->rewrite_gcs && runner->rules.gcs) ||
+    for (; runner != NULL; runner = next_fit(checking, runner->next)) {
+        if ((checking->job->rewrite_gcs && runner->rules.gcs) ||
             (!images && runner->rules.gcs_credentials))
             return;
     }
-    diag_warning(now->warnings, 0, 0, "",
+    diag_warning(checking->warnings, 0, 0, "",
                  "gs:// is passed to trials as it is, and they have no "
                  "credentials for it: give a runner some (--credentials), or "
                  "trials GOOGLE_APPLICATION_CREDENTIALS, or set rewriteGs with "
@@ -331,21 +336,21 @@ static void check_gcs(const struct checking *now)
 void can_run_check(struct core *core, const struct job *job,
                    struct diag *errors, struct diag *warnings)
 {
-    const struct checking now = {.core = core,
-                                 .arena = errors->arena,
-                                 .job = job,
-                                 .errors = errors,
-                                 .warnings = warnings};
+    const struct checking checking = {.core = core,
+                                      .arena = errors->arena,
+                                      .job = job,
+                                      .errors = errors,
+                                      .warnings = warnings};
     if (job->kind == JOB_STUDY)
         return;
-    check_kind(&now);
-    check_rules(&now);
-    check_secrets(&now);
-    check_gpus(&now);
+    check_kind(&checking);
+    check_rules(&checking);
+    check_secrets(&checking);
+    check_gpus(&checking);
     for (size_t i = 0; i < job->n_pools; i++) {
         if (job->pools[i].machine != NULL)
-            check_machine(&now, &job->pools[i]);
+            check_machine(&checking, &job->pools[i]);
     }
-    check_account(&now);
-    check_gcs(&now);
+    check_account(&checking);
+    check_gcs(&checking);
 }

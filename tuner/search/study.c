@@ -480,22 +480,24 @@ static struct suggestion propose(struct search_study *study,
 
 /* One point more; HT_EXHAUSTED when none is left. */
 static enum ht_status suggest_next(struct search_study *study,
-                                   const struct suggesting *now,
+                                   const struct suggesting *suggesting,
                                    const struct taken *taken,
                                    struct value point[], struct reason *reason,
                                    struct ht_error *err)
 {
-    const size_t made = now->made.n;
+    const size_t made = suggesting->made.n;
     const struct suggest_request request = {
-        .ordinal = (uint64_t)now->question->first + made,
+        .ordinal = (uint64_t)suggesting->question->first + made,
         .taken = taken,
         .constraints = study->constraints.n > 0 ? &study->constraints : NULL,
-        .within = now->question->context == NULL ? NULL : &now->context.part,
+        .within = suggesting->question->context == NULL
+                      ? NULL
+                      : &suggesting->context.part,
         .n_pending = study->pending.n + made,
-        .pending = now->pending,
+        .pending = suggesting->pending,
         .max_trials = (uint64_t)study->max_trials,
         .may_repeat =
-            !now->context.untried && study->job->noise != JOB_NOISE_LOW};
+            !suggesting->context.untried && study->job->noise != JOB_NOISE_LOW};
     return study->algorithm->suggest(study->state, &request, point, reason,
                                      err);
 }
@@ -508,22 +510,22 @@ static bool is_never_taken(void *context, const struct value point[])
 
 /* Whether the constraints leave nothing, tried or not, of what was asked for.
  */
-static bool is_barren(struct search_study *study, const struct suggesting *now,
-                      struct value point[])
+static bool is_barren(struct search_study *study,
+                      const struct suggesting *suggesting, struct value point[])
 {
     static const struct taken none = {.has = is_never_taken};
     struct reason reason;
-    return now->made.n == 0 && study->constraints.n > 0 &&
-           suggest_next(study, now, &none, point, &reason, NULL) ==
+    return suggesting->made.n == 0 && study->constraints.n > 0 &&
+           suggest_next(study, suggesting, &none, point, &reason, NULL) ==
                HT_EXHAUSTED;
 }
 
 static enum ht_status suggest_all(struct search_study *study,
-                                  struct suggesting *now, struct arena *arena,
-                                  struct ht_error *err)
+                                  struct suggesting *suggesting,
+                                  struct arena *arena, struct ht_error *err)
 {
-    const struct worker_question *question = now->question;
-    struct suggestions *made = &now->made;
+    const struct worker_question *question = suggesting->question;
+    struct suggestions *made = &suggesting->made;
     struct reason_json_origin origin = {.revision = study->revision,
                                         .max_trials = study->max_trials,
                                         .context = question->context,
@@ -540,15 +542,15 @@ static enum ht_status suggest_all(struct search_study *study,
                                     .context = study,
                                     .n = study->taken.n + study->proposed.n};
         const enum ht_status status =
-            suggest_next(study, now, &taken, point, &reason, &fault);
+            suggest_next(study, suggesting, &taken, point, &reason, &fault);
         if (status == HT_EXHAUSTED) {
             made->exhausted = true;
-            made->barren = is_barren(study, now, point);
+            made->barren = is_barren(study, suggesting, point);
             break;
         }
         if (status != HT_OK)
             return ht_fail(err, status, "%s", fault.text);
-        now->pending[study->pending.n + made->n] = point;
+        suggesting->pending[study->pending.n + made->n] = point;
         origin.ordinal = question->first + (int64_t)made->n;
         origin.batch = (int64_t)made->n;
         made->items[made->n++] = propose(study, point, &reason, &origin, arena);
@@ -562,19 +564,21 @@ enum ht_status search_study_suggest(struct search_study *study,
                                     struct suggestions *found,
                                     struct ht_error *err)
 {
-    struct suggesting now = {
+    struct suggesting suggesting = {
         .question = question,
         .pending = list_pending(study, question->n, arena),
         .made = {.study = study->id, .context = question->context}};
     enum ht_status status = HT_OK;
-    now.made.items = arena_alloc(arena, question->n, sizeof *now.made.items);
+    suggesting.made.items =
+        arena_alloc(arena, question->n, sizeof *suggesting.made.items);
     points_taken_clear(&study->proposed);
     if (question->context != NULL)
-        status = trial_context_parse(arena, &study->job->space,
-                                     question->context, &now.context, err);
+        status =
+            trial_context_parse(arena, &study->job->space, question->context,
+                                &suggesting.context, err);
     if (status == HT_OK)
-        status = suggest_all(study, &now, arena, err);
+        status = suggest_all(study, &suggesting, arena, err);
     if (status == HT_OK)
-        *found = now.made;
+        *found = suggesting.made;
     return status;
 }

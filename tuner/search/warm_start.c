@@ -139,9 +139,9 @@ static double translate_value(const struct warm_start_match *match, size_t k,
     if (at < 0)
         return NAN;
     const struct metric_goal *before = &match->old->metrics[at];
-    const struct metric_goal *now = &match->job->metrics[k];
-    const bool turned = before->maximize != now->maximize &&
-                        strcmp(before->name, now->name) == 0;
+    const struct metric_goal *goal = &match->job->metrics[k];
+    const bool turned = before->maximize != goal->maximize &&
+                        strcmp(before->name, goal->name) == 0;
     return turned ? -was[at] : was[at];
 }
 
@@ -233,49 +233,50 @@ struct reading {
     struct warm_start_knowledge *known;
 };
 
-static enum ht_status add_own(const struct reading *now,
+static enum ht_status add_own(const struct reading *reading,
                               const struct prior_trial *trial,
                               struct ht_error *err)
 {
-    struct value *point = point_room(now->arena, now->match);
-    const enum ht_status status =
-        space_point_parse(&now->match->job->space, trial->point, point, err);
+    struct value *point = point_room(reading->arena, reading->match);
+    const enum ht_status status = space_point_parse(&reading->match->job->space,
+                                                    trial->point, point, err);
     if (status == HT_OK)
-        now->known->own[now->known->n_own++] = (struct warm_start_result){
-            .trial = trial->trial.id,
-            .study = now->study,
-            .point = arena_strdup(now->arena, trial->point),
-            .seen = translate_result(now->arena, now->match, &trial->trial,
-                                     point, true)};
+        reading->known->own[reading->known->n_own++] =
+            (struct warm_start_result){
+                .trial = trial->trial.id,
+                .study = reading->study,
+                .point = arena_strdup(reading->arena, trial->point),
+                .seen = translate_result(reading->arena, reading->match,
+                                         &trial->trial, point, true)};
     return status;
 }
 
 /* The study's trials: its own, and what the others teach. */
-static enum ht_status add_results(const struct reading *now,
+static enum ht_status add_results(const struct reading *reading,
                                   struct arena *scratch,
                                   const struct prior_trial_list *list,
                                   struct ht_error *err)
 {
-    struct warm_start_knowledge *known = now->known;
+    struct warm_start_knowledge *known = reading->known;
     struct observation *taught =
-        arena_alloc(now->arena, list->n + 1, sizeof *taught);
-    struct prior_study study = {.shared = now->match->shared,
+        arena_alloc(reading->arena, list->n + 1, sizeof *taught);
+    struct prior_study study = {.shared = reading->match->shared,
                                 .results = taught};
     struct warm_start_result *own =
-        arena_alloc(now->arena, known->n_own + list->n + 1, sizeof *own);
+        arena_alloc(reading->arena, known->n_own + list->n + 1, sizeof *own);
     if (known->n_own > 0)
         memcpy(own, known->own, known->n_own * sizeof *own);
     known->own = own;
     enum ht_status status = HT_OK;
     for (size_t i = 0; status == HT_OK && i < list->n; i++) {
         const struct trial_row *trial = &list->rows[i].trial;
-        struct value *point = point_room(now->arena, now->match);
+        struct value *point = point_room(reading->arena, reading->match);
         if (list->rows[i].point != NULL)
-            status = add_own(now, &list->rows[i], err);
-        else if (translate_point(now->match, parse(scratch, trial->params),
+            status = add_own(reading, &list->rows[i], err);
+        else if (translate_point(reading->match, parse(scratch, trial->params),
                                  point))
-            taught[study.n++] =
-                translate_result(now->arena, now->match, trial, point, false);
+            taught[study.n++] = translate_result(reading->arena, reading->match,
+                                                 trial, point, false);
     }
     known->studies[known->n_studies++] = study;
     return status;
@@ -296,8 +297,8 @@ static enum ht_status read_study(struct db *db, struct arena *arena,
             db_prior_results(db, scratch, row->study, row->n, &trials, err);
     if (status == HT_OK) {
         const struct warm_start_match match = warm_start_match(arena, old, job);
-        const struct reading now = {arena, &match, row->name, known};
-        status = add_results(&now, scratch, &trials, err);
+        const struct reading reading = {arena, &match, row->name, known};
+        status = add_results(&reading, scratch, &trials, err);
     }
     arena_free(scratch);
     return status;

@@ -15,36 +15,38 @@ struct looking {
     struct study_row found; /* the one that is looked at */
 };
 
-static enum ht_status list_live(struct looking *now, enum study_state state,
+static enum ht_status list_live(struct looking *looking, enum study_state state,
                                 struct id_list *list, struct ht_error *err)
 {
     *list = (struct id_list){0};
-    return db_study_ids(core_db(now->core), now->arena, state, list, err);
+    return db_study_ids(core_db(looking->core), looking->arena, state, list,
+                        err);
 }
 
 /* A study whose stored job cannot be read runs nothing. */
-static enum ht_status writes_it(struct looking *now, int64_t id, bool *does,
+static enum ht_status writes_it(struct looking *looking, int64_t id, bool *does,
                                 struct ht_error *err)
 {
     const struct job *job;
-    const enum ht_status status =
-        db_study_get(core_db(now->core), now->arena, id, &now->found, err);
+    const enum ht_status status = db_study_get(
+        core_db(looking->core), looking->arena, id, &looking->found, err);
     *does = false;
-    if (status != HT_OK ||
-        live_job(core_memory(now->core), &now->found, &job, NULL) != HT_OK)
+    if (status != HT_OK || live_job(core_memory(looking->core), &looking->found,
+                                    &job, NULL) != HT_OK)
         return status;
-    const char *path = now->find(now->arena, job);
-    *does = path != NULL && strcmp(path, now->path) == 0;
+    const char *path = looking->find(looking->arena, job);
+    *does = path != NULL && strcmp(path, looking->path) == 0;
     return HT_OK;
 }
 
-typedef enum ht_status look(struct looking *now, bool *stop,
+typedef enum ht_status look(struct looking *looking, bool *stop,
                             struct ht_error *err);
 
 /* Shows the judge each study that lives and writes the file, but for `id`,
  * until it stops. */
-static enum ht_status each_writer(struct looking *now, int64_t id, look *judge,
-                                  bool *stopped, struct ht_error *err)
+static enum ht_status each_writer(struct looking *looking, int64_t id,
+                                  look *judge, bool *stopped,
+                                  struct ht_error *err)
 {
     static const enum study_state live[] = {STUDY_RUNNING, STUDY_PAUSED,
                                             STUDY_STOPPING, STUDY_CANCELLING};
@@ -52,13 +54,13 @@ static enum ht_status each_writer(struct looking *now, int64_t id, look *judge,
     *stopped = false;
     for (size_t s = 0; s < sizeof live / sizeof *live; s++) {
         struct id_list list;
-        status = list_live(now, live[s], &list, err);
+        status = list_live(looking, live[s], &list, err);
         for (size_t i = 0; status == HT_OK && !*stopped && i < list.n; i++) {
             bool does = false;
             if (list.ids[i] != id)
-                status = writes_it(now, list.ids[i], &does, err);
+                status = writes_it(looking, list.ids[i], &does, err);
             if (status == HT_OK && does)
-                status = judge(now, stopped, err);
+                status = judge(looking, stopped, err);
         }
         if (status != HT_OK || *stopped)
             return status;
@@ -66,9 +68,10 @@ static enum ht_status each_writer(struct looking *now, int64_t id, look *judge,
     return status;
 }
 
-static enum ht_status any(struct looking *now, bool *stop, struct ht_error *err)
+static enum ht_status any(struct looking *looking, bool *stop,
+                          struct ht_error *err)
 {
-    (void)now;
+    (void)looking;
     (void)err;
     *stop = true;
     return HT_OK;
@@ -87,64 +90,64 @@ static const char *find_outputs(struct arena *arena, const struct job *job)
     return tidied;
 }
 
-/* Fills now->path, and now->found with the other study that writes it. */
-static enum ht_status common_file_find_other(struct looking *now, int64_t id,
-                                             const struct job *job, bool *taken,
-                                             struct ht_error *err)
+/* Fills looking->path, and looking->found with the other study that writes it.
+ */
+static enum ht_status find_other(struct looking *looking, int64_t id,
+                                 const struct job *job, bool *taken,
+                                 struct ht_error *err)
 {
     *taken = false;
-    now->path = now->find(now->arena, job);
-    return now->path == NULL ? HT_OK : each_writer(now, id, any, taken, err);
+    looking->path = looking->find(looking->arena, job);
+    return looking->path == NULL ? HT_OK
+                                 : each_writer(looking, id, any, taken, err);
 }
 
-static enum ht_status check_file(struct looking *now, int64_t id,
+static enum ht_status check_file(struct looking *looking, int64_t id,
                                  const struct job *job, struct ht_error *err)
 {
     bool taken;
-    now->find = metrics_file_shared;
-    const enum ht_status status =
-        common_file_find_other(now, id, job, &taken, err);
+    looking->find = metrics_file_shared;
+    const enum ht_status status = find_other(looking, id, job, &taken, err);
     return status != HT_OK || !taken
                ? status
                : ht_fail(err, HT_PRECONDITION,
                          "study %.64s writes the same metrics file, %.80s: end "
                          "it, or write %s",
-                         now->found.name, now->path,
-                         metrics_file_repair(now->arena, job));
+                         looking->found.name, looking->path,
+                         metrics_file_repair(looking->arena, job));
 }
 
-static enum ht_status check_outputs(struct looking *now, int64_t id,
+static enum ht_status check_outputs(struct looking *looking, int64_t id,
                                     const struct job *job, struct ht_error *err)
 {
     bool taken;
-    now->find = find_outputs;
-    const enum ht_status status =
-        common_file_find_other(now, id, job, &taken, err);
+    looking->find = find_outputs;
+    const enum ht_status status = find_other(looking, id, job, &taken, err);
     return status != HT_OK || !taken
                ? status
                : ht_fail(err, HT_PRECONDITION,
                          "study %.64s has the same outputDir, %.80s: end it, "
                          "or choose another",
-                         now->found.name, now->path);
+                         looking->found.name, looking->path);
 }
 
 enum ht_status common_file_check(struct core *core, int64_t id,
                                  const struct job *job, struct ht_error *err)
 {
-    struct looking now = {.core = core, .arena = arena_new()};
-    enum ht_status status = check_file(&now, id, job, err);
+    struct looking looking = {.core = core, .arena = arena_new()};
+    enum ht_status status = check_file(&looking, id, job, err);
     if (status == HT_OK)
-        status = check_outputs(&now, id, job, err);
-    arena_free(now.arena);
+        status = check_outputs(&looking, id, job, err);
+    arena_free(looking.arena);
     return status;
 }
 
-static enum ht_status runs(struct looking *now, bool *stop,
+static enum ht_status runs(struct looking *looking, bool *stop,
                            struct ht_error *err)
 {
     struct trial_counts counts;
-    const enum ht_status status =
-        db_trial_counts(core_db(now->core), now->found.id, &counts, err);
+    const enum ht_status status = db_trial_counts(
+        core_db(looking->core), looking->found.id, &counts, err);
     if (status == HT_OK)
         *stop = trial_counts_all(&counts, TRIAL_ACTIVE) +
                     trial_counts_all(&counts, TRIAL_STOPPING) >
@@ -156,19 +159,19 @@ enum ht_status common_file_is_free(struct core *core, int64_t id,
                                    const struct job *job, bool *is_free,
                                    struct ht_error *err)
 {
-    struct looking now = {
+    struct looking looking = {
         .core = core, .arena = arena_new(), .find = metrics_file_shared};
     bool busy = false;
     enum ht_status status = HT_OK;
-    now.path = metrics_file_shared(now.arena, job);
-    if (now.path != NULL) {
-        now.found.id = id;
-        status = runs(&now, &busy, err);
+    looking.path = metrics_file_shared(looking.arena, job);
+    if (looking.path != NULL) {
+        looking.found.id = id;
+        status = runs(&looking, &busy, err);
     }
-    if (now.path != NULL && status == HT_OK && !busy)
-        status = each_writer(&now, id, runs, &busy, err);
+    if (looking.path != NULL && status == HT_OK && !busy)
+        status = each_writer(&looking, id, runs, &busy, err);
     if (status == HT_OK)
         *is_free = !busy;
-    arena_free(now.arena);
+    arena_free(looking.arena);
     return status;
 }

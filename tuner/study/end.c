@@ -97,41 +97,44 @@ enum ht_status study_hasten_end(struct core *core, struct arena *arena,
     return status == HT_OK ? end_open_trials(core, arena, row, err) : status;
 }
 
-static enum ht_status close_study(struct settling *now,
+static enum ht_status close_study(struct settling *settling,
                                   const struct ending *end,
                                   struct ht_error *err)
 {
     struct ending outcome = *end;
-    const enum ht_status status = study_resolve_end(now, &outcome, err);
-    now->row.ended = "";
-    return status == HT_OK ? move_study(now->core, &now->row, outcome.as,
-                                        outcome.reason, err)
+    const enum ht_status status = study_resolve_end(settling, &outcome, err);
+    settling->row.ended = "";
+    return status == HT_OK ? move_study(settling->core, &settling->row,
+                                        outcome.as, outcome.reason, err)
                            : status;
 }
 
-enum ht_status study_finish(struct settling *now, struct ht_error *err)
+enum ht_status study_finish(struct settling *settling, struct ht_error *err)
 {
     enum ht_status status = HT_OK;
-    if (study_open_trials(&now->counts) > 0) {
-        status = end_open_trials(now->core, now->arena, &now->row, err);
+    if (study_open_trials(&settling->counts) > 0) {
+        status = end_open_trials(settling->core, settling->arena,
+                                 &settling->row, err);
         if (status == HT_OK) /* all of them may have been waiting */
-            status = db_trial_counts(core_db(now->core), now->row.id,
-                                     &now->counts, err);
+            status = db_trial_counts(core_db(settling->core), settling->row.id,
+                                     &settling->counts, err);
     }
-    if (status != HT_OK || study_open_trials(&now->counts) > 0)
+    if (status != HT_OK || study_open_trials(&settling->counts) > 0)
         return status;
-    const struct ending end = {now->row.ends_as, now->row.reason};
-    return close_study(now, &end, err);
+    const struct ending end = {settling->row.ends_as, settling->row.reason};
+    return close_study(settling, &end, err);
 }
 
-enum ht_status study_end(struct settling *now, const struct ending *end,
+enum ht_status study_end(struct settling *settling, const struct ending *end,
                          struct ht_error *err)
 {
-    if (now->row.kind == JOB_STUDY || study_open_trials(&now->counts) == 0)
-        return close_study(now, end, err);
-    const enum ht_status status = study_begin_end(
-        now->core, now->arena, &now->row, end->as, end->reason, err);
-    return status == HT_OK ? study_finish(now, err) : status;
+    if (settling->row.kind == JOB_STUDY ||
+        study_open_trials(&settling->counts) == 0)
+        return close_study(settling, end, err);
+    const enum ht_status status =
+        study_begin_end(settling->core, settling->arena, &settling->row,
+                        end->as, end->reason, err);
+    return status == HT_OK ? study_finish(settling, err) : status;
 }
 
 /* What has ended may meanwhile have left its metrics file to another. */

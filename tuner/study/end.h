@@ -25,11 +25,11 @@ enum ht_status study_hasten_end(struct core *core, struct arena *arena,
                                 struct ht_error *err);
 
 /* What a rule said: ends at once when nothing runs. */
-enum ht_status study_end(struct settling *now, const struct ending *end,
+enum ht_status study_end(struct settling *settling, const struct ending *end,
                          struct ht_error *err);
 
 /* In STOPPING or CANCELLING: ends once nothing runs any more. */
-enum ht_status study_finish(struct settling *now, struct ht_error *err);
+enum ht_status study_finish(struct settling *settling, struct ht_error *err);
 
 /* Goes on after the end, or after having gone on for confirmations alone;
  * counts without gain start anew. */

@@ -15,15 +15,15 @@ enum { LOOKED_AT = 100 }; /* records read for the names that did come */
 
 /* "ended without reporting accuracy; saw: acuracy; ..." */
 static enum ht_status why_missing(struct core *core, struct arena *arena,
-                                  struct deciding *now, const char *metric,
+                                  struct deciding *deciding, const char *metric,
                                   struct ht_error *err)
 {
-    const struct attempt_row *attempt = &now->pair->attempt;
-    struct metric_symptoms symptoms = {.job = now->job,
-                                       .metric = metric,
-                                       .master =
-                                           report_batch_master(arena, now->job),
-                                       .evidence = now->evidence};
+    const struct attempt_row *attempt = &deciding->pair->attempt;
+    struct metric_symptoms symptoms = {
+        .job = deciding->job,
+        .metric = metric,
+        .master = report_batch_master(arena, deciding->job),
+        .evidence = deciding->evidence};
     const enum ht_status status =
         db_measurement_list(core_db(core), arena, attempt->study,
                             attempt->trial, LOOKED_AT, &symptoms.records, err);
@@ -31,46 +31,46 @@ static enum ht_status why_missing(struct core *core, struct arena *arena,
         return status;
     const struct metric_diagnosis diagnosis =
         metric_doctor_examine(arena, &symptoms);
-    now->final = (struct final_measurement){.why = diagnosis.reason,
-                                            .doctor = diagnosis.json};
+    deciding->final = (struct final_measurement){.why = diagnosis.reason,
+                                                 .doctor = diagnosis.json};
     return db_attempt_set_doctor(core_db(core), attempt, diagnosis.json, err);
 }
 
-static void say_not_finite(struct arena *arena, struct deciding *now,
+static void say_not_finite(struct arena *arena, struct deciding *deciding,
                            const char *metric, double value)
 {
     char text[TEXT_DOUBLE_BYTES];
-    now->final = (struct final_measurement){
+    deciding->final = (struct final_measurement){
         .why = arena_printf(arena, "%s was %s at step %lld", metric,
                             text_of_double(text, value),
-                            (long long)now->final.step)};
+                            (long long)deciding->final.step)};
 }
 
 static enum ht_status choose(struct core *core, struct arena *arena,
-                             struct deciding *now, struct ht_error *err)
+                             struct deciding *deciding, struct ht_error *err)
 {
     struct attempt_scores scores;
-    const enum ht_status status =
-        db_scores_get(core_db(core), arena, &now->pair->attempt, &scores, err);
+    const enum ht_status status = db_scores_get(
+        core_db(core), arena, &deciding->pair->attempt, &scores, err);
     if (status != HT_OK)
         return status;
-    const char *objective = now->job->metrics[0].name;
+    const char *objective = deciding->job->metrics[0].name;
     if (scores.last.metrics == NULL)
-        return why_missing(core, arena, now, objective, err);
+        return why_missing(core, arena, deciding, objective, err);
     const bool best =
-        now->job->selection == SELECT_BEST && scores.best.metrics != NULL;
+        deciding->job->selection == SELECT_BEST && scores.best.metrics != NULL;
     const struct measurement_row *chosen = best ? &scores.best : &scores.last;
     const double value =
         report_batch_metrics_value(arena, chosen->metrics, objective);
-    now->final.step = chosen->step;
+    deciding->final.step = chosen->step;
     if (!isfinite(value)) {
-        say_not_finite(arena, now, objective, value);
+        say_not_finite(arena, deciding, objective, value);
         return HT_OK;
     }
-    now->final = (struct final_measurement){.found = true,
-                                            .objective = value,
-                                            .step = chosen->step,
-                                            .metrics = chosen->metrics};
+    deciding->final = (struct final_measurement){.found = true,
+                                                 .objective = value,
+                                                 .step = chosen->step,
+                                                 .metrics = chosen->metrics};
     return HT_OK;
 }
 
@@ -83,21 +83,21 @@ struct completing {
     struct report_metric *metrics;
 };
 
-static void read_chosen(struct arena *arena, const struct deciding *now,
+static void read_chosen(struct arena *arena, const struct deciding *deciding,
                         struct completing *record)
 {
-    const struct attempt_row *attempt = &now->pair->attempt;
-    const char *text = now->final.metrics;
+    const struct attempt_row *attempt = &deciding->pair->attempt;
+    const char *text = deciding->final.metrics;
     struct diag diag;
     diag_init(&diag, arena, "metrics", text, strlen(text));
     const struct node *map = node_read_json(arena, text, strlen(text), &diag);
-    record->key =
-        (struct replica_key){.study = attempt->study,
-                             .trial = attempt->trial,
-                             .attempt = attempt->n,
-                             .replica = report_batch_master(arena, now->job)};
+    record->key = (struct replica_key){
+        .study = attempt->study,
+        .trial = attempt->trial,
+        .attempt = attempt->n,
+        .replica = report_batch_master(arena, deciding->job)};
     record->n = 0;
-    record->metrics = arena_alloc(arena, map->count + now->job->n_metrics,
+    record->metrics = arena_alloc(arena, map->count + deciding->job->n_metrics,
                                   sizeof *record->metrics);
     for (const struct node *item = map->first; item != NULL; item = item->next)
         record->metrics[record->n++] = (struct report_metric){
@@ -106,7 +106,8 @@ static void read_chosen(struct arena *arena, const struct deciding *now,
 
 /* Trainers may report one metric a record: what the chosen one lacks is looked
  * for in the others. */
-static enum ht_status find_metric(struct core *core, const struct deciding *now,
+static enum ht_status find_metric(struct core *core,
+                                  const struct deciding *deciding,
                                   const char *metric, struct completing *record,
                                   const struct report_metric **value,
                                   struct ht_error *err)
@@ -118,7 +119,7 @@ static enum ht_status find_metric(struct core *core, const struct deciding *now,
         i++;
     if (i == record->n) {
         const struct metric_question question = {record->key, metric,
-                                                 now->final.step};
+                                                 deciding->final.step};
         status = db_measurement_value(core_db(core), &question,
                                       &record->metrics[i].value, &found, err);
         record->metrics[i].name = metric;
@@ -129,42 +130,45 @@ static enum ht_status find_metric(struct core *core, const struct deciding *now,
 }
 
 static enum ht_status complete(struct core *core, struct arena *arena,
-                               struct deciding *now, struct ht_error *err)
+                               struct deciding *deciding, struct ht_error *err)
 {
     struct completing record;
-    const struct job *job = now->job;
-    read_chosen(arena, now, &record);
+    const struct job *job = deciding->job;
+    read_chosen(arena, deciding, &record);
     for (size_t i = 1; i < job->n_metrics; i++) {
         const char *name = job->metrics[i].name;
         const struct report_metric *metric;
         const enum ht_status status =
-            find_metric(core, now, name, &record, &metric, err);
+            find_metric(core, deciding, name, &record, &metric, err);
         if (status != HT_OK)
             return status;
         if (metric == NULL)
-            return why_missing(core, arena, now, name, err);
+            return why_missing(core, arena, deciding, name, err);
         if (!isfinite(metric->value)) {
-            say_not_finite(arena, now, name, metric->value);
+            say_not_finite(arena, deciding, name, metric->value);
             return HT_OK;
         }
     }
-    now->final.metrics =
+    deciding->final.metrics =
         report_batch_metrics_text(arena, record.n, record.metrics);
     return HT_OK;
 }
 
 enum ht_status final_measurement_prepare(struct core *core, struct arena *arena,
-                                         struct deciding *now,
+                                         struct deciding *deciding,
                                          struct ht_error *err)
 {
-    enum ht_status status = db_study_get(
-        core_db(core), arena, now->pair->trial.study, &now->study, err);
+    enum ht_status status =
+        db_study_get(core_db(core), arena, deciding->pair->trial.study,
+                     &deciding->study, err);
     if (status == HT_OK)
-        status = live_job(core_memory(core), &now->study, &now->job, err);
-    if (status != HT_OK || now->job->n_metrics == 0)
+        status =
+            live_job(core_memory(core), &deciding->study, &deciding->job, err);
+    if (status != HT_OK || deciding->job->n_metrics == 0)
         return status;
-    status = choose(core, arena, now, err);
-    return status == HT_OK && now->final.found && now->job->n_metrics > 1
-               ? complete(core, arena, now, err)
+    status = choose(core, arena, deciding, err);
+    return status == HT_OK && deciding->final.found &&
+                   deciding->job->n_metrics > 1
+               ? complete(core, arena, deciding, err)
                : status;
 }

@@ -33,10 +33,10 @@ struct deciding {
     struct final_measurement final;
 };
 
-/* Fills study, job and final for now->pair, which the caller has set. What the
+/* Fills study, job and final for `pair`, which the caller has set. What the
  * doctor says is kept with the attempt. */
 enum ht_status final_measurement_prepare(struct core *core, struct arena *arena,
-                                         struct deciding *now,
+                                         struct deciding *deciding,
                                          struct ht_error *err);
 
 #endif

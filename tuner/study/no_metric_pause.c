@@ -43,8 +43,9 @@ static enum ht_status has_more(struct core *core, const struct study_row *row,
 }
 
 static enum ht_status hold(struct core *core, struct arena *arena,
-                           const struct deciding *now, struct study_row *row,
-                           int64_t silent, struct ht_error *err)
+                           const struct deciding *deciding,
+                           struct study_row *row, int64_t silent,
+                           struct ht_error *err)
 {
     const enum ht_status status = save(core, row, SILENCE_HELD, err);
     if (status != HT_OK)
@@ -52,33 +53,34 @@ static enum ht_status hold(struct core *core, struct arena *arena,
     const char *reason =
         silent == 1
             ? reason_make(arena, "paused, as the first trial %s",
-                          now->final.why)
+                          deciding->final.why)
             : reason_make(arena, "paused, as the first %lld trials all %s",
-                          (long long)silent, now->final.why);
+                          (long long)silent, deciding->final.why);
     return move_study(core, row, STUDY_PAUSED, reason, err);
 }
 
 /* What ends while a study is paused, by whomever, is not counted. */
 static enum ht_status note(struct core *core, struct arena *arena,
-                           const struct deciding *now, struct study_row *row,
-                           struct ht_error *err)
+                           const struct deciding *deciding,
+                           struct study_row *row, struct ht_error *err)
 {
     bool more = false;
     if (row->state != STUDY_RUNNING || row->unreported_in_row == SILENCE_HELD ||
-        now->job->metric_doctor != DOCTOR_PAUSE)
+        deciding->job->metric_doctor != DOCTOR_PAUSE)
         return HT_OK;
     const int64_t silent = row->unreported_in_row + 1;
-    const enum ht_status status = has_more(core, row, now->job, &more, err);
+    const enum ht_status status =
+        has_more(core, row, deciding->job, &more, err);
     if (status != HT_OK)
         return status;
-    return more && silent >= most_of(now->job)
-               ? hold(core, arena, now, row, silent, err)
+    return more && silent >= most_of(deciding->job)
+               ? hold(core, arena, deciding, row, silent, err)
                : save(core, row, silent, err);
 }
 
 static enum ht_status hear(struct core *core, struct arena *arena,
-                           const struct deciding *now, struct study_row *row,
-                           struct ht_error *err)
+                           const struct deciding *deciding,
+                           struct study_row *row, struct ht_error *err)
 {
     const bool was_paused = no_metric_pause_paused(row);
     const enum ht_status status = save(core, row, SILENCE_KNOWN, err);
@@ -87,27 +89,27 @@ static enum ht_status hear(struct core *core, struct arena *arena,
     core_wake(core, CORE_ALL_HELD, row->id);
     return move_study(core, row, STUDY_RUNNING,
                       reason_make(arena, "trial %lld reported %s",
-                                  (long long)now->pair->trial.id,
-                                  now->job->metrics[0].name),
+                                  (long long)deciding->pair->trial.id,
+                                  deciding->job->metrics[0].name),
                       err);
 }
 
 enum ht_status no_metric_pause_heed(struct core *core, struct arena *arena,
-                                    const struct deciding *now,
+                                    const struct deciding *deciding,
                                     struct ht_error *err)
 {
-    const struct trial_row *trial = &now->pair->trial;
+    const struct trial_row *trial = &deciding->pair->trial;
     const bool silent =
-        trial->state == TRIAL_INFEASIBLE && now->final.doctor != NULL;
+        trial->state == TRIAL_INFEASIBLE && deciding->final.doctor != NULL;
     struct study_row row;
-    if (now->job->n_metrics == 0 || (!silent && !trial->has_objective))
+    if (deciding->job->n_metrics == 0 || (!silent && !trial->has_objective))
         return HT_OK;
     const enum ht_status status =
         db_study_get(core_db(core), arena, trial->study, &row, err);
     if (status != HT_OK || row.unreported_in_row == SILENCE_KNOWN)
         return status;
-    return silent ? note(core, arena, now, &row, err)
-                  : hear(core, arena, now, &row, err);
+    return silent ? note(core, arena, deciding, &row, err)
+                  : hear(core, arena, deciding, &row, err);
 }
 
 enum ht_status no_metric_pause_accept(struct core *core,

@@ -22,7 +22,7 @@ enum {
 /* Hears a trial that has ended: one with a result proves that the study can
  * have them, and brings a study back that was paused for the lack. */
 enum ht_status no_metric_pause_heed(struct core *core, struct arena *arena,
-                                    const struct deciding *now,
+                                    const struct deciding *deciding,
                                     struct ht_error *err);
 /* A person wants it to go on: one that was paused for this never is again. */
 enum ht_status no_metric_pause_accept(struct core *core,

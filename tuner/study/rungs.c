@@ -79,15 +79,15 @@ static const double *read_goals(struct arena *arena, const struct job *job,
     return goals;
 }
 
-static struct stop_curve read_curve(struct settling *now,
+static struct stop_curve read_curve(struct settling *settling,
                                     const struct climber *climber)
 {
     struct stop_point *points =
-        arena_alloc(now->arena, climber->n, sizeof *points);
+        arena_alloc(settling->arena, climber->n, sizeof *points);
     for (size_t i = 0; i < climber->n; i++)
         points[i] = (struct stop_point){
-            climber->rungs[i].at,
-            read_goals(now->arena, now->job, climber->rungs[i].goals)};
+            climber->rungs[i].at, read_goals(settling->arena, settling->job,
+                                             climber->rungs[i].goals)};
     return (struct stop_curve){.ordinal = (uint64_t)climber->ordinal,
                                .passed = climber->rungs_passed,
                                .paused = climber->state == TRIAL_PAUSED,
@@ -95,61 +95,66 @@ static struct stop_curve read_curve(struct settling *now,
                                .points = points};
 }
 
-static int64_t room_of(const struct settling *now)
+static int64_t room_of(const struct settling *settling)
 {
-    return now->row.state == STUDY_RUNNING && now->counts.of[TRIAL_PAUSED] > 0
-               ? now->job->parallel - study_busy_trials(&now->counts)
+    return settling->row.state == STUDY_RUNNING &&
+                   settling->counts.of[TRIAL_PAUSED] > 0
+               ? settling->job->parallel - study_busy_trials(&settling->counts)
                : 0;
 }
 
 /* Whether nobody else will come to the rungs. */
-static bool is_last(const struct settling *now)
+static bool is_last(const struct settling *settling)
 {
-    return study_busy_trials(&now->counts) == 0 && study_wanted(now) == 0;
+    return study_busy_trials(&settling->counts) == 0 &&
+           study_wanted(settling) == 0;
 }
 
-static enum ht_status promote(struct settling *now, int64_t id,
+static enum ht_status promote(struct settling *settling, int64_t id,
                               struct ht_error *err)
 {
     struct trial_row trial;
-    struct db *db = core_db(now->core);
+    struct db *db = core_db(settling->core);
     enum ht_status status =
-        db_trial_get(db, now->arena, now->row.id, id, &trial, err);
+        db_trial_get(db, settling->arena, settling->row.id, id, &trial, err);
     if (status == HT_OK)
-        status = trial_promote(now->core, now->arena, &trial, err);
+        status = trial_promote(settling->core, settling->arena, &trial, err);
     if (status == HT_OK)
-        status = db_trial_counts(db, now->row.id, &now->counts, err);
+        status = db_trial_counts(db, settling->row.id, &settling->counts, err);
     return status;
 }
 
-enum ht_status rungs_promote(struct settling *now, struct ht_error *err)
+enum ht_status rungs_promote(struct settling *settling, struct ht_error *err)
 {
-    const struct stop_rule *rule = stop_rule_find(now->job->early_stop.rule);
+    const struct stop_rule *rule =
+        stop_rule_find(settling->job->early_stop.rule);
     struct climber_list climbers;
-    if (room_of(now) <= 0 || rule == NULL || rule->promote == NULL)
+    if (room_of(settling) <= 0 || rule == NULL || rule->promote == NULL)
         return HT_OK;
-    enum ht_status status = db_rung_climbers(core_db(now->core), now->arena,
-                                             now->row.id, &climbers, err);
+    enum ht_status status =
+        db_rung_climbers(core_db(settling->core), settling->arena,
+                         settling->row.id, &climbers, err);
     if (status != HT_OK)
         return status;
     struct stop_curve *curves =
-        arena_alloc(now->arena, climbers.n + 1, sizeof *curves);
+        arena_alloc(settling->arena, climbers.n + 1, sizeof *curves);
     for (size_t i = 0; i < climbers.n; i++)
-        curves[i] = read_curve(now, &climbers.rows[i]);
+        curves[i] = read_curve(settling, &climbers.rows[i]);
     const struct setting setting =
-        search_setting(now->job, (uint64_t)now->row.seed);
+        search_setting(settling->job, (uint64_t)settling->row.seed);
     const struct stop_study study = {.setting = &setting,
-                                     .options = &now->job->early_stop,
+                                     .options = &settling->job->early_stop,
                                      .n = climbers.n,
                                      .curves = curves};
     size_t chosen;
-    while (status == HT_OK && room_of(now) > 0 &&
-           rule->promote(&study, is_last(now), &chosen)) {
+    while (status == HT_OK && room_of(settling) > 0 &&
+           rule->promote(&study, is_last(settling), &chosen)) {
         curves[chosen].paused = false;
-        status = promote(now, climbers.rows[chosen].trial, err);
+        status = promote(settling, climbers.rows[chosen].trial, err);
     }
     /* The row has a new revision. */
-    return status == HT_OK ? db_study_get(core_db(now->core), now->arena,
-                                          now->row.id, &now->row, err)
-                           : status;
+    return status == HT_OK
+               ? db_study_get(core_db(settling->core), settling->arena,
+                              settling->row.id, &settling->row, err)
+               : status;
 }

@@ -25,7 +25,7 @@ enum ht_status rungs_forget(struct core *core, struct trial_row *trial,
                             struct ht_error *err);
 
 /* Lets paused trials go on that belong to the best of their rung by now, as
- * many as the study has room for. now->counts follows. */
-enum ht_status rungs_promote(struct settling *now, struct ht_error *err);
+ * many as the study has room for. The counts follow. */
+enum ht_status rungs_promote(struct settling *settling, struct ht_error *err);
 
 #endif

@@ -90,202 +90,216 @@ void study_ask(struct core *core, const struct study_row *row, int64_t n,
 
 /* Clients ask by themselves, or will; those whose question failed ask again.
  */
-static void want_trials(struct settling *now)
+static void want_trials(struct settling *settling)
 {
     const struct live_study *memory =
-        live_study(core_memory(now->core), now->row.id);
-    if (now->row.kind != JOB_STUDY)
-        study_ask(now->core, &now->row, study_wanted(now), NULL);
+        live_study(core_memory(settling->core), settling->row.id);
+    if (settling->row.kind != JOB_STUDY)
+        study_ask(settling->core, &settling->row, study_wanted(settling), NULL);
     else if (memory->ask_after_ms > 0 && !memory->asking)
-        core_wake(now->core, CORE_CLIENTS, now->row.id);
-    else if (suggestion_stock_is_due(now))
-        study_ask(now->core, &now->row, 1, NULL);
+        core_wake(settling->core, CORE_CLIENTS, settling->row.id);
+    else if (suggestion_stock_is_due(settling))
+        study_ask(settling->core, &settling->row, 1, NULL);
 }
 
 /* NULL when a runner that is there may run the trials. */
-static const char *refusal_of_all(struct settling *now)
+static const char *refusal_of_all(struct settling *settling)
 {
     struct can_run_lack lack = {0};
-    const struct live_runner *runner = live_runners(core_memory(now->core));
+    const struct live_runner *runner =
+        live_runners(core_memory(settling->core));
     for (; runner != NULL; runner = runner->next)
-        if (runner->online &&
-            can_run_allows(now->arena, &runner->rules, now->job, &lack))
+        if (runner->online && can_run_allows(settling->arena, &runner->rules,
+                                             settling->job, &lack))
             return NULL;
     return lack.text;
 }
 
 /* What waiting trials wait for. */
-static const char *wanted_reason(struct settling *now, int64_t slots)
+static const char *wanted_reason(struct settling *settling, int64_t slots)
 {
-    const char *refusal = refusal_of_all(now);
+    const char *refusal = refusal_of_all(settling);
     if (refusal != NULL)
         return refusal;
-    const int64_t needed = gpu_count_needed(now->core, now->job);
-    const struct gpu_count_known gpus = gpu_count_of(core_memory(now->core));
+    const int64_t needed = gpu_count_needed(settling->core, settling->job);
+    const struct gpu_count_known gpus =
+        gpu_count_of(core_memory(settling->core));
     if (needed > gpus.most)
         return arena_printf(
-            now->arena, "each needs %lld GPU%s, no runner has more than %lld",
+            settling->arena,
+            "each needs %lld GPU%s, no runner has more than %lld",
             (long long)needed, needed == 1 ? "" : "s", (long long)gpus.most);
     if (needed > 0)
-        return arena_printf(now->arena, "%lld slots, %lld GPU%s",
+        return arena_printf(settling->arena, "%lld slots, %lld GPU%s",
                             (long long)slots, (long long)gpus.all,
                             gpus.all == 1 ? "" : "s");
-    return arena_printf(now->arena, "%lld slots", (long long)slots);
+    return arena_printf(settling->arena, "%lld slots", (long long)slots);
 }
 
 /* Clients are given confirmations like any other trial, once they ask. */
-static const char *clients_reason(struct settling *now, int64_t active)
+static const char *clients_reason(struct settling *settling, int64_t active)
 {
-    const int64_t confirming = now->counts.confirming[TRIAL_REQUESTED];
-    const char *reason = active == 0
-                             ? "waits for clients"
-                             : arena_printf(now->arena, "clients evaluate %lld",
-                                            (long long)active);
+    const int64_t confirming = settling->counts.confirming[TRIAL_REQUESTED];
+    const char *reason =
+        active == 0 ? "waits for clients"
+                    : arena_printf(settling->arena, "clients evaluate %lld",
+                                   (long long)active);
     return confirming == 0
                ? reason
-               : arena_printf(now->arena, "%s, %lld run%s to confirm wait%s",
-                              reason, (long long)confirming,
-                              confirming == 1 ? "" : "s",
+               : arena_printf(settling->arena,
+                              "%s, %lld run%s to confirm wait%s", reason,
+                              (long long)confirming, confirming == 1 ? "" : "s",
                               confirming == 1 ? "s" : "");
 }
 
-static const char *running_reason(struct settling *now)
+static const char *running_reason(struct settling *settling)
 {
-    const int64_t active = trial_counts_all(&now->counts, TRIAL_ACTIVE) +
-                           trial_counts_all(&now->counts, TRIAL_STOPPING);
-    const int64_t waiting = trial_counts_all(&now->counts, TRIAL_REQUESTED);
+    const int64_t active = trial_counts_all(&settling->counts, TRIAL_ACTIVE) +
+                           trial_counts_all(&settling->counts, TRIAL_STOPPING);
+    const int64_t waiting =
+        trial_counts_all(&settling->counts, TRIAL_REQUESTED);
     bool any;
-    const int64_t slots = live_slots(core_memory(now->core), &any);
-    if (cannot_start_pause_paused(&now->row) ||
-        no_metric_pause_paused(&now->row))
-        return now->row.reason;
-    if (now->row.state == STUDY_PAUSED)
-        return active == 0 ? "paused"
-                           : arena_printf(now->arena, "paused, %lld still run",
-                                          (long long)active);
-    if (now->row.kind == JOB_STUDY)
-        return clients_reason(now, active);
+    const int64_t slots = live_slots(core_memory(settling->core), &any);
+    if (cannot_start_pause_paused(&settling->row) ||
+        no_metric_pause_paused(&settling->row))
+        return settling->row.reason;
+    if (settling->row.state == STUDY_PAUSED)
+        return active == 0
+                   ? "paused"
+                   : arena_printf(settling->arena, "paused, %lld still run",
+                                  (long long)active);
+    if (settling->row.kind == JOB_STUDY)
+        return clients_reason(settling, active);
     if (!any)
         return "no runner is connected";
     if (active + waiting == 0)
         return "the next trials are being chosen";
     if (waiting == 0)
-        return arena_printf(now->arena, "%lld of %lld run", (long long)active,
-                            (long long)active);
-    return arena_printf(now->arena, "%lld of %lld wait: %s", (long long)waiting,
-                        (long long)active + (long long)waiting,
-                        wanted_reason(now, slots));
+        return arena_printf(settling->arena, "%lld of %lld run",
+                            (long long)active, (long long)active);
+    return arena_printf(
+        settling->arena, "%lld of %lld wait: %s", (long long)waiting,
+        (long long)active + (long long)waiting, wanted_reason(settling, slots));
 }
 
 /* Whether the first attempt has run since this was looked at. */
-static enum ht_status begins_now(struct settling *now, bool *begins,
+static enum ht_status begins_now(struct settling *settling, bool *begins,
                                  struct ht_error *err)
 {
     *begins = false;
-    if (now->row.first_run_used_ms > 0 || now->row.kind == JOB_STUDY)
+    if (settling->row.first_run_used_ms > 0 || settling->row.kind == JOB_STUDY)
         return HT_OK;
-    return db_study_has_run(core_db(now->core), now->row.id, begins, err);
+    return db_study_has_run(core_db(settling->core), settling->row.id, begins,
+                            err);
 }
 
 /* Kept true on the row without an event: it follows from moves that have one,
  * and from runners coming and going. */
-static enum ht_status save_reason(struct settling *now, struct ht_error *err)
+static enum ht_status save_reason(struct settling *settling,
+                                  struct ht_error *err)
 {
-    const char *reason = running_reason(now);
+    const char *reason = running_reason(settling);
     const bool starts =
-        now->row.started_ms == 0 && now->counts.of[TRIAL_ACTIVE] > 0;
+        settling->row.started_ms == 0 && settling->counts.of[TRIAL_ACTIVE] > 0;
     bool begins;
-    const enum ht_status status = begins_now(now, &begins, err);
+    const enum ht_status status = begins_now(settling, &begins, err);
     if (status != HT_OK ||
-        (!starts && !begins && strcmp(reason, now->row.reason) == 0))
+        (!starts && !begins && strcmp(reason, settling->row.reason) == 0))
         return status;
-    now->row.reason = reason;
+    settling->row.reason = reason;
     if (starts)
-        now->row.started_ms = core_wall_ms(now->core);
+        settling->row.started_ms = core_wall_ms(settling->core);
     if (begins)
-        now->row.first_run_used_ms = now->used_ms > 0 ? now->used_ms : 1;
-    return db_study_save(core_db(now->core), &now->row, err);
+        settling->row.first_run_used_ms =
+            settling->used_ms > 0 ? settling->used_ms : 1;
+    return db_study_save(core_db(settling->core), &settling->row, err);
 }
 
 /* --- settling --- */
 
-static int64_t next_look(const struct settling *now)
+static int64_t next_look(const struct settling *settling)
 {
     const struct live_study *memory =
-        live_study(core_memory(now->core), now->row.id);
+        live_study(core_memory(settling->core), settling->row.id);
     const int64_t asks = memory->ask_after_ms;
-    const int64_t due = suggestion_stock_due_ms(now),
-                  end = study_next_end_ms(now);
-    const int64_t next = due > core_now_ms(now->core) && due < end ? due : end;
-    const bool wants = study_wanted(now) > 0 || now->row.kind == JOB_STUDY;
-    return wants && asks > core_now_ms(now->core) && asks < next ? asks : next;
+    const int64_t due = suggestion_stock_due_ms(settling),
+                  end = study_next_end_ms(settling);
+    const int64_t next =
+        due > core_now_ms(settling->core) && due < end ? due : end;
+    const bool wants =
+        study_wanted(settling) > 0 || settling->row.kind == JOB_STUDY;
+    return wants && asks > core_now_ms(settling->core) && asks < next ? asks
+                                                                      : next;
 }
 
-static enum ht_status go_on(struct settling *now, struct ht_error *err)
+static enum ht_status go_on(struct settling *settling, struct ht_error *err)
 {
     struct ending end = {0};
-    enum ht_status status = rungs_promote(now, err);
+    enum ht_status status = rungs_promote(settling, err);
     if (status == HT_OK)
-        status = study_find_end(now, &end, err);
+        status = study_find_end(settling, &end, err);
     if (status != HT_OK)
         return status;
     if (end.reason != NULL)
-        return study_end(now, &end, err);
-    want_trials(now);
-    return save_reason(now, err);
+        return study_end(settling, &end, err);
+    want_trials(settling);
+    return save_reason(settling, err);
 }
 
-static enum ht_status erase(struct settling *now, struct ht_error *err)
+static enum ht_status erase(struct settling *settling, struct ht_error *err)
 {
     bool left;
-    const enum ht_status status =
-        db_study_erase(core_db(now->core), now->row.id, ERASE_ROWS, &left, err);
+    const enum ht_status status = db_study_erase(
+        core_db(settling->core), settling->row.id, ERASE_ROWS, &left, err);
     if (status != HT_OK)
         return status;
     if (left)
-        look_at(now->core, now->row.id, core_now_ms(now->core));
+        look_at(settling->core, settling->row.id, core_now_ms(settling->core));
     else
-        core_defer(now->core, apply_deleted, &now->row.id, sizeof now->row.id);
+        core_defer(settling->core, apply_deleted, &settling->row.id,
+                   sizeof settling->row.id);
     return HT_OK;
 }
 
 /* What ends needs no job, so a study whose spec is damaged can be ended. */
-static enum ht_status settle_open(struct settling *now, struct ht_error *err)
+static enum ht_status settle_open(struct settling *settling,
+                                  struct ht_error *err)
 {
-    const bool ending =
-        now->row.state == STUDY_STOPPING || now->row.state == STUDY_CANCELLING;
-    enum ht_status status = study_look(now, err);
+    const bool ending = settling->row.state == STUDY_STOPPING ||
+                        settling->row.state == STUDY_CANCELLING;
+    enum ht_status status = study_look(settling, err);
     if (status == HT_OK || (ending && status == HT_CORRUPT))
-        status = running_time_count(now->core, &now->row, err);
+        status = running_time_count(settling->core, &settling->row, err);
     if (status == HT_OK)
-        status = ending ? study_finish(now, err) : go_on(now, err);
+        status = ending ? study_finish(settling, err) : go_on(settling, err);
     if (status == HT_OK)
-        look_at(now->core, now->row.id, next_look(now));
+        look_at(settling->core, settling->row.id, next_look(settling));
     return status;
 }
 
-static enum ht_status settle(struct settling *now, int64_t study,
+static enum ht_status settle(struct settling *settling, int64_t study,
                              struct ht_error *err)
 {
-    const enum ht_status status =
-        db_study_get(core_db(now->core), now->arena, study, &now->row, err);
+    const enum ht_status status = db_study_get(
+        core_db(settling->core), settling->arena, study, &settling->row, err);
     if (status != HT_OK)
         return status;
-    if (now->row.state == STUDY_DELETING)
-        return erase(now, err);
-    if (db_study_state_is_final(now->row.state)) {
-        core_defer(now->core, apply_drop, &now->row.id, sizeof now->row.id);
+    if (settling->row.state == STUDY_DELETING)
+        return erase(settling, err);
+    if (db_study_state_is_final(settling->row.state)) {
+        core_defer(settling->core, apply_drop, &settling->row.id,
+                   sizeof settling->row.id);
         return HT_OK;
     }
-    return settle_open(now, err);
+    return settle_open(settling, err);
 }
 
 enum ht_status study_settle(struct core *core, int64_t study,
                             struct ht_error *err)
 {
-    struct settling now = {.core = core, .arena = arena_new()};
-    const enum ht_status status = settle(&now, study, err);
-    arena_free(now.arena);
+    struct settling settling = {.core = core, .arena = arena_new()};
+    const enum ht_status status = settle(&settling, study, err);
+    arena_free(settling.arena);
     return status;
 }
 

@@ -86,27 +86,30 @@ void suggestion_stock_put(struct core *core, const struct suggestions *found)
 }
 
 /* Whether clients may ask, and would have to wait. */
-static bool is_missing(const struct settling *now)
+static bool is_missing(const struct settling *settling)
 {
     const struct live_study *memory =
-        live_study(core_memory(now->core), now->row.id);
+        live_study(core_memory(settling->core), settling->row.id);
     const struct live_suggestion *offer = &memory->offer;
-    const int64_t most = now->job->max_trials;
-    return now->row.kind == JOB_STUDY && now->row.state == STUDY_RUNNING &&
-           !now->row.exhausted && offer->patience > 0 && !memory->asking &&
-           (most == 0 || db_study_trials_made(&now->row) < most) &&
+    const int64_t most = settling->job->max_trials;
+    return settling->row.kind == JOB_STUDY &&
+           settling->row.state == STUDY_RUNNING && !settling->row.exhausted &&
+           offer->patience > 0 && !memory->asking &&
+           (most == 0 || db_study_trials_made(&settling->row) < most) &&
            (offer->taken == offer->n || offer->context != NULL ||
             offer->news < memory->news);
 }
 
-bool suggestion_stock_is_due(const struct settling *now)
+bool suggestion_stock_is_due(const struct settling *settling)
 {
-    return is_missing(now) &&
-           offer_of(now->core, now->row.id)->due_ms <= core_now_ms(now->core);
+    return is_missing(settling) &&
+           offer_of(settling->core, settling->row.id)->due_ms <=
+               core_now_ms(settling->core);
 }
 
-int64_t suggestion_stock_due_ms(const struct settling *now)
+int64_t suggestion_stock_due_ms(const struct settling *settling)
 {
-    return is_missing(now) ? offer_of(now->core, now->row.id)->due_ms
-                           : MEMORY_NEVER;
+    return is_missing(settling)
+               ? offer_of(settling->core, settling->row.id)->due_ms
+               : MEMORY_NEVER;
 }

@@ -46,8 +46,8 @@ bool suggestion_stock_is_barren(struct core *core,
 void suggestion_stock_put(struct core *core, const struct suggestions *found);
 
 /* Whether a search should begin that no client has asked for yet. */
-bool suggestion_stock_is_due(const struct settling *now);
+bool suggestion_stock_is_due(const struct settling *settling);
 /* When that will be, by time alone (monotonic ms); MEMORY_NEVER: not so. */
-int64_t suggestion_stock_due_ms(const struct settling *now);
+int64_t suggestion_stock_due_ms(const struct settling *settling);
 
 #endif

@@ -34,54 +34,56 @@ static enum ht_status note_exhausted(struct core *core, struct study_row *row,
     return status == HT_OK ? db_study_save(core_db(core), row, err) : status;
 }
 
-static enum ht_status make_trials(struct settling *now,
+static enum ht_status make_trials(struct settling *settling,
                                   const struct suggestions *found, size_t *used,
                                   struct ht_error *err)
 {
     enum ht_status status = HT_OK;
-    int64_t room = study_wanted(now);
+    int64_t room = study_wanted(settling);
     for (; status == HT_OK && *used < found->n && room > 0; ++*used) {
         bool created = false;
-        status = create_trial(now->core, &now->row, &found->items[*used],
-                              &created, err);
+        status = create_trial(settling->core, &settling->row,
+                              &found->items[*used], &created, err);
         room -= created;
     }
     return status;
 }
 
-static enum ht_status accept(struct settling *now,
+static enum ht_status accept(struct settling *settling,
                              const struct suggestions *found,
                              struct ht_error *err)
 {
-    struct core *core = now->core;
+    struct core *core = settling->core;
     size_t used = 0;
     enum ht_status status = HT_OK;
-    if (now->row.kind == JOB_STUDY || found->context != NULL)
+    if (settling->row.kind == JOB_STUDY || found->context != NULL)
         suggestion_stock_put(core, found);
     else
-        status = make_trials(now, found, &used, err);
+        status = make_trials(settling, found, &used, err);
     if (status == HT_OK && found->exhausted && found->context == NULL &&
-        used == found->n && now->row.state == STUDY_RUNNING)
-        status = note_exhausted(core, &now->row, err);
-    core_wake(core, CORE_ALL_HELD, now->row.id);
-    core_touch(core, now->row.id);
+        used == found->n && settling->row.state == STUDY_RUNNING)
+        status = note_exhausted(core, &settling->row, err);
+    core_wake(core, CORE_ALL_HELD, settling->row.id);
+    core_touch(core, settling->row.id);
     return status;
 }
 
-static enum ht_status accept_in(struct settling *now,
+static enum ht_status accept_in(struct settling *settling,
                                 const struct suggestions *found,
                                 struct ht_error *err)
 {
-    enum ht_status status = db_study_get(core_db(now->core), now->arena,
-                                         found->study, &now->row, err);
+    enum ht_status status =
+        db_study_get(core_db(settling->core), settling->arena, found->study,
+                     &settling->row, err);
     if (status == HT_NOT_FOUND)
         return HT_OK;
     if (status == HT_OK)
-        status = live_job(core_memory(now->core), &now->row, &now->job, err);
+        status = live_job(core_memory(settling->core), &settling->row,
+                          &settling->job, err);
     if (status == HT_OK)
-        status = db_trial_counts(core_db(now->core), found->study, &now->counts,
-                                 err);
-    return status == HT_OK ? accept(now, found, err) : status;
+        status = db_trial_counts(core_db(settling->core), found->study,
+                                 &settling->counts, err);
+    return status == HT_OK ? accept(settling, found, err) : status;
 }
 
 /* Never fails because the study has moved on. */
@@ -97,9 +99,9 @@ static enum ht_status store(struct core *core, const void *answer,
         core_wake(core, CORE_CLIENTS, found->study);
         return HT_OK;
     }
-    struct settling now = {.core = core, .arena = arena_new()};
-    const enum ht_status status = accept_in(&now, found, err);
-    arena_free(now.arena);
+    struct settling settling = {.core = core, .arena = arena_new()};
+    const enum ht_status status = accept_in(&settling, found, err);
+    arena_free(settling.arena);
     return status;
 }
 

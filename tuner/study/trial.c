@@ -80,72 +80,77 @@ enum ht_status trial_find(struct core *core, struct arena *arena,
 /* --- the end of a trial --- */
 
 enum ht_status trial_conclude(struct core *core, struct arena *arena,
-                              struct deciding *now, enum trial_state to,
+                              struct deciding *deciding, enum trial_state to,
                               const char *reason, struct ht_error *err)
 {
-    struct trial_row *trial = &now->pair->trial;
-    const bool counts = trial->confirms == 0 && now->job->n_metrics > 0;
+    struct trial_row *trial = &deciding->pair->trial;
+    const bool counts = trial->confirms == 0 && deciding->job->n_metrics > 0;
     struct pareto_trials_change change = {0};
     enum ht_status status = HT_OK;
-    trial->has_objective = now->final.found;
-    trial->objective = now->final.objective;
-    trial->final_step = now->final.step;
-    trial->final_metrics = now->final.metrics;
+    trial->has_objective = deciding->final.found;
+    trial->objective = deciding->final.objective;
+    trial->final_step = deciding->final.step;
+    trial->final_metrics = deciding->final.metrics;
     if (counts)
-        status = pareto_trials_note(core_db(core), arena, now->job, trial,
+        status = pareto_trials_note(core_db(core), arena, deciding->job, trial,
                                     &change, err);
     if (status == HT_OK)
-        status = outputs_note_beaten(core, trial->study, now->job,
+        status = outputs_note_beaten(core, trial->study, deciding->job,
                                      &change.beaten, err);
     if (status == HT_OK && counts)
-        status = running_time_note(core, &now->study, change.gain, err);
+        status = running_time_note(core, &deciding->study, change.gain, err);
     return status == HT_OK ? move_trial(core, trial, to, reason, err) : status;
 }
 
 /* The attempt that the result came from is the one winner the trial will ever
  * have. */
 static enum ht_status conclude(struct core *core, struct arena *arena,
-                               struct deciding *now, enum trial_state to,
+                               struct deciding *deciding, enum trial_state to,
                                const char *reason, struct ht_error *err)
 {
-    now->pair->attempt.winner = true;
+    deciding->pair->attempt.winner = true;
     const enum ht_status status =
-        db_attempt_save(core_db(core), &now->pair->attempt, err);
-    return status == HT_OK ? trial_conclude(core, arena, now, to, reason, err)
-                           : status;
+        db_attempt_save(core_db(core), &deciding->pair->attempt, err);
+    return status == HT_OK
+               ? trial_conclude(core, arena, deciding, to, reason, err)
+               : status;
 }
 
 static enum ht_status decide_success(struct core *core, struct arena *arena,
-                                     struct deciding *now, struct ht_error *err)
+                                     struct deciding *deciding,
+                                     struct ht_error *err)
 {
-    if (now->job->n_metrics == 0 || now->final.found)
-        return conclude(core, arena, now, TRIAL_SUCCEEDED, "", err);
-    return conclude(core, arena, now, TRIAL_INFEASIBLE, now->final.why, err);
+    if (deciding->job->n_metrics == 0 || deciding->final.found)
+        return conclude(core, arena, deciding, TRIAL_SUCCEEDED, "", err);
+    return conclude(core, arena, deciding, TRIAL_INFEASIBLE,
+                    deciding->final.why, err);
 }
 
 /* It was told to end, or ended early by itself. */
 static enum ht_status decide_stopped(struct core *core, struct arena *arena,
-                                     struct deciding *now, const char *reason,
-                                     struct ht_error *err)
+                                     struct deciding *deciding,
+                                     const char *reason, struct ht_error *err)
 {
     const bool counts =
-        now->final.found && now->study.state != STUDY_CANCELLING;
+        deciding->final.found && deciding->study.state != STUDY_CANCELLING;
     if (counts)
-        return conclude(core, arena, now, TRIAL_STOPPED, reason, err);
-    return move_trial(core, &now->pair->trial, TRIAL_CANCELLED, reason, err);
+        return conclude(core, arena, deciding, TRIAL_STOPPED, reason, err);
+    return move_trial(core, &deciding->pair->trial, TRIAL_CANCELLED, reason,
+                      err);
 }
 
 static enum ht_status decide_timeout(struct core *core, struct arena *arena,
-                                     struct deciding *now, struct ht_error *err)
+                                     struct deciding *deciding,
+                                     struct ht_error *err)
 {
     char limit[CLOCK_DURATION_BYTES];
     const char *reason =
         reason_make(arena, "ran longer than %s",
-                    clock_duration(limit, now->job->trial_timeout_ms));
-    now->pair->trial.failures++;
-    if (now->final.found)
-        return conclude(core, arena, now, TRIAL_STOPPED, reason, err);
-    return move_trial(core, &now->pair->trial, TRIAL_FAILED, reason, err);
+                    clock_duration(limit, deciding->job->trial_timeout_ms));
+    deciding->pair->trial.failures++;
+    if (deciding->final.found)
+        return conclude(core, arena, deciding, TRIAL_STOPPED, reason, err);
+    return move_trial(core, &deciding->pair->trial, TRIAL_FAILED, reason, err);
 }
 
 /* The pause before the n-th start again, n from 1. */
@@ -166,28 +171,30 @@ static void retry_later(struct core *core, const struct trial_row *trial,
 }
 
 static enum ht_status decide_failed(struct core *core, struct arena *arena,
-                                    struct deciding *now, struct ht_error *err)
+                                    struct deciding *deciding,
+                                    struct ht_error *err)
 {
-    struct trial_row *trial = &now->pair->trial;
-    const char *why = now->pair->attempt.reason;
+    struct trial_row *trial = &deciding->pair->trial;
+    const char *why = deciding->pair->attempt.reason;
     trial->failures++;
-    if (trial->failures > now->job->retries)
+    if (trial->failures > deciding->job->retries)
         return move_trial(core, trial, TRIAL_FAILED, why, err);
     const int64_t delay_ms = retry_delay_ms(core, trial->failures);
     char text[CLOCK_DURATION_BYTES];
-    const char *reason =
-        reason_make(arena, "%s; retry %lld of %lld after %s", why,
-                    (long long)trial->failures, (long long)now->job->retries,
-                    clock_duration(text, delay_ms));
+    const char *reason = reason_make(arena, "%s; retry %lld of %lld after %s",
+                                     why, (long long)trial->failures,
+                                     (long long)deciding->job->retries,
+                                     clock_duration(text, delay_ms));
     retry_later(core, trial, delay_ms);
     return move_trial(core, trial, TRIAL_REQUESTED, reason, err);
 }
 
 static enum ht_status decide_lost(struct core *core, struct arena *arena,
-                                  struct deciding *now, struct ht_error *err)
+                                  struct deciding *deciding,
+                                  struct ht_error *err)
 {
-    struct trial_row *trial = &now->pair->trial;
-    const char *why = now->pair->attempt.reason;
+    struct trial_row *trial = &deciding->pair->trial;
+    const char *why = deciding->pair->attempt.reason;
     trial->losses++;
     if (trial->losses > HT_MAX_LOST)
         return move_trial(core, trial, TRIAL_FAILED,
@@ -207,51 +214,53 @@ static enum ht_status decide_lost(struct core *core, struct arena *arena,
 }
 
 static enum ht_status decide(struct core *core, struct arena *arena,
-                             struct deciding *now, struct ht_error *err)
+                             struct deciding *deciding, struct ht_error *err)
 {
-    const struct trial_row *trial = &now->pair->trial;
+    const struct trial_row *trial = &deciding->pair->trial;
     bool decided = false;
     if (trial->pausing) {
         const enum ht_status status =
-            trial_decide_pause(core, now, &decided, err);
+            trial_decide_pause(core, deciding, &decided, err);
         if (status != HT_OK || decided)
             return status;
-        if (now->pair->attempt.outcome == OUTCOME_SUCCEEDED)
-            return decide_success(core, arena, now, err);
+        if (deciding->pair->attempt.outcome == OUTCOME_SUCCEEDED)
+            return decide_success(core, arena, deciding, err);
     }
     if (trial->state == TRIAL_STOPPING)
-        return decide_stopped(core, arena, now, trial->reason, err);
-    switch (now->pair->attempt.outcome) {
+        return decide_stopped(core, arena, deciding, trial->reason, err);
+    switch (deciding->pair->attempt.outcome) {
     case OUTCOME_SUCCEEDED:
-        return decide_success(core, arena, now, err);
+        return decide_success(core, arena, deciding, err);
     case OUTCOME_STOPPED:
-        return decide_stopped(core, arena, now, now->pair->attempt.reason, err);
+        return decide_stopped(core, arena, deciding,
+                              deciding->pair->attempt.reason, err);
     case OUTCOME_TIMEOUT:
-        return decide_timeout(core, arena, now, err);
+        return decide_timeout(core, arena, deciding, err);
     case OUTCOME_FAILED:
-        return decide_failed(core, arena, now, err);
+        return decide_failed(core, arena, deciding, err);
     case OUTCOME_LOST:
     case OUTCOME_NONE:
         break;
     }
-    return decide_lost(core, arena, now, err);
+    return decide_lost(core, arena, deciding, err);
 }
 
 static enum ht_status end_attempt(struct core *core, struct arena *arena,
-                                  struct deciding *now, struct ht_error *err)
+                                  struct deciding *deciding,
+                                  struct ht_error *err)
 {
     enum ht_status status =
-        move_attempt(core, &now->pair->attempt, ATTEMPT_ENDED,
-                     now->pair->attempt.reason, err);
+        move_attempt(core, &deciding->pair->attempt, ATTEMPT_ENDED,
+                     deciding->pair->attempt.reason, err);
     if (status == HT_OK)
-        status = decide(core, arena, now, err);
+        status = decide(core, arena, deciding, err);
     if (status == HT_OK)
-        status = no_metric_pause_heed(core, arena, now, err);
+        status = no_metric_pause_heed(core, arena, deciding, err);
     if (status != HT_OK)
         return status;
     /* Another one may run in its place. */
-    core_wake(core, CORE_ALL_HELD, now->study.id);
-    const struct trial_row *trial = &now->pair->trial;
+    core_wake(core, CORE_ALL_HELD, deciding->study.id);
+    const struct trial_row *trial = &deciding->pair->trial;
     const bool final = db_trial_state_is_final(trial->state);
     if (final || trial->state == TRIAL_PAUSED)
         trial_forget(core, trial);
@@ -300,29 +309,29 @@ enum ht_status trial_drained(struct core *core, struct arena *arena,
 {
     if (pair->attempt.state != ATTEMPT_DRAINING)
         return ht_fail(err, HT_INVALID, "drained before ended");
-    struct deciding now = {.pair = pair, .evidence = evidence};
+    struct deciding deciding = {.pair = pair, .evidence = evidence};
     const enum ht_status status =
-        final_measurement_prepare(core, arena, &now, err);
-    return status == HT_OK ? end_attempt(core, arena, &now, err) : status;
+        final_measurement_prepare(core, arena, &deciding, err);
+    return status == HT_OK ? end_attempt(core, arena, &deciding, err) : status;
 }
 
 enum ht_status trial_lost(struct core *core, struct arena *arena,
                           struct trial_pair *pair, const char *reason,
                           struct ht_error *err)
 {
-    struct deciding now = {.pair = pair};
+    struct deciding deciding = {.pair = pair};
     const enum ht_status status =
-        final_measurement_prepare(core, arena, &now, err);
+        final_measurement_prepare(core, arena, &deciding, err);
     if (status != HT_OK)
         return status;
     const bool known = pair->attempt.state == ATTEMPT_DRAINING &&
                        pair->attempt.outcome == OUTCOME_SUCCEEDED &&
-                       (now.final.found || now.job->n_metrics == 0);
+                       (deciding.final.found || deciding.job->n_metrics == 0);
     if (!known) {
         pair->attempt.outcome = OUTCOME_LOST;
         pair->attempt.reason = reason;
     }
-    return end_attempt(core, arena, &now, err);
+    return end_attempt(core, arena, &deciding, err);
 }
 
 /* --- what people ask for --- */

@@ -58,10 +58,10 @@ enum ht_status trial_lost(struct core *core, struct arena *arena,
                           struct ht_error *err);
 
 struct deciding;
-/* The trial of now->pair ends with now->final, whoever measured it; now->study
- * and now->job are set. Its counts and the study's progress follow. */
+/* The trial of `pair` ends with `final`, whoever measured it; `study`
+ * and `job` are set. Its counts and the study's progress follow. */
 enum ht_status trial_conclude(struct core *core, struct arena *arena,
-                              struct deciding *now, enum trial_state to,
+                              struct deciding *deciding, enum trial_state to,
                               const char *reason, struct ht_error *err);
 
 /* After the COMMIT nothing is held in memory of the trial any more. */

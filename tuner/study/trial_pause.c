@@ -30,22 +30,22 @@ enum ht_status trial_pause(struct core *core, struct arena *arena,
 }
 
 /* A program that was told to pause may have been at its last step. */
-static bool is_at_its_end(const struct deciding *now)
+static bool is_at_its_end(const struct deciding *deciding)
 {
-    const struct early_stop *options = &now->job->early_stop;
-    return now->pair->attempt.outcome == OUTCOME_SUCCEEDED &&
-           now->final.found && !options->by_time && options->max_steps > 0 &&
-           now->final.step >= options->max_steps;
+    const struct early_stop *options = &deciding->job->early_stop;
+    return deciding->pair->attempt.outcome == OUTCOME_SUCCEEDED &&
+           deciding->final.found && !options->by_time &&
+           options->max_steps > 0 && deciding->final.step >= options->max_steps;
 }
 
-enum ht_status trial_decide_pause(struct core *core, struct deciding *now,
+enum ht_status trial_decide_pause(struct core *core, struct deciding *deciding,
                                   bool *decided, struct ht_error *err)
 {
-    struct trial_row *trial = &now->pair->trial;
-    const bool pausing = trial->pausing && !is_at_its_end(now);
+    struct trial_row *trial = &deciding->pair->trial;
+    const bool pausing = trial->pausing && !is_at_its_end(deciding);
     trial->pausing = false;
-    *decided = pausing && (now->study.state == STUDY_RUNNING ||
-                           now->study.state == STUDY_PAUSED);
+    *decided = pausing && (deciding->study.state == STUDY_RUNNING ||
+                           deciding->study.state == STUDY_PAUSED);
     return *decided ? move_trial(core, trial, TRIAL_PAUSED, trial->reason, err)
                     : HT_OK;
 }
@@ -63,15 +63,15 @@ enum ht_status trial_promote(struct core *core, struct arena *arena,
 }
 
 static enum ht_status conclude(struct core *core, struct arena *arena,
-                               struct deciding *now, const char *reason,
+                               struct deciding *deciding, const char *reason,
                                struct ht_error *err)
 {
-    now->pair->attempt.winner = true;
+    deciding->pair->attempt.winner = true;
     const enum ht_status status =
-        db_attempt_save(core_db(core), &now->pair->attempt, err);
-    return status == HT_OK
-               ? trial_conclude(core, arena, now, TRIAL_STOPPED, reason, err)
-               : status;
+        db_attempt_save(core_db(core), &deciding->pair->attempt, err);
+    return status == HT_OK ? trial_conclude(core, arena, deciding,
+                                            TRIAL_STOPPED, reason, err)
+                           : status;
 }
 
 enum ht_status trial_end_waiting(struct core *core, struct arena *arena,
@@ -79,15 +79,15 @@ enum ht_status trial_end_waiting(struct core *core, struct arena *arena,
                                  struct ht_error *err)
 {
     struct trial_pair pair = {.trial = *trial};
-    struct deciding now = {.pair = &pair};
+    struct deciding deciding = {.pair = &pair};
     enum ht_status status =
         newest_attempt(core, arena, trial, &pair.attempt, err);
     if (status == HT_OK)
-        status = final_measurement_prepare(core, arena, &now, err);
+        status = final_measurement_prepare(core, arena, &deciding, err);
     if (status != HT_OK && status != HT_CORRUPT)
         return status;
-    if (now.final.found && now.study.state != STUDY_CANCELLING)
-        status = conclude(core, arena, &now, reason, err);
+    if (deciding.final.found && deciding.study.state != STUDY_CANCELLING)
+        status = conclude(core, arena, &deciding, reason, err);
     else
         status = move_trial(core, &pair.trial, TRIAL_CANCELLED, reason, err);
     if (status != HT_OK)

@@ -16,10 +16,10 @@ enum ht_status trial_pause(struct core *core, struct arena *arena,
                            struct trial_row *trial, const char *reason,
                            struct ht_error *err);
 
-/* The attempt that was told to pause has ended: the trial of now->pair waits,
+/* The attempt that was told to pause has ended: the trial of `pair` waits,
  * unless it came to its end all the same. *decided is false where it has to be
  * decided as any other. */
-enum ht_status trial_decide_pause(struct core *core, struct deciding *now,
+enum ht_status trial_decide_pause(struct core *core, struct deciding *deciding,
                                   bool *decided, struct ht_error *err);
 
 /* A paused trial waits for a slot; the rung is behind it. */

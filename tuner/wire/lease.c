@@ -46,19 +46,19 @@ static bool backs_off(struct core *core, const struct trial_row *trial)
     return memory != NULL && memory->retry_at_ms > core_now_ms(core);
 }
 
-static enum ht_status find_job(struct lease_poll *now, int64_t id,
+static enum ht_status find_job(struct lease_poll *poll, int64_t id,
                                struct study_row *study, const struct job **job,
                                struct ht_error *err)
 {
     const enum ht_status status =
-        db_study_get(core_db(now->core), now->req->arena, id, study, err);
-    return status == HT_OK ? live_job(core_memory(now->core), study, job, err)
+        db_study_get(core_db(poll->core), poll->req->arena, id, study, err);
+    return status == HT_OK ? live_job(core_memory(poll->core), study, job, err)
                            : status;
 }
 
 /* Whether a trial that is to go on from a rung has its checkpoint at another
  * runner, which is there: without a folder that all of them see. */
-static enum ht_status is_at_home_elsewhere(struct lease_poll *now,
+static enum ht_status is_at_home_elsewhere(struct lease_poll *poll,
                                            const struct trial_row *trial,
                                            bool *elsewhere,
                                            struct ht_error *err)
@@ -70,22 +70,22 @@ static enum ht_status is_at_home_elsewhere(struct lease_poll *now,
     if (!*elsewhere)
         return HT_OK;
     const struct trial_name name = {trial->study, trial->id, trial->attempt};
-    enum ht_status status = db_attempt_get(core_db(now->core), now->req->arena,
-                                           &name, &newest, err);
+    enum ht_status status = db_attempt_get(
+        core_db(poll->core), poll->req->arena, &name, &newest, err);
     if (status == HT_OK)
-        status = find_job(now, trial->study, &study, &job, err);
+        status = find_job(poll, trial->study, &study, &job, err);
     if (status != HT_OK)
         return status;
     const struct live_runner *home =
-        live_find_runner(core_memory(now->core), newest.runner);
-    *elsewhere = home != NULL && home != now->runner && home->online &&
+        live_find_runner(core_memory(poll->core), newest.runner);
+    *elsewhere = home != NULL && home != poll->runner && home->online &&
                  job->output_dir == NULL;
     return HT_OK;
 }
 
 /* Retries that are due go by id like all others; *found is false when every
  * waiting trial backs off. */
-static enum ht_status next_of_study(struct lease_poll *now, int64_t study,
+static enum ht_status next_of_study(struct lease_poll *poll, int64_t study,
                                     struct trial_row *trial, bool *found,
                                     struct ht_error *err)
 {
@@ -94,15 +94,15 @@ static enum ht_status next_of_study(struct lease_poll *now, int64_t study,
     *found = false;
     while (page.n == DB_WAITING_PAGE) {
         enum ht_status status = db_trial_waiting(
-            core_db(now->core), now->req->arena, study, after, &page, err);
+            core_db(poll->core), poll->req->arena, study, after, &page, err);
         if (status != HT_OK)
             return status;
         for (size_t i = 0; i < page.n; i++) {
             after = page.rows[i].id;
             bool elsewhere;
-            if (backs_off(now->core, &page.rows[i]))
+            if (backs_off(poll->core, &page.rows[i]))
                 continue;
-            status = is_at_home_elsewhere(now, &page.rows[i], &elsewhere, err);
+            status = is_at_home_elsewhere(poll, &page.rows[i], &elsewhere, err);
             if (status != HT_OK)
                 return status;
             if (elsewhere)
@@ -117,36 +117,36 @@ static enum ht_status next_of_study(struct lease_poll *now, int64_t study,
 
 /* One that has to wait keeps the GPUs that are free from those whose turn comes
  * later, or it might wait for ever behind smaller ones. */
-static enum ht_status has_gpus(struct lease_poll *now, const struct job *job,
+static enum ht_status has_gpus(struct lease_poll *poll, const struct job *job,
                                bool *has, struct ht_error *err)
 {
     enum ht_status status = HT_OK;
-    const int64_t needed = gpu_count_needed(now->core, job);
+    const int64_t needed = gpu_count_needed(poll->core, job);
     *has = needed == 0;
-    if (*has || needed > now->runner->gpus)
+    if (*has || needed > poll->runner->gpus)
         return HT_OK;
-    if (!now->counted)
-        status = gpu_count_free(now->core, now->req->arena, now->runner,
-                                &now->free_gpus, err);
+    if (!poll->counted)
+        status = gpu_count_free(poll->core, poll->req->arena, poll->runner,
+                                &poll->free_gpus, err);
     if (status != HT_OK)
         return status;
-    now->counted = true;
-    *has = needed <= now->free_gpus;
+    poll->counted = true;
+    *has = needed <= poll->free_gpus;
     if (!*has)
-        now->free_gpus = 0;
+        poll->free_gpus = 0;
     return HT_OK;
 }
 
 /* More may wait than are to run at a time: those that somebody added, retried
  * or confirms. */
-static enum ht_status has_room(struct lease_poll *now,
+static enum ht_status has_room(struct lease_poll *poll,
                                const struct study_row *study,
                                const struct job *job, bool *has,
                                struct ht_error *err)
 {
     struct trial_counts counts;
     const enum ht_status status =
-        db_trial_counts(core_db(now->core), study->id, &counts, err);
+        db_trial_counts(core_db(poll->core), study->id, &counts, err);
     if (status == HT_OK)
         *has = trial_counts_all(&counts, TRIAL_ACTIVE) +
                    trial_counts_all(&counts, TRIAL_STOPPING) <
@@ -155,39 +155,40 @@ static enum ht_status has_room(struct lease_poll *now,
 }
 
 /* Whether the runner can run an attempt of the study now. */
-static enum ht_status suits(struct lease_poll *now, int64_t id, bool *does,
+static enum ht_status suits(struct lease_poll *poll, int64_t id, bool *does,
                             struct ht_error *err)
 {
     struct study_row study;
     const struct job *job;
     struct can_run_lack lack;
-    enum ht_status status = find_job(now, id, &study, &job, err);
+    enum ht_status status = find_job(poll, id, &study, &job, err);
     *does = false;
     if (status == HT_OK)
-        status = has_room(now, &study, job, does, err);
+        status = has_room(poll, &study, job, does, err);
     if (status == HT_OK && *does)
-        status = common_file_is_free(now->core, id, job, does, err);
+        status = common_file_is_free(poll->core, id, job, does, err);
     if (status != HT_OK || !*does)
         return status;
-    *does = can_run_allows(now->req->arena, &now->runner->rules, job, &lack) &&
-            !can_run_leaves(now->core, now->req->arena, now->runner, job);
-    return *does ? has_gpus(now, job, does, err) : HT_OK;
+    *does =
+        can_run_allows(poll->req->arena, &poll->runner->rules, job, &lack) &&
+        !can_run_leaves(poll->core, poll->req->arena, poll->runner, job);
+    return *does ? has_gpus(poll, job, does, err) : HT_OK;
 }
 
-static enum ht_status next_trial(struct lease_poll *now,
+static enum ht_status next_trial(struct lease_poll *poll,
                                  struct trial_row *trial, bool *found,
                                  struct ht_error *err)
 {
     struct id_list hungry;
     enum ht_status status =
-        db_study_hungry(core_db(now->core), now->req->arena, &hungry, err);
+        db_study_hungry(core_db(poll->core), poll->req->arena, &hungry, err);
     *found = false;
-    now->counted = false;
+    poll->counted = false;
     for (size_t i = 0; status == HT_OK && i < hungry.n && !*found; i++) {
         bool does;
-        status = suits(now, hungry.ids[i], &does, err);
+        status = suits(poll, hungry.ids[i], &does, err);
         if (status == HT_OK && does)
-            status = next_of_study(now, hungry.ids[i], trial, found, err);
+            status = next_of_study(poll, hungry.ids[i], trial, found, err);
     }
     return status;
 }
@@ -196,26 +197,27 @@ static enum ht_status next_trial(struct lease_poll *now,
 
 /* *out: the attempt as text, or NULL when there is no room for it beside those
  * that are given already. */
-static enum ht_status describe(struct lease_poll *now, struct trial_pair *pair,
+static enum ht_status describe(struct lease_poll *poll, struct trial_pair *pair,
                                const char *token, const char **out,
                                struct ht_error *err)
 {
     struct study_row study;
     const struct job *job;
-    enum ht_status status = find_job(now, pair->trial.study, &study, &job, err);
+    enum ht_status status =
+        find_job(poll, pair->trial.study, &study, &job, err);
     if (status != HT_OK)
         return status;
     bool begun;
-    status = db_trial_has_run(core_db(now->core), pair->trial.study,
+    status = db_trial_has_run(core_db(poll->core), pair->trial.study,
                               pair->trial.id, &begun, err);
     if (status != HT_OK)
         return status;
-    const struct lease_facts facts = {.arena = now->req->arena,
-                                      .server_id = core_server_id(now->core),
-                                      .report_url = core_report_url(now->core),
+    const struct lease_facts facts = {.arena = poll->req->arena,
+                                      .server_id = core_server_id(poll->core),
+                                      .report_url = core_report_url(poll->core),
                                       .token = token,
-                                      .machines = machine_types_now(now->core),
-                                      .rules = &now->runner->rules,
+                                      .machines = machine_types_now(poll->core),
+                                      .rules = &poll->runner->rules,
                                       .study = &study,
                                       .job = job,
                                       .pair = pair,
@@ -224,63 +226,64 @@ static enum ht_status describe(struct lease_poll *now, struct trial_pair *pair,
     status = attempt_json(&facts, &attempt, err);
     if (status != HT_OK)
         return status;
-    const char *text = json_text(now->req->arena, attempt);
+    const char *text = json_text(poll->req->arena, attempt);
     const size_t bytes = strlen(text);
-    now->full = now->bytes > 0 && now->bytes + bytes > MOST_BYTES;
-    *out = now->full ? NULL : text;
+    poll->full = poll->bytes > 0 && poll->bytes + bytes > MOST_BYTES;
+    *out = poll->full ? NULL : text;
     return HT_OK;
 }
 
-static void add_attempt(struct lease_poll *now, const char *text)
+static void add_attempt(struct lease_poll *poll, const char *text)
 {
-    now->bytes += strlen(text);
-    cJSON_AddItemToArray(now->attempts, cJSON_CreateRaw(text));
+    poll->bytes += strlen(text);
+    cJSON_AddItemToArray(poll->attempts, cJSON_CreateRaw(text));
 }
 
-static void begin_attempt(struct lease_poll *now, struct trial_pair *pair)
+static void begin_attempt(struct lease_poll *poll, struct trial_pair *pair)
 {
-    pair->attempt = (struct attempt_row){.study = pair->trial.study,
-                                         .trial = pair->trial.id,
-                                         .n = pair->trial.attempt + 1,
-                                         .state = ATTEMPT_STARTING,
-                                         .runner = now->runner->id,
-                                         .exit_code = -1,
-                                         .reason = "",
-                                         .facts = "",
-                                         .created_ms = core_wall_ms(now->core)};
+    pair->attempt =
+        (struct attempt_row){.study = pair->trial.study,
+                             .trial = pair->trial.id,
+                             .n = pair->trial.attempt + 1,
+                             .state = ATTEMPT_STARTING,
+                             .runner = poll->runner->id,
+                             .exit_code = -1,
+                             .reason = "",
+                             .facts = "",
+                             .created_ms = core_wall_ms(poll->core)};
     pair->trial.attempt = pair->attempt.n;
 }
 
-static enum ht_status insert_attempt(struct lease_poll *now,
+static enum ht_status insert_attempt(struct lease_poll *poll,
                                      struct trial_pair *pair, const char *token,
                                      struct ht_error *err)
 {
     unsigned char hash[TOKEN_HASH_BYTES];
     token_hash(hash, token);
     const struct attempt_lease lease = {
-        .boot = now->runner->boot, .lease_id = now->id, .token_hash = hash};
-    struct db *db = core_db(now->core);
+        .boot = poll->runner->boot, .lease_id = poll->id, .token_hash = hash};
+    struct db *db = core_db(poll->core);
     enum ht_status status = db_attempt_insert(db, &pair->attempt, &lease, err);
     if (status == HT_OK && pair->trial.rungs_passed > 0 && pair->attempt.n > 1)
-        return trial_resume_scores(now->core, now->req->arena, &pair->attempt,
+        return trial_resume_scores(poll->core, poll->req->arena, &pair->attempt,
                                    err);
     pair->trial.latest = (struct record_name){0};
     return status == HT_OK ? db_trial_set_latest(db, &pair->trial, err)
                            : status;
 }
 
-static enum ht_status give(struct lease_poll *now, struct trial_pair *pair,
+static enum ht_status give(struct lease_poll *poll, struct trial_pair *pair,
                            struct ht_error *err)
 {
     char token[TOKEN_TEXT_BYTES];
     const char *text;
     token_make(token, TOKEN_TRIAL_BYTES);
-    begin_attempt(now, pair);
-    enum ht_status status = describe(now, pair, token, &text, err);
+    begin_attempt(poll, pair);
+    enum ht_status status = describe(poll, pair, token, &text, err);
     if (status != HT_OK || text == NULL)
         return status;
-    add_attempt(now, text);
-    status = insert_attempt(now, pair, token, err);
+    add_attempt(poll, text);
+    status = insert_attempt(poll, pair, token, err);
     if (status != HT_OK)
         return status;
     struct event_row event = {.study = pair->trial.study,
@@ -289,27 +292,27 @@ static enum ht_status give(struct lease_poll *now, struct trial_pair *pair,
                               .attempt = pair->attempt.n,
                               .from = "",
                               .to = db_attempt_state_name(ATTEMPT_STARTING),
-                              .reason = arena_printf(now->req->arena,
+                              .reason = arena_printf(poll->req->arena,
                                                      "leased to runner %s",
-                                                     now->runner->id),
+                                                     poll->runner->id),
                               .data = ""};
-    status = move_event(now->core, &event, err);
+    status = move_event(poll->core, &event, err);
     if (status == HT_OK)
-        status = move_trial(now->core, &pair->trial, TRIAL_ACTIVE, "", err);
+        status = move_trial(poll->core, &pair->trial, TRIAL_ACTIVE, "", err);
     return status;
 }
 
-static enum ht_status give_new(struct lease_poll *now, int64_t free_slots,
+static enum ht_status give_new(struct lease_poll *poll, int64_t free_slots,
                                struct ht_error *err)
 {
     const int64_t most = free_slots < MOST ? free_slots : MOST;
-    for (int64_t i = 0; i < most && !now->full; i++) {
+    for (int64_t i = 0; i < most && !poll->full; i++) {
         struct trial_pair pair;
         bool found;
-        enum ht_status status = next_trial(now, &pair.trial, &found, err);
+        enum ht_status status = next_trial(poll, &pair.trial, &found, err);
         if (status != HT_OK || !found)
             return status;
-        status = give(now, &pair, err);
+        status = give(poll, &pair, err);
         if (status != HT_OK)
             return status;
     }
@@ -318,14 +321,15 @@ static enum ht_status give_new(struct lease_poll *now, int64_t free_slots,
 
 /* The same request came again after a restart: the same attempts, under fresh
  * tokens because only hashes of the old ones were kept. */
-static enum ht_status give_again(struct lease_poll *now, bool *again,
+static enum ht_status give_again(struct lease_poll *poll, bool *again,
                                  struct ht_error *err)
 {
-    struct db *db = core_db(now->core);
-    const struct lease_key key = {now->runner->id, now->runner->boot, now->id};
+    struct db *db = core_db(poll->core);
+    const struct lease_key key = {poll->runner->id, poll->runner->boot,
+                                  poll->id};
     struct attempt_list list;
     enum ht_status status =
-        db_attempt_leased(db, now->req->arena, &key, &list, err);
+        db_attempt_leased(db, poll->req->arena, &key, &list, err);
     *again = status == HT_OK && list.n > 0;
     for (size_t i = 0; status == HT_OK && i < list.n; i++) {
         struct trial_pair pair = {.attempt = list.rows[i]};
@@ -335,13 +339,13 @@ static enum ht_status give_again(struct lease_poll *now, bool *again,
         token_hash(hash, token);
         status = db_attempt_set_token(db, &pair.attempt, hash, err);
         if (status == HT_OK)
-            status = db_trial_get(db, now->req->arena, pair.attempt.study,
+            status = db_trial_get(db, poll->req->arena, pair.attempt.study,
                                   pair.attempt.trial, &pair.trial, err);
         const char *text = NULL;
         if (status == HT_OK)
-            status = describe(now, &pair, token, &text, err);
+            status = describe(poll, &pair, token, &text, err);
         if (status == HT_OK && text != NULL)
-            add_attempt(now, text);
+            add_attempt(poll, text);
     }
     return status;
 }
@@ -437,28 +441,29 @@ enum ht_status lease_add_stops(struct core *core, struct arena *arena,
 
 /* --- the message --- */
 
-static enum ht_status fill(struct lease_poll *now, int64_t free_slots,
+static enum ht_status fill(struct lease_poll *poll, int64_t free_slots,
                            struct ht_error *err)
 {
     bool again = false;
-    enum ht_status status = give_again(now, &again, err);
+    enum ht_status status = give_again(poll, &again, err);
     if (status == HT_OK && !again)
-        status = give_new(now, free_slots, err);
+        status = give_new(poll, free_slots, err);
     if (status != HT_OK)
         return status;
-    return lease_add_stops(now->core, now->req->arena, now->runner, true,
-                           now->stops, err);
+    return lease_add_stops(poll->core, poll->req->arena, poll->runner, true,
+                           poll->stops, err);
 }
 
-static bool may_wait(struct lease_poll *now)
+static bool may_wait(struct lease_poll *poll)
 {
-    if (cJSON_GetArraySize(now->attempts) + cJSON_GetArraySize(now->stops) > 0)
+    if (cJSON_GetArraySize(poll->attempts) + cJSON_GetArraySize(poll->stops) >
+        0)
         return false;
-    struct request *req = now->req;
+    struct request *req = poll->req;
     if (req->held_until_ms == 0)
         req->held_until_ms =
-            core_now_ms(now->core) + core_options_of(now->core)->hold_ms;
-    return req->held_until_ms > core_now_ms(now->core);
+            core_now_ms(poll->core) + core_options_of(poll->core)->hold_ms;
+    return req->held_until_ms > core_now_ms(poll->core);
 }
 
 enum ht_status lease_handle(struct core *core, struct request *req,
@@ -472,14 +477,14 @@ enum ht_status lease_handle(struct core *core, struct request *req,
         return ht_fail(err, HT_INVALID, "gpus must be from 0 to %d", MOST_GPUS);
     runner_online_note_gpus(core, runner, gpus);
     cJSON *answer = wire_ok(req);
-    struct lease_poll now = {.core = core,
-                             .req = req,
-                             .runner = runner,
-                             .id = node_get_int(req->body, "id", 0)};
-    now.attempts = json_add_array(answer, "attempts");
-    now.stops = json_add_array(answer, "stop");
-    const enum ht_status status = fill(&now, free_slots, err);
-    if (status != HT_OK || may_wait(&now)) {
+    struct lease_poll poll = {.core = core,
+                              .req = req,
+                              .runner = runner,
+                              .id = node_get_int(req->body, "id", 0)};
+    poll.attempts = json_add_array(answer, "attempts");
+    poll.stops = json_add_array(answer, "stop");
+    const enum ht_status status = fill(&poll, free_slots, err);
+    if (status != HT_OK || may_wait(&poll)) {
         cJSON_Delete(answer);
         return status;
     }
