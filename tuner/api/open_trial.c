@@ -12,7 +12,7 @@
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/study/move.h"
-#include "tuner/study/trial_create.h"
+#include "tuner/study/trial.h"
 
 static enum ht_status check_open(const struct vizier_call *call,
                                  struct ht_error *err)

@@ -9,7 +9,7 @@
 #include "proto/base/token.h"
 #include "proto/doc/json.h"
 #include "tuner/ask/filter.h"
-#include "tuner/ask/page.h"
+#include "tuner/ask/query.h"
 #include "tuner/ask/trial_body.h"
 
 enum {
@@ -264,7 +264,7 @@ static size_t look_up(void *item, const char *field, const char *key,
 }
 
 /* What is wrong is told of all members of the query at once. */
-static enum ht_status read_query(struct request *req, struct page *page,
+static enum ht_status read_query(struct request *req, struct query_page *page,
                                  const struct filter **filter,
                                  struct ht_error *err)
 {
@@ -273,7 +273,7 @@ static enum ht_status read_query(struct request *req, struct page *page,
                                                  {"name", FILTER_TEXT, NULL},
                                                  {NULL, FILTER_TEXT, NULL}};
     struct ht_error why;
-    page_read(req, page, err);
+    query_page(req, page, err);
     const enum ht_status status = filter_read(
         req->arena, request_query(req, "filter"), fields, filter, &why);
     faults_add(req, "filter", status, &why);
@@ -284,7 +284,7 @@ enum ht_status operation_list(struct core *core, struct request *req,
                               struct ht_error *err)
 {
     struct operation_table *operations = core_part(core, CORE_OPERATIONS);
-    struct page page;
+    struct query_page page;
     const struct filter *filter;
     const enum ht_status status = read_query(req, &page, &filter, err);
     if (status != HT_OK)
@@ -303,6 +303,6 @@ enum ht_status operation_list(struct core *core, struct request *req,
         text_puts(&req->reply, written++ == 0 ? "" : ",");
         text_puts(&req->reply, place->text);
     }
-    page_end(req, number >= operations->oldest ? number + 1 : 0);
+    query_page_end(req, number >= operations->oldest ? number + 1 : 0);
     return HT_OK;
 }

@@ -8,11 +8,11 @@
 #include "tuner/ask/trial_body.h"
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
-#include "tuner/db/confirm.h"
+#include "tuner/db/ranking.h"
 #include "tuner/search/confirm.h"
 #include "tuner/search/trial_result.h"
 #include "tuner/study/end.h"
-#include "tuner/study/trial_create.h"
+#include "tuner/study/trial.h"
 
 enum { DEFAULT_TOP = 3, MOST_TOP = 20, DEFAULT_SEEDS = 5, MOST_SEEDS = 100 };
 

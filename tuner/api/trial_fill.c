@@ -4,7 +4,7 @@
 #include "tuner/core/live.h"
 #include "tuner/study/settle.h"
 #include "tuner/study/suggestion_stock.h"
-#include "tuner/study/trial_create.h"
+#include "tuner/study/trial.h"
 
 /* Less than clients wait for an answer: a trial that is made later than that
  * would be one that nobody knows of. */

@@ -12,7 +12,6 @@
 #include "tuner/study/final_measurement.h"
 #include "tuner/study/report_batch.h"
 #include "tuner/study/trial.h"
-#include "tuner/study/trial_create.h"
 
 enum { MOST_ITEMS = 10000, MOST_ATTEMPTS = 1000000 };
 

@@ -12,8 +12,7 @@
 #include "tuner/study/move.h"
 #include "tuner/study/settle.h"
 #include "tuner/study/suggestion_stock.h"
-#include "tuner/study/trial_create.h"
-#include "tuner/view/member.h"
+#include "tuner/study/trial.h"
 #include "tuner/view/view.h"
 
 enum {

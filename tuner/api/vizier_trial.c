@@ -15,7 +15,6 @@
 #include "tuner/study/move.h"
 #include "tuner/study/suggestion_stock.h"
 #include "tuner/study/trial.h"
-#include "tuner/study/trial_create.h"
 
 /* Numbers of google.cloud.aiplatform.v1.Trial.State. */
 enum wanted_state {

@@ -1,10 +1,10 @@
 #include "tuner/base/meter.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
 #include "proto/base/clock.h"
-#include "tuner/base/exposition.h"
 
 enum { BUCKETS_MOST = 16, ROUTES_MOST = 160 };
 
@@ -82,23 +82,23 @@ static void write_spread(enum meter_spread spread, struct text *out)
     const size_t n = n_bounds(spread);
     char line[96], bound[32];
     uint64_t total = 0;
-    exposition_family(out, name, "histogram", forms[spread].help);
+    meter_family(out, name, "histogram", forms[spread].help);
     snprintf(line, sizeof line, "%s_bucket", name);
     for (size_t i = 0; i <= n; i++) {
         total += atomic_load_explicit(&spreads[spread].buckets[i],
                                       memory_order_relaxed);
         snprintf(bound, sizeof bound, "%g", forms[spread].bounds[i]);
-        const struct sample_label le = {"le", i < n ? bound : "+Inf"};
-        exposition_sample(out, line, 1, &le, (double)total);
+        const struct meter_label le = {"le", i < n ? bound : "+Inf"};
+        meter_sample(out, line, 1, &le, (double)total);
     }
     snprintf(line, sizeof line, "%s_sum", name);
-    exposition_sample(out, line, 0, NULL,
-                      (double)atomic_load_explicit(&spreads[spread].sum,
-                                                   memory_order_relaxed) /
-                          1e6);
+    meter_sample(out, line, 0, NULL,
+                 (double)atomic_load_explicit(&spreads[spread].sum,
+                                              memory_order_relaxed) /
+                     1e6);
     /* The same number as the last bucket, whatever is counted meanwhile. */
     snprintf(line, sizeof line, "%s_count", name);
-    exposition_sample(out, line, 0, NULL, (double)total);
+    meter_sample(out, line, 0, NULL, (double)total);
 }
 
 /* --- HTTP --- */
@@ -141,19 +141,19 @@ static void write_route(const char *method, const char *pattern, size_t index,
         if (n == 0)
             continue;
         snprintf(code, sizeof code, "%d", codes[i]);
-        const struct sample_label labels[] = {
+        const struct meter_label labels[] = {
             {"method", method},
             {"route", pattern},
             {"code", codes[i] != 0 ? code : "other"}};
-        exposition_sample(out, "hypertune_http_requests_total", 3, labels,
-                          (double)n);
+        meter_sample(out, "hypertune_http_requests_total", 3, labels,
+                     (double)n);
     }
 }
 
 static void write_http(struct text *out)
 {
-    exposition_family(out, "hypertune_http_requests_total", "counter",
-                      "Answers over HTTP by route and status.");
+    meter_family(out, "hypertune_http_requests_total", "counter",
+                 "Answers over HTTP by route and status.");
     for (size_t i = 0; i < n_routes; i++) {
         const char *method, *pattern;
         name_route(i, &method, &pattern);
@@ -168,11 +168,11 @@ static void write_attempts(struct text *out)
 {
     static const char *const outcomes[] = {"succeeded", "failed", "stopped",
                                            "timeout", "lost"};
-    exposition_family(out, "hypertune_attempts_ended_total", "counter",
-                      "Attempts that ended since the server began.");
+    meter_family(out, "hypertune_attempts_ended_total", "counter",
+                 "Attempts that ended since the server began.");
     for (size_t i = 0; i < sizeof outcomes / sizeof *outcomes; i++) {
-        const struct sample_label label = {"outcome", outcomes[i]};
-        exposition_sample(
+        const struct meter_label label = {"outcome", outcomes[i]};
+        meter_sample(
             out, "hypertune_attempts_ended_total", 1, &label,
             (double)count_of((enum meter_count)(METER_ATTEMPTS_SUCCEEDED + i)));
     }
@@ -185,15 +185,15 @@ static void write_queues(struct text *out)
         enum meter_count posted, answered;
     } queues[] = {{"core", METER_CORE_POSTED, METER_CORE_ANSWERED},
                   {"reader", METER_READER_POSTED, METER_READER_ANSWERED}};
-    exposition_family(out, "hypertune_requests_open", "gauge",
-                      "Requests not answered yet, held polls of runners "
-                      "among them.");
+    meter_family(out, "hypertune_requests_open", "gauge",
+                 "Requests not answered yet, held polls of runners "
+                 "among them.");
     for (size_t i = 0; i < sizeof queues / sizeof *queues; i++) {
-        const struct sample_label label = {"lane", queues[i].lane};
+        const struct meter_label label = {"lane", queues[i].lane};
         /* Read in this order, no answer can be ahead of its question. */
         const int64_t answered = count_of(queues[i].answered);
-        exposition_sample(out, "hypertune_requests_open", 1, &label,
-                          (double)(count_of(queues[i].posted) - answered));
+        meter_sample(out, "hypertune_requests_open", 1, &label,
+                     (double)(count_of(queues[i].posted) - answered));
     }
 }
 
@@ -218,11 +218,63 @@ void meter_write(struct text *out)
          "Attempts to deliver a webhook that failed.", METER_DELIVERY_FAILURES},
     };
     for (size_t i = 0; i < sizeof singles / sizeof *singles; i++)
-        exposition_single(out, singles[i].name, "counter", singles[i].help,
-                          (double)count_of(singles[i].count));
+        meter_single(out, singles[i].name, "counter", singles[i].help,
+                     (double)count_of(singles[i].count));
     write_attempts(out);
     write_queues(out);
     for (int i = 0; i < METER_SPREADS; i++)
         write_spread((enum meter_spread)i, out);
     write_http(out);
+}
+
+/* --- Prometheus' text format 0.0.4 --- */
+
+void meter_family(struct text *out, const char *name, const char *type,
+                  const char *help)
+{
+    text_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void add_value(struct text *out, double value)
+{
+    if (isnan(value))
+        text_puts(out, "NaN");
+    else if (isinf(value))
+        text_puts(out, value > 0 ? "+Inf" : "-Inf");
+    else
+        text_printf(out, "%.15g", value);
+}
+
+static void add_label(struct text *out, const struct meter_label *label)
+{
+    text_printf(out, "%s=\"", label->name);
+    for (const char *at = label->value; *at != '\0'; at++) {
+        if (*at == '\n')
+            text_puts(out, "\\n");
+        else if (*at == '"' || *at == '\\')
+            text_printf(out, "\\%c", *at);
+        else
+            text_append(out, at, 1);
+    }
+    text_puts(out, "\"");
+}
+
+void meter_sample(struct text *out, const char *name, size_t n,
+                  const struct meter_label labels[], double value)
+{
+    text_puts(out, name);
+    for (size_t i = 0; i < n; i++) {
+        text_puts(out, i == 0 ? "{" : ",");
+        add_label(out, &labels[i]);
+    }
+    text_puts(out, n > 0 ? "} " : " ");
+    add_value(out, value);
+    text_puts(out, "\n");
+}
+
+void meter_single(struct text *out, const char *name, const char *type,
+                  const char *help, double value)
+{
+    meter_family(out, name, type, help);
+    meter_sample(out, name, 0, NULL, value);
 }

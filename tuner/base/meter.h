@@ -57,4 +57,21 @@ void meter_http(size_t route, int code);
 /* Appends all of it in Prometheus' text format. */
 void meter_write(struct text *out);
 
+/* --- Prometheus' text format 0.0.4 --- */
+
+struct meter_label {
+    const char *name, *value; /* the value is foreign text */
+};
+
+/* Begins a family: "counter", "gauge" or "histogram". Its samples follow
+ * before the next one begins. */
+void meter_family(struct text *out, const char *name, const char *type,
+                  const char *help);
+/* One sample with its n labels. */
+void meter_sample(struct text *out, const char *name, size_t n,
+                  const struct meter_label labels[], double value);
+/* A family of one sample without labels. */
+void meter_single(struct text *out, const char *name, const char *type,
+                  const char *help, double value);
+
 #endif

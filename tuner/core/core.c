@@ -179,8 +179,8 @@ static struct core *make(const struct core_options *options)
     core->options.runner_token = core->runner_token;
     core->memory = live_new();
     transaction_init(&core->group);
-    queue_init(&core->queue);
-    queue_init(&core->held);
+    request_queue_init(&core->queue);
+    request_queue_init(&core->held);
     pthread_mutex_init(&core->lock, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -254,7 +254,7 @@ void core_post(struct core *core, struct request *req)
     const bool stopping = core->stopping;
     if (!stopping) {
         meter_add(METER_CORE_POSTED, 1);
-        queue_push(&core->queue, req);
+        request_queue_push(&core->queue, req);
         pthread_cond_signal(&core->wake);
     }
     pthread_mutex_unlock(&core->lock);

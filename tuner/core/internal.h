@@ -10,7 +10,7 @@
 
 #include "tuner/base/failpoint.h"
 #include "tuner/core/core.h"
-#include "tuner/core/queue.h"
+#include "tuner/core/request.h"
 #include "tuner/core/transaction.h"
 
 enum { SERVER_ID_BYTES = 9 };
@@ -27,7 +27,7 @@ struct core {
     pthread_t thread;
     pthread_mutex_t lock; /* guards queue, stopping, report_url */
     pthread_cond_t wake;
-    struct queue queue;
+    struct request_queue queue;
     bool stopping;
     atomic_bool busy, no_holding;
 
@@ -38,7 +38,7 @@ struct core {
     void *parts[CORE_PARTS]; /* what each keeps */
     struct transaction group;
     int64_t group_number;
-    struct queue held; /* answered polls that wait for news */
+    struct request_queue held; /* answered polls that wait for news */
     int64_t now_ms, wall_ms;
     const char *actor;      /* of the request at hand, or "core" */
     int64_t wal_limit;      /* pages; beyond, the core empties the WAL itself */

@@ -208,31 +208,31 @@ static void handle_one(struct core *core, struct request *req)
 }
 
 /* Handles requests until the queue is empty or the group is full. */
-static void handle_queue(struct core *core, struct queue *todo,
-                         struct queue *done)
+static void handle_queue(struct core *core, struct request_queue *todo,
+                         struct request_queue *done)
 {
     const int64_t end_ms = clock_monotonic_ms() + GROUP_MS;
     struct request *req;
     for (int n = 0; n < GROUP_REQUESTS && db_in_transaction(core->db); n++) {
-        req = queue_pop(todo);
+        req = request_queue_pop(todo);
         if (req == NULL)
             return;
         handle_one(core, req);
-        queue_push(done, req);
+        request_queue_push(done, req);
         if (clock_monotonic_ms() >= end_ms)
             return;
     }
 }
 
-static void finish_all(struct core *core, struct queue *done,
+static void finish_all(struct core *core, struct request_queue *done,
                        enum ht_status status, const struct ht_error *err)
 {
     struct request *req;
-    while ((req = queue_pop(done)) != NULL) {
+    while ((req = request_queue_pop(done)) != NULL) {
         if (status != HT_OK)
             core_refuse(req, err);
         if (status == HT_OK && req->held_until_ms > 0)
-            queue_push(&core->held, req);
+            request_queue_push(&core->held, req);
         else
             answer(core, req);
     }
@@ -247,28 +247,29 @@ static void release_held(struct core *core)
 
 /* Held requests that the last group wakes are handled again, and with `late`
  * also those whose time is over. */
-static void requeue_held(struct core *core, struct queue *todo, bool late)
+static void requeue_held(struct core *core, struct request_queue *todo,
+                         bool late)
 {
-    struct queue due, rest;
-    queue_init(&due);
-    queue_init(&rest);
+    struct request_queue due, rest;
+    request_queue_init(&due);
+    request_queue_init(&rest);
     struct request *req;
-    while ((req = queue_pop(&core->held)) != NULL)
-        queue_push(transaction_wakes(&core->group, req) ||
-                           (late && req->held_until_ms <= core->now_ms)
-                       ? &due
-                       : &rest,
-                   req);
-    queue_prepend(&core->held, &rest);
-    queue_prepend(todo, &due);
+    while ((req = request_queue_pop(&core->held)) != NULL)
+        request_queue_push(transaction_wakes(&core->group, req) ||
+                                   (late && req->held_until_ms <= core->now_ms)
+                               ? &due
+                               : &rest,
+                           req);
+    request_queue_prepend(&core->held, &rest);
+    request_queue_prepend(todo, &due);
 }
 
 /* One pass: some of `todo` in one transaction, then their answers. */
-static void run_group(struct core *core, struct queue *todo)
+static void run_group(struct core *core, struct request_queue *todo)
 {
     struct ht_error err = {0};
-    struct queue done;
-    queue_init(&done);
+    struct request_queue done;
+    request_queue_init(&done);
     enum ht_status status = open_group(core, &err);
     if (status != HT_OK) {
         finish_all(core, todo, status, &err);
@@ -379,7 +380,8 @@ static void wait_until(struct core *core, int64_t deadline_ms)
 }
 
 /* Takes the queue, waiting for it or the deadline; false at the end. */
-static bool take(struct core *core, struct queue *todo, int64_t deadline_ms)
+static bool take(struct core *core, struct request_queue *todo,
+                 int64_t deadline_ms)
 {
     pthread_mutex_lock(&core->lock);
     const bool release =
@@ -387,7 +389,7 @@ static bool take(struct core *core, struct queue *todo, int64_t deadline_ms)
     if (core->queue.first == NULL && todo->first == NULL && !core->stopping &&
         !release)
         wait_until(core, deadline_ms);
-    queue_append(todo, &core->queue);
+    request_queue_append(todo, &core->queue);
     const bool more = !core->stopping || todo->first != NULL;
     pthread_mutex_unlock(&core->lock);
     return more;
@@ -396,8 +398,8 @@ static bool take(struct core *core, struct queue *todo, int64_t deadline_ms)
 void *core_run(void *argument)
 {
     struct core *core = argument;
-    struct queue todo;
-    queue_init(&todo);
+    struct request_queue todo;
+    request_queue_init(&todo);
     core->wal_limit = WAL_PAGES;
     tick(core);
     while (take(core, &todo, next_deadline(core))) {

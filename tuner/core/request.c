@@ -26,3 +26,50 @@ const char *request_query(const struct request *req, const char *name)
             return req->query.items[i].value;
     return NULL;
 }
+
+/* --- queue --- */
+
+void request_queue_init(struct request_queue *queue)
+{
+    queue->first = NULL;
+    queue->last = &queue->first;
+}
+
+void request_queue_push(struct request_queue *queue, struct request *req)
+{
+    req->next = NULL;
+    *queue->last = req;
+    queue->last = &req->next;
+}
+
+struct request *request_queue_pop(struct request_queue *queue)
+{
+    struct request *req = queue->first;
+    if (req == NULL)
+        return NULL;
+    queue->first = req->next;
+    if (queue->first == NULL)
+        queue->last = &queue->first;
+    req->next = NULL;
+    return req;
+}
+
+void request_queue_prepend(struct request_queue *to, struct request_queue *from)
+{
+    if (from->first == NULL)
+        return;
+    *from->last = to->first;
+    if (to->first == NULL)
+        to->last = from->last;
+    to->first = from->first;
+    request_queue_init(from);
+}
+
+void request_queue_append(struct request_queue *to, struct request_queue *from)
+{
+    if (from->first == NULL)
+        return;
+    *to->last = from->first;
+    to->last = from->last;
+    request_queue_init(from);
+}

@@ -68,4 +68,20 @@ void request_free(struct request *req); /* accepts NULL */
 /* The value of a name in the query, or NULL. */
 const char *request_query(const struct request *req, const char *name);
 
+/* --- requests in line, by their own `next`; one thread at a time --- */
+
+struct request_queue {
+    struct request *first, **last;
+};
+
+void request_queue_init(struct request_queue *queue);
+void request_queue_push(struct request_queue *queue, struct request *req);
+/* The first one, or NULL. */
+struct request *request_queue_pop(struct request_queue *queue);
+/* Puts all of `from` before what `to` holds; `from` is empty afterwards. */
+void request_queue_prepend(struct request_queue *to,
+                           struct request_queue *from);
+/* Puts all of `from` behind what `to` holds; `from` is empty afterwards. */
+void request_queue_append(struct request_queue *to, struct request_queue *from);
+
 #endif

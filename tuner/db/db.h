@@ -183,4 +183,8 @@ enum ht_status db_runner_list(struct db *db, struct arena *arena,
 enum ht_status db_runner_busy(struct db *db, const char *runner, int64_t *busy,
                               struct ht_error *err);
 
+/* Returns `rows` with room for one more than its n entries; to be called
+ * before every single addition, with n from 0 on. */
+void *db_grow(struct arena *arena, void *rows, size_t n, size_t size);
+
 #endif

@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 #include "proto/base/error.h"
+#include "tuner/db/db.h"
+#include "tuner/db/write.h"
 
 struct db;
 
@@ -25,5 +27,11 @@ enum ht_status db_event_step(struct db *db, int64_t study, int64_t revision,
 enum ht_status db_event_seek(struct db *db, int64_t study, int64_t last,
                              int64_t time_ms, int64_t *revision,
                              struct ht_error *err);
+
+/* Ids of the trials that later events are about, rising; some may have been
+ * deleted meanwhile. */
+enum ht_status db_changed_trials(struct db *db, struct arena *arena,
+                                 int64_t study, int64_t since,
+                                 struct id_list *list, struct ht_error *err);
 
 #endif

@@ -19,7 +19,6 @@
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "tuner/db/db.h"
-#include "tuner/db/grow.h"
 
 enum {
     DB_STATEMENTS = 256, /* slots of the cache; about 80 are used */

@@ -82,7 +82,7 @@ struct study_row {
     int64_t gain_ms;           /* used_ms when the best objective last grew */
     int64_t refusals; /* attempts in a row that no runner could begin */
     int64_t unreported_in_row; /* first trials without the objective, or a mark
-                       of tuner/study/no_metric_pause.h */
+                       of tuner/study/pauses.h */
     int64_t confirmations; /* of the trials made, those that confirm others */
     const char *submitted; /* trainingInput of an AI Platform job, word for
                               word, so that it is answered as it was sent; "" */

@@ -1,6 +1,6 @@
 #include "tuner/db/rungs.h"
 
-#include "tuner/db/grow.h"
+#include "tuner/db/db.h"
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"
 

@@ -65,7 +65,7 @@ enum ht_status db_study_has_run(struct db *db, int64_t study, bool *has_run,
 enum ht_status db_study_set_refusals(struct db *db, int64_t study,
                                      int64_t refusals, struct ht_error *err);
 /* First trials that ended without the objective, see
- * tuner/study/no_metric_pause.h. */
+ * tuner/study/pauses.h. */
 enum ht_status db_study_set_unreported(struct db *db, int64_t study,
                                        int64_t in_row, struct ht_error *err);
 /* Ids of the studies in that state, oldest first. */

@@ -12,7 +12,6 @@
 #include "tuner/core/core.h"
 #include "tuner/http/dashboard.h"
 #include "tuner/http/gate.h"
-#include "tuner/http/pieces.h"
 #include "tuner/http/reply.h"
 #include "tuner/http/sessions.h"
 #include "tuner/http/sse.h"
@@ -437,7 +436,7 @@ bool call_is_answered(struct call *call)
 static bool send_reply(struct call *call, bool close)
 {
     if (call->req->more)
-        return pieces_begin(call, close);
+        return call_begin_pieces(call, close);
     struct http_reply reply = {
         .code = MHD_HTTP_OK, .type = call->req->reply_type, .close = close};
     return http_queue(call->connection, &reply, &call->req->reply);
@@ -466,4 +465,48 @@ bool call_finish(struct call *call)
     if (err.status == HT_OK)
         return true; /* a stream has begun */
     return call_refuse(call, &err, stopping);
+}
+
+/* --- pieces --- */
+
+enum { BLOCK_BYTES = 16384 };
+
+/* Called by the library whenever the connection takes more. */
+static ssize_t produce(void *context, uint64_t position, char *buffer,
+                       size_t room)
+{
+    struct call *call = context;
+    struct request *req = call->req;
+    (void)position;
+    if (!call_is_answered(call) || req->status != HT_OK)
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    if (call->sent == req->reply.len) {
+        if (!req->more)
+            return MHD_CONTENT_READER_END_OF_STREAM;
+        text_clear(&req->reply);
+        call->sent = 0;
+        struct ht_error stopping;
+        return call_post(call, &stopping) == HT_OK
+                   ? 0
+                   : MHD_CONTENT_READER_END_WITH_ERROR;
+    }
+    if (call->sent == 0)
+        peers_enter(call->http->peers, call->peer, PEER_ANSWER);
+    const size_t left = req->reply.len - call->sent;
+    const size_t n = left < room ? left : room;
+    memcpy(buffer, req->reply.data + call->sent, n);
+    call->sent += n;
+    return (ssize_t)n;
+}
+
+bool call_begin_pieces(struct call *call, bool close)
+{
+    struct MHD_Response *response = MHD_create_response_from_callback(
+        MHD_SIZE_UNKNOWN, BLOCK_BYTES, produce, call, NULL);
+    const struct http_reply reply = {.code = MHD_HTTP_OK, .close = close};
+    if (response == NULL)
+        return false;
+    if (call->is_head)
+        http_fit_head(response);
+    return http_queue_response(call->connection, &reply, response);
 }

@@ -22,7 +22,7 @@ static const struct {
     {"X-Content-Type-Options", "nosniff"},
 };
 
-static const struct page *find(const char *name)
+static const struct dashboard_file *find(const char *name)
 {
     for (size_t i = 0; i < page_count; i++)
         if (strcmp(pages[i].name, name) == 0)
@@ -37,7 +37,8 @@ static const char *header(struct MHD_Connection *connection, const char *name)
     return value == NULL ? "" : value;
 }
 
-static struct MHD_Response *make_response(const struct page *page, bool packed)
+static struct MHD_Response *make_response(const struct dashboard_file *page,
+                                          bool packed)
 {
     const unsigned char *from = packed ? page->packed : page->plain;
     const unsigned char *end = packed ? page->packed_end : page->plain_end;
@@ -54,7 +55,8 @@ static struct MHD_Response *make_response(const struct page *page, bool packed)
 enum ht_status dashboard_answer(struct MHD_Connection *connection,
                                 const char *name, struct ht_error *err)
 {
-    const struct page *page = find(name == NULL ? "index.html" : name);
+    const struct dashboard_file *page =
+        find(name == NULL ? "index.html" : name);
     if (page == NULL)
         return ht_fail(err, HT_NOT_FOUND, "the dashboard has no file \"%.64s\"",
                        name);

@@ -11,7 +11,7 @@
 
 struct MHD_Connection;
 
-struct page {
+struct dashboard_file {
     const char *name; /* "main.js" */
     const char *type; /* Content-Type */
     const char *etag; /* quoted, of its bytes */
@@ -19,7 +19,7 @@ struct page {
     const unsigned char *packed, *packed_end; /* by gzip */
 };
 
-extern const struct page pages[]; /* generated */
+extern const struct dashboard_file pages[]; /* generated */
 extern const size_t page_count;
 
 /* Queues the file, NULL: the first page. HT_NOT_FOUND: there is no such one. */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "tuner/db/grow.h"
+#include "tuner/db/db.h"
 
 struct finding {
     struct db *db;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tuner/db/event.h"
-#include "tuner/db/grow.h"
+#include "tuner/db/db.h"
 #include "tuner/logs/event_line.h"
 #include "tuner/logs/log_lines.h"
 #include "tuner/logs/logs.h"

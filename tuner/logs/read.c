@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "proto/base/text.h"
-#include "tuner/db/grow.h"
+#include "tuner/db/db.h"
 #include "tuner/logs/internal.h"
 #include "tuner/logs/log_lines.h"
 

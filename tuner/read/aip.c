@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "proto/doc/json.h"
-#include "tuner/db/order.h"
+#include "tuner/db/ranking.h"
 #include "tuner/read/job.h"
 #include "tuner/view/aip.h"
 

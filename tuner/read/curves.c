@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "proto/doc/json.h"
-#include "tuner/ask/page.h"
+#include "tuner/ask/query.h"
 #include "tuner/db/curve.h"
 #include "tuner/read/walk.h"
 
@@ -41,9 +41,9 @@ static enum ht_status prepare(struct drawing *drawing, struct request *req,
     if (status == HT_OK && drawing->job->n_metrics == 0)
         status = ht_fail(err, HT_PRECONDITION, "the study has no metric");
     if (status == HT_OK)
-        status = page_number(req, "top", &tops, &drawing->top, err);
+        status = query_number(req, "top", &tops, &drawing->top, err);
     if (status == HT_OK)
-        status = page_number(req, "points", &sizes, &drawing->points, err);
+        status = query_number(req, "points", &sizes, &drawing->points, err);
     if (status != HT_OK)
         return status;
     drawing->master = arena_printf(

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tuner/ask/page.h"
+#include "tuner/ask/query.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/logs/entry_walk.h"
 
@@ -180,7 +180,8 @@ static enum ht_status read_question(struct request *req, struct asked *asked,
     asked->hash = hash_question(&question, asked);
     read_token(req, question.token, asked);
     const int64_t size = question.size == 0 ? SIZE_USUAL : question.size;
-    asked->size = page_most(req, size < PAGE_MOST ? (size_t)size : PAGE_MOST);
+    asked->size =
+        query_page_most(req, size < PAGE_MOST ? (size_t)size : PAGE_MOST);
     return faults_check(req, err);
 }
 

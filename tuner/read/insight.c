@@ -5,7 +5,7 @@
 #include "algorithms/insight/importance.h"
 #include "algorithms/insight/slice.h"
 #include "proto/doc/json.h"
-#include "tuner/ask/page.h"
+#include "tuner/ask/query.h"
 #include "tuner/read/walk.h"
 #include "tuner/search/models.h"
 #include "tuner/search/pareto_trials.h"
@@ -198,7 +198,7 @@ static enum ht_status read_scale(struct request *req, const char *key,
         [SCALE_LINEAR] = "linear", [SCALE_LOG] = "log", NULL};
     size_t word = param->scale;
     if (request_query(req, key) != NULL &&
-        page_choice(req, key, words, &word, err) != HT_OK)
+        query_choice(req, key, words, &word, err) != HT_OK)
         return HT_INVALID;
     if (word == SCALE_LOG && !(least_of(param) > 0))
         return ht_fail(err, HT_INVALID,
@@ -242,7 +242,7 @@ static enum ht_status read_axes(struct request *req, const struct space *space,
         return ht_fail(err, HT_INVALID,
                        "x: name the parameter of the slice, and with y a "
                        "second one");
-    enum ht_status status = page_number(req, "points", &range, &most, err);
+    enum ht_status status = query_number(req, "points", &range, &most, err);
     if (status == HT_OK)
         status = read_axis(req, space, (size_t)most, cut, err);
     if (status == HT_OK && plane)

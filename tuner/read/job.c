@@ -1,7 +1,7 @@
 #include "tuner/read/job.h"
 
 #include "proto/doc/json.h"
-#include "tuner/ask/page.h"
+#include "tuner/ask/query.h"
 #include "tuner/read/walk.h"
 #include "tuner/view/view.h"
 
@@ -83,7 +83,7 @@ enum ht_status read_job(struct reader *reader, struct request *req,
     enum { FULL, BASIC };
     static const char *const views[] = {"FULL", "BASIC", NULL};
     size_t view;
-    if (page_choice(req, "view", views, &view, err) != HT_OK)
+    if (query_choice(req, "view", views, &view, err) != HT_OK)
         return HT_INVALID;
     struct study_row study;
     struct telling telling = {

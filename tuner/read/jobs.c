@@ -155,6 +155,6 @@ enum ht_status read_any_kind(struct reader *reader, struct request *req,
 {
     static const char *const views[] = {"BASIC", NULL};
     size_t view;
-    const enum ht_status status = page_choice(req, "view", views, &view, err);
+    const enum ht_status status = query_choice(req, "view", views, &view, err);
     return status == HT_OK ? show(reader, req, view_job, err) : status;
 }

@@ -61,7 +61,7 @@ bool list_candidate_has(const struct candidate *candidate, const char *field,
 struct walk {
     struct reader *reader;
     struct request *req;
-    struct page page;
+    struct query_page page;
     const struct filter *filter;
     struct strings mask;
     const struct collection *collection;
@@ -130,7 +130,7 @@ static enum ht_status read_query(struct walk *walk, struct ht_error *err)
     struct request *req = walk->req;
     const struct collection *collection = walk->collection;
     struct ht_error why;
-    page_read_sized(req, &collection->sizes, &walk->page, err);
+    query_page_sized(req, &collection->sizes, &walk->page, err);
     enum ht_status status =
         filter_read(req->arena, request_query(req, "filter"),
                     collection->fields, &walk->filter, &why);
@@ -154,6 +154,6 @@ enum ht_status list_answer(struct reader *reader, struct request *req,
     text_printf(&req->reply, "{\"%s\":[", collection->key);
     status = walk_studies(&walk, &more, err);
     if (status == HT_OK)
-        page_end(req, more ? walk.last : 0);
+        query_page_end(req, more ? walk.last : 0);
     return status;
 }

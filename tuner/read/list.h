@@ -9,7 +9,7 @@
 #include <cjson/cJSON.h>
 
 #include "tuner/ask/filter.h"
-#include "tuner/ask/page.h"
+#include "tuner/ask/query.h"
 #include "tuner/read/reader.h"
 
 /* How one kind of resource shows a study. */
@@ -30,7 +30,7 @@ struct collection {
     const struct filter_field *fields; /* that a filter may name */
     filter_lookup *look_up;
     const char *message; /* its type, for a readMask */
-    struct page_sizes sizes;
+    struct query_page_sizes sizes;
 };
 
 /* What all kinds of resources have, for look_up: labels, createTime, startTime,

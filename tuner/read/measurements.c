@@ -117,7 +117,7 @@ static enum ht_status prepare(struct measuring *measuring, struct ht_error *err)
     const char *trial_text = request_query(req, "trial");
     struct trial_row trial = {0};
     enum ht_status status =
-        page_number(req, "pageSize", &sizes, &measuring->room, err);
+        query_number(req, "pageSize", &sizes, &measuring->room, err);
     if (status == HT_OK)
         status = db_study_find(measuring->reader->db, req->arena, &req->scope,
                                req->study, &measuring->study, err);

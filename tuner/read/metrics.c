@@ -3,7 +3,6 @@
 #include <sys/statvfs.h>
 
 #include "proto/base/clock.h"
-#include "tuner/base/exposition.h"
 #include "tuner/base/meter.h"
 #include "tuner/base/webhook_board.h"
 #include "tuner/db/census.h"
@@ -15,40 +14,39 @@ enum { STUDIES_MOST = 200 };
 
 static void write_census(const struct census *census, struct text *out)
 {
-    exposition_family(out, "hypertune_studies", "gauge", "Studies by state.");
+    meter_family(out, "hypertune_studies", "gauge", "Studies by state.");
     for (int i = 0; i < STUDY_STATES; i++) {
-        const struct sample_label label = {
+        const struct meter_label label = {
             "state", db_study_state_name((enum study_state)i)};
-        exposition_sample(out, "hypertune_studies", 1, &label,
-                          (double)census->studies[i]);
+        meter_sample(out, "hypertune_studies", 1, &label,
+                     (double)census->studies[i]);
     }
-    exposition_family(out, "hypertune_trials", "gauge",
-                      "Trials of all studies by state.");
+    meter_family(out, "hypertune_trials", "gauge",
+                 "Trials of all studies by state.");
     for (int i = TRIAL_REQUESTED; i < TRIAL_STATES; i++) {
-        const struct sample_label label = {
+        const struct meter_label label = {
             "state", db_trial_state_name((enum trial_state)i)};
-        exposition_sample(out, "hypertune_trials", 1, &label,
-                          (double)census->trials[i]);
+        meter_sample(out, "hypertune_trials", 1, &label,
+                     (double)census->trials[i]);
     }
 }
 
 static void write_open(const struct census_parts *parts, struct text *out)
 {
-    exposition_family(out, "hypertune_study_trials", "gauge",
-                      "Trials by state of the newest studies that have not "
-                      "ended.");
+    meter_family(out, "hypertune_study_trials", "gauge",
+                 "Trials by state of the newest studies that have not "
+                 "ended.");
     for (size_t i = 0; i < parts->n; i++) {
         const struct census_part *part = &parts->items[i];
         char id[24];
         if (part->state == TRIAL_PREPARED)
             continue;
         snprintf(id, sizeof id, "%lld", (long long)part->study);
-        const struct sample_label labels[] = {
+        const struct meter_label labels[] = {
             {"study", id},
             {"name", part->name},
             {"state", db_trial_state_name(part->state)}};
-        exposition_sample(out, "hypertune_study_trials", 3, labels,
-                          (double)part->n);
+        meter_sample(out, "hypertune_study_trials", 3, labels, (double)part->n);
     }
 }
 
@@ -91,12 +89,12 @@ static enum ht_status write_runners(struct reader *reader, struct request *req,
     for (size_t i = 0; status == HT_OK && i < list.n; i++)
         status = db_runner_busy(reader->db, list.rows[i].id, &busy[i], err);
     for (size_t g = 0; status == HT_OK && g < GAUGES; g++) {
-        exposition_family(&req->reply, gauges[g].name, "gauge", gauges[g].help);
+        meter_family(&req->reply, gauges[g].name, "gauge", gauges[g].help);
         for (size_t i = 0; i < list.n; i++) {
-            const struct sample_label labels[] = {
+            const struct meter_label labels[] = {
                 {"runner", list.rows[i].id}, {"engine", list.rows[i].engine}};
-            exposition_sample(&req->reply, gauges[g].name, 2, labels,
-                              gauges[g].value(&list.rows[i], busy[i]));
+            meter_sample(&req->reply, gauges[g].name, 2, labels,
+                         gauges[g].value(&list.rows[i], busy[i]));
         }
     }
     return status;
@@ -108,60 +106,60 @@ static void write_files(const char *folder, struct arena *arena,
     static const char *const files[] = {"hypertune.db", "hypertune.db-wal",
                                         "logs.db", "logs.db-wal"};
     struct statvfs disk;
-    exposition_family(out, "hypertune_file_bytes", "gauge",
-                      "Size of a file of the data folder.");
+    meter_family(out, "hypertune_file_bytes", "gauge",
+                 "Size of a file of the data folder.");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct stat info;
-        const struct sample_label label = {"file", files[i]};
+        const struct meter_label label = {"file", files[i]};
         const char *path = arena_printf(arena, "%s/%s", folder, files[i]);
-        exposition_sample(out, "hypertune_file_bytes", 1, &label,
-                          stat(path, &info) == 0 ? (double)info.st_size : 0);
+        meter_sample(out, "hypertune_file_bytes", 1, &label,
+                     stat(path, &info) == 0 ? (double)info.st_size : 0);
     }
     if (statvfs(folder, &disk) != 0)
         return;
-    exposition_single(out, "hypertune_disk_free_bytes", "gauge",
-                      "What the data folder can still grow by.",
-                      (double)disk.f_bavail * (double)disk.f_frsize);
-    exposition_single(out, "hypertune_disk_bytes", "gauge",
-                      "Size of the disk of the data folder.",
-                      (double)disk.f_blocks * (double)disk.f_frsize);
+    meter_single(out, "hypertune_disk_free_bytes", "gauge",
+                 "What the data folder can still grow by.",
+                 (double)disk.f_bavail * (double)disk.f_frsize);
+    meter_single(out, "hypertune_disk_bytes", "gauge",
+                 "Size of the disk of the data folder.",
+                 (double)disk.f_blocks * (double)disk.f_frsize);
 }
 
 static void write_webhooks(const struct webhook_standings *shown,
                            struct text *out)
 {
-    exposition_family(out, "hypertune_webhook_pending", "gauge",
-                      "Letters that wait to be delivered.");
+    meter_family(out, "hypertune_webhook_pending", "gauge",
+                 "Letters that wait to be delivered.");
     for (size_t i = 0; i < shown->n; i++) {
         const struct receiver *receiver = &shown->items[i].receiver;
-        const struct sample_label label = {"webhook", receiver->webhook};
-        exposition_sample(out, "hypertune_webhook_pending", 1, &label,
-                          (double)receiver->pending);
+        const struct meter_label label = {"webhook", receiver->webhook};
+        meter_sample(out, "hypertune_webhook_pending", 1, &label,
+                     (double)receiver->pending);
     }
-    exposition_family(out, "hypertune_webhook_given_up_total", "counter",
-                      "Letters that were not delivered and never will be.");
+    meter_family(out, "hypertune_webhook_given_up_total", "counter",
+                 "Letters that were not delivered and never will be.");
     for (size_t i = 0; i < shown->n; i++) {
         const struct receiver *receiver = &shown->items[i].receiver;
-        const struct sample_label label = {"webhook", receiver->webhook};
-        exposition_sample(out, "hypertune_webhook_given_up_total", 1, &label,
-                          (double)receiver->given_up);
+        const struct meter_label label = {"webhook", receiver->webhook};
+        meter_sample(out, "hypertune_webhook_given_up_total", 1, &label,
+                     (double)receiver->given_up);
     }
 }
 
 static void write_server(const struct reader *reader, struct text *out)
 {
-    const struct sample_label labels[] = {{"version", HT_VERSION},
-                                          {"server", reader->facts->server_id}};
-    exposition_family(out, "hypertune_build_info", "gauge",
-                      "Always 1; which program this is.");
-    exposition_sample(out, "hypertune_build_info", 2, labels, 1);
-    exposition_single(
-        out, "hypertune_uptime_seconds", "gauge",
-        "Time since the server began.",
-        (double)(clock_monotonic_ms() - reader->facts->started_ms) / 1000);
-    exposition_single(out, "hypertune_read_only", "gauge",
-                      "1: the database is damaged, changes are refused.",
-                      reader->damage != NULL ? 1 : 0);
+    const struct meter_label labels[] = {{"version", HT_VERSION},
+                                         {"server", reader->facts->server_id}};
+    meter_family(out, "hypertune_build_info", "gauge",
+                 "Always 1; which program this is.");
+    meter_sample(out, "hypertune_build_info", 2, labels, 1);
+    meter_single(out, "hypertune_uptime_seconds", "gauge",
+                 "Time since the server began.",
+                 (double)(clock_monotonic_ms() - reader->facts->started_ms) /
+                     1000);
+    meter_single(out, "hypertune_read_only", "gauge",
+                 "1: the database is damaged, changes are refused.",
+                 reader->damage != NULL ? 1 : 0);
 }
 
 enum ht_status read_metrics(struct reader *reader, struct request *req,

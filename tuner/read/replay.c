@@ -3,7 +3,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
-#include "tuner/ask/page.h"
+#include "tuner/ask/query.h"
 #include "tuner/ask/trial_context.h"
 #include "tuner/read/reader.h"
 #include "tuner/read/walk.h"
@@ -143,7 +143,8 @@ static void read_origins(struct proving *proving)
 
 /* One at least, then as many as fit into a slice of time. */
 static enum ht_status prove_all(struct proving *proving,
-                                const struct page *page, struct ht_error *err)
+                                const struct query_page *page,
+                                struct ht_error *err)
 {
     enum ht_status status = HT_OK;
     cJSON *object = cJSON_CreateObject();
@@ -173,11 +174,11 @@ enum ht_status read_replay(struct reader *reader, struct request *req,
     struct proving proving = {.reader = reader, .req = req};
     struct study_row study;
     struct job *job;
-    struct page page;
+    struct query_page page;
     int64_t from;
-    enum ht_status status = page_read(req, &page, err);
+    enum ht_status status = query_page(req, &page, err);
     if (status == HT_OK)
-        status = page_number(req, "from", &ids, &from, err);
+        status = query_number(req, "from", &ids, &from, err);
     if (status == HT_OK)
         status = find_study(reader, req, &study, &job, err);
     if (status == HT_OK)
@@ -268,7 +269,7 @@ enum ht_status read_preview(struct reader *reader, struct request *req,
     int64_t count;
     enum ht_status status = find_algorithm(req, &algorithm, err);
     if (status == HT_OK)
-        status = page_number(req, "count", &counts, &count, err);
+        status = query_number(req, "count", &counts, &count, err);
     if (status == HT_OK)
         status = find_study(reader, req, &study, &job, err);
     if (status == HT_OK)

@@ -5,7 +5,7 @@
 
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
-#include "tuner/ask/page.h"
+#include "tuner/ask/query.h"
 #include "tuner/base/webhook_board.h"
 #include "tuner/runners/last_seen.h"
 #include "tuner/view/view.h"
@@ -92,9 +92,9 @@ enum ht_status read_events(struct reader *reader, struct request *req,
     int64_t since, limit;
     struct study_row study;
     struct event_list list;
-    enum ht_status status = page_number(req, "since", &revisions, &since, err);
+    enum ht_status status = query_number(req, "since", &revisions, &since, err);
     if (status == HT_OK)
-        status = page_number(req, "limit", &limits, &limit, err);
+        status = query_number(req, "limit", &limits, &limit, err);
     if (status == HT_OK)
         status = db_study_find(reader->db, req->arena, &req->scope, req->study,
                                &study, err);

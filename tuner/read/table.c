@@ -4,8 +4,8 @@
 
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
-#include "tuner/ask/page.h"
-#include "tuner/db/changed.h"
+#include "tuner/ask/query.h"
+#include "tuner/db/event.h"
 #include "tuner/read/walk.h"
 
 enum {
@@ -191,7 +191,7 @@ static enum ht_status write_all(struct trial_walk *walk, struct ht_error *err)
 {
     struct request *req = walk->req;
     bool more;
-    walk->page = (struct page){PIECE_ROWS, req->cursor};
+    walk->page = (struct query_page){PIECE_ROWS, req->cursor};
     walk->continues = req->cursor > 0;
     if (!walk->continues)
         write_head(walk, true);
@@ -252,7 +252,7 @@ enum ht_status read_table(struct reader *reader, struct request *req,
     enum ht_status status =
         read_find_study(reader, req, &walk.study, &walk.job, err);
     if (status == HT_OK)
-        status = page_number(req, "since", &revisions, &since, err);
+        status = query_number(req, "since", &revisions, &since, err);
     if (status != HT_OK)
         return status;
     const int64_t behind = walk.study.revision - since;

@@ -47,7 +47,7 @@ enum ht_status read_trials(struct reader *reader, struct request *req,
     struct trial_walk walk = {.reader = reader, .req = req};
     bool more;
     struct ht_error why;
-    page_read(req, &walk.page, err);
+    query_page(req, &walk.page, err);
     enum ht_status status = filter_read(
         req->arena, request_query(req, "filter"), fields, &walk.filter, &why);
     faults_add(req, "filter", status, &why);
@@ -59,7 +59,7 @@ enum ht_status read_trials(struct reader *reader, struct request *req,
     text_puts(&req->reply, "{\"trials\":[");
     status = walk_trials(&walk, &more, err);
     if (status == HT_OK)
-        page_end(req, more ? walk.last : 0);
+        query_page_end(req, more ? walk.last : 0);
     return status;
 }
 
@@ -190,11 +190,11 @@ static enum ht_status read_window(struct request *req,
     static const struct number_range tails = {1, LOG_MOST, 0};
     int64_t tail = 0;
     enum ht_status status =
-        page_number(req, "offset", &offsets, &question->offset, err);
+        query_number(req, "offset", &offsets, &question->offset, err);
     if (status == HT_OK)
-        status = page_number(req, "limit", &limits, &question->limit, err);
+        status = query_number(req, "limit", &limits, &question->limit, err);
     if (status == HT_OK)
-        status = page_number(req, "tail", &tails, &tail, err);
+        status = query_number(req, "tail", &tails, &tail, err);
     if (status == HT_OK && tail > 0) {
         question->offset = -tail;
         question->limit = tail;
@@ -210,7 +210,7 @@ static enum ht_status choose_attempt(struct reader *reader, struct request *req,
     const struct number_range range = {1, INT32_MAX, trial->attempt};
     struct attempt_list list;
     enum ht_status status =
-        page_number(req, "attempt", &range, &question->key.attempt, err);
+        query_number(req, "attempt", &range, &question->key.attempt, err);
     if (status == HT_OK)
         status = db_attempt_list(reader->db, req->arena, trial->study,
                                  trial->id, &list, err);

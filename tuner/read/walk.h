@@ -9,7 +9,7 @@
 
 #include "proto/job/job.h"
 #include "tuner/ask/filter.h"
-#include "tuner/ask/page.h"
+#include "tuner/ask/query.h"
 #include "tuner/read/reader.h"
 
 struct trial_walk;
@@ -25,7 +25,7 @@ struct trial_walk {
     struct request *req;
     struct study_row study;
     struct job *job;
-    struct page page;            /* token: id of the trial to go on behind */
+    struct query_page page;      /* token: id of the trial to go on behind */
     const struct filter *filter; /* by `state`; NULL: all */
     bool continues;              /* the list has elements already */
     trial_viewer *view;          /* NULL: as Vertex's Trial */

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "tuner/runners/gpu_count.h"
 #include "tuner/runners/machine_types.h"
 
 #define GIB (1024.0 * 1024 * 1024)
@@ -125,7 +124,7 @@ bool can_run_leaves(struct core *core, struct arena *arena,
     for (; other != NULL; other = other->next) {
         if (other->online && has_credentials(&other->rules, job) &&
             can_run_allows(arena, &other->rules, job, &lack) &&
-            gpu_count_needed(core, job) <= other->gpus)
+            machine_types_gpus_needed(core, job) <= other->gpus)
             return true;
     }
     return false;
@@ -218,9 +217,10 @@ static void check_secrets(const struct checking *checking)
 
 static void check_gpus(const struct checking *checking)
 {
-    const int64_t needed = gpu_count_needed(checking->core, checking->job);
-    const struct gpu_count_known known =
-        gpu_count_of(core_memory(checking->core));
+    const int64_t needed =
+        machine_types_gpus_needed(checking->core, checking->job);
+    const struct gpus_known known =
+        machine_types_gpus_known(core_memory(checking->core));
     if (first_fit(checking) != NULL && needed > known.most)
         diag_warning(checking->warnings, 0, 0, "",
                      "each trial needs %lld GPU%s, no runner has more than "

@@ -15,7 +15,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
 #include "proto/job/job.h"
+#include "tuner/core/core.h"
+#include "tuner/core/live.h"
 
 struct machine_type {
     double cpus;    /* 0: no limit */
@@ -46,5 +50,22 @@ bool machine_types_find(const struct machine_types *machines, const char *name,
 struct machine_type machine_types_needs(const struct machine_types *machines,
                                         const struct job *job,
                                         const struct pool *pool);
+
+/* --- GPUs --- */
+
+/* Of one attempt: all replicas together. */
+int64_t machine_types_gpus_needed(struct core *core, const struct job *job);
+
+/* Of the runner, not taken by attempts whose processes may still run; where
+ * GPUs are shared, all. */
+enum ht_status machine_types_gpus_free(struct core *core, struct arena *arena,
+                                       const struct live_runner *runner,
+                                       int64_t *n, struct ht_error *err);
+
+struct gpus_known { /* of the runners online */
+    int64_t most;   /* that one of them has */
+    int64_t all;
+};
+struct gpus_known machine_types_gpus_known(struct live *memory);
 
 #endif

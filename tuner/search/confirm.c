@@ -5,7 +5,7 @@
 
 #include "algorithms/insight/confirm.h"
 #include "proto/doc/json.h"
-#include "tuner/db/confirm.h"
+#include "tuner/db/ranking.h"
 
 /* --- reading --- */
 

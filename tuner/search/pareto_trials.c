@@ -1,7 +1,7 @@
 #include "tuner/search/pareto_trials.h"
 
 #include "algorithms/model/pareto.h"
-#include "tuner/db/front.h"
+#include "tuner/db/ranking.h"
 #include "tuner/search/trial_result.h"
 
 /* --- values --- */

@@ -15,7 +15,7 @@
 #include "tuner/search/warm_start_copy.h"
 #include "tuner/study/common_file.h"
 #include "tuner/study/move.h"
-#include "tuner/study/trial_create.h"
+#include "tuner/study/trial.h"
 
 /* A display name as a name: other bytes than [A-Za-z0-9_.-] become '-', and a
  * name of digits only would be taken for a number. */

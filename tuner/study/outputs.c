@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "proto/doc/json.h"
-#include "tuner/db/front.h"
+#include "tuner/db/ranking.h"
 #include "tuner/db/outputs.h"
 
 enum { MOST_AT_ONCE = 100 /* trials in one answer */ };

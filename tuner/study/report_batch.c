@@ -7,7 +7,7 @@
 
 #include "proto/doc/json.h"
 #include "proto/job/report.h"
-#include "tuner/db/grow.h"
+#include "tuner/db/db.h"
 
 void report_batch_writer_text(char text[17], uint64_t writer)
 {

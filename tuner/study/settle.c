@@ -7,11 +7,10 @@
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/runners/can_run.h"
-#include "tuner/runners/gpu_count.h"
-#include "tuner/study/cannot_start_pause.h"
+#include "tuner/runners/machine_types.h"
 #include "tuner/study/end.h"
 #include "tuner/study/end_rules.h"
-#include "tuner/study/no_metric_pause.h"
+#include "tuner/study/pauses.h"
 #include "tuner/study/rungs.h"
 #include "tuner/study/running_time.h"
 #include "tuner/study/suggestion_stock.h"
@@ -121,9 +120,10 @@ static const char *wanted_reason(struct settling *settling, int64_t slots)
     const char *refusal = refusal_of_all(settling);
     if (refusal != NULL)
         return refusal;
-    const int64_t needed = gpu_count_needed(settling->core, settling->job);
-    const struct gpu_count_known gpus =
-        gpu_count_of(core_memory(settling->core));
+    const int64_t needed =
+        machine_types_gpus_needed(settling->core, settling->job);
+    const struct gpus_known gpus =
+        machine_types_gpus_known(core_memory(settling->core));
     if (needed > gpus.most)
         return arena_printf(
             settling->arena,
@@ -160,8 +160,8 @@ static const char *running_reason(struct settling *settling)
         trial_counts_all(&settling->counts, TRIAL_REQUESTED);
     bool any;
     const int64_t slots = live_slots(core_memory(settling->core), &any);
-    if (cannot_start_pause_paused(&settling->row) ||
-        no_metric_pause_paused(&settling->row))
+    if (pauses_for_refusals(&settling->row) ||
+        pauses_for_metric(&settling->row))
         return settling->row.reason;
     if (settling->row.state == STUDY_PAUSED)
         return active == 0

@@ -4,7 +4,7 @@
 #include "tuner/study/move.h"
 #include "tuner/study/settle.h"
 #include "tuner/study/suggestion_stock.h"
-#include "tuner/study/trial_create.h"
+#include "tuner/study/trial.h"
 
 static enum ht_status create_trial(struct core *core, struct study_row *study,
                                    const struct suggestion *suggestion,

@@ -13,12 +13,12 @@
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/search/pareto_trials.h"
-#include "tuner/study/cannot_start_pause.h"
 #include "tuner/study/final_measurement.h"
 #include "tuner/study/move.h"
-#include "tuner/study/no_metric_pause.h"
 #include "tuner/study/outputs.h"
+#include "tuner/study/pauses.h"
 #include "tuner/study/running_time.h"
+#include "tuner/study/suggestion_stock.h"
 #include "tuner/study/trial_pause.h"
 
 enum { LONGEST_RETRY_MS = 60000 };
@@ -255,7 +255,7 @@ static enum ht_status end_attempt(struct core *core, struct arena *arena,
     if (status == HT_OK)
         status = decide(core, arena, deciding, err);
     if (status == HT_OK)
-        status = no_metric_pause_heed(core, arena, deciding, err);
+        status = pauses_note_result(core, arena, deciding, err);
     if (status != HT_OK)
         return status;
     /* Another one may run in its place. */
@@ -278,7 +278,7 @@ enum ht_status trial_started(struct core *core, struct trial_pair *pair,
             db_attempt_set_facts(core_db(core), &pair->attempt, facts, err);
     if (status != HT_OK || pair->attempt.state != ATTEMPT_STARTING)
         return status;
-    status = cannot_start_pause_forget(core, pair->trial.study, err);
+    status = pauses_forget_refusals(core, pair->trial.study, err);
     core_touch(core, pair->trial.study); /* a limit may count from now on */
     return status == HT_OK
                ? move_attempt(core, &pair->attempt, ATTEMPT_RUNNING, "", err)
@@ -298,8 +298,8 @@ enum ht_status trial_ended(struct core *core, struct arena *arena,
     const enum ht_status status = move_attempt(
         core, &pair->attempt, ATTEMPT_DRAINING, outcome->reason, err);
     return status == HT_OK && outcome->impossible
-               ? cannot_start_pause_note(core, arena, pair->trial.study,
-                                         outcome->reason, err)
+               ? pauses_note_refusal(core, arena, pair->trial.study,
+                                     outcome->reason, err)
                : status;
 }
 
@@ -399,4 +399,85 @@ enum ht_status trial_end(struct core *core, struct arena *arena,
         break;
     }
     return HT_OK;
+}
+
+/* --- trial create --- */
+
+static enum ht_status insert(struct core *core, const struct study_row *study,
+                             struct trial_row *trial, bool *created,
+                             struct ht_error *err)
+{
+    struct db *db = core_db(core);
+    enum ht_status status = HT_OK;
+    if (trial->replicate == TRIAL_AGAIN)
+        status = db_trial_next_replicate(db, study->id, trial->params,
+                                         &trial->replicate, err);
+    return status == HT_OK ? db_trial_insert(db, trial, created, err) : status;
+}
+
+static enum ht_status tell(struct core *core, struct trial_row *trial,
+                           struct ht_error *err)
+{
+    struct event_row event = {.study = trial->study,
+                              .kind = "trial.created",
+                              .trial = trial->id,
+                              .from = "",
+                              .to = db_trial_state_name(trial->state),
+                              .reason = trial->reason,
+                              .data = trial->params};
+    const enum ht_status status = move_event(core, &event, err);
+    trial->revision = event.revision;
+    return status;
+}
+
+/* The study's next id, or the one that the trial has; those between are
+ * nobody's. */
+static enum ht_status find_id(struct db *db, struct study_row *study,
+                              struct trial_row *trial, struct ht_error *err)
+{
+    if (trial->id != 0 && trial->id < study->next_trial)
+        return ht_fail(err, HT_CONFLICT, "trial %lld is not behind trial %lld",
+                       (long long)trial->id, (long long)study->next_trial - 1);
+    if (trial->id > study->next_trial) {
+        study->next_trial = trial->id;
+        return db_study_skip_trial_ids(db, study->id, trial->id, err);
+    }
+    trial->id = study->next_trial;
+    return HT_OK;
+}
+
+enum ht_status trial_create(struct core *core, struct study_row *study,
+                            struct trial_row *trial, bool *created,
+                            struct ht_error *err)
+{
+    struct db *db = core_db(core);
+    if (study->next_trial > HT_MAX_TRIALS)
+        return ht_fail(err, HT_LIMIT, "study %.128s has %d trials, no more fit",
+                       study->name, HT_MAX_TRIALS);
+    enum ht_status status = find_id(db, study, trial, err);
+    if (status != HT_OK)
+        return status;
+    trial->study = study->id;
+    trial->ordinal = db_study_trials_made(study);
+    trial->final_elapsed_ms = -1;
+    if (trial->created_ms == 0)
+        trial->created_ms = core_wall_ms(core);
+    trial->started_ms = trial->state == TRIAL_ACTIVE ? trial->created_ms : 0;
+    status = insert(core, study, trial, created, err);
+    if (status != HT_OK || !*created)
+        return status;
+    status = db_study_take_trial_id(db, study->id, trial->confirms != 0,
+                                    &trial->id, err);
+    if (status == HT_OK)
+        status = db_trial_count(db, trial, trial->state, 1, err);
+    if (status == HT_OK)
+        status = tell(core, trial, err);
+    if (status != HT_OK)
+        return status;
+    if (trial->chosen_by_person)
+        suggestion_stock_outdate(core, study->id);
+    study->next_trial = trial->id + 1;
+    study->confirmations += trial->confirms != 0;
+    core_touch(core, study->id);
+    return db_trial_save(db, trial, err);
 }

@@ -8,7 +8,7 @@
 #include "proto/base/token.h"
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
-#include "tuner/view/member.h"
+#include "tuner/view/view.h"
 #include "tuner/view/ml_units.h"
 
 /* --- states --- */

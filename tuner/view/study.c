@@ -7,10 +7,7 @@
 #include "tuner/db/prior.h"
 #include "tuner/search/method.h"
 #include "tuner/search/pareto_trials.h"
-#include "tuner/study/cannot_start_pause.h"
-#include "tuner/study/no_metric_pause.h"
-#include "tuner/view/failures.h"
-#include "tuner/view/member.h"
+#include "tuner/study/pauses.h"
 
 enum { RPC_CANCELLED = 1 }; /* google.rpc.Code */
 
@@ -194,11 +191,11 @@ static enum ht_status add_status(cJSON *resource, const struct viewing *view,
 {
     const struct study_row *study = view->study;
     struct trial_counts counts;
-    struct failures failures;
+    struct view_failures failures;
     enum ht_status status = db_trial_counts(view->db, study->id, &counts, err);
     if (status == HT_OK)
-        status = failures_find(view->db, view->arena, study, &counts, &failures,
-                               err);
+        status = view_failures_find(view->db, view->arena, study, &counts,
+                                    &failures, err);
     if (status != HT_OK)
         return status;
     cJSON *object = json_add_object(resource, "hypertuneStatus");
@@ -206,7 +203,7 @@ static enum ht_status add_status(cJSON *resource, const struct viewing *view,
     json_add_string(object, "kind", db_study_kind_name(study->kind));
     json_add_string(object, "state", db_study_state_name(study->state));
     json_add_string(object, "reason", study->reason);
-    if (cannot_start_pause_paused(study) || no_metric_pause_paused(study))
+    if (pauses_for_refusals(study) || pauses_for_metric(study))
         json_add_bool(object, "held", true);
     if (view->job == NULL)
         json_add_string(object, "damage", view->damage.text);
@@ -219,7 +216,7 @@ static enum ht_status add_status(cJSON *resource, const struct viewing *view,
     view_add_ms(object, "createTimeMs", study->created_ms);
     view_add_ms(object, "startTimeMs", study->started_ms);
     view_add_ms(object, "endTimeMs", study->ended_ms);
-    failures_add(object, &failures);
+    view_failures_add(object, &failures);
     status = add_search(object, view, err);
     return status == HT_OK ? add_priors(resource, view, err) : status;
 }

@@ -5,7 +5,6 @@
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
 #include "proto/job/command.h"
-#include "tuner/view/member.h"
 
 enum {
     VIEW_MEASUREMENTS = 10000, /* shown with one trial; more by pages */

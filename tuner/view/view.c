@@ -1,7 +1,7 @@
 #include "tuner/view/view.h"
 
+#include "proto/base/clock.h"
 #include "proto/doc/json.h"
-#include "tuner/view/member.h"
 
 cJSON *view_measurement(const struct measurement_row *row)
 {
@@ -49,4 +49,59 @@ cJSON *view_runner(const struct runner_row *runner, int64_t busy)
     json_add_int(object, "lastSeenMs", runner->seen_ms);
     view_add_stored(object, "rules", runner->rules);
     return object;
+}
+
+/* --- member --- */
+
+void view_add_stamp(cJSON *object, const char *key, int64_t wall_ms)
+{
+    char stamp[CLOCK_STAMP_BYTES];
+    if (wall_ms > 0)
+        json_add_string(object, key, clock_stamp(stamp, wall_ms));
+}
+
+void view_add_ms(cJSON *object, const char *key, int64_t wall_ms)
+{
+    if (wall_ms > 0)
+        json_add_int(object, key, wall_ms);
+}
+
+void view_add_stored(cJSON *object, const char *key, const char *json)
+{
+    if (json != NULL && json[0] != '\0')
+        cJSON_AddItemToObject(object, key, cJSON_CreateRaw(json));
+}
+
+/* --- failures --- */
+
+enum ht_status view_failures_find(struct db *db, struct arena *arena,
+                                  const struct study_row *study,
+                                  const struct trial_counts *counts,
+                                  struct view_failures *failures,
+                                  struct ht_error *err)
+{
+    const int64_t failed = trial_counts_failed(counts->of);
+    const int64_t ended = trial_counts_ended(counts->of);
+    *failures = (struct view_failures){.reason = ""};
+    if (failed == 0 || study->kind == JOB_CUSTOM ||
+        (study->state != STUDY_SUCCEEDED && study->state != STUDY_STOPPED))
+        return HT_OK;
+    failures->words = arena_printf(arena, "%lld of %lld failed",
+                                   (long long)failed, (long long)ended);
+    failures->mostly = 2 * failed > ended;
+    /* A list has many studies: it is looked for where it matters. */
+    return failures->mostly ? db_trial_common_failure(db, arena, study->id,
+                                                      &failures->reason, err)
+                            : HT_OK;
+}
+
+void view_failures_add(cJSON *object, const struct view_failures *failures)
+{
+    if (failures->words == NULL)
+        return;
+    cJSON *told = json_add_object(object, "failures");
+    json_add_string(told, "words", failures->words);
+    json_add_bool(told, "mostly", failures->mostly);
+    if (failures->reason[0] != '\0')
+        json_add_string(told, "reason", failures->reason);
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include <cjson/cJSON.h>
+#include <stdint.h>
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
@@ -36,5 +37,33 @@ enum ht_status view_study(struct db *db, struct arena *arena,
 cJSON *view_measurement(const struct measurement_row *row);
 cJSON *view_event(const struct event_row *event);
 cJSON *view_runner(const struct runner_row *runner, int64_t busy);
+
+/* --- member --- */
+
+/* A moment as RFC 3339 or as milliseconds; none for 0. */
+void view_add_stamp(cJSON *object, const char *key, int64_t wall_ms);
+void view_add_ms(cJSON *object, const char *key, int64_t wall_ms);
+
+/* JSON that we wrote and stored, embedded as it is; none for NULL or "". */
+void view_add_stored(cJSON *object, const char *key, const char *json);
+
+/* --- failures --- */
+
+struct view_failures {
+    const char *words;  /* "4 of 6 failed"; NULL: nothing is to be said */
+    bool mostly;        /* more than half of the trials that ended */
+    const char *reason; /* that most of them share, when `mostly`, or "" */
+};
+
+/* Of a study that SUCCEEDED or was STOPPED; a custom job is as its one trial
+ * is. */
+enum ht_status view_failures_find(struct db *db, struct arena *arena,
+                                  const struct study_row *study,
+                                  const struct trial_counts *counts,
+                                  struct view_failures *failures,
+                                  struct ht_error *err);
+
+/* Adds the member `failures`, unless there is nothing to say. */
+void view_failures_add(cJSON *object, const struct view_failures *failures);
 
 #endif

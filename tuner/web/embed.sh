@@ -39,5 +39,5 @@ for file; do
 "
     n=$((n + 1))
 done
-printf 'const struct page pages[] = {\n%b};\n' "$rows"
+printf 'const struct dashboard_file pages[] = {\n%b};\n' "$rows"
 echo 'const size_t page_count = sizeof pages / sizeof *pages;'

@@ -63,7 +63,7 @@ const char *webhook_letter_body(struct arena *arena,
     json_add_string(study, "name", parts->study->name);
     json_add_string(study, "state", db_study_state_name(parts->study->state));
     json_add_string(study, "reason", parts->study->reason);
-    failures_add(study, parts->failures);
+    view_failures_add(study, parts->failures);
     if (parts->trial != NULL)
         add_trial(body, "trial", parts->trial);
     if (parts->best != NULL)

@@ -5,7 +5,7 @@
 #include "proto/base/arena.h"
 #include "proto/job/notify.h"
 #include "tuner/db/rows.h"
-#include "tuner/view/failures.h"
+#include "tuner/view/view.h"
 
 /* What an event of the log is told as: bits 1 << enum notify_event. `best` is
  * the study's best trial now, 0: none. */
@@ -16,7 +16,7 @@ struct webhook_letter_parts {
     enum notify_event what;
     const struct event_row *event;
     const struct study_row *study;
-    const struct failures *failures;
+    const struct view_failures *failures;
     const struct trial_row *trial; /* NULL: it is about the study */
     const struct trial_row *best;  /* NULL: none yet */
 };

@@ -117,7 +117,7 @@ struct reading {
     struct study_row study;
     struct job *job;
     struct trial_row best; /* id 0: none */
-    struct failures failures;
+    struct view_failures failures;
 };
 
 /* The study's best trial by its first goal, if there is one. */
@@ -137,8 +137,8 @@ static enum ht_status find_failures(struct reading *now, struct ht_error *err)
     const enum ht_status status =
         db_trial_counts(now->all->db, now->study.id, &counts, err);
     return status == HT_OK
-               ? failures_find(now->all->db, now->arena, &now->study, &counts,
-                               &now->failures, err)
+               ? view_failures_find(now->all->db, now->arena, &now->study,
+                                    &counts, &now->failures, err)
                : status;
 }
 

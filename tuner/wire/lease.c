@@ -8,7 +8,6 @@
 #include "proto/doc/json.h"
 #include "tuner/db/write.h"
 #include "tuner/runners/can_run.h"
-#include "tuner/runners/gpu_count.h"
 #include "tuner/runners/machine_types.h"
 #include "tuner/study/common_file.h"
 #include "tuner/study/move.h"
@@ -121,13 +120,13 @@ static enum ht_status has_gpus(struct lease_poll *poll, const struct job *job,
                                bool *has, struct ht_error *err)
 {
     enum ht_status status = HT_OK;
-    const int64_t needed = gpu_count_needed(poll->core, job);
+    const int64_t needed = machine_types_gpus_needed(poll->core, job);
     *has = needed == 0;
     if (*has || needed > poll->runner->gpus)
         return HT_OK;
     if (!poll->counted)
-        status = gpu_count_free(poll->core, poll->req->arena, poll->runner,
-                                &poll->free_gpus, err);
+        status = machine_types_gpus_free(poll->core, poll->req->arena,
+                                         poll->runner, &poll->free_gpus, err);
     if (status != HT_OK)
         return status;
     poll->counted = true;

@@ -4,7 +4,7 @@
 
 #include "hypertune/cli/frame/table.h"
 
-void page_fini(struct page *page)
+void page_fini(struct query_page *page)
 {
     text_free(&page->line);
 }
@@ -14,7 +14,7 @@ static const char *shown(const struct text *text)
     return text->data != NULL ? text->data : "";
 }
 
-void page_end(struct page *page, bool strong)
+void query_page_end(struct query_page *page, bool strong)
 {
     if (page->lines < page->height) {
         text_puts(page->out, strong && page->color ? "\033[1m" : "");
@@ -26,14 +26,15 @@ void page_end(struct page *page, bool strong)
     text_clear(&page->line);
 }
 
-void page_join(struct page *page, const char *more, size_t gap, bool strong)
+void page_join(struct query_page *page, const char *more, size_t gap,
+               bool strong)
 {
     size_t width = table_width(shown(&page->line)) + gap + table_width(more);
     if (width < page->width) {
         text_printf(&page->line, "%*s%s", (int)gap, "", more);
         return;
     }
-    page_end(page, strong);
+    query_page_end(page, strong);
     text_printf(&page->line, "  %s", more);
 }
 
@@ -55,7 +56,7 @@ static size_t fitting(const char *words, size_t columns)
     return end == len ? len : blank;
 }
 
-void page_wrap(struct page *page, const char *words, size_t lines)
+void page_wrap(struct query_page *page, const char *words, size_t lines)
 {
     const size_t indent = table_width(shown(&page->line));
     const size_t room = page->width > indent + 1 ? page->width - indent - 1 : 0;
@@ -64,15 +65,15 @@ void page_wrap(struct page *page, const char *words, size_t lines)
         if (len == 0 || words[len] == '\0')
             break;
         text_append(&page->line, words, len);
-        page_end(page, false);
+        query_page_end(page, false);
         text_printf(&page->line, "%*s", (int)indent, "");
         words += len + 1;
     }
     text_puts(&page->line, words);
-    page_end(page, false);
+    query_page_end(page, false);
 }
 
-void page_padded(struct page *page, const char *foreign, size_t width)
+void page_padded(struct query_page *page, const char *foreign, size_t width)
 {
     struct text safe = {0}, cut = {0};
     text_escape(&safe, foreign);
@@ -83,12 +84,12 @@ void page_padded(struct page *page, const char *foreign, size_t width)
     text_free(&cut);
 }
 
-void page_lines(struct page *page, const char *lines)
+void page_lines(struct query_page *page, const char *lines)
 {
     for (bool strong = true; *lines != '\0'; strong = false) {
         size_t len = strcspn(lines, "\n");
         text_append(&page->line, lines, len);
-        page_end(page, strong);
+        query_page_end(page, strong);
         lines += len + (lines[len] == '\n');
     }
 }

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "tests/unit/tuner/core_fixture.h"
-#include "tuner/db/front.h"
+#include "tuner/db/ranking.h"
 #include "tuner/search/pareto_trials.h"
 
 /* A database with one study: loss down, speed up, memory at most 4. */

@@ -1,4 +1,4 @@
-#include "tuner/study/no_metric_pause.h"
+#include "tuner/study/pauses.h"
 
 #include "tuner/base/reason.h"
 #include "tuner/db/write.h"
@@ -6,12 +6,14 @@
 #include "tuner/study/move.h"
 #include "tuner/study/trial.h"
 
+/* --- trials without their objective --- */
+
 static int64_t most_of(const struct job *job)
 {
     return job->parallel < SILENCE_MOST ? job->parallel : SILENCE_MOST;
 }
 
-bool no_metric_pause_paused(const struct study_row *study)
+bool pauses_for_metric(const struct study_row *study)
 {
     return study->state == STUDY_PAUSED &&
            study->unreported_in_row == SILENCE_HELD;
@@ -82,7 +84,7 @@ static enum ht_status hear(struct core *core, struct arena *arena,
                            const struct deciding *deciding,
                            struct study_row *row, struct ht_error *err)
 {
-    const bool was_paused = no_metric_pause_paused(row);
+    const bool was_paused = pauses_for_metric(row);
     const enum ht_status status = save(core, row, SILENCE_KNOWN, err);
     if (status != HT_OK || !was_paused)
         return status;
@@ -94,9 +96,9 @@ static enum ht_status hear(struct core *core, struct arena *arena,
                       err);
 }
 
-enum ht_status no_metric_pause_heed(struct core *core, struct arena *arena,
-                                    const struct deciding *deciding,
-                                    struct ht_error *err)
+enum ht_status pauses_note_result(struct core *core, struct arena *arena,
+                                  const struct deciding *deciding,
+                                  struct ht_error *err)
 {
     const struct trial_row *trial = &deciding->pair->trial;
     const bool silent =
@@ -112,12 +114,46 @@ enum ht_status no_metric_pause_heed(struct core *core, struct arena *arena,
                   : hear(core, arena, deciding, &row, err);
 }
 
-enum ht_status no_metric_pause_accept(struct core *core,
-                                      const struct study_row *study,
-                                      struct ht_error *err)
+enum ht_status pauses_allow_unreported(struct core *core,
+                                       const struct study_row *study,
+                                       struct ht_error *err)
 {
     return study->unreported_in_row == SILENCE_HELD
                ? db_study_set_unreported(core_db(core), study->id,
                                          SILENCE_KNOWN, err)
                : HT_OK;
+}
+
+/* --- attempts that cannot begin --- */
+
+bool pauses_for_refusals(const struct study_row *study)
+{
+    return study->state == STUDY_PAUSED && study->refusals >= REFUSALS_MOST;
+}
+
+enum ht_status pauses_note_refusal(struct core *core, struct arena *arena,
+                                   int64_t study, const char *reason,
+                                   struct ht_error *err)
+{
+    struct study_row row;
+    enum ht_status status =
+        db_study_get(core_db(core), arena, study, &row, err);
+    if (status == HT_OK)
+        status =
+            db_study_set_refusals(core_db(core), study, ++row.refusals, err);
+    if (status != HT_OK || row.refusals < REFUSALS_MOST ||
+        row.state != STUDY_RUNNING)
+        return status;
+    return move_study(
+        core, &row, STUDY_PAUSED,
+        reason_make(arena,
+                    "paused, as the last %d attempts could not begin: %s",
+                    REFUSALS_MOST, reason),
+        err);
+}
+
+enum ht_status pauses_forget_refusals(struct core *core, int64_t study,
+                                      struct ht_error *err)
+{
+    return db_study_set_refusals(core_db(core), study, 0, err);
 }

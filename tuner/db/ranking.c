@@ -1,4 +1,4 @@
-#include "tuner/db/front.h"
+#include "tuner/db/ranking.h"
 
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"
@@ -70,4 +70,52 @@ enum ht_status db_front_clear(struct db *db, int64_t study,
                   "UPDATE trials " MARKED
                   " SET optimal=0 WHERE study=? AND " TRIAL_IS_OPTIMAL,
                   "i", study);
+}
+
+/* --- all, the best in front --- */
+
+enum ht_status db_trial_order(struct db *db, struct arena *arena, int64_t study,
+                              bool maximize, struct id_list *list,
+                              struct ht_error *err)
+{
+    return db_ask_ids(db, arena, list, err,
+                      "SELECT id FROM (SELECT id, objective, objective IS NOT "
+                      "NULL AND " TRIAL_HAS_RESULT " AND " TRIAL_SEARCHES
+                      " AS ranks FROM trials "
+                      "WHERE study=?1 AND " TRIAL_IS_SHOWN ") "
+                      "ORDER BY ranks DESC, iif(ranks, ?2*objective, 0), id",
+                      "ii", study, (int64_t)(maximize ? -1 : 1));
+}
+
+/* --- confirmations --- */
+
+#define FINALISTS(order)                                                       \
+    "SELECT " DB_TRIAL_COLUMNS " FROM (SELECT *, row_number() OVER "           \
+    "(PARTITION BY params ORDER BY objective " order ", id) AS place "         \
+    "FROM trials INDEXED BY trials_best WHERE study=?1 AND " TRIAL_SEARCHES    \
+    " "                                                                        \
+    "AND " TRIAL_HAS_RESULT " AND objective IS NOT NULL) "                     \
+    "WHERE place=1 ORDER BY objective " order ", id LIMIT ?2"
+
+enum ht_status db_confirm_finalists(struct db *db, struct arena *arena,
+                                    const struct ranking *ranking,
+                                    struct trial_list *list,
+                                    struct ht_error *err)
+{
+    static const char highest[] = FINALISTS("DESC");
+    static const char lowest[] = FINALISTS("ASC");
+    return db_ask_trials(db, arena, list, err,
+                         ranking->maximize ? highest : lowest, "ii",
+                         ranking->study, ranking->n);
+}
+
+enum ht_status db_confirm_list(struct db *db, struct arena *arena,
+                               int64_t study, struct trial_list *list,
+                               struct ht_error *err)
+{
+    return db_ask_trials(
+        db, arena, list, err,
+        "SELECT " DB_TRIAL_COLUMNS " FROM trials INDEXED BY trials_confirm "
+        "WHERE study=? AND " TRIAL_CONFIRMS " ORDER BY confirms, id",
+        "i", study);
 }
