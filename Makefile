@@ -92,7 +92,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/t
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all demo check test-programs bench bench-search bench-peers bench-demo screenshot lint lint-layers lint-headers \
+.PHONY: all demo rooms rooms-docs check test-programs bench bench-search bench-peers bench-demo screenshot lint lint-layers lint-headers \
   lint-format lint-tidy format install deb clean help deps deps-check check-threads \
   check-containers
 
@@ -308,17 +308,19 @@ HEADERS := $(filter %.h,$(SOURCES))
 
 lint: lint-layers lint-headers lint-format lint-tidy ## all static checks
 
-# Who may include whom: the folders here.
+# Who may include whom: .ci/rooms says it.
 lint-layers:
-	@! grep -nE '#include "(algorithms|tuner|runner|hypertune|tests)/' $(filter proto/%,$(SOURCES))
-	@! grep -nE '#include "(tuner|runner|hypertune|tests)/' $(filter algorithms/%,$(SOURCES))
-	@! grep -nE '#include "(runner|hypertune|tests)/' $(filter tuner/%,$(SOURCES))
-	@! grep -nE '#include "(algorithms|tuner|hypertune|tests)/' $(filter runner/%,$(SOURCES))
-	@! grep -nE '#include "(algorithms|tuner|runner|tests)/' $(filter hypertune/%,$(SOURCES))
+	@.ci/rooms.py check
 	@! grep -nE '#include "proto/' $(LIB_SRC) hypertune/hypertune.h
 	@! grep -nE '#include "\.\.' $(SOURCES)
 	@! grep -lE '#include <sqlite3.h>' $(filter-out tuner/db/% hypertune/cli/transfer/optuna_db% tests/%,$(SOURCES))
 	@echo "layers: ok"
+
+rooms: ## the rooms of the house and what each module owns
+	@.ci/rooms.py list
+
+rooms-docs: ## the same into docs/architecture.md, and the picture of the rooms
+	@.ci/rooms.py write
 
 lint-headers: $(HEADERS:%=$(B)/lint/%.ok)
 	@echo "headers: each compiles alone"
