@@ -1,6 +1,8 @@
 #include "tuner/http/route.h"
 
+#include <assert.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "proto/base/utf8.h"
@@ -71,28 +73,30 @@ static bool path_matches(const char *pattern, const char *path)
     return *pattern == '\0' && *path == '\0';
 }
 
-static const char **target_of(struct request *req, struct part pattern)
-{
-    switch (pattern.text[1]) {
-    case 'p':
-        return &req->scope.project;
-    case 'l':
-        return &req->scope.location;
-    case 's':
-        return &req->study;
-    case 'o':
-        return &req->operation;
-    case 'f':
-        return &req->file;
-    default:
-        return &req->trial;
-    }
-}
+/* The names that a pattern may have in braces. */
+static const struct name {
+    const char *text;
+    size_t offset;      /* of its place in struct request */
+    const char *parent; /* a resource or a log begins with it: it has no / */
+} names[] = {
+    {"project", offsetof(struct request, scope.project), "project"},
+    {"location", offsetof(struct request, scope.location), "location"},
+    {"study", offsetof(struct request, study), NULL},
+    {"trial", offsetof(struct request, trial), NULL},
+    {"operation", offsetof(struct request, operation), NULL},
+    {"file", offsetof(struct request, file), NULL},
+};
 
-/* A name of a resource or a log, "projects/P/...", could not be taken apart. */
-static bool is_parent(struct part pattern)
+static const struct name *name_of(struct part pattern)
 {
-    return pattern.text[1] == 'p' || pattern.text[1] == 'l';
+    const size_t n = sizeof names / sizeof *names;
+    size_t i = 0;
+    while (i < n && (strncmp(pattern.text + 1, names[i].text,
+                             strlen(names[i].text)) != 0 ||
+                     pattern.text[strlen(names[i].text) + 1] != '}'))
+        i++;
+    assert(i < n); /* the table has a name that nothing takes */
+    return &names[i];
 }
 
 static enum ht_status fill_parts(const char *pattern, const char *path,
@@ -111,11 +115,12 @@ static enum ht_status fill_parts(const char *pattern, const char *path,
             return ht_fail(err, HT_INVALID,
                            "\"%.*s\" in the path is not percent-encoded UTF-8",
                            (int)(len < 100 ? len : 100), got.text);
-        if (is_parent(want) && strchr(value, '/') != NULL)
+        const struct name *name = name_of(want);
+        if (name->parent != NULL && strchr(value, '/') != NULL)
             return ht_fail(err, HT_INVALID,
                            "\"%.100s\" in the path: the name of a %s has no /",
-                           value, want.text[1] == 'p' ? "project" : "location");
-        *target_of(req, want) = value;
+                           value, name->parent);
+        memcpy((char *)req + name->offset, &value, sizeof value);
     }
     return HT_OK;
 }

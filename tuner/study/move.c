@@ -1,5 +1,6 @@
 #include "tuner/study/move.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 #include "tuner/base/meter.h"
@@ -80,6 +81,7 @@ enum ht_status move_event(struct core *core, struct event_row *event,
                           struct ht_error *err)
 {
     struct db *db = core_db(core);
+    assert(event->study > 0 && event->kind != NULL);
     event->time_ms = core_wall_ms(core);
     event->actor = core_actor(core);
     enum ht_status status = db_study_add_revision(
@@ -88,6 +90,7 @@ enum ht_status move_event(struct core *core, struct event_row *event,
         status = db_event_insert(db, event, err);
     if (status != HT_OK)
         return status;
+    assert(event->revision > 0);
     core_note_revision(core, event->study, event->revision);
     return HT_OK;
 }
@@ -153,6 +156,7 @@ enum ht_status move_trial(struct core *core, struct trial_row *row,
         status = db_trial_count(db, row, to, 1, err);
     if (status != HT_OK)
         return status;
+    assert(row->state != to); /* it is counted once */
     if (db_trial_state_is_final(row->state) || db_trial_state_is_final(to))
         suggestion_stock_outdate(core, row->study);
     row->state = to;

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "proto/doc/json.h"
-#include "tuner/db/ranking.h"
 #include "tuner/db/outputs.h"
+#include "tuner/db/ranking.h"
 
 enum { MOST_AT_ONCE = 100 /* trials in one answer */ };
 

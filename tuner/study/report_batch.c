@@ -1,5 +1,6 @@
 #include "tuner/study/report_batch.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -157,6 +158,7 @@ static void score(struct report_batch *batch, const struct report *report,
 {
     const char *objective = batch->job->metrics[0].name;
     size_t i = 0;
+    assert(batch->is_master && row->metrics != NULL);
     while (i < report->n_metrics &&
            strcmp(report->metrics[i].name, objective) != 0)
         i++;
@@ -215,6 +217,7 @@ static enum ht_status store(struct report_batch *batch,
     status = db_measurement_insert(batch->db, &row, &inserted, err);
     if (status != HT_OK || !inserted)
         return status;
+    assert(row.seq > 0); /* report_read() refuses others */
     note(batch, report, &row);
     return count_record(batch, writer, report->seq, err);
 }

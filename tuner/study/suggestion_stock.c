@@ -1,5 +1,7 @@
 #include "tuner/study/suggestion_stock.h"
 
+#include <assert.h>
+
 #include "tuner/ask/trial_context.h"
 #include "tuner/core/live.h"
 #include "tuner/db/rows.h"
@@ -54,6 +56,7 @@ const struct suggestion *
 suggestion_stock_take(struct core *core, const struct suggestion_claim *claim)
 {
     struct live_suggestion *offer = offer_of(core, claim->study);
+    assert(offer->taken <= offer->n);
     if (!is_for(offer, claim) || offer->taken == offer->n)
         return NULL;
     offer->due_ms = core_now_ms(core) + QUIET_MS;
@@ -64,6 +67,7 @@ void suggestion_stock_put(struct core *core, const struct suggestions *found)
 {
     struct live_study *memory = live_study(core_memory(core), found->study);
     struct live_suggestion *offer = &memory->offer;
+    assert(!found->failed && memory->asked_news <= memory->news);
     arena_free(offer->arena);
     *offer = (struct live_suggestion){.arena = arena_new(),
                                       .n = found->n,

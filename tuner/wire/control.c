@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/base/token.h"
 #include "proto/doc/json.h"
 #include "tuner/base/reason.h"
 #include "tuner/core/live.h"
@@ -29,17 +28,6 @@ enum {
 typedef enum ht_status control_type(struct core *core, struct request *req,
                                     struct live_runner *runner,
                                     struct ht_error *err);
-
-static enum ht_status check_token(struct core *core, const struct request *req,
-                                  struct ht_error *err)
-{
-    unsigned char given[TOKEN_HASH_BYTES], wanted[TOKEN_HASH_BYTES];
-    token_hash(given, node_get_string(req->body, "token", ""));
-    token_hash(wanted, core_options_of(core)->runner_token);
-    if (!token_equal(given, wanted))
-        return ht_fail(err, HT_UNAUTHENTICATED, "this is not the runner token");
-    return HT_OK;
-}
 
 static bool is_id(const char *text, size_t most)
 {
@@ -452,7 +440,7 @@ enum ht_status control_handle(struct core *core, struct request *req,
 {
     if (req->body == NULL || req->body->kind != NODE_MAP)
         return ht_fail(err, HT_INVALID, "a message is an object");
-    enum ht_status status = check_token(core, req, err);
+    enum ht_status status = wire_check_runner(core, req, err);
     if (status != HT_OK)
         return status;
     const char *name = node_get_string(req->body, "type", "");

@@ -1,6 +1,8 @@
 #include "tuner/wire/envelope.h"
 
+#include "proto/base/token.h"
 #include "proto/doc/json.h"
+#include "tuner/core/core.h"
 
 enum { RETRY_MS = 1000 };
 
@@ -38,6 +40,8 @@ enum ht_status wire_finish(struct request *req, cJSON *answer,
     return status;
 }
 
+static const char retry[] = "retry";
+
 static const char *status_of(enum ht_status status)
 {
     switch (status) {
@@ -67,7 +71,7 @@ static const char *status_of(enum ht_status status)
     case HT_TIMEOUT:
         break;
     }
-    return "retry";
+    return retry;
 }
 
 void wire_answer(const struct request *req, struct text *out)
@@ -78,10 +82,21 @@ void wire_answer(const struct request *req, struct text *out)
     }
     const char *status = status_of(req->status);
     cJSON *answer = begin(req, status);
-    if (status[0] == 'r')
+    if (status == retry)
         json_add_int(answer, "retryMs", RETRY_MS);
     json_add_string(answer, "error", req->err.text);
     json_print(answer, out);
+}
+
+enum ht_status wire_check_runner(struct core *core, const struct request *req,
+                                 struct ht_error *err)
+{
+    unsigned char given[TOKEN_HASH_BYTES], wanted[TOKEN_HASH_BYTES];
+    token_hash(given, node_get_string(req->body, "token", ""));
+    token_hash(wanted, core_options_of(core)->runner_token);
+    if (!token_equal(given, wanted))
+        return ht_fail(err, HT_UNAUTHENTICATED, "this is not the runner token");
+    return HT_OK;
 }
 
 enum ht_status wire_name(const struct node *map, struct trial_name *name,

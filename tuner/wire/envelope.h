@@ -22,6 +22,10 @@ enum ht_status wire_finish(struct request *req, cJSON *answer,
  * status its failure has on the wire. */
 void wire_answer(const struct request *req, struct text *out);
 
+/* Whether a message of the control address has the runners' token.
+ * HT_UNAUTHENTICATED */
+enum ht_status wire_check_runner(struct core *core, const struct request *req,
+                                 struct ht_error *err);
 /* study, trial and attempt of a message or list item.
  * HT_INVALID  one is missing or not a positive integer */
 enum ht_status wire_name(const struct node *map, struct trial_name *name,

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/base/token.h"
 #include "proto/doc/json.h"
 #include "tuner/core/core.h"
 #include "tuner/logs/logs.h"
@@ -50,12 +49,8 @@ static enum ht_status read_chunk(const struct request *req, struct log_key *key,
 static enum ht_status check(struct core *core, const struct request *req,
                             struct log_key *key, struct ht_error *err)
 {
-    unsigned char given[TOKEN_HASH_BYTES], wanted[TOKEN_HASH_BYTES];
-    token_hash(given, node_get_string(req->body, "token", ""));
-    token_hash(wanted, core_options_of(core)->runner_token);
-    if (!token_equal(given, wanted))
-        return ht_fail(err, HT_UNAUTHENTICATED, "this is not the runner token");
-    return read_chunk(req, key, err);
+    const enum ht_status status = wire_check_runner(core, req, err);
+    return status == HT_OK ? read_chunk(req, key, err) : status;
 }
 
 void log_messages_handle(struct core *core, struct logs *logs,
