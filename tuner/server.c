@@ -306,10 +306,8 @@ static void stop_readers(struct server *server)
 static enum ht_status start_webhooks(struct server *server,
                                      struct ht_error *err)
 {
-    const struct webhooks_options options = {.folder = server->dir.path,
-                                             .http = server->http_url,
-                                             .core = server->core};
-    return webhooks_start(server->webhooks, &options, err);
+    return webhooks_start(server->webhooks, server->dir.path, server->http_url,
+                          server->core, err);
 }
 
 static void stop_webhooks(struct server *server)

@@ -125,24 +125,23 @@ static void write_files(const char *folder, struct arena *arena,
                  (double)disk.f_blocks * (double)disk.f_frsize);
 }
 
-static void write_webhooks(const struct webhook_standings *shown,
-                           struct text *out)
+static void write_webhooks(const struct webhook_rows *rows, struct text *out)
 {
     meter_family(out, "hypertune_webhook_pending", "gauge",
                  "Letters that wait to be delivered.");
-    for (size_t i = 0; i < shown->n; i++) {
-        const struct receiver *receiver = &shown->items[i].receiver;
-        const struct meter_label label = {"webhook", receiver->webhook};
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct webhook_row *row = &rows->items[i];
+        const struct meter_label label = {"webhook", row->name};
         meter_sample(out, "hypertune_webhook_pending", 1, &label,
-                     (double)receiver->pending);
+                     (double)row->pending);
     }
     meter_family(out, "hypertune_webhook_given_up_total", "counter",
                  "Letters that were not delivered and never will be.");
-    for (size_t i = 0; i < shown->n; i++) {
-        const struct receiver *receiver = &shown->items[i].receiver;
-        const struct meter_label label = {"webhook", receiver->webhook};
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct webhook_row *row = &rows->items[i];
+        const struct meter_label label = {"webhook", row->name};
         meter_sample(out, "hypertune_webhook_given_up_total", 1, &label,
-                     (double)receiver->given_up);
+                     (double)row->given_up);
     }
 }
 
@@ -180,7 +179,7 @@ enum ht_status read_metrics(struct reader *reader, struct request *req,
     write_census(&census, &req->reply);
     write_open(&parts, &req->reply);
     write_files(reader->facts->folder, req->arena, &req->reply);
-    const struct webhook_standings webhooks =
+    const struct webhook_rows webhooks =
         webhook_board_get(reader->facts->webhooks, req->arena);
     write_webhooks(&webhooks, &req->reply);
     meter_write(&req->reply);

@@ -1,52 +1,116 @@
 #include "tuner/webhook/event_reader.h"
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "proto/base/clock.h"
-#include "tuner/db/db.h"
-#include "tuner/webhook/body.h"
+#include "proto/doc/json.h"
+#include "tuner/view/view.h"
 
 enum {
     EVENTS_PAGE = 200,
     STUDIES_A_COMMIT = 64 /* so that a burst costs few synced writes */
 };
 
-struct webhook_reading {
-    struct webhook_reading_options options;
-    struct db *db;
+struct webhook_reader {
+    pthread_mutex_t lock; /* guards the studies that have changed */
+    size_t n, room;
+    int64_t *studies; /* in any order, some more than once */
+
+    /* the thread's own */
+    const char *http;
+    struct db *outbox, *db; /* db is hypertune.db; NULL: not open */
 };
 
-enum ht_status
-webhook_reading_open(const struct webhook_reading_options *options,
-                     struct webhook_reading **reading, struct ht_error *err)
+struct webhook_reader *webhook_reader_new(void)
 {
-    struct text path = {0};
-    struct db *db;
-    text_printf(&path, "%s/hypertune.db", options->folder);
-    const enum ht_status status = db_open_readonly(path.data, &db, err);
-    text_free(&path);
-    if (status != HT_OK)
-        return status;
-    *reading = ht_xcalloc(1, sizeof **reading);
-    **reading = (struct webhook_reading){*options, db};
-    return HT_OK;
+    struct webhook_reader *reader = ht_xcalloc(1, sizeof *reader);
+    pthread_mutex_init(&reader->lock, NULL);
+    return reader;
 }
 
-void webhook_reading_close(struct webhook_reading *reading)
+void webhook_reader_free(struct webhook_reader *reader)
 {
-    if (reading != NULL)
-        db_close(reading->db);
-    free(reading);
+    if (reader == NULL)
+        return;
+    pthread_mutex_destroy(&reader->lock);
+    db_close(reader->db);
+    free(reader->studies);
+    free(reader);
+}
+
+enum ht_status webhook_reader_open(struct webhook_reader *reader,
+                                   const char *folder, const char *http,
+                                   struct db *outbox, struct ht_error *err)
+{
+    struct text path = {0};
+    enum ht_status status = HT_OK;
+    reader->http = http;
+    reader->outbox = outbox;
+    text_printf(&path, "%s/hypertune.db", folder);
+    if (reader->db == NULL)
+        status = db_open_readonly(path.data, &reader->db, err);
+    text_free(&path);
+    return status;
+}
+
+/* --- the studies that have changed --- */
+
+bool webhook_reader_note(struct webhook_reader *reader, int64_t study)
+{
+    pthread_mutex_lock(&reader->lock);
+    const bool first = reader->n == 0;
+    if (reader->n == reader->room) {
+        reader->room = 2 * reader->room + 8;
+        reader->studies =
+            ht_xrealloc(reader->studies, reader->room, sizeof study);
+    }
+    reader->studies[reader->n++] = study;
+    pthread_mutex_unlock(&reader->lock);
+    return first;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
+    return (one > other) - (one < other);
+}
+
+/* Takes all of them out, each once; the caller frees *studies. */
+static size_t take_changed(struct webhook_reader *reader, int64_t **studies)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&reader->lock);
+    const size_t noted = reader->n;
+    int64_t *taken = reader->studies;
+    reader->studies = NULL;
+    reader->n = reader->room = 0;
+    pthread_mutex_unlock(&reader->lock);
+    if (noted > 0)
+        qsort(taken, noted, sizeof *taken, compare);
+    for (size_t i = 0; i < noted; i++)
+        if (n == 0 || taken[i] != taken[n - 1])
+            taken[n++] = taken[i];
+    *studies = taken;
+    return n;
 }
 
 /* --- all studies --- */
 
-typedef enum ht_status study_visitor(struct webhook_reading *reading,
-                                     const struct study_row *study,
-                                     struct ht_error *err);
+static enum ht_status start_at(struct webhook_reader *reader, bool resume,
+                               const struct study_row *study,
+                               struct ht_error *err)
+{
+    if (!resume)
+        return webhook_outbox_set_mark(reader->outbox, study->id,
+                                       study->revision, err);
+    webhook_reader_note(reader, study->id);
+    return HT_OK;
+}
 
-static enum ht_status each_study(struct webhook_reading *reading,
-                                 study_visitor *visit, struct ht_error *err)
+static enum ht_status start_all(struct webhook_reader *reader, bool resume,
+                                struct ht_error *err)
 {
     static const struct study_scope everything = {0};
     enum { BATCH = 100 };
@@ -56,62 +120,43 @@ static enum ht_status each_study(struct webhook_reading *reading,
     while (status == HT_OK && n == BATCH) {
         struct arena *arena = arena_new();
         struct study_list list = {0};
-        status = db_study_list(reading->db, arena, &everything, before, BATCH,
+        status = db_study_list(reader->db, arena, &everything, before, BATCH,
                                &list, err);
         n = list.n;
         for (size_t i = 0; status == HT_OK && i < n; i++) {
             before = list.rows[i].id;
-            status = visit(reading, &list.rows[i], err);
+            status = start_at(reader, resume, &list.rows[i], err);
         }
         arena_free(arena);
     }
     return status;
 }
 
-static enum ht_status mark_now(struct webhook_reading *reading,
-                               const struct study_row *study,
-                               struct ht_error *err)
+enum ht_status webhook_reader_start(struct webhook_reader *reader,
+                                    bool *resumed, struct ht_error *err)
 {
-    return outbox_set_mark(reading->options.outbox, study->id, study->revision,
-                           err);
-}
-
-enum ht_status webhook_reading_begin(struct webhook_reading *reading,
-                                     struct ht_error *err)
-{
-    struct outbox *outbox = reading->options.outbox;
-    enum ht_status status = outbox_begin(outbox, err);
+    int64_t kept;
+    enum ht_status status =
+        webhook_outbox_mark(reader->outbox, WEBHOOK_MARKS_KEPT, &kept, err);
     if (status != HT_OK)
         return status;
-    status = each_study(reading, mark_now, err);
+    *resumed = kept != 0;
+    if (*resumed)
+        return start_all(reader, true, err);
+    status = db_begin(reader->outbox, err);
     if (status == HT_OK)
-        status = outbox_set_begun(outbox, true, err);
+        status = start_all(reader, false, err);
     if (status == HT_OK)
-        status = outbox_commit(outbox, err);
-    if (status != HT_OK)
-        outbox_rollback(outbox);
-    return status;
+        status =
+            webhook_outbox_set_mark(reader->outbox, WEBHOOK_MARKS_KEPT, 1, err);
+    return webhook_outbox_end(reader->outbox, status, err);
 }
 
-static enum ht_status note_study(struct webhook_reading *reading,
-                                 const struct study_row *study,
-                                 struct ht_error *err)
-{
-    (void)err;
-    webhook_news_add(reading->options.news, study->id);
-    return HT_OK;
-}
+/* --- the body of an event --- */
 
-enum ht_status webhook_reading_resume(struct webhook_reading *reading,
-                                      struct ht_error *err)
-{
-    return each_study(reading, note_study, err);
-}
-
-/* --- one study --- */
-
+/* One reading of a study. */
 struct reading {
-    const struct webhook_reading *all;
+    const struct webhook_reader *reader;
     const struct webhook_rules *rules;
     struct arena *arena;
     struct study_row study;
@@ -120,172 +165,234 @@ struct reading {
     struct view_failures failures;
 };
 
-/* The study's best trial by its first goal, if there is one. */
-static enum ht_status find_best(struct reading *now, struct ht_error *err)
+/* What an event of the log means to a webhook: bits 1 << enum notify_event. */
+static unsigned meanings_of(const struct event_row *event, int64_t best)
 {
-    if (now->job->n_metrics == 0)
-        return HT_OK;
-    const enum ht_status status =
-        db_trial_best(now->all->db, now->arena, now->study.id,
-                      now->job->metrics[0].maximize, &now->best, err);
-    return status == HT_NOT_FOUND ? HT_OK : status;
+    enum {
+        ENDED = 1 << NOTIFY_TRIAL_ENDED,
+        FAILED = ENDED | 1 << NOTIFY_TRIAL_FAILED,
+        COUNTED = ENDED | 1 << NOTIFY_BEST_IMPROVED,
+        ALL_ENDED = 1 << NOTIFY_STUDY_ENDED,
+        ALL_PAUSED = 1 << NOTIFY_STUDY_PAUSED
+    };
+    static const struct {
+        const char *kind, *to;
+        unsigned events;
+    } meanings[] = {
+        {"trial.moved", "SUCCEEDED", COUNTED},
+        {"trial.moved", "STOPPED", COUNTED},
+        {"trial.moved", "FAILED", FAILED},
+        {"trial.moved", "INFEASIBLE", FAILED},
+        {"trial.moved", "CANCELLED", ENDED},
+        {"study.moved", "SUCCEEDED", ALL_ENDED},
+        {"study.moved", "STOPPED", ALL_ENDED},
+        {"study.moved", "FAILED", ALL_ENDED},
+        {"study.moved", "CANCELLED", ALL_ENDED},
+        {"study.moved", "PAUSED", ALL_PAUSED},
+    };
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        if (strcmp(event->kind, meanings[i].kind) == 0 &&
+            strcmp(event->to, meanings[i].to) == 0)
+            return event->trial == best
+                       ? meanings[i].events
+                       : meanings[i].events & ~(1U << NOTIFY_BEST_IMPROVED);
+    return 0;
 }
 
-static enum ht_status find_failures(struct reading *now, struct ht_error *err)
+static void add_trial(cJSON *body, const char *key,
+                      const struct trial_row *trial)
 {
-    struct trial_counts counts;
-    const enum ht_status status =
-        db_trial_counts(now->all->db, now->study.id, &counts, err);
-    return status == HT_OK
-               ? view_failures_find(now->all->db, now->arena, &now->study,
-                                    &counts, &now->failures, err)
-               : status;
+    cJSON *object = json_add_object(body, key);
+    json_add_int(object, "id", trial->id);
+    json_add_string(object, "state", db_trial_state_name(trial->state));
+    if (trial->has_objective)
+        json_add_double(object, "objective", trial->objective);
+    cJSON_AddRawToObject(object, "parameters", trial->params);
+    if (trial->final_metrics != NULL)
+        cJSON_AddRawToObject(object, "metrics", trial->final_metrics);
+    json_add_string(object, "reason", trial->reason);
 }
 
-static enum ht_status make_body(struct reading *now,
+static const char *body_of(const struct reading *reading,
+                           const struct event_row *event,
+                           enum notify_event what,
+                           const struct trial_row *trial)
+{
+    const struct study_row *row = &reading->study;
+    char stamp[CLOCK_STAMP_BYTES];
+    cJSON *body = cJSON_CreateObject();
+    json_add_string(body, "event", notify_event_name(what));
+    json_add_string(body, "time", clock_stamp(stamp, event->time_ms));
+    json_add_int(body, "revision", event->revision);
+    cJSON *study = json_add_object(body, "study");
+    json_add_int(study, "id", row->id);
+    json_add_string(study, "name", row->name);
+    json_add_string(study, "state", db_study_state_name(row->state));
+    json_add_string(study, "reason", row->reason);
+    view_failures_add(study, &reading->failures);
+    if (trial != NULL)
+        add_trial(body, "trial", trial);
+    if (reading->best.id != 0)
+        add_trial(body, "best", &reading->best);
+    json_add_string(body, "link",
+                    arena_printf(reading->arena, "%s/#/studies/%lld",
+                                 reading->reader->http, (long long)row->id));
+    return json_text(reading->arena, body);
+}
+
+static enum ht_status make_body(const struct reading *reading,
                                 const struct event_row *event,
                                 enum notify_event what, const char **body,
                                 struct ht_error *err)
 {
     struct trial_row trial = {0};
-    const enum ht_status status =
-        event->trial == 0
-            ? HT_NOT_FOUND
-            : db_trial_get(now->all->db, now->arena, now->study.id,
-                           event->trial, &trial, err);
+    enum ht_status status = HT_NOT_FOUND;
+    if (event->trial != 0)
+        status = db_trial_get(reading->reader->db, reading->arena,
+                              reading->study.id, event->trial, &trial, err);
     if (status != HT_OK && status != HT_NOT_FOUND)
         return status;
-    *body = webhook_letter_body(
-        now->arena, &(struct webhook_letter_parts){
-                        .http = now->all->options.http,
-                        .what = what,
-                        .event = event,
-                        .study = &now->study,
-                        .failures = &now->failures,
-                        /* It may have been deleted since. */
-                        .trial = status == HT_OK ? &trial : NULL,
-                        .best = now->best.id != 0 ? &now->best : NULL});
+    /* The trial may have been deleted since. */
+    *body = body_of(reading, event, what, status == HT_OK ? &trial : NULL);
     return HT_OK;
 }
 
-static enum ht_status tell(struct reading *now, const struct event_row *event,
-                           enum notify_event what, struct ht_error *err)
+/* --- one study --- */
+
+/* The study's best trial by its first goal, if there is one. */
+static enum ht_status find_best(struct reading *reading, struct ht_error *err)
+{
+    if (reading->job->n_metrics == 0)
+        return HT_OK;
+    const enum ht_status status =
+        db_trial_best(reading->reader->db, reading->arena, reading->study.id,
+                      reading->job->metrics[0].maximize, &reading->best, err);
+    return status == HT_NOT_FOUND ? HT_OK : status;
+}
+
+static enum ht_status find_failures(struct reading *reading,
+                                    struct ht_error *err)
+{
+    struct trial_counts counts;
+    struct db *db = reading->reader->db;
+    const enum ht_status status =
+        db_trial_counts(db, reading->study.id, &counts, err);
+    return status == HT_OK
+               ? view_failures_find(db, reading->arena, &reading->study,
+                                    &counts, &reading->failures, err)
+               : status;
+}
+
+static enum ht_status add_deliveries(const struct reading *reading,
+                                     const struct event_row *event,
+                                     enum notify_event what,
+                                     struct ht_error *err)
 {
     enum ht_status status = HT_OK;
-    struct letter letter = {.study = now->study.id,
-                            .event = notify_event_name(what),
-                            .made_ms = clock_wall_ms()};
-    for (size_t i = 0; status == HT_OK && i < now->rules->n; i++) {
-        const struct webhook *webhook = &now->rules->items[i];
-        if (!webhook_wants(webhook, &now->job->notify, what, now->study.name))
+    struct webhook_delivery delivery = {.study = reading->study.id,
+                                        .event = notify_event_name(what),
+                                        .made_ms = clock_wall_ms()};
+    for (size_t i = 0; status == HT_OK && i < reading->rules->n; i++) {
+        const struct webhook *webhook = &reading->rules->items[i];
+        if (!webhook_wants(webhook, &reading->job->notify, what,
+                           reading->study.name))
             continue;
-        letter.webhook = webhook->name;
-        if (letter.body == NULL)
-            status = make_body(now, event, what, &letter.body, err);
+        delivery.webhook = webhook->name;
+        if (delivery.body == NULL)
+            status = make_body(reading, event, what, &delivery.body, err);
         if (status == HT_OK)
-            status = outbox_add(now->all->options.outbox, &letter, err);
+            status =
+                webhook_outbox_add(reading->reader->outbox, &delivery, err);
     }
     return status;
 }
 
-static enum ht_status read_page(struct reading *now, int64_t *mark, bool *more,
-                                struct ht_error *err)
+static enum ht_status read_page(const struct reading *reading, int64_t *mark,
+                                bool *more, struct ht_error *err)
 {
     struct event_list list;
     enum ht_status status =
-        db_event_list(now->all->db, now->arena, now->study.id, *mark,
-                      EVENTS_PAGE, &list, err);
+        db_event_list(reading->reader->db, reading->arena, reading->study.id,
+                      *mark, EVENTS_PAGE, &list, err);
     for (size_t i = 0; status == HT_OK && i < list.n; i++) {
-        const unsigned told =
-            webhook_letter_events(&list.rows[i], now->best.id);
+        const struct event_row *event = &list.rows[i];
+        const unsigned events = meanings_of(event, reading->best.id);
         for (int what = 0; status == HT_OK && what < NOTIFY_EVENTS; what++)
-            if ((told & 1U << what) != 0)
-                status = tell(now, &list.rows[i], (enum notify_event)what, err);
-        *mark = list.rows[i].revision;
+            if ((events & 1U << what) != 0)
+                status = add_deliveries(reading, event, (enum notify_event)what,
+                                        err);
+        *mark = event->revision;
     }
     if (status == HT_OK)
         *more = list.n == EVENTS_PAGE;
     return status;
 }
 
-static enum ht_status read_events(struct reading *now, int64_t study,
+static enum ht_status read_events(struct reading *reading, int64_t study,
                                   bool *more, struct ht_error *err)
 {
-    struct outbox *outbox = now->all->options.outbox;
+    struct db *outbox = reading->reader->outbox;
     int64_t mark;
-    enum ht_status status =
-        db_study_get(now->all->db, now->arena, study, &now->study, err);
+    enum ht_status status = db_study_get(reading->reader->db, reading->arena,
+                                         study, &reading->study, err);
     if (status == HT_NOT_FOUND)
-        return outbox_forget_mark(outbox, study, err);
+        return webhook_outbox_forget_mark(outbox, study, err);
     if (status == HT_OK)
-        status = outbox_mark(outbox, study, &mark, err);
-    if (status != HT_OK || mark >= now->study.revision)
+        status = webhook_outbox_mark(outbox, study, &mark, err);
+    if (status != HT_OK || mark >= reading->study.revision)
         return status;
-    status = vertex_parse(now->arena, now->study.spec, &now->job, err);
+    status =
+        vertex_parse(reading->arena, reading->study.spec, &reading->job, err);
     if (status == HT_OK)
-        status = find_best(now, err);
+        status = find_best(reading, err);
     if (status == HT_OK)
-        status = find_failures(now, err);
+        status = find_failures(reading, err);
     if (status == HT_OK)
-        status = read_page(now, &mark, more, err);
-    return status == HT_OK ? outbox_set_mark(outbox, study, mark, err) : status;
+        status = read_page(reading, &mark, more, err);
+    return status == HT_OK ? webhook_outbox_set_mark(outbox, study, mark, err)
+                           : status;
 }
 
 /* One page of a study's events, in one snapshot. */
-static enum ht_status read_study(struct webhook_reading *reading,
+static enum ht_status read_study(struct webhook_reader *reader,
                                  const struct webhook_rules *rules,
                                  int64_t study, struct ht_error *err)
 {
-    struct reading now = {.all = reading, .rules = rules, .arena = arena_new()};
+    struct reading reading = {
+        .reader = reader, .rules = rules, .arena = arena_new()};
     bool more = false;
-    enum ht_status status = db_begin(reading->db, err);
+    enum ht_status status = db_begin(reader->db, err);
     if (status == HT_OK) {
-        status = read_events(&now, study, &more, err);
-        db_rollback(reading->db);
+        status = read_events(&reading, study, &more, err);
+        db_rollback(reader->db);
     }
     if (more)
-        webhook_news_add(reading->options.news, study);
-    arena_free(now.arena);
+        webhook_reader_note(reader, study);
+    arena_free(reading.arena);
     return status;
 }
 
-/* --- all that is news --- */
-
-static enum ht_status read_some(struct webhook_reading *reading,
-                                const struct webhook_rules *rules, size_t n,
-                                const int64_t studies[], struct ht_error *err)
-{
-    struct outbox *outbox = reading->options.outbox;
-    enum ht_status status = outbox_begin(outbox, err);
-    if (status != HT_OK)
-        return status;
-    for (size_t i = 0; status == HT_OK && i < n; i++)
-        status = read_study(reading, rules, studies[i], err);
-    if (status == HT_OK)
-        status = outbox_commit(outbox, err);
-    if (status != HT_OK)
-        outbox_rollback(outbox);
-    return status;
-}
-
-enum ht_status webhook_reading_take(struct webhook_reading *reading,
-                                    const struct webhook_rules *rules,
-                                    size_t *n, struct ht_error *err)
+enum ht_status webhook_reader_read(struct webhook_reader *reader,
+                                   const struct webhook_rules *rules,
+                                   const atomic_bool *stop, size_t *n,
+                                   struct ht_error *err)
 {
     int64_t *studies;
     enum ht_status status = HT_OK;
-    const size_t all = webhook_news_take(reading->options.news, &studies);
     size_t done = 0;
-    while (done < all && status == HT_OK &&
-           !atomic_load(reading->options.stop)) {
-        const size_t batch =
-            all - done < STUDIES_A_COMMIT ? all - done : STUDIES_A_COMMIT;
-        status = read_some(reading, rules, batch, studies + done, err);
-        done += status == HT_OK ? batch : 0;
+    *n = take_changed(reader, &studies);
+    while (done < *n && status == HT_OK && !atomic_load(stop)) {
+        const size_t left = *n - done;
+        const size_t end =
+            done + (left < STUDIES_A_COMMIT ? left : STUDIES_A_COMMIT);
+        status = db_begin(reader->outbox, err);
+        for (size_t i = done; status == HT_OK && i < end; i++)
+            status = read_study(reader, rules, studies[i], err);
+        status = webhook_outbox_end(reader->outbox, status, err);
+        done = status == HT_OK ? end : done;
     }
-    for (size_t i = done; i < all; i++)
-        webhook_news_add(reading->options.news, studies[i]);
+    for (size_t i = done; i < *n; i++)
+        webhook_reader_note(reader, studies[i]);
     free(studies);
-    *n = all;
     return status;
 }

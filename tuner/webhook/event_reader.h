@@ -1,41 +1,43 @@
-/* event_reader.h - from the log of events to letters.
+/* event_reader.h - from the log of events to deliveries.
  *
  * It follows the events of each study, which are there anyway, from a mark,
- * and leaves a letter for every webhook that wants one. One thread. */
+ * and adds a delivery for every webhook that wants one. One thread, but for
+ * webhook_reader_note(). */
 #ifndef HT_TUNER_WEBHOOK_EVENT_READER_H
 #define HT_TUNER_WEBHOOK_EVENT_READER_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "proto/base/error.h"
-#include "tuner/webhook/changed_studies.h"
+#include "tuner/webhook/config.h"
 #include "tuner/webhook/outbox.h"
-#include "tuner/webhook/rules.h"
 
-struct webhook_reading;
+struct webhook_reader;
 
-struct webhook_reading_options {
-    const char *folder;        /* with hypertune.db */
-    const char *http;          /* our address, for links; borrowed */
-    struct outbox *outbox;     /* borrowed, as the rest is */
-    struct webhook_news *news; /* what is to be read */
-    atomic_bool *stop;         /* true: leave it to the next start */
-};
-enum ht_status
-webhook_reading_open(const struct webhook_reading_options *options,
-                     struct webhook_reading **reading, struct ht_error *err);
-void webhook_reading_close(struct webhook_reading *reading); /* accepts NULL */
+struct webhook_reader *webhook_reader_new(void);
+void webhook_reader_free(struct webhook_reader *reader); /* accepts NULL */
 
-/* Marks each study where it is now: what happened before is told to nobody. */
-enum ht_status webhook_reading_begin(struct webhook_reading *reading,
-                                     struct ht_error *err);
-/* Makes every study news, since nobody listened until now. */
-enum ht_status webhook_reading_resume(struct webhook_reading *reading,
-                                      struct ht_error *err);
+/* The study has a new revision, or is gone. True: no other study has changed
+ * since the last reading, so it is time to wake the thread. Any thread. */
+bool webhook_reader_note(struct webhook_reader *reader, int64_t study);
 
-/* Reads what is news, *n studies. After a failure it is news still. */
-enum ht_status webhook_reading_take(struct webhook_reading *reading,
-                                    const struct webhook_rules *rules,
-                                    size_t *n, struct ht_error *err);
+/* Opens the folder's hypertune.db. `http` is our address, for links; it and
+ * the outbox are borrowed. Does nothing when it is open. */
+enum ht_status webhook_reader_open(struct webhook_reader *reader,
+                                   const char *folder, const char *http,
+                                   struct db *outbox, struct ht_error *err);
+
+/* Notes every study when marks were kept before: *resumed. Else marks each
+ * study where it is now: nothing is sent of what happened before. */
+enum ht_status webhook_reader_start(struct webhook_reader *reader,
+                                    bool *resumed, struct ht_error *err);
+
+/* Reads the studies that have changed, *n; once *stop is true it leaves the
+ * rest to the next start. After a failure they count as changed again. */
+enum ht_status webhook_reader_read(struct webhook_reader *reader,
+                                   const struct webhook_rules *rules,
+                                   const atomic_bool *stop, size_t *n,
+                                   struct ht_error *err);
 
 #endif

@@ -1,12 +1,11 @@
 #include "tuner/webhook/http_post.h"
 
+#include <netinet/in.h>
 #include <stdlib.h>
-#include <sys/socket.h>
+#include <string.h>
 
 #include "proto/base/arena.h"
-#include "proto/base/text.h"
 #include "proto/base/token.h"
-#include "tuner/webhook/allowed_address.h"
 
 enum {
     CONNECT_MS = 5000,
@@ -16,10 +15,98 @@ enum {
 
 struct webhook_post {
     CURL *curl;
+    struct arena *arena; /* of the headers' texts */
     struct curl_slist *headers, *known;
     size_t bytes; /* of the answer, so far */
     bool local, refused;
 };
+
+/* --- addresses --- */
+
+/* IANA's special-purpose registries: what is not to be reached from outside. */
+static const struct {
+    uint32_t network;
+    int bits;
+} closed4[] = {
+    {0x00000000, 8},  /* this network */
+    {0x0a000000, 8},  /* private */
+    {0x64400000, 10}, /* shared by a provider's customers */
+    {0x7f000000, 8},  /* loopback */
+    {0xa9fe0000, 16}, /* link-local, with the clouds' metadata */
+    {0xac100000, 12}, /* private */
+    {0xc0000000, 24}, /* protocol assignments */
+    {0xc0000200, 24}, /* documentation */
+    {0xc0586300, 24}, /* 6to4 relays */
+    {0xc0a80000, 16}, /* private */
+    {0xc6120000, 15}, /* benchmarks */
+    {0xc6336400, 24}, /* documentation */
+    {0xcb007100, 24}, /* documentation */
+    {0xe0000000, 4},  /* multicast */
+    {0xf0000000, 4},  /* reserved, broadcast */
+};
+
+/* Only 2000::/3 is public at all; these parts of it are not. */
+static const struct {
+    uint32_t network; /* the first 32 bits */
+    int bits;
+} closed6[] = {
+    {0x20010000, 23}, /* protocol assignments, Teredo among them */
+    {0x20010db8, 32}, /* documentation */
+    {0x3fff0000, 20}, /* documentation */
+};
+
+static uint32_t bits_of(const unsigned char *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 |
+           (uint32_t)at[2] << 8 | at[3];
+}
+
+static bool is_in(uint32_t address, uint32_t network, int bits)
+{
+    return (address ^ network) >> (32 - bits) == 0;
+}
+
+static bool is_public4(uint32_t address)
+{
+    for (size_t i = 0; i < sizeof closed4 / sizeof *closed4; i++)
+        if (is_in(address, closed4[i].network, closed4[i].bits))
+            return false;
+    return true;
+}
+
+static bool is_public6(const unsigned char address[16])
+{
+    static const unsigned char nat64[12] = {0x00, 0x64, 0xff, 0x9b};
+    const uint32_t first = bits_of(address);
+    if (memcmp(address, nat64, sizeof nat64) == 0)
+        return is_public4(bits_of(address + 12));
+    if (first >> 16 == 0x2002) /* 6to4 */
+        return is_public4(bits_of(address + 2));
+    /* Mapped and compatible addresses are outside of it, too. */
+    if (!is_in(first, 0x20000000, 3))
+        return false;
+    for (size_t i = 0; i < sizeof closed6 / sizeof *closed6; i++)
+        if (is_in(first, closed6[i].network, closed6[i].bits))
+            return false;
+    return true;
+}
+
+bool webhook_address_is_public(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET) {
+        struct sockaddr_in known;
+        memcpy(&known, address, sizeof known);
+        return is_public4(ntohl(known.sin_addr.s_addr));
+    }
+    if (address->sa_family == AF_INET6) {
+        struct sockaddr_in6 known;
+        memcpy(&known, address, sizeof known);
+        return is_public6(known.sin6_addr.s6_addr);
+    }
+    return false;
+}
+
+/* --- the request --- */
 
 static size_t skip(char *data, size_t size, size_t n, void *context)
 {
@@ -36,7 +123,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose,
 {
     struct webhook_post *post = context;
     (void)purpose;
-    if (!post->local && !webhook_target_is_public(&address->addr)) {
+    if (!post->local && !webhook_address_is_public(&address->addr)) {
         post->refused = true;
         return CURL_SOCKET_BAD;
     }
@@ -44,55 +131,38 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose,
                   address->protocol);
 }
 
-static struct curl_slist *add_header(struct curl_slist *list,
-                                     const struct text *line)
+__attribute__((format(printf, 2, 3))) static void
+add_header(struct webhook_post *post, const char *format, ...)
 {
-    struct curl_slist *longer = curl_slist_append(list, line->data);
+    va_list args;
+    va_start(args, format);
+    struct curl_slist *longer = curl_slist_append(
+        post->headers, arena_vprintf(post->arena, format, args));
+    va_end(args);
     if (longer == NULL)
         ht_out_of_memory();
-    return longer;
+    post->headers = longer;
 }
 
-/* The time is signed with the body, so that an old letter cannot be sent
- * again by who saw it. */
-static void add_signature(const struct webhook_post_parts *parts,
-                          struct text *line)
+/* The time is signed with the body, so that nobody who saw a delivery can send
+ * it again later. */
+static void add_headers(struct webhook_post *post,
+                        const struct webhook *webhook,
+                        const struct webhook_delivery *delivery, int64_t time_s)
 {
-    struct text told = {0};
+    add_header(post, "Content-Type: application/json");
+    add_header(post, "X-Hypertune-Event: %s", delivery->event);
+    add_header(post, "X-Hypertune-Delivery: %lld", (long long)delivery->id);
+    add_header(post, "X-Hypertune-Timestamp: %lld", (long long)time_s);
+    if (webhook->secret == NULL)
+        return;
     unsigned char mac[TOKEN_HASH_BYTES];
     char hex[TOKEN_TEXT_BYTES];
-    text_printf(&told, "%lld.%s", (long long)(parts->time_ms / 1000),
-                parts->letter->body);
-    token_hmac(mac, parts->webhook->secret, told.data, told.len);
+    const char *text =
+        arena_printf(post->arena, "%lld.%s", (long long)time_s, delivery->body);
+    token_hmac(mac, webhook->secret, text, strlen(text));
     token_hex(hex, mac);
-    text_printf(line, "X-Hypertune-Signature: sha256=%s", hex);
-    text_free(&told);
-}
-
-static struct curl_slist *make_headers(const struct webhook_post_parts *parts)
-{
-    struct curl_slist *list = NULL;
-    struct text line = {0};
-    text_puts(&line, "Content-Type: application/json");
-    list = add_header(list, &line);
-    text_clear(&line);
-    text_printf(&line, "X-Hypertune-Event: %s", parts->letter->event);
-    list = add_header(list, &line);
-    text_clear(&line);
-    text_printf(&line, "X-Hypertune-Delivery: %lld",
-                (long long)parts->letter->id);
-    list = add_header(list, &line);
-    text_clear(&line);
-    text_printf(&line, "X-Hypertune-Timestamp: %lld",
-                (long long)(parts->time_ms / 1000));
-    list = add_header(list, &line);
-    if (parts->webhook->secret != NULL) {
-        text_clear(&line);
-        add_signature(parts, &line);
-        list = add_header(list, &line);
-    }
-    text_free(&line);
-    return list;
+    add_header(post, "X-Hypertune-Signature: sha256=%s", hex);
 }
 
 /* No connection is used again: it was checked for the webhook that opened
@@ -118,21 +188,24 @@ static void set_rules(struct webhook_post *post)
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, post);
 }
 
-struct webhook_post *webhook_post_new(const struct webhook_post_parts *parts)
+struct webhook_post *webhook_post_new(const struct webhook *webhook,
+                                      const struct webhook_delivery *delivery,
+                                      int64_t time_ms, const char *resolve)
 {
     struct webhook_post *post = ht_xcalloc(1, sizeof *post);
-    post->local = parts->webhook->local;
+    post->arena = arena_new();
+    post->local = webhook->local;
     post->curl = curl_easy_init();
     if (post->curl == NULL)
         ht_out_of_memory();
-    post->headers = make_headers(parts);
-    if (parts->resolve != NULL)
-        post->known = curl_slist_append(NULL, parts->resolve);
+    add_headers(post, webhook, delivery, time_ms / 1000);
+    if (resolve != NULL)
+        post->known = curl_slist_append(NULL, resolve);
     set_rules(post);
-    curl_easy_setopt(post->curl, CURLOPT_URL, parts->webhook->url);
+    curl_easy_setopt(post->curl, CURLOPT_URL, webhook->url);
     curl_easy_setopt(post->curl, CURLOPT_USERAGENT, "hypertune/" HT_VERSION);
     curl_easy_setopt(post->curl, CURLOPT_HTTPHEADER, post->headers);
-    curl_easy_setopt(post->curl, CURLOPT_POSTFIELDS, parts->letter->body);
+    curl_easy_setopt(post->curl, CURLOPT_POSTFIELDS, delivery->body);
     curl_easy_setopt(post->curl, CURLOPT_RESOLVE, post->known);
     return post;
 }
@@ -149,6 +222,7 @@ void webhook_post_free(struct webhook_post *post)
     curl_easy_cleanup(post->curl);
     curl_slist_free_all(post->headers);
     curl_slist_free_all(post->known);
+    arena_free(post->arena);
     free(post);
 }
 

@@ -1,15 +1,8 @@
 #include "tuner/webhook/outbox.h"
 
-#include <stdlib.h>
-
-#include "proto/base/text.h"
 #include "proto/doc/json.h"
 #include "tuner/db/file.h"
 #include "tuner/db/internal.h"
-
-struct outbox {
-    struct db *db;
-};
 
 /* --- the file --- */
 
@@ -54,237 +47,187 @@ static const struct db_kind kind = {
                "PRAGMA trusted_schema=OFF;",
 };
 
-enum ht_status outbox_open(const char *path, struct outbox **outbox,
-                           struct ht_error *err)
+enum ht_status webhook_outbox_open(const char *path, struct db **outbox,
+                                   struct ht_error *err)
 {
-    struct db *db;
-    const enum ht_status status = db_file_open(path, true, &kind, &db, err);
+    return db_file_open(path, true, &kind, outbox, err);
+}
+
+enum ht_status webhook_outbox_end(struct db *outbox, enum ht_status status,
+                                  struct ht_error *err)
+{
+    if (status == HT_OK)
+        status = db_commit(outbox, err);
     if (status != HT_OK)
-        return status;
-    *outbox = ht_xcalloc(1, sizeof **outbox);
-    (*outbox)->db = db;
-    return HT_OK;
-}
-
-void outbox_close(struct outbox *outbox)
-{
-    if (outbox != NULL)
-        db_close(outbox->db);
-    free(outbox);
-}
-
-enum ht_status outbox_begin(struct outbox *outbox, struct ht_error *err)
-{
-    return db_begin(outbox->db, err);
-}
-
-enum ht_status outbox_commit(struct outbox *outbox, struct ht_error *err)
-{
-    return db_commit(outbox->db, err);
-}
-
-void outbox_rollback(struct outbox *outbox)
-{
-    db_rollback(outbox->db);
+        db_rollback(outbox);
+    return status;
 }
 
 /* --- marks --- */
 
-enum ht_status outbox_mark(struct outbox *outbox, int64_t study,
-                           int64_t *revision, struct ht_error *err)
+enum ht_status webhook_outbox_mark(struct db *outbox, int64_t study,
+                                   int64_t *revision, struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    const enum ht_status status =
-        db_query(outbox->db, &stmt, err,
-                 "SELECT revision FROM marks WHERE study=?", "i", study);
-    return status == HT_OK ? db_integer(outbox->db, stmt, 0, revision, err)
-                           : status;
+    return db_ask_integer(outbox, revision, err,
+                          "SELECT revision FROM marks WHERE study=?", "i",
+                          study);
 }
 
-enum ht_status outbox_set_mark(struct outbox *outbox, int64_t study,
-                               int64_t revision, struct ht_error *err)
+enum ht_status webhook_outbox_set_mark(struct db *outbox, int64_t study,
+                                       int64_t revision, struct ht_error *err)
 {
-    return db_run(outbox->db, err,
+    return db_run(outbox, err,
                   "INSERT OR REPLACE INTO marks(study, revision) VALUES(?, ?)",
                   "ii", study, revision);
 }
 
-enum ht_status outbox_is_begun(struct outbox *outbox, bool *begun,
-                               struct ht_error *err)
+enum ht_status webhook_outbox_forget_mark(struct db *outbox, int64_t study,
+                                          struct ht_error *err)
 {
-    int64_t mark;
-    const enum ht_status status = outbox_mark(outbox, 0, &mark, err);
-    if (status == HT_OK)
-        *begun = mark != 0;
-    return status;
+    return db_run(outbox, err, "DELETE FROM marks WHERE study=?", "i", study);
 }
 
-enum ht_status outbox_set_begun(struct outbox *outbox, bool begun,
-                                struct ht_error *err)
-{
-    if (begun)
-        return outbox_set_mark(outbox, 0, 1, err);
-    enum ht_status status = db_run(outbox->db, err, "DELETE FROM marks", "");
-    return status == HT_OK ? outbox_keep(outbox, 0, NULL, err) : status;
-}
+/* --- deliveries --- */
 
-enum ht_status outbox_forget_mark(struct outbox *outbox, int64_t study,
+enum ht_status webhook_outbox_add(struct db *outbox,
+                                  const struct webhook_delivery *delivery,
                                   struct ht_error *err)
 {
-    return db_run(outbox->db, err, "DELETE FROM marks WHERE study=?", "i",
-                  study);
-}
-
-/* --- letters --- */
-
-enum ht_status outbox_add(struct outbox *outbox, const struct letter *letter,
-                          struct ht_error *err)
-{
-    return db_run(outbox->db, err,
+    return db_run(outbox, err,
                   "INSERT INTO letters(study, webhook, event, body, made_ms)"
                   " VALUES(?, ?, ?, ?, ?)",
-                  "isssi", letter->study, letter->webhook, letter->event,
-                  letter->body, letter->made_ms);
+                  "isssi", delivery->study, delivery->webhook, delivery->event,
+                  delivery->body, delivery->made_ms);
 }
 
-enum ht_status outbox_first(struct outbox *outbox, struct arena *arena,
-                            const char *webhook, struct letter *letter,
-                            struct ht_error *err)
+enum ht_status webhook_outbox_first(struct db *outbox, struct arena *arena,
+                                    const char *webhook,
+                                    struct webhook_delivery *delivery,
+                                    struct ht_error *err)
 {
     sqlite3_stmt *stmt;
-    bool row;
     enum ht_status status =
-        db_query(outbox->db, &stmt, err,
+        db_query(outbox, &stmt, err,
                  "SELECT id, study, webhook, event, body, made_ms FROM letters"
                  " WHERE webhook=? ORDER BY id LIMIT 1",
                  "s", webhook);
     if (status == HT_OK)
-        status = db_step(outbox->db, stmt, &row, err);
+        status = db_first(outbox, stmt, err, "no delivery waits");
     if (status != HT_OK)
         return status;
-    if (!row)
-        return ht_fail(err, HT_NOT_FOUND, "no letter waits");
-    *letter = (struct letter){.id = sqlite3_column_int64(stmt, 0),
-                              .study = sqlite3_column_int64(stmt, 1),
-                              .webhook = db_column_text(arena, stmt, 2),
-                              .event = db_column_text(arena, stmt, 3),
-                              .body = db_column_text(arena, stmt, 4),
-                              .made_ms = sqlite3_column_int64(stmt, 5)};
+    *delivery =
+        (struct webhook_delivery){.id = sqlite3_column_int64(stmt, 0),
+                                  .study = sqlite3_column_int64(stmt, 1),
+                                  .webhook = db_column_text(arena, stmt, 2),
+                                  .event = db_column_text(arena, stmt, 3),
+                                  .body = db_column_text(arena, stmt, 4),
+                                  .made_ms = sqlite3_column_int64(stmt, 5)};
     db_done(stmt);
     return HT_OK;
 }
 
-enum ht_status outbox_remove(struct outbox *outbox, int64_t id,
-                             struct ht_error *err)
+enum ht_status webhook_outbox_remove(struct db *outbox, int64_t id,
+                                     struct ht_error *err)
 {
-    return db_run(outbox->db, err, "DELETE FROM letters WHERE id=?", "i", id);
+    return db_run(outbox, err, "DELETE FROM letters WHERE id=?", "i", id);
 }
 
-static enum ht_status read_losses(struct outbox *outbox, struct arena *arena,
-                                  sqlite3_stmt *stmt, struct loss_list *lost,
-                                  struct ht_error *err)
+static void read_dropped(sqlite3_stmt *stmt, struct arena *arena, void *row)
 {
-    struct loss_list found = {0};
-    bool row = true;
-    enum ht_status status;
-    while ((status = db_step(outbox->db, stmt, &row, err)) == HT_OK && row) {
-        found.items = db_grow(arena, found.items, found.n, sizeof *found.items);
-        found.items[found.n++] = (struct loss){sqlite3_column_int64(stmt, 0),
-                                               sqlite3_column_int64(stmt, 1)};
-    }
-    if (status == HT_OK)
-        *lost = found;
-    return status;
+    (void)arena;
+    *(struct webhook_dropped *)row = (struct webhook_dropped){
+        sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1)};
 }
 
 #define DROPPED                                                                \
-    "FROM letters WHERE webhook=?1 AND (made_ms<?2 OR id<=(SELECT id FROM "    \
-    "letters WHERE webhook=?1 ORDER BY id DESC LIMIT 1 OFFSET ?3)) "
+    "FROM letters WHERE webhook=?1 AND (id=?2 OR made_ms<?3 OR id<=(SELECT "   \
+    "id FROM letters WHERE webhook=?1 ORDER BY id DESC LIMIT 1 OFFSET ?4)) "
 
-enum ht_status outbox_drop(struct outbox *outbox, struct arena *arena,
-                           const struct overdue *which, struct loss_list *lost,
-                           struct ht_error *err)
+enum ht_status webhook_outbox_drop(struct db *outbox, struct arena *arena,
+                                   const struct webhook_overdue *which,
+                                   struct webhook_dropped_list *dropped,
+                                   struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    struct loss_list found;
-    enum ht_status status = db_query(
-        outbox->db, &stmt, err,
+    struct db_rows found = {.arena = arena,
+                            .size = sizeof(struct webhook_dropped),
+                            .read = read_dropped};
+    enum ht_status status = db_ask_rows(
+        outbox, &found, err,
         "SELECT study, count(*) " DROPPED "GROUP BY study ORDER BY study",
-        "sii", which->webhook, which->before_ms, which->most);
-    if (status == HT_OK)
-        status = read_losses(outbox, arena, stmt, &found, err);
+        "siii", which->webhook, which->refused, which->before_ms, which->most);
     if (status == HT_OK && found.n > 0)
-        status = db_run(outbox->db, err, "DELETE " DROPPED, "sii",
-                        which->webhook, which->before_ms, which->most);
+        status = db_run(outbox, err, "DELETE " DROPPED, "siii", which->webhook,
+                        which->refused, which->before_ms, which->most);
     if (status == HT_OK)
-        *lost = found;
+        *dropped = (struct webhook_dropped_list){found.n, found.items};
     return status;
 }
 
-/* --- receivers --- */
+/* --- webhooks --- */
 
-enum ht_status outbox_receiver(struct outbox *outbox, struct arena *arena,
-                               const char *webhook, struct receiver *receiver,
-                               struct ht_error *err)
+enum ht_status webhook_outbox_row(struct db *outbox, struct arena *arena,
+                                  const char *name, struct webhook_row *row,
+                                  struct ht_error *err)
 {
     sqlite3_stmt *stmt;
-    bool row;
-    struct receiver found = {.webhook = webhook, .why = ""};
     enum ht_status status = db_query(
-        outbox->db, &stmt, err,
-        "SELECT given_up, failures, taken_ms, failed_ms, why FROM receivers"
-        " WHERE webhook=?",
-        "s", webhook);
+        outbox, &stmt, err,
+        "SELECT (SELECT count(*) FROM letters WHERE webhook=?1), given_up,"
+        " failures, taken_ms, failed_ms, coalesce(why, '')"
+        " FROM (SELECT 1) LEFT JOIN receivers ON webhook=?1",
+        "s", name);
     if (status == HT_OK)
-        status = db_step(outbox->db, stmt, &row, err);
-    if (status == HT_OK && row) {
-        found.given_up = sqlite3_column_int64(stmt, 0);
-        found.failures = sqlite3_column_int64(stmt, 1);
-        found.taken_ms = sqlite3_column_int64(stmt, 2);
-        found.failed_ms = sqlite3_column_int64(stmt, 3);
-        found.why = db_column_text(arena, stmt, 4);
-        db_done(stmt);
-    }
-    if (status == HT_OK)
-        status = db_query(outbox->db, &stmt, err,
-                          "SELECT count(*) FROM letters WHERE webhook=?", "s",
-                          webhook);
-    if (status == HT_OK)
-        status = db_integer(outbox->db, stmt, 0, &found.pending, err);
-    if (status == HT_OK)
-        *receiver = found;
-    return status;
+        status = db_first(outbox, stmt, err, "");
+    if (status != HT_OK)
+        return status;
+    *row = (struct webhook_row){.name = name,
+                                .pending = sqlite3_column_int64(stmt, 0),
+                                .given_up = sqlite3_column_int64(stmt, 1),
+                                .failures = sqlite3_column_int64(stmt, 2),
+                                .taken_ms = sqlite3_column_int64(stmt, 3),
+                                .failed_ms = sqlite3_column_int64(stmt, 4),
+                                .why = db_column_text(arena, stmt, 5)};
+    db_done(stmt);
+    return HT_OK;
 }
 
-enum ht_status outbox_save_receiver(struct outbox *outbox,
-                                    const struct receiver *receiver,
-                                    struct ht_error *err)
+enum ht_status webhook_outbox_save_row(struct db *outbox,
+                                       const struct webhook_row *row,
+                                       struct ht_error *err)
 {
     return db_run(
-        outbox->db, err,
+        outbox, err,
         "INSERT OR REPLACE INTO receivers(webhook, given_up, failures,"
         " taken_ms, failed_ms, why) VALUES(?, ?, ?, ?, ?, ?)",
-        "siiiis", receiver->webhook, receiver->given_up, receiver->failures,
-        receiver->taken_ms, receiver->failed_ms, receiver->why);
+        "siiiis", row->name, row->given_up, row->failures, row->taken_ms,
+        row->failed_ms, row->why);
 }
 
-enum ht_status outbox_keep(struct outbox *outbox, size_t n,
-                           const char *const webhooks[], struct ht_error *err)
+enum ht_status webhook_outbox_keep(struct db *outbox,
+                                   const struct webhook_rules *rules,
+                                   struct ht_error *err)
 {
+    static const char *const others[] = {
+        "DELETE FROM letters WHERE webhook NOT IN"
+        " (SELECT value FROM json_each(?))",
+        "DELETE FROM receivers WHERE webhook NOT IN"
+        " (SELECT value FROM json_each(?))"};
     struct text kept = {0};
+    enum ht_status status = HT_OK;
     cJSON *names = cJSON_CreateArray();
-    for (size_t i = 0; i < n; i++)
-        json_push_string(names, webhooks[i]);
+    for (size_t i = 0; i < rules->n; i++)
+        json_push_string(names, rules->items[i].name);
     json_print(names, &kept);
-    enum ht_status status = db_run(outbox->db, err,
-                                   "DELETE FROM letters WHERE webhook NOT IN"
-                                   " (SELECT value FROM json_each(?))",
-                                   "s", kept.data);
-    if (status == HT_OK)
-        status = db_run(outbox->db, err,
-                        "DELETE FROM receivers WHERE webhook NOT IN"
-                        " (SELECT value FROM json_each(?))",
-                        "s", kept.data);
+    for (size_t i = 0; status == HT_OK && i < 2; i++)
+        status = db_run(outbox, err, others[i], "s", kept.data);
     text_free(&kept);
     return status;
+}
+
+enum ht_status webhook_outbox_clear(struct db *outbox, struct ht_error *err)
+{
+    return db_exec(outbox,
+                   "DELETE FROM marks; DELETE FROM letters;"
+                   "DELETE FROM receivers;",
+                   err);
 }

@@ -7,15 +7,10 @@
 #include <curl/curl.h>
 
 #include "proto/base/clock.h"
-#include "proto/base/limits.h"
-#include "proto/base/text.h"
 #include "tuner/base/log.h"
 #include "tuner/base/webhook_board.h"
-#include "tuner/webhook/changed_studies.h"
-#include "tuner/webhook/config_file.h"
-#include "tuner/webhook/delivery.h"
 #include "tuner/webhook/event_reader.h"
-#include "tuner/webhook/outbox.h"
+#include "tuner/webhook/sender.h"
 
 enum {
     LOOK_MS = 1000,  /* between two looks at the file */
@@ -24,32 +19,30 @@ enum {
 };
 
 struct webhooks {
-    struct webhooks_options options;
     char *folder;
+    const char *http;
+    struct core *core;
     pthread_t thread;
     bool running;
     atomic_bool stopping;
-    atomic_bool active; /* there are webhooks, so that news is wanted */
-    struct webhook_news *news;
+    atomic_bool active; /* there are webhooks, so that changes count */
     struct webhook_board *board;
+    struct webhook_reader *reader;
+    struct webhook_sender *sender;
 
     /* the thread's own */
-    struct webhook_file *file;
-    struct webhook_delivery *delivery;
-    struct outbox *outbox;           /* NULL: not needed yet */
-    struct webhook_reading *reading; /* the same */
-    bool fresh;                      /* the delivery has the rules in force */
-    int64_t look_ms, read_ms;        /* no look, no reading before; monotonic */
-    int64_t again_ms;                /* nothing at all, after a failure */
+    struct webhook_config config;
+    struct db *outbox;        /* NULL: not needed yet */
+    bool fresh;               /* the sender has the rules in force */
+    int64_t look_ms, read_ms; /* no look, no reading before; monotonic */
+    int64_t again_ms;         /* nothing at all, after a failure */
 };
-
-/* --- news --- */
 
 void webhooks_note(struct webhooks *webhooks, int64_t study)
 {
     if (atomic_load(&webhooks->active) &&
-        webhook_news_add(webhooks->news, study))
-        webhook_delivery_wake(webhooks->delivery);
+        webhook_reader_note(webhooks->reader, study))
+        webhook_sender_wake(webhooks->sender);
 }
 
 struct webhook_board *webhooks_board(struct webhooks *webhooks)
@@ -66,62 +59,45 @@ static enum ht_status open_files(struct webhooks *webhooks,
     enum ht_status status = HT_OK;
     text_printf(&path, "%s/webhooks.db", webhooks->folder);
     if (webhooks->outbox == NULL)
-        status = outbox_open(path.data, &webhooks->outbox, err);
+        status = webhook_outbox_open(path.data, &webhooks->outbox, err);
     text_free(&path);
-    if (status != HT_OK || webhooks->reading != NULL)
-        return status;
-    return webhook_reading_open(
-        &(struct webhook_reading_options){.folder = webhooks->folder,
-                                          .http = webhooks->options.http,
-                                          .outbox = webhooks->outbox,
-                                          .news = webhooks->news,
-                                          .stop = &webhooks->stopping},
-        &webhooks->reading, err);
+    return status == HT_OK
+               ? webhook_reader_open(webhooks->reader, webhooks->folder,
+                                     webhooks->http, webhooks->outbox, err)
+               : status;
 }
 
-/* From no webhook to some. */
+/* From no webhook to some. What changes from here on is noted, too. */
 static enum ht_status switch_on(struct webhooks *webhooks, struct ht_error *err)
 {
-    bool begun;
+    bool resumed;
     enum ht_status status = open_files(webhooks, err);
-    if (status == HT_OK)
-        status = outbox_is_begun(webhooks->outbox, &begun, err);
     if (status != HT_OK)
         return status;
     atomic_store(&webhooks->active, true);
-    status = begun ? webhook_reading_resume(webhooks->reading, err)
-                   : webhook_reading_begin(webhooks->reading, err);
+    status = webhook_reader_start(webhooks->reader, &resumed, err);
     if (status == HT_OK)
-        log_event(LOG_INFO, "webhooks.begun", "resumed=%d", (int)begun);
+        log_event(LOG_INFO, "webhooks.begun", "resumed=%d", (int)resumed);
     else
         atomic_store(&webhooks->active, false);
     return status;
 }
 
-static enum ht_status switch_off(struct webhooks *webhooks,
-                                 struct ht_error *err)
-{
-    atomic_store(&webhooks->active, false);
-    return outbox_set_begun(webhooks->outbox, false, err);
-}
-
 static enum ht_status follow_file(struct webhooks *webhooks,
                                   struct ht_error *err)
 {
-    const struct webhook_rules *rules = webhook_file_rules(webhooks->file);
+    const struct webhook_rules *rules = &webhooks->config.rules;
     const bool active = atomic_load(&webhooks->active);
     enum ht_status status = HT_OK;
     if (rules->n > 0 && !active)
         status = switch_on(webhooks, err);
-    else if (rules->n == 0 && active)
-        status = switch_off(webhooks, err);
+    if (rules->n == 0 && active) {
+        atomic_store(&webhooks->active, false);
+        status = webhook_outbox_clear(webhooks->outbox, err);
+    }
     if (status == HT_OK && rules->n > 0)
-        status = webhook_delivery_set(
-            webhooks->delivery,
-            &(struct webhook_delivery_parts){.rules = rules,
-                                             .outbox = webhooks->outbox,
-                                             .core = webhooks->options.core},
-            err);
+        status = webhook_sender_set(webhooks->sender, rules, webhooks->outbox,
+                                    webhooks->core, err);
     webhooks->fresh = status == HT_OK;
     return status;
 }
@@ -130,25 +106,33 @@ static enum ht_status follow_file(struct webhooks *webhooks,
 
 static enum ht_status show(struct webhooks *webhooks, struct ht_error *err)
 {
-    const struct webhook_rules *rules = webhook_file_rules(webhooks->file);
+    const struct webhook_config *config = &webhooks->config;
     struct arena *arena = arena_new();
-    struct receiver *receivers =
-        arena_alloc(arena, rules->n + 1, sizeof *receivers);
+    struct webhook_rows rows = {
+        .n = config->rules.n,
+        .items = arena_alloc(arena, config->rules.n + 1, sizeof *rows.items),
+        .complaint = config->wrong.status != HT_OK ? config->wrong.text : NULL};
     enum ht_status status = HT_OK;
-    for (size_t i = 0; status == HT_OK && i < rules->n; i++)
-        status = outbox_receiver(webhooks->outbox, arena, rules->items[i].name,
-                                 &receivers[i], err);
+    for (size_t i = 0; status == HT_OK && i < rows.n; i++) {
+        const struct webhook *webhook = &config->rules.items[i];
+        struct webhook_row row = {.name = webhook->name, .why = ""};
+        if (webhooks->outbox != NULL)
+            status = webhook_outbox_row(webhooks->outbox, arena, webhook->name,
+                                        &row, err);
+        row.studies = webhook->studies;
+        row.on = webhook->on;
+        rows.items[i] = row;
+    }
     if (status == HT_OK)
-        webhook_board_set(webhooks->board, rules, receivers,
-                          webhook_file_complaint(webhooks->file));
+        webhook_board_set(webhooks->board, &rows);
     arena_free(arena);
     return status;
 }
 
 static enum ht_status look(struct webhooks *webhooks, struct ht_error *err)
 {
-    if (webhook_file_look(webhooks->file)) {
-        webhook_delivery_clear(webhooks->delivery);
+    if (webhook_config_look(&webhooks->config)) {
+        webhook_sender_clear(webhooks->sender);
         webhooks->fresh = false;
     }
     webhooks->look_ms = clock_monotonic_ms() + LOOK_MS;
@@ -157,25 +141,19 @@ static enum ht_status look(struct webhooks *webhooks, struct ht_error *err)
     return status == HT_OK ? show(webhooks, err) : status;
 }
 
-static enum ht_status read_news(struct webhooks *webhooks, struct ht_error *err)
+static enum ht_status read_changed(struct webhooks *webhooks,
+                                   struct ht_error *err)
 {
     size_t n;
     if (!atomic_load(&webhooks->active) ||
         clock_monotonic_ms() < webhooks->read_ms)
         return HT_OK;
-    const enum ht_status status = webhook_reading_take(
-        webhooks->reading, webhook_file_rules(webhooks->file), &n, err);
+    const enum ht_status status =
+        webhook_reader_read(webhooks->reader, &webhooks->config.rules,
+                            &webhooks->stopping, &n, err);
     if (n > 0)
         webhooks->read_ms = clock_monotonic_ms() + READ_MS;
     return status;
-}
-
-/* Makes *pause_ms end at a moment that is still to come. */
-static void shorten(int64_t *pause_ms, int64_t until_ms)
-{
-    const int64_t left_ms = until_ms - clock_monotonic_ms();
-    if (left_ms > 0 && left_ms < *pause_ms)
-        *pause_ms = left_ms;
 }
 
 static enum ht_status work(struct webhooks *webhooks, int64_t *pause_ms,
@@ -185,10 +163,18 @@ static enum ht_status work(struct webhooks *webhooks, int64_t *pause_ms,
     if (clock_monotonic_ms() >= webhooks->look_ms)
         status = look(webhooks, err);
     if (status == HT_OK)
-        status = read_news(webhooks, err);
+        status = read_changed(webhooks, err);
     if (status == HT_OK)
-        status = webhook_delivery_send(webhooks->delivery, pause_ms, err);
+        status = webhook_sender_send(webhooks->sender, pause_ms, err);
     return status;
+}
+
+/* Makes *pause_ms end at a moment that is still to come. */
+static void shorten(int64_t *pause_ms, int64_t until_ms)
+{
+    const int64_t left_ms = until_ms - clock_monotonic_ms();
+    if (left_ms > 0 && left_ms < *pause_ms)
+        *pause_ms = left_ms;
 }
 
 static void note_failure(struct webhooks *webhooks, const struct ht_error *err)
@@ -209,7 +195,7 @@ static void *run(void *argument)
         shorten(&pause_ms, webhooks->look_ms);
         shorten(&pause_ms, webhooks->read_ms);
         shorten(&pause_ms, webhooks->again_ms);
-        if (webhook_delivery_wait(webhooks->delivery, pause_ms, &err) != HT_OK)
+        if (webhook_sender_wait(webhooks->sender, pause_ms, &err) != HT_OK)
             note_failure(webhooks, &err);
     }
     return NULL;
@@ -221,31 +207,26 @@ struct webhooks *webhooks_new(void)
 {
     struct webhooks *webhooks = ht_xcalloc(1, sizeof *webhooks);
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    webhooks->news = webhook_news_new();
     webhooks->board = webhook_board_new();
-    webhooks->delivery = webhook_delivery_new();
+    webhooks->reader = webhook_reader_new();
+    webhooks->sender = webhook_sender_new();
     return webhooks;
 }
 
-/* Who submits a spec at once is told of the webhooks that there are. */
-static void show_names(struct webhooks *webhooks)
-{
-    struct receiver receivers[HT_MAX_WEBHOOKS] = {0};
-    for (size_t i = 0; i < HT_MAX_WEBHOOKS; i++)
-        receivers[i].why = "";
-    webhook_file_look(webhooks->file);
-    webhook_board_set(webhooks->board, webhook_file_rules(webhooks->file),
-                      receivers, webhook_file_complaint(webhooks->file));
-}
-
-enum ht_status webhooks_start(struct webhooks *webhooks,
-                              const struct webhooks_options *options,
+/* The file is looked at before the thread runs: a spec that is submitted at
+ * once may name what it has. */
+enum ht_status webhooks_start(struct webhooks *webhooks, const char *folder,
+                              const char *http, struct core *core,
                               struct ht_error *err)
 {
-    webhooks->options = *options;
-    webhooks->folder = ht_xstrdup(options->folder);
-    webhooks->file = webhook_file_new(webhooks->folder);
-    show_names(webhooks);
+    webhooks->folder = ht_xstrdup(folder);
+    webhooks->http = http;
+    webhooks->core = core;
+    webhook_config_init(&webhooks->config, webhooks->folder);
+    webhook_config_look(&webhooks->config);
+    const enum ht_status status = show(webhooks, err);
+    if (status != HT_OK)
+        return status;
     const int code = pthread_create(&webhooks->thread, NULL, run, webhooks);
     webhooks->running = code == 0;
     return code == 0
@@ -256,7 +237,7 @@ enum ht_status webhooks_start(struct webhooks *webhooks,
 void webhooks_stop(struct webhooks *webhooks)
 {
     atomic_store(&webhooks->stopping, true);
-    webhook_delivery_wake(webhooks->delivery);
+    webhook_sender_wake(webhooks->sender);
     if (webhooks->running)
         pthread_join(webhooks->thread, NULL);
     webhooks->running = false;
@@ -266,12 +247,11 @@ void webhooks_free(struct webhooks *webhooks)
 {
     if (webhooks == NULL)
         return;
-    webhook_delivery_free(webhooks->delivery);
-    webhook_reading_close(webhooks->reading);
-    outbox_close(webhooks->outbox);
-    webhook_file_free(webhooks->file);
+    webhook_sender_free(webhooks->sender);
+    webhook_reader_free(webhooks->reader);
+    db_close(webhooks->outbox);
+    webhook_config_fini(&webhooks->config);
     webhook_board_free(webhooks->board);
-    webhook_news_free(webhooks->news);
     free(webhooks->folder);
     free(webhooks);
 }

@@ -5,7 +5,7 @@
 #include <curl/curl.h>
 
 #include "tests/check.h"
-#include "tuner/webhook/allowed_address.h"
+#include "tuner/webhook/config.h"
 #include "tuner/webhook/http_post.h"
 
 #define CHECK_ABOUT(condition, what)                                           \
@@ -20,10 +20,10 @@ static bool is_public(const char *text)
     struct sockaddr_in four = {.sin_family = AF_INET};
     struct sockaddr_in6 six = {.sin6_family = AF_INET6};
     if (inet_pton(AF_INET, text, &four.sin_addr) == 1)
-        return webhook_target_is_public((const struct sockaddr *)&four);
+        return webhook_address_is_public((const struct sockaddr *)&four);
     if (inet_pton(AF_INET6, text, &six.sin6_addr) != 1)
         return false;
-    return webhook_target_is_public((const struct sockaddr *)&six);
+    return webhook_address_is_public((const struct sockaddr *)&six);
 }
 
 static void only_public_addresses_are_public(void)
@@ -79,12 +79,13 @@ static enum ht_status post(const char *url, const char *resolve,
                            struct ht_error *err)
 {
     const struct webhook webhook = {.url = url};
-    const struct letter letter = {.event = "study.ended", .body = "{}"};
-    enum ht_status status = webhook_target_check(url, false, err);
+    const struct webhook_delivery delivery = {.event = "study.ended",
+                                              .body = "{}"};
+    enum ht_status status = webhook_url_check(url, false, err);
     if (status != HT_OK)
         return status;
-    struct webhook_post *sent = webhook_post_new(&(struct webhook_post_parts){
-        .webhook = &webhook, .letter = &letter, .resolve = resolve});
+    struct webhook_post *sent =
+        webhook_post_new(&webhook, &delivery, 0, resolve);
     const CURLcode code = curl_easy_perform(webhook_post_handle(sent));
     status = webhook_post_judge(sent, code, err);
     webhook_post_free(sent);

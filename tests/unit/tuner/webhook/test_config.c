@@ -9,8 +9,7 @@
 #include "proto/doc/json.h"
 #include "tests/check.h"
 #include "tuner/base/webhook_board.h"
-#include "tuner/webhook/config_file.h"
-#include "tuner/webhook/rules.h"
+#include "tuner/webhook/config.h"
 
 static struct arena *arena;
 static char folder[] = "/tmp/ht-webhooks-XXXXXX";
@@ -162,38 +161,39 @@ static void a_secret_may_stand_in_a_file_of_its_own(void)
                  "line 2: [0].secret: there is [0].secretFile already");
 }
 
-static const char *secret_of(const struct webhook_file *file)
+static const char *secret_of(const struct webhook_config *config)
 {
-    const struct webhook_rules *rules = webhook_file_rules(file);
-    return rules->n == 1 ? rules->items[0].secret : "?";
+    return config->rules.n == 1 ? config->rules.items[0].secret : "?";
 }
 
 static void the_file_is_in_force_until_a_good_one_takes_its_place(void)
 {
-    struct webhook_file *file = webhook_file_new(folder);
-    CHECK(!webhook_file_look(file) && webhook_file_rules(file)->n == 0);
+    struct webhook_config config;
+    webhook_config_init(&config, folder);
+    CHECK(!webhook_config_look(&config) && config.rules.n == 0);
     write_file("key", 0600, "one");
     write_file("webhooks.json", 0600,
                "[{" URL ENDED ",\"secretFile\":\"key\"}]");
-    CHECK(webhook_file_look(file));
-    CHECK_TEXT(secret_of(file), "one");
-    CHECK(!webhook_file_look(file));
+    CHECK(webhook_config_look(&config));
+    CHECK_TEXT(secret_of(&config), "one");
+    CHECK(!webhook_config_look(&config));
     write_file("key", 0600, "two"); /* as long, and within one tick */
-    CHECK(webhook_file_look(file));
-    CHECK_TEXT(secret_of(file), "two");
+    CHECK(webhook_config_look(&config));
+    CHECK_TEXT(secret_of(&config), "two");
     write_file("webhooks.json", 0600, "[{");
-    CHECK(!webhook_file_look(file));
-    CHECK_TEXT(secret_of(file), "two");
-    CHECK(webhook_file_complaint(file) != NULL);
+    CHECK(!webhook_config_look(&config));
+    CHECK_TEXT(secret_of(&config), "two");
+    CHECK(config.wrong.status != HT_OK);
     write_file("webhooks.json", 0600,
                "[{" URL ENDED ",\"secretFile\":\"key\"}]");
-    webhook_file_look(file);
-    CHECK(webhook_file_complaint(file) == NULL);
+    webhook_config_look(&config);
+    CHECK(config.wrong.status == HT_OK);
     unlink(path_of("webhooks.json"));
-    CHECK(!webhook_file_look(file)); /* an editor may be about to write it */
-    CHECK_TEXT(secret_of(file), "two");
-    CHECK(webhook_file_look(file) && webhook_file_rules(file)->n == 0);
-    webhook_file_free(file);
+    /* An editor may be about to write it. */
+    CHECK(!webhook_config_look(&config));
+    CHECK_TEXT(secret_of(&config), "two");
+    CHECK(webhook_config_look(&config) && config.rules.n == 0);
+    webhook_config_fini(&config);
 }
 
 /* --- what specs name --- */
@@ -218,19 +218,21 @@ static const char *complaint_of(struct webhook_board *board,
 
 static void a_webhook_that_is_not_there_is_refused_with_the_nearest(void)
 {
-    static const char file[] =
-        "[{\"name\":\"chat\"," URL "\"studies\":\"nightly-*\"," ENDED
-        "},{\"name\":\"pager\"," URL ENDED "}]";
-    struct webhook_rules rules = {0};
-    const struct receiver receivers[2] = {{.why = ""}, {.why = ""}};
+    struct webhook_row rows[] = {{.name = "chat",
+                                  .studies = "nightly-*",
+                                  .on = 1U << NOTIFY_STUDY_ENDED,
+                                  .why = ""},
+                                 {.name = "pager",
+                                  .studies = "*",
+                                  .on = 1U << NOTIFY_STUDY_ENDED,
+                                  .why = ""}};
     struct webhook_board *board = webhook_board_new();
     struct notify_item items[] = {{"pagr", NOTIFY_ALL}, {"x", 1}};
     const struct notify one = {true, 1, items}, two = {true, 2, items};
     CHECK_TEXT(complaint_of(NULL, &one, false),
                "hypertune.notify[0]: this server has no webhook \"pagr\"; its "
                "webhooks.json names none");
-    CHECK(webhook_rules_read(arena, folder, file, &rules, NULL) == HT_OK);
-    webhook_board_set(board, &rules, receivers, NULL);
+    webhook_board_set(board, &(struct webhook_rows){2, rows, NULL});
     CHECK_TEXT(complaint_of(board, &one, false),
                "hypertune.notify[0]: this server has no webhook \"pagr\"; did "
                "you mean \"pager\"?");

@@ -1,0 +1,71 @@
+/* config.h - webhooks.json in the data folder: where events are sent, and
+ * which.
+ *
+ * Only the admin names addresses, in this file. A spec may name webhooks, and
+ * so have fewer of them send its study's events. One thread. */
+#ifndef HT_TUNER_WEBHOOK_CONFIG_H
+#define HT_TUNER_WEBHOOK_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/job/job.h"
+#include "proto/job/notify.h"
+
+struct webhook {
+    const char *name; /* unique; where none is given the host of the URL */
+    const char *url;
+    const char *secret;  /* key of the signature, NULL: not signed */
+    const char *studies; /* a pattern of names (* and ?) */
+    unsigned on;         /* bits 1 << enum notify_event */
+    bool named;          /* only for studies whose spec names it */
+    bool local;          /* may be http, and on this or a private network */
+};
+
+struct webhook_rules {
+    size_t n;
+    const struct webhook *items;
+};
+
+/* Reads the text of the file, which lies in `folder`, and the files of
+ * secrets that it names, into the arena.
+ * HT_INVALID  it is not as described in docs/operations.md; says where */
+enum ht_status webhook_rules_read(struct arena *arena, const char *folder,
+                                  const char *text, struct webhook_rules *rules,
+                                  struct ht_error *err);
+
+/* Whether the webhook is to get that event of the study with that name, whose
+ * spec says `notify`: both have to allow it. */
+bool webhook_wants(const struct webhook *webhook, const struct notify *notify,
+                   enum notify_event event, const char *study);
+
+/* https, or http where `local`; a host; neither user nor password.
+ * HT_INVALID with the reason. */
+enum ht_status webhook_url_check(const char *url, bool local,
+                                 struct ht_error *err);
+
+/* The host that a checked URL names, in the arena. The rest of the URL may be
+ * a secret. */
+const char *webhook_url_host(struct arena *arena, const char *url);
+
+/* What is in force: read-only outside. */
+struct webhook_config {
+    const char *folder;  /* borrowed */
+    struct arena *arena; /* of the rules */
+    struct webhook_rules rules;
+    struct ht_error wrong; /* why the file is not in force; HT_OK: it is */
+    bool missing;          /* it was not there at the last look */
+};
+
+/* Nothing is in force before the first look. */
+void webhook_config_init(struct webhook_config *config, const char *folder);
+void webhook_config_fini(struct webhook_config *config);
+
+/* Reads the file and its files of secrets again, and logs what is new. A faulty
+ * file leaves the earlier rules in force. True: the rules have changed.
+ * Reading a few small files each time costs less than watching them. */
+bool webhook_config_look(struct webhook_config *config);
+
+#endif
