@@ -6,9 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <nettle/base64.h>
+
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
-#include "runner/base/base64.h"
 #include "runner/docker/credential_helper.h"
 
 /* The name by which the docker command has always kept its own registry. */
@@ -22,6 +23,39 @@ struct credentials {
     const char *user, *password; /* both or none */
     const char *identity;        /* a token in their place */
 };
+
+/* ---- base64 ---- */
+
+const char *registry_auth_encode(struct arena *arena, const char *bytes,
+                                 size_t len)
+{
+    struct base64_encode_ctx context;
+    char *text = arena_alloc(arena, BASE64_ENCODE_RAW_LENGTH(len) + 1, 1);
+    base64url_encode_init(&context);
+    const size_t n =
+        base64_encode_update(&context, text, len, (const uint8_t *)bytes);
+    base64_encode_final(&context, text + n);
+    return text;
+}
+
+const char *registry_auth_decode(struct arena *arena, const char *text,
+                                 size_t *len)
+{
+    static const char padding[] = "===";
+    struct base64_decode_ctx context;
+    if (strpbrk(text, " \t\r\n\v\f") != NULL) /* nettle skips them */
+        return NULL;
+    if (strchr(text, '=') == NULL && strlen(text) % 4 != 0)
+        text =
+            arena_printf(arena, "%s%s", text, padding + strlen(text) % 4 - 1);
+    const size_t n = strlen(text);
+    uint8_t *bytes = arena_alloc(arena, BASE64_DECODE_LENGTH(n) + 1, 1);
+    base64_decode_init(&context);
+    return base64_decode_update(&context, len, bytes, n, text) &&
+                   base64_decode_final(&context)
+               ? (const char *)bytes
+               : NULL;
+}
 
 /* ---- names of registries ---- */
 
@@ -147,7 +181,7 @@ static enum ht_status split_auth(struct arena *arena, const char *auth,
                                  struct ht_error *err)
 {
     size_t len = 0;
-    const char *text = base64_decode(arena, auth, &len);
+    const char *text = registry_auth_decode(arena, auth, &len);
     const char *colon = text != NULL ? strchr(text, ':') : NULL;
     if (colon == NULL)
         return ht_fail(err, HT_INVALID,
@@ -216,7 +250,7 @@ static const char *encode(struct arena *arena, const char *host,
                     strcmp(host, hub) == 0 ? hub_server : host);
     struct text text = {0};
     json_print(map, &text);
-    const char *encoded = base64_url_encode(arena, text.data, text.len);
+    const char *encoded = registry_auth_encode(arena, text.data, text.len);
     explicit_bzero(text.data, text.len);
     text_free(&text);
     return encoded;

@@ -4,6 +4,8 @@
 #ifndef HT_RUNNER_DOCKER_REGISTRY_AUTH_H
 #define HT_RUNNER_DOCKER_REGISTRY_AUTH_H
 
+#include <stddef.h>
+
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 
@@ -20,5 +22,14 @@ enum ht_status registry_auth_find(struct arena *arena, const char *image,
 /* "registry.example.com:5000" of "registry.example.com:5000/a/b:tag";
  * "docker.io" when the name has none. */
 const char *registry_auth_host(struct arena *arena, const char *image);
+
+/* Base64 of RFC 4648 with - and _ (section 5), padded; in the arena. */
+const char *registry_auth_encode(struct arena *arena, const char *bytes,
+                                 size_t len);
+
+/* Reads base64 with + and / (section 4), with or without padding. NULL when it
+ * is none; else the bytes with a NUL behind them, in the arena. */
+const char *registry_auth_decode(struct arena *arena, const char *text,
+                                 size_t *len);
 
 #endif

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <nettle/base64.h>
+
 #include "proto/base/clock.h"
 #include "proto/base/text.h"
 #include "proto/base/token.h"
@@ -74,29 +76,12 @@ enum ht_status view_aip_state(struct db *db, const struct study_row *study,
 
 /* --- etag --- */
 
-enum { ETAG_BYTES = 9, ETAG_LETTERS = ETAG_BYTES / 3 * 4 };
+enum { ETAG_BYTES = 9 };
 
 static int by_name(const void *a, const void *b)
 {
     const struct pair *left = a, *right = b;
     return strcmp(left->name, right->name);
-}
-
-/* Four letters for three bytes, so that nothing is to be padded. Without + and
- * /, as some clients give those back as - and _. */
-static const char *base64(struct arena *arena,
-                          const unsigned char bytes[ETAG_BYTES])
-{
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                  "abcdefghijklmnopqrstuvwxyz0123456789AB";
-    char *text = arena_alloc(arena, ETAG_LETTERS + 1, 1);
-    for (size_t i = 0; i < ETAG_LETTERS; i++) {
-        const size_t at = i / 4 * 3;
-        const unsigned three = (unsigned)bytes[at] << 16 |
-                               (unsigned)bytes[at + 1] << 8 | bytes[at + 2];
-        text[i] = letters[three >> (18 - 6 * (i % 4)) & 63];
-    }
-    return text;
 }
 
 const char *view_aip_etag(struct arena *arena, const struct job *job)
@@ -113,7 +98,14 @@ const char *view_aip_etag(struct arena *arena, const struct job *job)
     unsigned char hash[TOKEN_HASH_BYTES];
     token_sha256(hash, all.data != NULL ? all.data : "", all.len);
     text_free(&all);
-    return base64(arena, hash);
+    /* Whole groups, so that nothing is to be padded, and no + and /, as some
+     * clients give those back as - and _. */
+    char *etag =
+        arena_alloc(arena, BASE64_ENCODE_RAW_LENGTH(ETAG_BYTES) + 1, 1);
+    base64_encode_raw(etag, ETAG_BYTES, hash);
+    for (char *at = etag; *at != '\0'; at++)
+        *at = *at == '+' ? 'A' : *at == '/' ? 'B' : *at;
+    return etag;
 }
 
 /* --- input --- */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "proto/doc/json.h"
-#include "runner/base/base64.h"
 #include "runner/base/procfs.h"
 #include "runner/docker/credential_helper.h"
 #include "tests/check.h"
@@ -46,7 +45,7 @@ static const char *decode(const char *auth)
     for (char *p = usual; *p != '\0'; p++)
         *p = *p == '-' ? '+' : *p == '_' ? '/' : *p;
     size_t len;
-    return base64_decode(arena, usual, &len);
+    return registry_auth_decode(arena, usual, &len);
 }
 
 /* What the engine is told of an image, NULL: nothing. */
@@ -102,17 +101,18 @@ static void base64_is_that_of_the_standard(void)
     size_t len;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *plain = cases[i][0];
-        CHECK_TEXT(base64_url_encode(arena, plain, strlen(plain)), cases[i][1]);
-        CHECK_TEXT(base64_decode(arena, cases[i][1], &len), plain);
+        CHECK_TEXT(registry_auth_encode(arena, plain, strlen(plain)),
+                   cases[i][1]);
+        CHECK_TEXT(registry_auth_decode(arena, cases[i][1], &len), plain);
         CHECK(len == strlen(plain));
     }
-    CHECK_TEXT(base64_url_encode(arena, "\xfb\xff\xfe", 3), "-__-");
-    CHECK_TEXT(base64_decode(arena, "+//+", &len), "\xfb\xff\xfe");
-    CHECK_TEXT(base64_decode(arena, "Zm8", &len), "fo");
+    CHECK_TEXT(registry_auth_encode(arena, "\xfb\xff\xfe", 3), "-__-");
+    CHECK_TEXT(registry_auth_decode(arena, "+//+", &len), "\xfb\xff\xfe");
+    CHECK_TEXT(registry_auth_decode(arena, "Zm8", &len), "fo");
     static const char *const wrong[] = {
         "Z", "Zg=", "Zg===", "Z===", "Zm9v=", "Zm.v", "=", "Zg==Zg=="};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        CHECK(base64_decode(arena, wrong[i], &len) == NULL);
+        CHECK(registry_auth_decode(arena, wrong[i], &len) == NULL);
 }
 
 /* ---- the file ---- */
