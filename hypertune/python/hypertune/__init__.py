@@ -14,7 +14,7 @@ Programs written for Google's cloudml-hypertune run unchanged:
         hyperparameter_metric_tag="accuracy", metric_value=0.93, global_step=3)
 
 Reporting needs Python 2.7 or 3.5 and newer, asking 3.8 and newer; both the
-standard library only.
+standard library only. Pictures are nicer where matplotlib is installed.
 """
 from hypertune.reporter import HyperTune, flush, params, report, should_stop
 

@@ -3,7 +3,7 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional
 
 from hypertune import plot, plot_model, plot_results
-from hypertune.canvas import Plot
+from hypertune.picture import Plot
 from hypertune.errors import FailedPrecondition
 
 if TYPE_CHECKING:

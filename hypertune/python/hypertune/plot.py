@@ -1,4 +1,4 @@
-"""Pictures of a study's trials as SVG text: no library and no script."""
+"""Pictures of a study's trials, one by one."""
 import collections
 import math
 import sys
@@ -6,17 +6,15 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, List, Mapping,
                     Optional, Sequence, Tuple)
 
 from hypertune import show
-from hypertune.axis import Axis, Ruler, axis
-from hypertune.canvas import (BEST, BOTTOM, FAINT, HEIGHT, INK, LEFT, LOST,
-                              POINT, RIGHT, TOP, WIDTH, Canvas, Plot, fit,
-                              fit_all, shade)
+from hypertune.picture import (BEST, FAINT, LOST, POINT, Axis, Picture, Plot,
+                               fit_all, shade, spans_decades)
 
 if TYPE_CHECKING:
     from hypertune.study import Curve
     from hypertune.trial import Trial
 
 MOST_CURVES = 200
-_LEAST_GAP = 64.0  # between two axes of parameters
+_LEAST_GAP = 90  # pixels between two axes of parameters
 COUNTED = ("SUCCEEDED", "STOPPED")  # states in which a result counts
 
 
@@ -72,76 +70,78 @@ def _best_so_far(trials: Sequence["Trial"],
 
 def history(name: str, metric: str, maximize: bool,
             trials: Sequence["Trial"]) -> Plot:
-    """Objective by trial, with the best so far; what has none on the axis."""
-    canvas = Canvas(name, metric + " by trial")
+    """Objective by trial, and the best so far; what has none at the bottom."""
     valued = [trial for trial in trials if is_finite(value_of(trial))]
     counted = [trial for trial in valued if trial.state in COUNTED]
     lost = [trial for trial in trials if not trial.is_open and
             not is_finite(value_of(trial))]
+    values = [value_of(trial) for trial in valued]
+    picture = Picture(name, metric + " by trial", Axis("trial", whole=True),
+                      Axis(metric, log=spans_decades(values)))
     if not valued:
-        return canvas.empty(no_result(trials))
-    bottom = HEIGHT - BOTTOM
-    x = axis([0, max(trial.id for trial in trials) + 1], LEFT,
-             WIDTH - RIGHT, whole=True)
-    y = axis([value_of(trial) for trial in valued], bottom, TOP)
-    canvas.frame(x, y, "trial", metric)
-    for trial in lost:
-        at = x.at(trial.id)
-        canvas.path([(at, bottom - 6.0), (at, float(bottom))], LOST, 2,
-                    "trial %d: %s" % (trial.id, trial.reason or trial.state))
-    canvas.path([(x.at(n), y.at(value))
-                 for n, value in _best_so_far(counted, maximize)], BEST, 1.5)
-    for trial in valued:
-        canvas.add("circle", tip_of(trial), cx=x.at(trial.id),
-                   cy=y.at(value_of(trial)), r=3.0,
-                   fill=POINT if trial in counted else LOST)
-    canvas.legend([("trials", POINT), ("best so far", BEST)] +
-                  ([("no result", LOST)] if lost else []))
-    return canvas.finish()
+        return picture.empty(no_result(trials))
+    if lost:
+        picture.add("points", [trial.id for trial in lost],
+                    [min(values)] * len(lost), LOST, 2.0, tips=[
+                        "trial %d: %s" % (trial.id, trial.reason or
+                                          trial.state) for trial in lost])
+    stairs = _best_so_far(counted, maximize)
+    picture.add("line", [n for n, _ in stairs], [value for _, value in stairs],
+                BEST)
+    for color, some in ((LOST, [t for t in valued if t not in counted]),
+                        (POINT, counted)):
+        picture.add("points", [trial.id for trial in some],
+                    [value_of(trial) for trial in some], color, 3.0,
+                    tips=[tip_of(trial) for trial in some])
+    picture.legend = [("trials", POINT), ("best so far", BEST)] + (
+        [("no result", LOST)] if lost else [])
+    return picture.draw()
 
 
 def curves(name: str, metric: str, reported: Mapping[int, "Curve"],
            best: Optional[int]) -> Plot:
     """One line for each trial, the best one on top."""
-    canvas = Canvas(name, metric + " by step")
     lines: Dict[int, List[Tuple[int, float]]] = {
         trial: [(step, value) for step, value, _ in curve if is_finite(value)]
         for trial, curve in reported.items()}
     numbers = sorted(trial for trial, line in lines.items() if line)
-    if not numbers:
-        return canvas.empty("no trial has reported %s yet" % metric)
     # The newest ones when there are more than an eye can tell apart.
     numbers = [n for n in numbers[-MOST_CURVES:] if n != best] + (
         [best] if best in numbers else [])
-    shown = [point for n in numbers for point in lines[n]]
-    x = axis([step for step, _ in shown], LEFT, WIDTH - RIGHT, log=False,
-             whole=True)
-    y = axis([value for _, value in shown], HEIGHT - BOTTOM, TOP)
-    canvas.frame(x, y, "step", metric)
+    picture = Picture(name, metric + " by step", Axis("step", whole=True),
+                      Axis(metric, log=spans_decades(
+                          [value for n in numbers for _, value in lines[n]])))
+    if not numbers:
+        return picture.empty("no trial has reported %s yet" % metric)
     faint = max(0.25, 0.8 - len(numbers) / 100)
     for n in numbers:
-        points = [(x.at(step), y.at(value)) for step, value in lines[n]]
-        tip = "trial %d" % n
-        color, opacity = (BEST, 1.0) if n == best else (POINT, faint)
-        if len(points) == 1:
-            canvas.add("circle", tip, cx=points[0][0], cy=points[0][1], r=3.0,
-                       fill=color, fill_opacity="%.2f" % opacity)
-        else:
-            canvas.path(points, color, 2.5 if n == best else 1.2, tip,
-                        opacity)
-    canvas.legend([("trials", POINT)] + (
-        [("best, trial %d" % best, BEST)] if best in numbers else []))
-    return canvas.finish()
+        color, width, opacity = ((BEST, 2.5, 1.0) if n == best else
+                                 (POINT, 1.2, faint))
+        picture.add("points" if len(lines[n]) == 1 else "line",
+                    [step for step, _ in lines[n]],
+                    [value for _, value in lines[n]], color, width, opacity,
+                    ["trial %d" % n])
+    picture.legend = [("trials", POINT)] + (
+        [("best, trial %d" % best, BEST)] if best in numbers else [])
+    return picture.draw()
 
 
-def _draw_column(canvas: Canvas, scale: Axis, name: str, x: float,
-                 gap: float) -> None:
-    """One of several upright axes, which stand `gap` apart."""
-    canvas.line(x, scale.start, x, scale.end, FAINT)
-    canvas.text(x, scale.end - 10, fit(name, gap - 6), "middle", fill=INK)
-    for (value, _), label in zip(scale.ticks, fit_all(
-            [label for _, label in scale.ticks], gap - 12)):
-        canvas.text(x - 5, scale.at(value) + 4, label, "end", fill=INK)
+def _add_column(picture: Picture, x: int, axis: Axis,
+                values: Sequence[float]) -> Callable[[float], float]:
+    """One of several upright axes, from 0 to 1; returns where values are."""
+    ends = sorted({axis.linear(value) for value in values}) or [0.0]
+    low, high = ends[0], ends[-1]
+    ticks = axis.ticks or [(value, show.number(value))
+                           for value in sorted({min(values, default=0.0),
+                                                max(values, default=0.0)})]
+
+    def place(value: float) -> float:
+        return (axis.linear(value) - low) / (high - low) if high > low else 0.5
+    picture.add("line", [x, x], [0.0, 1.0], FAINT, 1.0)
+    for value, label in ticks:
+        if low <= axis.linear(value) <= high:
+            picture.text(x, place(value), label)
+    return place
 
 
 def parallel(name: str, metric: str, maximize: bool,
@@ -152,26 +152,31 @@ def parallel(name: str, metric: str, maximize: bool,
     done = sorted((trial for trial in trials if trial.state == "SUCCEEDED"
                    and is_finite(value_of(trial))),
                   key=value_of, reverse=not maximize)
-    bottom, top = float(HEIGHT - 24), TOP + 20.0
-    rulers = [Ruler(spec, [trial.params[spec["parameterId"]]
-                           for trial in done
-                           if spec["parameterId"] in trial.params],
-                    bottom, top) for spec in specs]
-    last = axis([value_of(trial) for trial in done], bottom, top)
-    gap = max(_LEAST_GAP, (WIDTH - LEFT - 60) / max(len(rulers), 1))
-    canvas = Canvas(name, "parameters and " + metric,
-                    width=int(LEFT + gap * len(rulers) + 60))
+    values = [[trial.params[spec["parameterId"]] for trial in done
+               if spec["parameterId"] in trial.params] for spec in specs]
+    axes = [Axis.of(spec, found) for spec, found in zip(specs, values)]
+    results = [value_of(trial) for trial in done]
+    last = Axis(metric, log=spans_decades(results))
+    names = fit_all([axis.name for axis in axes] + [metric])
+    picture = Picture(name, "parameters and " + metric,
+                      Axis(ticks=list(enumerate(names))))
+    picture.width = max(picture.width, _LEAST_GAP * len(names))
     if not done:
-        return canvas.empty(no_result(trials))
+        return picture.empty(no_result(trials))
+    columns = Picture(name, "")  # drawn on top of the lines
+    places = [_add_column(columns, i, axis, [axis.at(value) for value in
+                                             found])
+              for i, (axis, found) in enumerate(zip(axes, values))]
+    end = _add_column(columns, len(axes), last, results)
     for rank, trial in enumerate(done):
         share = rank / (len(done) - 1) if len(done) > 1 else 1.0
-        points = [(LEFT + gap * i, ruler.at(trial.params[ruler.name]))
-                  for i, ruler in enumerate(rulers)
-                  if ruler.name in trial.params]
-        points.append((LEFT + gap * len(rulers), last.at(value_of(trial))))
-        canvas.path(points, shade(share), 1.0 + 1.2 * (share == 1.0),
-                    tip_of(trial), 0.85)
-    columns = [(ruler.axis, ruler.name) for ruler in rulers]
-    for i, (scale, title) in enumerate(columns + [(last, metric)]):
-        _draw_column(canvas, scale, title, LEFT + gap * i, gap)
-    return canvas.finish()
+        points = [(i, place(axis.at(trial.params[spec["parameterId"]])))
+                  for i, (spec, axis, place) in
+                  enumerate(zip(specs, axes, places))
+                  if spec["parameterId"] in trial.params]
+        points.append((len(axes), end(value_of(trial))))
+        picture.add("line", [x for x, _ in points], [y for _, y in points],
+                    shade(share), 1.0 + 1.2 * (share == 1.0), 0.85,
+                    [tip_of(trial)])
+    picture.marks += columns.marks
+    return picture.draw()

