@@ -18,56 +18,49 @@ enum { FILE_BYTES = 65536, SECRET_BYTES = 4096 };
 
 /* --- URLs --- */
 
-static bool has_part(CURLU *url, CURLUPart which)
+enum { SCHEME, HOST, USER, PASSWORD, PARTS };
+
+/* False when it is no URL. Parts that it does not have become NULL. */
+static bool split_url(struct arena *arena, const char *text,
+                      const char *parts[PARTS])
 {
-    char *text = NULL;
-    const bool has = curl_url_get(url, which, &text, 0) == CURLUE_OK;
-    curl_free(text);
-    return has;
+    static const CURLUPart which[PARTS] = {[SCHEME] = CURLUPART_SCHEME,
+                                           [HOST] = CURLUPART_HOST,
+                                           [USER] = CURLUPART_USER,
+                                           [PASSWORD] = CURLUPART_PASSWORD};
+    CURLU *url = curl_url();
+    if (url == NULL)
+        ht_out_of_memory();
+    const bool good = curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK;
+    for (size_t i = 0; i < PARTS; i++) {
+        char *part = NULL;
+        const bool has =
+            good && curl_url_get(url, which[i], &part, 0) == CURLUE_OK;
+        parts[i] = has ? arena_strdup(arena, part) : NULL;
+        curl_free(part);
+    }
+    curl_url_cleanup(url);
+    return good;
 }
 
-static bool has_scheme(CURLU *url, bool local)
-{
-    char *scheme = NULL;
-    if (curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK)
-        return false;
-    const bool fits =
-        strcmp(scheme, "https") == 0 || (local && strcmp(scheme, "http") == 0);
-    curl_free(scheme);
-    return fits;
-}
-
-enum ht_status webhook_url_check(const char *text, bool local,
+enum ht_status webhook_url_check(struct arena *arena, const char *text,
+                                 bool local, const char **host,
                                  struct ht_error *err)
 {
-    CURLU *url = curl_url();
-    enum ht_status status = HT_OK;
-    if (url == NULL || curl_url_set(url, CURLUPART_URL, text, 0) != CURLUE_OK ||
-        !has_part(url, CURLUPART_HOST))
-        status = ht_fail(err, HT_INVALID, "\"%.100s\" is no URL", text);
-    else if (!has_scheme(url, local))
-        status = ht_fail(err, HT_INVALID,
-                         "\"%.100s\" is not https (http is for a webhook with "
-                         "\"local\": true)",
-                         text);
-    else if (has_part(url, CURLUPART_USER) || has_part(url, CURLUPART_PASSWORD))
-        status = ht_fail(err, HT_INVALID,
-                         "a webhook's URL has no user and no password");
-    curl_url_cleanup(url);
-    return status;
-}
-
-const char *webhook_url_host(struct arena *arena, const char *text)
-{
-    CURLU *url = curl_url();
-    char *host = NULL;
-    if (url == NULL || curl_url_set(url, CURLUPART_URL, text, 0) != CURLUE_OK ||
-        curl_url_get(url, CURLUPART_HOST, &host, 0) != CURLUE_OK)
-        ht_out_of_memory();
-    const char *kept = arena_strdup(arena, host);
-    curl_free(host);
-    curl_url_cleanup(url);
-    return kept;
+    const char *parts[PARTS];
+    if (!split_url(arena, text, parts) || parts[HOST] == NULL)
+        return ht_fail(err, HT_INVALID, "\"%.100s\" is no URL", text);
+    if (strcmp(parts[SCHEME], "https") != 0 &&
+        !(local && strcmp(parts[SCHEME], "http") == 0))
+        return ht_fail(err, HT_INVALID,
+                       "\"%.100s\" is not https (http is for a webhook with "
+                       "\"local\": true)",
+                       text);
+    if (parts[USER] != NULL || parts[PASSWORD] != NULL)
+        return ht_fail(err, HT_INVALID,
+                       "a webhook's URL has no user and no password");
+    *host = parts[HOST];
+    return HT_OK;
 }
 
 /* --- files --- */
@@ -220,10 +213,11 @@ static void check_url(const struct field_reader *reader, struct place at,
     if (draft->url.node == NULL)
         field_missing(reader, at, "url", NULL);
     else if (webhook->url != NULL &&
-             webhook_url_check(webhook->url, webhook->local, &err) != HT_OK)
+             webhook_url_check(reader->arena, webhook->url, webhook->local,
+                               &webhook->host, &err) != HT_OK)
         field_error(reader, draft->url, "%s", err.text);
-    else if (webhook->url != NULL && webhook->name == NULL)
-        webhook->name = webhook_url_host(reader->arena, webhook->url);
+    if (webhook->name == NULL)
+        webhook->name = webhook->host;
 }
 
 static void read_one(const struct field_reader *reader, struct place at,

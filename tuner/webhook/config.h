@@ -17,6 +17,7 @@
 struct webhook {
     const char *name; /* unique; where none is given the host of the URL */
     const char *url;
+    const char *host;    /* of the URL, the rest of which may be a secret */
     const char *secret;  /* key of the signature, NULL: not signed */
     const char *studies; /* a pattern of names (* and ?) */
     unsigned on;         /* bits 1 << enum notify_event */
@@ -41,14 +42,12 @@ enum ht_status webhook_rules_read(struct arena *arena, const char *folder,
 bool webhook_wants(const struct webhook *webhook, const struct notify *notify,
                    enum notify_event event, const char *study);
 
-/* https, or http where `local`; a host; neither user nor password.
+/* Whether a webhook may have the URL: https, or http where `local`; a host,
+ * which is stored in the arena; neither user nor password.
  * HT_INVALID with the reason. */
-enum ht_status webhook_url_check(const char *url, bool local,
+enum ht_status webhook_url_check(struct arena *arena, const char *url,
+                                 bool local, const char **host,
                                  struct ht_error *err);
-
-/* The host that a checked URL names, in the arena. The rest of the URL may be
- * a secret. */
-const char *webhook_url_host(struct arena *arena, const char *url);
 
 /* What is in force: read-only outside. */
 struct webhook_config {

@@ -40,28 +40,14 @@ int64_t webhook_queue_pause(int64_t failures, uint64_t random)
     return pause_ms + (int64_t)(random % (uint64_t)(pause_ms / 2));
 }
 
-/* The arena of the row's own text is reset for each delivery. */
-static void set_why(struct webhook_queue *queue, const char *why)
-{
-    snprintf(queue->why, sizeof queue->why, "%s", why);
-    queue->row.why = queue->why;
-}
-
-enum ht_status webhook_queue_open(const struct webhook *webhook,
-                                  struct db *outbox,
-                                  struct webhook_queue *queue,
-                                  struct ht_error *err)
+void webhook_queue_init(struct webhook_queue *queue,
+                        const struct webhook *webhook, struct db *outbox)
 {
     *queue = (struct webhook_queue){
         .webhook = webhook, .outbox = outbox, .arena = arena_new()};
-    const enum ht_status status = webhook_outbox_row(
-        outbox, queue->arena, webhook->name, &queue->row, err);
-    if (status == HT_OK)
-        set_why(queue, queue->row.why);
-    return status;
 }
 
-void webhook_queue_close(struct webhook_queue *queue)
+void webhook_queue_fini(struct webhook_queue *queue)
 {
     arena_free(queue->arena);
 }
@@ -74,10 +60,10 @@ enum ht_status webhook_queue_first(struct webhook_queue *queue,
                                 queue->webhook->name, &queue->first, err);
 }
 
-static void note_attempt(struct webhook_queue *queue,
-                         const struct webhook_attempt *attempt)
+static void count_attempt(struct webhook_queue *queue,
+                          const struct webhook_attempt *attempt,
+                          struct webhook_row *row)
 {
-    struct webhook_row *row = &queue->row;
     if (attempt->sent == HT_OK) {
         row->taken_ms = attempt->wall_ms;
         row->failures = queue->failing_ms = queue->due_ms = 0;
@@ -85,7 +71,7 @@ static void note_attempt(struct webhook_queue *queue,
     }
     row->failed_ms = attempt->wall_ms;
     row->failures++;
-    set_why(queue, attempt->why);
+    row->why = arena_strdup(queue->arena, attempt->why);
     if (queue->failing_ms == 0)
         queue->failing_ms = attempt->now_ms;
     /* After one that was refused for good the next has a chance of its own. */
@@ -100,28 +86,28 @@ static enum ht_status store_attempt(struct webhook_queue *queue,
                                     struct webhook_dropped_list *dropped,
                                     struct ht_error *err)
 {
-    const bool dead =
-        queue->failing_ms != 0 && attempt->now_ms - queue->failing_ms >= DAY_MS;
-    const struct webhook_overdue which = {
+    struct db *outbox = queue->outbox;
+    struct webhook_row *row = &queue->row;
+    struct webhook_overdue which = {
         .webhook = queue->webhook->name,
         .refused = attempt->sent == HT_PRECONDITION ? queue->first.id : 0,
-        .before_ms = dead ? attempt->wall_ms - DAY_MS : INT64_MIN,
+        .before_ms = INT64_MIN,
         .most = QUEUE_MOST};
-    struct webhook_row row = queue->row;
-    enum ht_status status = db_begin(queue->outbox, err);
-    if (status == HT_OK && attempt->sent == HT_OK)
-        status = webhook_outbox_remove(queue->outbox, queue->first.id, err);
+    enum ht_status status =
+        webhook_outbox_row(outbox, queue->arena, which.webhook, row, err);
+    if (status != HT_OK)
+        return status;
+    count_attempt(queue, attempt, row);
+    if (queue->failing_ms != 0 && attempt->now_ms - queue->failing_ms >= DAY_MS)
+        which.before_ms = attempt->wall_ms - DAY_MS;
+    if (attempt->sent == HT_OK)
+        status = webhook_outbox_remove(outbox, queue->first.id, err);
     if (status == HT_OK)
-        status = webhook_outbox_drop(queue->outbox, queue->arena, &which,
-                                     dropped, err);
+        status =
+            webhook_outbox_drop(outbox, queue->arena, &which, dropped, err);
     for (size_t i = 0; status == HT_OK && i < dropped->n; i++)
-        row.given_up += dropped->items[i].deliveries;
-    if (status == HT_OK)
-        status = webhook_outbox_save_row(queue->outbox, &row, err);
-    status = webhook_outbox_end(queue->outbox, status, err);
-    if (status == HT_OK)
-        queue->row = row;
-    return status;
+        row->given_up += dropped->items[i].deliveries;
+    return status == HT_OK ? webhook_outbox_save_row(outbox, row, err) : status;
 }
 
 enum ht_status webhook_queue_settle(struct webhook_queue *queue,
@@ -129,8 +115,10 @@ enum ht_status webhook_queue_settle(struct webhook_queue *queue,
                                     struct webhook_dropped_list *dropped,
                                     struct ht_error *err)
 {
-    note_attempt(queue, attempt);
-    const enum ht_status status = store_attempt(queue, attempt, dropped, err);
+    enum ht_status status = db_begin(queue->outbox, err);
+    if (status == HT_OK)
+        status = store_attempt(queue, attempt, dropped, err);
+    status = webhook_outbox_end(queue->outbox, status, err);
     if (status != HT_OK)
         queue->due_ms = attempt->now_ms + AGAIN_MS;
     return status;
@@ -160,7 +148,7 @@ void webhook_sender_clear(struct webhook_sender *sender)
 {
     for (size_t i = 0; i < sender->n; i++) {
         end_post(sender, &sender->queues[i]);
-        webhook_queue_close(&sender->queues[i]);
+        webhook_queue_fini(&sender->queues[i]);
     }
     free(sender->queues);
     sender->queues = NULL;
@@ -187,17 +175,15 @@ enum ht_status webhook_sender_set(struct webhook_sender *sender,
                                   struct ht_error *err)
 {
     webhook_sender_clear(sender);
-    sender->core = core;
-    sender->queues = ht_xcalloc(rules->n + 1, sizeof *sender->queues);
-    enum ht_status status = webhook_outbox_keep(outbox, rules, err);
-    while (status == HT_OK && sender->n < rules->n) {
-        const size_t i = sender->n++;
-        status = webhook_queue_open(&rules->items[i], outbox,
-                                    &sender->queues[i], err);
-    }
+    const enum ht_status status = webhook_outbox_keep(outbox, rules, err);
     if (status != HT_OK)
-        webhook_sender_clear(sender);
-    return status;
+        return status;
+    sender->core = core;
+    sender->n = rules->n;
+    sender->queues = ht_xcalloc(rules->n + 1, sizeof *sender->queues);
+    for (size_t i = 0; i < rules->n; i++)
+        webhook_queue_init(&sender->queues[i], &rules->items[i], outbox);
+    return HT_OK;
 }
 
 /* --- sending --- */
@@ -260,8 +246,7 @@ static void report_dropped(struct core *core, const struct webhook_queue *queue,
             "webhook %.128s gave up %lld letter%s to %.128s after %lld "
             "attempt%s: %s",
             row->name, (long long)dropped->deliveries,
-            dropped->deliveries == 1 ? "" : "s",
-            webhook_url_host(req->arena, queue->webhook->url),
+            dropped->deliveries == 1 ? "" : "s", queue->webhook->host,
             (long long)row->failures, row->failures == 1 ? "" : "s", row->why),
         .data = ""};
     log_event(LOG_WARN, "webhook.dead", "study=%lld reason=\"%s\"",

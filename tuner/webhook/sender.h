@@ -48,21 +48,17 @@ void webhook_sender_wake(struct webhook_sender *sender);
 struct webhook_queue {
     const struct webhook *webhook; /* borrowed */
     struct db *outbox;             /* the same */
-    struct webhook_row row;        /* but for what is pending */
-    char why[256];                 /* of the row */
-    int64_t due_ms;                /* no attempt before; monotonic */
-    int64_t failing_ms; /* nothing was taken since; 0: it does not fail */
     struct webhook_delivery first; /* once it was read */
-    struct arena *arena;           /* of it, and of what is dropped */
-    struct webhook_post *post;     /* it is under way, or NULL */
+    struct webhook_row row;        /* after the last attempt to deliver it */
+    int64_t due_ms;                /* no attempt before; monotonic */
+    int64_t failing_ms;  /* nothing was taken since; 0: it does not fail */
+    struct arena *arena; /* of the rows, and of what is dropped */
+    struct webhook_post *post; /* the first is under way, or NULL */
 };
 
-/* Reads the webhook's row. To be closed after a failure, too. */
-enum ht_status webhook_queue_open(const struct webhook *webhook,
-                                  struct db *outbox,
-                                  struct webhook_queue *queue,
-                                  struct ht_error *err);
-void webhook_queue_close(struct webhook_queue *queue);
+void webhook_queue_init(struct webhook_queue *queue,
+                        const struct webhook *webhook, struct db *outbox);
+void webhook_queue_fini(struct webhook_queue *queue);
 
 /* Reads the first delivery. HT_NOT_FOUND: none waits. */
 enum ht_status webhook_queue_first(struct webhook_queue *queue,
@@ -77,7 +73,8 @@ struct webhook_attempt { /* to deliver the first */
 /* Stores the attempt in one commit: the delivery is removed when it was taken
  * or refused for good; those a day old are dropped when none was taken for a
  * day, and the oldest of more than 10000. *dropped lies in the queue's arena.
- * After a failure the attempt counts, but nothing is removed. */
+ * After a failure nothing is stored, and the next attempt is some seconds
+ * later. */
 enum ht_status webhook_queue_settle(struct webhook_queue *queue,
                                     const struct webhook_attempt *attempt,
                                     struct webhook_dropped_list *dropped,

@@ -67,7 +67,7 @@ static enum ht_status open_files(struct webhooks *webhooks,
                : status;
 }
 
-/* From no webhook to some. What changes from here on is noted, too. */
+/* From no webhook to some. Changes from here on are noted, too. */
 static enum ht_status switch_on(struct webhooks *webhooks, struct ht_error *err)
 {
     bool resumed;
@@ -76,26 +76,28 @@ static enum ht_status switch_on(struct webhooks *webhooks, struct ht_error *err)
         return status;
     atomic_store(&webhooks->active, true);
     status = webhook_reader_start(webhooks->reader, &resumed, err);
+    atomic_store(&webhooks->active, status == HT_OK);
     if (status == HT_OK)
         log_event(LOG_INFO, "webhooks.begun", "resumed=%d", (int)resumed);
-    else
-        atomic_store(&webhooks->active, false);
     return status;
+}
+
+static enum ht_status switch_off(struct webhooks *webhooks,
+                                 struct ht_error *err)
+{
+    atomic_store(&webhooks->active, false);
+    return webhook_outbox_clear(webhooks->outbox, err);
 }
 
 static enum ht_status follow_file(struct webhooks *webhooks,
                                   struct ht_error *err)
 {
     const struct webhook_rules *rules = &webhooks->config.rules;
-    const bool active = atomic_load(&webhooks->active);
+    const bool wanted = rules->n > 0;
     enum ht_status status = HT_OK;
-    if (rules->n > 0 && !active)
-        status = switch_on(webhooks, err);
-    if (rules->n == 0 && active) {
-        atomic_store(&webhooks->active, false);
-        status = webhook_outbox_clear(webhooks->outbox, err);
-    }
-    if (status == HT_OK && rules->n > 0)
+    if (wanted != atomic_load(&webhooks->active))
+        status = wanted ? switch_on(webhooks, err) : switch_off(webhooks, err);
+    if (status == HT_OK && wanted)
         status = webhook_sender_set(webhooks->sender, rules, webhooks->outbox,
                                     webhooks->core, err);
     webhooks->fresh = status == HT_OK;

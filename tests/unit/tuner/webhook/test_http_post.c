@@ -81,7 +81,10 @@ static enum ht_status post(const char *url, const char *resolve,
     const struct webhook webhook = {.url = url};
     const struct webhook_delivery delivery = {.event = "study.ended",
                                               .body = "{}"};
-    enum ht_status status = webhook_url_check(url, false, err);
+    struct arena *arena = arena_new();
+    const char *host;
+    enum ht_status status = webhook_url_check(arena, url, false, &host, err);
+    arena_free(arena);
     if (status != HT_OK)
         return status;
     struct webhook_post *sent =

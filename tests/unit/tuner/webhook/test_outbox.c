@@ -154,7 +154,7 @@ static void after_a_day_of_failures_old_deliveries_are_dropped(void)
     add(outbox, "a", 7, 1000);
     add(outbox, "a", 8, 2000);
     add(outbox, "a", 8, DAY_MS);
-    CHECK(webhook_queue_open(&webhook, outbox, &queue, NULL) == HT_OK);
+    webhook_queue_init(&queue, &webhook, outbox);
     /* They are old, but it failed for the first time just now. */
     const int64_t begun_ms = DAY_MS + 1500;
     CHECK(attempt(&queue, HT_UNAVAILABLE, begun_ms).n == 0);
@@ -168,7 +168,7 @@ static void after_a_day_of_failures_old_deliveries_are_dropped(void)
           dropped.items[1].deliveries == 2);
     CHECK(queue.row.given_up == 4);
     CHECK(first(outbox, "a").id == 0);
-    webhook_queue_close(&queue);
+    webhook_queue_fini(&queue);
     close_outbox(outbox);
 }
 
@@ -180,7 +180,7 @@ static void one_success_ends_the_failing(void)
     struct webhook_row stored;
     for (int64_t i = 1; i <= 4; i++)
         add(outbox, "a", i, 0);
-    CHECK(webhook_queue_open(&webhook, outbox, &queue, NULL) == HT_OK);
+    webhook_queue_init(&queue, &webhook, outbox);
     attempt(&queue, HT_UNAVAILABLE, 1);
     CHECK(attempt(&queue, HT_OK, DAY_MS).n == 0 && queue.due_ms == 0);
     CHECK(attempt(&queue, HT_UNAVAILABLE, 2 * (int64_t)DAY_MS).n == 0);
@@ -194,7 +194,7 @@ static void one_success_ends_the_failing(void)
     CHECK(stored.pending == 2 && stored.given_up == 1 &&
           stored.taken_ms == DAY_MS && stored.failures == 2);
     CHECK_TEXT(stored.why, "answered 500");
-    webhook_queue_close(&queue);
+    webhook_queue_fini(&queue);
     close_outbox(outbox);
 }
 
