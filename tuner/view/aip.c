@@ -104,7 +104,8 @@ const char *view_aip_etag(struct arena *arena, const struct job *job)
         arena_alloc(arena, BASE64_ENCODE_RAW_LENGTH(ETAG_BYTES) + 1, 1);
     base64_encode_raw(etag, ETAG_BYTES, hash);
     for (char *at = etag; *at != '\0'; at++)
-        *at = *at == '+' ? 'A' : *at == '/' ? 'B' : *at;
+        if (*at == '+' || *at == '/')
+            *at = *at == '+' ? 'A' : 'B';
     return etag;
 }
 

@@ -119,7 +119,7 @@ static enum ht_status read_secret_text(struct arena *arena, const char *folder,
                                        struct ht_error *err)
 {
     char text[SECRET_BYTES + 1];
-    struct stat info;
+    struct stat info = {0};
     const char *whole =
         path[0] == '/' ? path : arena_printf(arena, "%s/%s", folder, path);
     enum ht_status status = read_file(whole, SECRET_BYTES, text, &info, err);

@@ -144,8 +144,7 @@ add_header(struct webhook_post *post, const char *format, ...)
     post->headers = longer;
 }
 
-/* The time is signed with the body, so that nobody who saw a delivery can send
- * it again later. */
+/* The time is signed with the body: a copy of a delivery is useless later. */
 static void add_headers(struct webhook_post *post,
                         const struct webhook *webhook,
                         const struct webhook_delivery *delivery, int64_t time_s)

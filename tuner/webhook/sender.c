@@ -262,7 +262,7 @@ static enum ht_status settle(struct webhook_sender *sender,
                              struct ht_error *err)
 {
     struct ht_error why;
-    struct webhook_dropped_list dropped;
+    struct webhook_dropped_list dropped = {0};
     const enum ht_status sent = webhook_post_judge(queue->post, code, &why);
     const struct webhook_attempt attempt = {.sent = sent,
                                             .why = why.text,

@@ -49,7 +49,7 @@ static const struct webhook *first(const char *text)
 #define URL "\"url\":\"https://a.example/x\","
 #define ENDED "\"on\":[\"study.ended\"]"
 
-static void the_file_says_who_is_told_of_what(void)
+static void the_file_says_which_events_are_sent_where(void)
 {
     const struct notify silent = {0};
     const struct webhook *one =
@@ -67,7 +67,7 @@ static void a_spec_narrows_what_the_admin_allows(void)
 {
     struct notify_item items[] = {
         {"chat", 1U << NOTIFY_STUDY_ENDED | 1U << NOTIFY_TRIAL_ENDED}};
-    const struct notify named = {true, 1, items}, nobody = {.said = true};
+    const struct notify named = {true, 1, items}, nothing = {.said = true};
     const struct notify silent = {0};
     const struct webhook *chat =
         first("[{\"name\":\"chat\"," URL "\"studies\":\"dig*\",\"on\":["
@@ -76,7 +76,7 @@ static void a_spec_narrows_what_the_admin_allows(void)
     CHECK(!webhook_wants(chat, &named, NOTIFY_STUDY_PAUSED, "digits"));
     CHECK(!webhook_wants(chat, &named, NOTIFY_TRIAL_ENDED, "digits"));
     CHECK(!webhook_wants(chat, &named, NOTIFY_STUDY_ENDED, "other"));
-    CHECK(!webhook_wants(chat, &nobody, NOTIFY_STUDY_ENDED, "digits"));
+    CHECK(!webhook_wants(chat, &nothing, NOTIFY_STUDY_ENDED, "digits"));
     const struct webhook *other = first("[{\"name\":\"other\"," URL ENDED "}]");
     CHECK(webhook_wants(other, &silent, NOTIFY_STUDY_ENDED, "digits"));
     CHECK(!webhook_wants(other, &named, NOTIFY_STUDY_ENDED, "digits"));
@@ -86,7 +86,7 @@ static void a_spec_narrows_what_the_admin_allows(void)
     CHECK(webhook_wants(shy, &named, NOTIFY_STUDY_ENDED, "digits"));
 }
 
-static void what_is_wrong_is_told_with_its_place(void)
+static void what_is_wrong_is_reported_with_its_place(void)
 {
     static const struct {
         const char *text, *fault;
@@ -258,9 +258,9 @@ int main(void)
     arena = arena_new();
     if (mkdtemp(folder) == NULL)
         return 1;
-    RUN(the_file_says_who_is_told_of_what);
+    RUN(the_file_says_which_events_are_sent_where);
     RUN(a_spec_narrows_what_the_admin_allows);
-    RUN(what_is_wrong_is_told_with_its_place);
+    RUN(what_is_wrong_is_reported_with_its_place);
     RUN(a_secret_may_stand_in_a_file_of_its_own);
     RUN(the_file_is_in_force_until_a_good_one_takes_its_place);
     RUN(a_webhook_that_is_not_there_is_refused_with_the_nearest);
