@@ -98,17 +98,6 @@ static size_t take_changed(struct webhook_reader *reader, int64_t **studies)
 
 /* --- all studies --- */
 
-static enum ht_status start_at(struct webhook_reader *reader, bool resume,
-                               const struct study_row *study,
-                               struct ht_error *err)
-{
-    if (!resume)
-        return webhook_outbox_set_mark(reader->outbox, study->id,
-                                       study->revision, err);
-    webhook_reader_note(reader, study->id);
-    return HT_OK;
-}
-
 static enum ht_status start_all(struct webhook_reader *reader, bool resume,
                                 struct ht_error *err)
 {
@@ -124,8 +113,13 @@ static enum ht_status start_all(struct webhook_reader *reader, bool resume,
                                &list, err);
         n = list.n;
         for (size_t i = 0; status == HT_OK && i < n; i++) {
-            before = list.rows[i].id;
-            status = start_at(reader, resume, &list.rows[i], err);
+            const struct study_row *study = &list.rows[i];
+            before = study->id;
+            if (resume)
+                webhook_reader_note(reader, study->id);
+            else
+                status = webhook_outbox_set_mark(reader->outbox, study->id,
+                                                 study->revision, err);
         }
         arena_free(arena);
     }

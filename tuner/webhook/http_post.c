@@ -23,11 +23,13 @@ struct webhook_post {
 
 /* --- addresses --- */
 
+struct network {
+    uint32_t first; /* 32 bits of its addresses */
+    int bits;       /* of those that all of them share; 0: end of a list */
+};
+
 /* IANA's special-purpose registries: what is not to be reached from outside. */
-static const struct {
-    uint32_t network;
-    int bits;
-} closed4[] = {
+static const struct network closed4[] = {
     {0x00000000, 8},  /* this network */
     {0x0a000000, 8},  /* private */
     {0x64400000, 10}, /* shared by a provider's customers */
@@ -43,17 +45,23 @@ static const struct {
     {0xcb007100, 24}, /* documentation */
     {0xe0000000, 4},  /* multicast */
     {0xf0000000, 4},  /* reserved, broadcast */
-};
+    {0, 0}};
 
 /* Only 2000::/3 is public at all; these parts of it are not. */
-static const struct {
-    uint32_t network; /* the first 32 bits */
-    int bits;
-} closed6[] = {
+static const struct network open6[] = {{0x20000000, 3}, {0, 0}};
+static const struct network closed6[] = {
     {0x20010000, 23}, /* protocol assignments, Teredo among them */
     {0x20010db8, 32}, /* documentation */
     {0x3fff0000, 20}, /* documentation */
-};
+    {0, 0}};
+
+static bool is_in(uint32_t address, const struct network *networks)
+{
+    for (; networks->bits > 0; networks++)
+        if ((address ^ networks->first) >> (32 - networks->bits) == 0)
+            return true;
+    return false;
+}
 
 static uint32_t bits_of(const unsigned char *at)
 {
@@ -61,34 +69,16 @@ static uint32_t bits_of(const unsigned char *at)
            (uint32_t)at[2] << 8 | at[3];
 }
 
-static bool is_in(uint32_t address, uint32_t network, int bits)
-{
-    return (address ^ network) >> (32 - bits) == 0;
-}
-
-static bool is_public4(uint32_t address)
-{
-    for (size_t i = 0; i < sizeof closed4 / sizeof *closed4; i++)
-        if (is_in(address, closed4[i].network, closed4[i].bits))
-            return false;
-    return true;
-}
-
 static bool is_public6(const unsigned char address[16])
 {
     static const unsigned char nat64[12] = {0x00, 0x64, 0xff, 0x9b};
     const uint32_t first = bits_of(address);
     if (memcmp(address, nat64, sizeof nat64) == 0)
-        return is_public4(bits_of(address + 12));
+        return !is_in(bits_of(address + 12), closed4);
     if (first >> 16 == 0x2002) /* 6to4 */
-        return is_public4(bits_of(address + 2));
+        return !is_in(bits_of(address + 2), closed4);
     /* Mapped and compatible addresses are outside of it, too. */
-    if (!is_in(first, 0x20000000, 3))
-        return false;
-    for (size_t i = 0; i < sizeof closed6 / sizeof *closed6; i++)
-        if (is_in(first, closed6[i].network, closed6[i].bits))
-            return false;
-    return true;
+    return is_in(first, open6) && !is_in(first, closed6);
 }
 
 bool webhook_address_is_public(const struct sockaddr *address)
@@ -96,7 +86,7 @@ bool webhook_address_is_public(const struct sockaddr *address)
     if (address->sa_family == AF_INET) {
         struct sockaddr_in known;
         memcpy(&known, address, sizeof known);
-        return is_public4(ntohl(known.sin_addr.s_addr));
+        return !is_in(ntohl(known.sin_addr.s_addr), closed4);
     }
     if (address->sa_family == AF_INET6) {
         struct sockaddr_in6 known;
