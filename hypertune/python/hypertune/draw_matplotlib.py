@@ -6,12 +6,15 @@ import warnings
 from typing import List
 from xml.sax.saxutils import escape
 
-from matplotlib import rc_context
+import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from hypertune.picture import GRID, Axis, Mark, Picture
+
+if not hasattr(matplotlib, "__version_info__"):
+    raise ImportError("matplotlib is older than 3.5")
 
 _DPI = 96  # of browsers
 
@@ -76,7 +79,7 @@ def _with_tips(svg: str, marks: List[Mark]) -> str:
 def draw(picture: Picture) -> str:
     """The picture's SVG text."""
     out = io.StringIO()
-    with rc_context({"svg.fonttype": "none", "font.size": 9}), \
+    with matplotlib.rc_context({"svg.fonttype": "none", "font.size": 9}), \
             warnings.catch_warnings():
         warnings.simplefilter("ignore")  # letters that its fonts lack
         figure = Figure((picture.width / _DPI, picture.height / _DPI),
