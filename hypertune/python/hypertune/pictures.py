@@ -3,8 +3,8 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional
 
 from hypertune import plot, plot_model, plot_results
-from hypertune.picture import Plot
 from hypertune.errors import FailedPrecondition
+from hypertune.marks import Plot
 
 if TYPE_CHECKING:
     from hypertune.study import Study

@@ -2,8 +2,8 @@
 from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence
 
 from hypertune import show
-from hypertune.picture import (BEST, FAINT, GRID, INK, POINT, Axis, Picture,
-                               Plot, shade, spans_decades)
+from hypertune.marks import (BEST, FAINT, GRID, INK, POINT, Axis, Picture,
+                             Plot, shade, spans_decades)
 from hypertune.plot import counts, tip_of, value_of
 
 if TYPE_CHECKING:

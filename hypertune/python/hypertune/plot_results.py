@@ -2,8 +2,8 @@
 from typing import TYPE_CHECKING, List, Sequence, Set, Tuple
 
 from hypertune import show
-from hypertune.picture import (BEST, LOST, POINT, Axis, Picture, Plot,
-                               spans_decades)
+from hypertune.marks import (BEST, LOST, POINT, Axis, Picture, Plot,
+                             spans_decades)
 from hypertune.plot import counts, is_finite, no_result, tip_of, value_of
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ import tap  # noqa: E402
 from canned import HOSTILE, Canned, resource, trial  # noqa: E402
 
 import hypertune  # noqa: E402
-from hypertune import (picture as pictures, plot, plot_model,  # noqa: E402
-                       plot_results)
+from hypertune import marks, plot, plot_model, plot_results  # noqa: E402
 from hypertune.study import Study  # noqa: E402
 
 sys.modules["matplotlib"] = None  # as where it is not installed
@@ -107,7 +106,7 @@ def pictures_of_the_model_bear_what_it_leaves_out():
             tap.equal(len(cells), 6)
     tap.equal(check_picture(plot_model.contour(
         "q", True, [lr, opt], slice_of([lr, opt], [], grid, []), [], None)
-    ).findall(".//*[@fill='%s']" % pictures.shade(1.0)) != [], True)
+    ).findall(".//*[@fill='%s']" % marks.shade(1.0)) != [], True)
 
 
 def a_trial_stands_at_its_value_of_the_metric_that_is_drawn():
@@ -221,8 +220,8 @@ def words_that_are_too_long_end_in_an_ellipsis():
     texts = [text for text in svg.itertext() if text.startswith("mmm")]
     tap.equal([text.count("\u2026") for text in texts if len(text) < 128],
               [2, 1])
-    tap.equal(pictures.fit("plain", 5), "plain")
-    tap.equal(pictures.fit("W" * 9, 5), "WWWW\u2026")
+    tap.equal(marks.fit("plain", 5), "plain")
+    tap.equal(marks.fit("W" * 9, 5), "WWWW\u2026")
 
 
 def long_names_of_values_are_told_apart():
@@ -242,7 +241,7 @@ def long_names_of_values_are_told_apart():
         labels = [text for text in svg.itertext() if "\u2026" in text and
                   text.strip("\u2026")[:2].isdigit()]
         tap.equal(len(set(labels)) >= least, True, labels)
-    tap.equal(pictures.fit_all(["other", "others"], 6), ["other", "others"])
+    tap.equal(marks.fit_all(["other", "others"], 6), ["other", "others"])
 
 
 def a_study_that_only_fails_says_of_what():
