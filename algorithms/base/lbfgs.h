@@ -9,9 +9,10 @@
 
 #include <stddef.h>
 
-#include "algorithms/model/prior.h"
+#include "proto/base/limits.h"
 
-enum { LBFGS_MAX = HYPER_MAX }; /* coordinates */
+/* Coordinates: those of a point, or a model's hyperparameters. */
+enum { LBFGS_MAX = HT_MAX_PARAMETERS + 2 };
 
 struct lbfgs {
     size_t n; /* coordinates, at most LBFGS_MAX */

@@ -14,6 +14,7 @@
 /* Hyperparameters closer than this make no difference to a suggestion. */
 static const double gradient_tolerance = 1e-2, value_tolerance = 1e-6;
 enum { COLD_ITERATIONS = 50 };
+_Static_assert(HYPER_MAX <= (int)LBFGS_MAX, "a fit has too many coordinates");
 
 struct gp_fit {
     struct gp *gp;

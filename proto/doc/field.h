@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/strings.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/node.h"
-#include "proto/job/job.h"
 
 struct field_synonym { /* what others call one of our fields or choices */
     const char *other; /* across - and _ and case; NULL ends the table */

@@ -9,7 +9,13 @@
 #include <cjson/cJSON.h>
 
 #include "proto/doc/field.h"
-#include "proto/job/job.h"
+
+/* A member that is known and echoed but has no effect here. */
+struct kept {
+    const char *path; /* "trialJobSpec.network"; of Vertex where it has one */
+    const char *json; /* its value */
+    struct kept *next;
+};
 
 struct kept_list {
     struct kept *first, **last;

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "proto/doc/kept.h"
 #include "proto/form/aip.h"
 
 /* One member under its two names: AI Platform's below trainingInput, Vertex's

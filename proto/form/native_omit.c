@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "proto/doc/kept.h"
 #include "proto/form/native.h"
 #include "proto/job/command.h"
 

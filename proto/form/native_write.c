@@ -3,6 +3,7 @@
 
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
+#include "proto/doc/kept.h"
 #include "proto/form/native.h"
 #include "proto/job/container.h"
 #include "proto/job/early_stop.h"

@@ -3,6 +3,7 @@
 #define HT_PROTO_JOB_CHECK_H
 
 #include "proto/doc/field.h"
+#include "proto/job/job.h"
 #include "proto/job/param.h"
 
 /* "exists when PARENT is one of VALUES", as it was said. */

@@ -15,9 +15,12 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
+#include "proto/base/strings.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/node.h"
 #include "proto/space/space.h"
+
+struct kept; /* proto/doc/kept.h */
 
 enum job_algorithm {
     ALGORITHM_DEFAULT, /* not named: the server's default */
@@ -43,20 +46,6 @@ enum job_args_mode {
     ARGS_AUTO,   /* append every parameter that no ${name} consumed */
     ARGS_APPEND, /* append all */
     ARGS_NONE    /* append none */
-};
-
-struct pair { /* one variable, label or option */
-    const char *name, *value;
-};
-
-struct strings {
-    size_t n;
-    const char *const *items;
-};
-
-struct pairs {
-    size_t n;
-    const struct pair *items;
 };
 
 struct metric_goal {
@@ -171,13 +160,6 @@ enum job_kind {
 enum job_dialect { JOB_VERTEX, JOB_AIP, JOB_NATIVE };
 const char *
 form_dialect_name(enum job_dialect form); /* "vertex", "aip", "native" */
-
-/* A member that is known and echoed but has no effect here. */
-struct kept {
-    const char *path; /* "trialJobSpec.network"; of Vertex where it has one */
-    const char *json; /* its value */
-    struct kept *next;
-};
 
 struct job {
     enum job_kind kind;

@@ -2,6 +2,7 @@
  * where. Runs in the source tree. */
 #include "tests/check.h"
 
+#include "proto/doc/kept.h"
 #include "tests/unit/proto/form/aip_samples.h"
 
 /* ---- what is read ---- */

@@ -2,6 +2,7 @@
  * in every string byte, every bit of a double and every int64; so is a tuning
  * job in the native form, but for what that form cannot say. */
 #include "proto/doc/json.h"
+#include "proto/doc/kept.h"
 #include "proto/form/native.h"
 #include "tests/check.h"
 #include "tests/lib/drawn_job.h"
