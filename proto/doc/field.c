@@ -167,6 +167,17 @@ bool field_is_known(const struct field fields[], const char *name)
     return find_row(fields, name) != NULL;
 }
 
+static void read_member(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
+{
+    const size_t before = reader->diag->errors;
+    if (field->place > 0)
+        *(struct place *)(void *)((char *)into + field->place) = at;
+    field->read(reader, at, field, into);
+    if (field->said > 0 && reader->diag->errors == before)
+        *(bool *)((char *)into + field->said) = true;
+}
+
 void field_read_map(const struct field_reader *reader, struct place at,
                     const struct field fields[], void *into)
 {
@@ -180,21 +191,27 @@ void field_read_map(const struct field_reader *reader, struct place at,
         if (row == NULL)
             unknown_member(reader, member, fields);
         else if (node->kind != NODE_NULL || !reader->null_is_absent)
-            row->read(reader, member, row, into);
+            read_member(reader, member, row, into);
     }
 }
 
 /* ---- rows ---- */
 
+static void *target(const struct field *field, void *into)
+{
+    return (char *)into + field->offset;
+}
+
+void field_map(const struct field_reader *reader, struct place at,
+               const struct field *field, void *into)
+{
+    field_read_map(reader, at, field->rows, target(field, into));
+}
+
 static bool is_scalar(const struct node *node)
 {
     return node->kind == NODE_STRING || node->kind == NODE_NUMBER ||
            node->kind == NODE_BOOL;
-}
-
-static void *target(const struct field *field, void *into)
-{
-    return (char *)into + field->offset;
 }
 
 /* Adds "must be WANTED, is VALUE" for a value that may be a number. */

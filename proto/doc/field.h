@@ -56,6 +56,9 @@ struct field {
     size_t offset;    /* of the result in what `into` points to */
     int64_t min, max; /* bounds of numbers; of lists: most items in max */
     const struct field_choice *choices; /* of field_choose */
+    const struct field *rows;           /* of field_map and kept_map */
+    size_t place; /* of a struct place: where the member stands; 0: nowhere */
+    size_t said;  /* of a bool: whether it was read without a fault; 0: none */
 };
 
 /* Reads every member of the map at `at` by its row; a value that is no map and
@@ -119,6 +122,7 @@ field_function field_duration;       /* int64_t milliseconds */
 field_function field_bytes;          /* int64_t, a size within min..max */
 field_function field_moment;         /* int64_t ms since 1970, from RFC 3339 */
 field_function field_choose;         /* an enum */
+field_function field_map;            /* whatever `rows` say, from offset */
 field_function field_place;          /* struct place: looked at later */
 field_function field_skip; /* nothing: known and without meaning here */
 

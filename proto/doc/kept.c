@@ -143,10 +143,14 @@ void kept_choice(const struct field_reader *reader, struct place at,
         warn(reader, at);
 }
 
-void kept_message(const struct field_reader *reader, struct place at,
-                  const struct field rows[])
+const struct field kept_encryption_rows[] = {
+    {.name = "kmsKeyName", .read = kept_text}, {0}};
+
+void kept_map(const struct field_reader *reader, struct place at,
+              const struct field *field, void *into)
 {
-    field_read_map(reader, at, rows, NULL);
+    (void)into;
+    field_read_map(reader, at, field->rows, NULL);
     if (at.node->kind != NODE_MAP || at.node->count > 0)
         return;
     kept_silently(reader, at);
@@ -221,14 +225,4 @@ void kept_put(cJSON *root, const struct kept *kept)
         }
         c++; /* the dot */
     }
-}
-
-void kept_encryption(const struct field_reader *reader, struct place at,
-                     const struct field *field, void *into)
-{
-    static const struct field rows[] = {
-        {.name = "kmsKeyName", .read = kept_text}, {0}};
-    (void)field;
-    (void)into;
-    kept_message(reader, at, rows);
 }

@@ -33,12 +33,11 @@ field_function kept_duration;
 field_function kept_choice; /* kept as its name */
 field_function kept_any;    /* whatever it is */
 
-/* Reads the message at `at` by rows that keep; an empty one is kept too. */
-void kept_message(const struct field_reader *reader, struct place at,
-                  const struct field rows[]);
+/* The members of the message, by `rows` that keep; an empty one is kept too. */
+field_function kept_map;
 
-/* The message that both forms have for the key of an encryption. */
-field_function kept_encryption;
+/* Of the message that both forms have for the key of an encryption. */
+extern const struct field kept_encryption_rows[];
 
 /* Keeps the value at `at` without a word. */
 void kept_silently(const struct field_reader *reader, struct place at);

@@ -68,40 +68,25 @@ static void read_accelerator_type(const struct field_reader *reader,
     replica->accelerator_at = at;
 }
 
-static void read_accelerator(const struct field_reader *reader, struct place at,
-                             const struct field *field, void *into)
-{
-    static const struct field rows[] = {
-        {"count", field_whole, REPLICA(gpus), 0, 1024, NULL},
-        {.name = "type", .read = read_accelerator_type},
-        {0}};
-    (void)field;
-    field_read_map(reader, at, rows, into);
-}
+static const struct field accelerator_rows[] = {
+    {"count", field_whole, REPLICA(gpus), .max = 1024},
+    {.name = "type", .read = read_accelerator_type},
+    {0}};
 
-static void read_disk(const struct field_reader *reader, struct place at,
-                      const struct field *field, void *into)
-{
-    static const struct field rows[] = {
-        {.name = "bootDiskSizeGb", .read = kept_whole, .max = INT32_MAX},
-        {.name = "bootDiskType", .read = kept_text},
-        {0}};
-    (void)field;
-    (void)into;
-    kept_message(reader, at, rows);
-}
+static const struct field disk_rows[] = {
+    {"bootDiskSizeGb", kept_whole, .max = INT32_MAX},
+    {.name = "bootDiskType", .read = kept_text},
+    {0}};
 
 void aip_config(const struct field_reader *reader, struct place at,
                 const struct field *field, void *into)
 {
     static const struct field rows[] = {
-        {.name = "imageUri", .read = job_image, .offset = REPLICA(image)},
-        {.name = "containerCommand",
-         .read = read_words,
-         .offset = REPLICA(command)},
-        {.name = "containerArgs", .read = read_words, .offset = REPLICA(args)},
-        {.name = "acceleratorConfig", .read = read_accelerator},
-        {.name = "diskConfig", .read = read_disk},
+        {"imageUri", job_image, .offset = REPLICA(image)},
+        {"containerCommand", read_words, .offset = REPLICA(command)},
+        {"containerArgs", read_words, .offset = REPLICA(args)},
+        {"acceleratorConfig", field_map, .rows = accelerator_rows},
+        {"diskConfig", kept_map, .rows = disk_rows},
         {.name = "tpuTfVersion", .read = refuse_tpu},
         {0}};
     struct aip_replica *replica = replica_of(field, into);

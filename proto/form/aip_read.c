@@ -148,76 +148,45 @@ static void read_wait(const struct field_reader *reader, struct place at,
         field_error(reader, at, "must be at least 1800s");
 }
 
-static void read_scheduling(const struct field_reader *reader, struct place at,
-                            const struct field *field, void *into)
-{
-    static const struct field rows[] = {
-        {.name = "maxRunningTime",
-         .read = field_duration,
-         .offset = JOB(cancel_after.running_ms),
-         .min = 1},
-        {.name = "maxWaitTime",
-         .read = read_wait,
-         .offset = JOB(cancel_after.waiting_ms),
-         .min = 1},
-        {.name = "priority", .read = kept_whole, .max = 1000},
-        {.name = "resilientToWorkerRestart", .read = kept_flag},
-        {.name = "strategy", .read = kept_choice, .choices = strategies},
-        {0}};
-    (void)field;
-    field_read_map(reader, at, rows, into);
-}
+static const struct field scheduling_rows[] = {
+    {"maxRunningTime", field_duration, JOB(cancel_after.running_ms), .min = 1},
+    {"maxWaitTime", read_wait, JOB(cancel_after.waiting_ms), .min = 1},
+    {"priority", kept_whole, .max = 1000},
+    {.name = "resilientToWorkerRestart", .read = kept_flag},
+    {"strategy", kept_choice, .choices = strategies},
+    {0}};
 
 /* ---- the job ---- */
 
 static const struct field input_rows[] = {
-    {.name = "scaleTier",
-     .read = read_tier,
-     .offset = AIP(tier),
-     .choices = tiers},
-    {.name = "masterConfig", .read = aip_config, .offset = AIP(replicas[0])},
-    {.name = "workerConfig", .read = aip_config, .offset = AIP(replicas[1])},
-    {.name = "parameterServerConfig",
-     .read = aip_config,
-     .offset = AIP(replicas[2])},
-    {.name = "evaluatorConfig", .read = aip_config, .offset = AIP(replicas[3])},
-    {.name = "masterType", .read = aip_machine, .offset = AIP(replicas[0])},
-    {.name = "workerType", .read = aip_machine, .offset = AIP(replicas[1])},
-    {.name = "parameterServerType",
-     .read = aip_machine,
-     .offset = AIP(replicas[2])},
-    {.name = "evaluatorType", .read = aip_machine, .offset = AIP(replicas[3])},
-    {.name = "workerCount", .read = aip_count, .offset = AIP(replicas[1])},
-    {.name = "parameterServerCount",
-     .read = aip_count,
-     .offset = AIP(replicas[2])},
-    {.name = "evaluatorCount", .read = aip_count, .offset = AIP(replicas[3])},
+    {"scaleTier", read_tier, AIP(tier), .choices = tiers},
+    {"masterConfig", aip_config, .offset = AIP(replicas[0])},
+    {"workerConfig", aip_config, .offset = AIP(replicas[1])},
+    {"parameterServerConfig", aip_config, .offset = AIP(replicas[2])},
+    {"evaluatorConfig", aip_config, .offset = AIP(replicas[3])},
+    {"masterType", aip_machine, .offset = AIP(replicas[0])},
+    {"workerType", aip_machine, .offset = AIP(replicas[1])},
+    {"parameterServerType", aip_machine, .offset = AIP(replicas[2])},
+    {"evaluatorType", aip_machine, .offset = AIP(replicas[3])},
+    {"workerCount", aip_count, .offset = AIP(replicas[1])},
+    {"parameterServerCount", aip_count, .offset = AIP(replicas[2])},
+    {"evaluatorCount", aip_count, .offset = AIP(replicas[3])},
     {.name = "args", .read = read_args},
     {.name = "pythonModule", .read = aip_module},
     {.name = "packageUris", .read = read_packages},
     {.name = "hyperparameters", .read = aip_search},
     {.name = "jobDir", .read = read_job_dir},
-    {.name = "scheduling", .read = read_scheduling},
-    {.name = "useChiefInTfConfig", .read = field_flag, .offset = JOB(chief)},
+    {"scheduling", field_map, .rows = scheduling_rows},
+    {"useChiefInTfConfig", field_flag, .offset = JOB(chief)},
     {.name = "enableWebAccess", .read = kept_flag},
-    {.name = "encryptionConfig", .read = kept_encryption},
+    {"encryptionConfig", kept_map, .rows = kept_encryption_rows},
     {.name = "nasJobSpec", .read = refuse_nas},
     {.name = "network", .read = kept_text},
-    {.name = "pythonVersion", .read = read_version, .offset = AIP(python_at)},
+    {"pythonVersion", read_version, .offset = AIP(python_at)},
     {.name = "region", .read = read_region},
-    {.name = "runtimeVersion", .read = read_version, .offset = AIP(runtime_at)},
-    {.name = "serviceAccount",
-     .read = job_service_account,
-     .offset = JOB(service_account)},
+    {"runtimeVersion", read_version, .offset = AIP(runtime_at)},
+    {"serviceAccount", job_service_account, .offset = JOB(service_account)},
     {0}};
-
-static void read_input(const struct field_reader *reader, struct place at,
-                       const struct field *field, void *into)
-{
-    (void)field;
-    ((struct aip_draft *)into)->draft.pools = at;
-    field_read_map(reader, at, input_rows, into);
-}
 
 /* Google's rule; names of other forms have more characters. */
 static void read_id(const struct field_reader *reader, struct place at,
@@ -257,9 +226,9 @@ static void read_id(const struct field_reader *reader, struct place at,
     }
 
 static const struct field root_rows[] = {
-    {.name = "jobId", .read = read_id, .offset = JOB(name)},
-    {"labels", field_pairs, JOB(labels), 0, 64, NULL},
-    {.name = "trainingInput", .read = read_input},
+    {"jobId", read_id, .offset = JOB(name)},
+    {"labels", field_pairs, JOB(labels), .max = 64},
+    {"trainingInput", field_map, .rows = input_rows, .place = AIP(draft.pools)},
     {.name = "predictionInput", .read = refuse},
     {.name = "explanationInput", .read = refuse},
     {.name = "etag", .read = field_skip},
@@ -270,11 +239,8 @@ void aip_read_change(const struct node *root, struct aip_change *change,
                      struct diag *diag)
 {
     static const struct field rows[] = {
-        {"labels", field_pairs, offsetof(struct aip_change, labels), 0, 64,
-         NULL},
-        {.name = "etag",
-         .read = field_text,
-         .offset = offsetof(struct aip_change, etag)},
+        {"labels", field_pairs, offsetof(struct aip_change, labels), .max = 64},
+        {"etag", field_text, .offset = offsetof(struct aip_change, etag)},
         {.name = "jobId", .read = field_skip},
         {.name = "trainingInput", .read = field_skip},
         {.name = "predictionInput", .read = field_skip},

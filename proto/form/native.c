@@ -27,39 +27,6 @@ static void read_version(const struct field_reader *reader, struct place at,
                     at.node->text);
 }
 
-static void read_algorithm(const struct field_reader *reader, struct place at,
-                           const struct field *field, void *into)
-{
-    struct job_draft *draft = &((struct native_draft *)into)->draft;
-    draft->algorithm = at;
-    field_choose(reader, at, field, into);
-}
-
-static void read_constraints(const struct field_reader *reader, struct place at,
-                             const struct field *field, void *into)
-{
-    ((struct native_draft *)into)->draft.constraints = at;
-    field_texts(reader, at, field, into);
-}
-
-static void read_seed(const struct field_reader *reader, struct place at,
-                      const struct field *field, void *into)
-{
-    size_t before = reader->diag->errors;
-    field_whole(reader, at, field, into);
-    ((struct native_draft *)into)->draft.job.has_seed =
-        reader->diag->errors == before;
-}
-
-static void read_target(const struct field_reader *reader, struct place at,
-                        const struct field *field, void *into)
-{
-    size_t before = reader->diag->errors;
-    field_real(reader, at, field, into);
-    ((struct native_draft *)into)->draft.job.until.has_target =
-        reader->diag->errors == before;
-}
-
 /* One text or a list of them. */
 static void read_text_or_texts(const struct field_reader *reader,
                                struct place at, const struct field *field,
@@ -73,13 +40,6 @@ static void read_text_or_texts(const struct field_reader *reader,
     items[0] = at.node->text;
     *(struct strings *)((char *)into + field->offset) =
         (struct strings){.n = 1, .items = items};
-}
-
-static void read_stdout(const struct field_reader *reader, struct place at,
-                        const struct field *field, void *into)
-{
-    ((struct native_draft *)into)->stdout_patterns = at;
-    read_text_or_texts(reader, at, field, into);
 }
 
 static const struct field own_workdir_rows[] = {
@@ -144,126 +104,76 @@ static const struct field_choice args_modes[] = {{"auto", -1, ARGS_AUTO},
                                                  {NULL, 0, 0}};
 
 static const struct field until_rows[] = {
-    {.name = "target", .read = read_target, .offset = JOB(until.target)},
-    {.name = "time",
-     .read = field_duration,
-     .offset = JOB(until.time_ms),
-     .min = 1},
-    {.name = "end", .read = field_moment, .offset = JOB(until.end_ms)},
-    {"noProgress", field_whole, JOB(until.no_progress), 1, HT_MAX_TRIALS, NULL},
-    {.name = "noProgressTime",
-     .read = field_duration,
-     .offset = JOB(until.no_progress_ms),
-     .min = 1},
-    {"minTrials", field_whole, JOB(until.min_trials), 1, HT_MAX_TRIALS, NULL},
-    {.name = "minTime",
-     .read = field_duration,
-     .offset = JOB(until.min_time_ms),
-     .min = 1},
-    {.name = "minEnd", .read = field_moment, .offset = JOB(until.min_end_ms)},
-    {.name = "letFinish", .read = field_flag, .offset = JOB(until.let_finish)},
+    {"target", field_real, JOB(until.target), .said = JOB(until.has_target)},
+    {"time", field_duration, JOB(until.time_ms), .min = 1},
+    {"end", field_moment, .offset = JOB(until.end_ms)},
+    {"noProgress", field_whole, JOB(until.no_progress), .min = 1,
+     .max = HT_MAX_TRIALS},
+    {"noProgressTime", field_duration, JOB(until.no_progress_ms), .min = 1},
+    {"minTrials", field_whole, JOB(until.min_trials), .min = 1,
+     .max = HT_MAX_TRIALS},
+    {"minTime", field_duration, JOB(until.min_time_ms), .min = 1},
+    {"minEnd", field_moment, .offset = JOB(until.min_end_ms)},
+    {"letFinish", field_flag, .offset = JOB(until.let_finish)},
     {0}};
 static const struct field resource_rows[] = {
-    {"cpus", field_real, JOB(cpus), 0, 1000000, NULL},
-    {"memory", field_bytes, JOB(memory_bytes), 0, INT64_MAX, NULL},
-    {"gpus", field_whole, DRAFT(pools[0].pool.gpus), 0, 1024, NULL},
+    {"cpus", field_real, JOB(cpus), .max = 1000000},
+    {"memory", field_bytes, JOB(memory_bytes), .max = INT64_MAX},
+    {"gpus", field_whole, DRAFT(pools[0].pool.gpus), .max = 1024},
     {0}};
 static const struct field metric_rows[] = {
-    {"stdout", read_stdout, JOB(stdout_patterns), 0, HT_MAX_METRICS, NULL},
-    {.name = "file", .read = native_path, .offset = JOB(metrics_file)},
+    {"stdout", read_text_or_texts, JOB(stdout_patterns), .max = HT_MAX_METRICS,
+     .place = DRAFT(stdout_patterns)},
+    {"file", native_path, .offset = JOB(metrics_file)},
     {0}};
-
-static void read_until(const struct field_reader *reader, struct place at,
-                       const struct field *field, void *into)
-{
-    (void)field;
-    field_read_map(reader, at, until_rows, into);
-}
-
-static void read_resources(const struct field_reader *reader, struct place at,
-                           const struct field *field, void *into)
-{
-    (void)field;
-    field_read_map(reader, at, resource_rows, into);
-}
-
-static void read_metrics(const struct field_reader *reader, struct place at,
-                         const struct field *field, void *into)
-{
-    (void)field;
-    field_read_map(reader, at, metric_rows, into);
-}
 
 static const struct field root_rows[] = {
     {.name = "spec", .read = read_version},
-    {.name = "name", .read = job_new_name, .offset = JOB(name)},
-    {"labels", field_pairs, JOB(labels), 0, 64, NULL},
+    {"name", job_new_name, .offset = JOB(name)},
+    {"labels", field_pairs, JOB(labels), .max = 64},
     {.name = "goal", .read = native_goal},
     {.name = "safety", .read = native_safety},
     {.name = "parameters", .read = native_parameters},
-    {"constraints", read_constraints, JOB(constraints), 0, HT_MAX_ENV, NULL},
-    {"warmStart", read_text_or_texts, JOB(warm_start), 0, HT_MAX_PRIORS, NULL},
-    {.name = "algorithm",
-     .read = read_algorithm,
-     .offset = JOB(algorithm),
-     .choices = algorithms},
-    {"seed", read_seed, JOB(seed), 0, INT64_MAX, NULL},
-    {"trials", field_whole, JOB(max_trials), 1, HT_MAX_TRIALS, NULL},
-    {"parallel", field_whole, JOB(parallel), 1, HT_MAX_PARALLEL, NULL},
-    {.name = "until", .read = read_until},
-    {.name = "cancelAfter",
-     .read = job_cancel_after,
-     .offset = JOB(cancel_after)},
-    {.name = "trialTimeout",
-     .read = field_duration,
-     .offset = JOB(trial_timeout_ms),
-     .min = 1},
-    {"maxFailed", field_whole, JOB(max_failed), 0, HT_MAX_TRIALS, NULL},
-    {"retries", field_whole, JOB(retries), 0, HT_MAX_RETRIES, NULL},
-    {.name = "grace", .read = field_duration, .offset = JOB(grace_ms)},
-    {.name = "earlyStopping", .read = job_early_stop, .offset = DRAFT(draft)},
-    {.name = "selection",
-     .read = field_choose,
-     .offset = JOB(selection),
-     .choices = selections},
-    {.name = "noise",
-     .read = field_choose,
-     .offset = JOB(noise),
-     .choices = noises},
-    {.name = "command", .read = native_command, .offset = DRAFT(pools[0])},
-    {.name = "args",
-     .read = read_args_mode,
-     .offset = JOB(args_mode),
-     .choices = args_modes},
-    {.name = "image", .read = job_image, .offset = DRAFT(pools[0].pool.image)},
-    {.name = "container", .read = job_container, .offset = DRAFT(draft)},
-    {.name = "workdir", .read = read_workdir, .offset = DRAFT(draft)},
-    {.name = "outputDir", .read = read_output, .offset = JOB(output_dir)},
-    {.name = "jobDir", .read = native_path, .offset = JOB(job_dir)},
-    {"env", native_env, DRAFT(pools[0]), 0, HT_MAX_ENV, NULL},
-    {"passEnv", field_variable_names, JOB(pass_env), 0, HT_MAX_ENV, NULL},
-    {.name = "secrets", .read = job_secrets, .offset = DRAFT(draft)},
-    {.name = "serviceAccount",
-     .read = job_service_account,
-     .offset = JOB(service_account)},
-    {.name = "metrics", .read = read_metrics},
-    {.name = "metricDoctor",
-     .read = field_choose,
-     .offset = JOB(metric_doctor),
+    {"constraints", field_texts, JOB(constraints), .max = HT_MAX_ENV,
+     .place = DRAFT(draft.constraints)},
+    {"warmStart", read_text_or_texts, JOB(warm_start), .max = HT_MAX_PRIORS},
+    {"algorithm", field_choose, JOB(algorithm), .choices = algorithms,
+     .place = DRAFT(draft.algorithm)},
+    {"seed", field_whole, JOB(seed), .max = INT64_MAX, .said = JOB(has_seed)},
+    {"trials", field_whole, JOB(max_trials), .min = 1, .max = HT_MAX_TRIALS},
+    {"parallel", field_whole, JOB(parallel), .min = 1, .max = HT_MAX_PARALLEL},
+    {"until", field_map, .rows = until_rows},
+    {"cancelAfter", field_map, JOB(cancel_after), .rows = job_cancel_rows},
+    {"trialTimeout", field_duration, JOB(trial_timeout_ms), .min = 1},
+    {"maxFailed", field_whole, JOB(max_failed), .max = HT_MAX_TRIALS},
+    {"retries", field_whole, JOB(retries), .max = HT_MAX_RETRIES},
+    {"grace", field_duration, .offset = JOB(grace_ms)},
+    {"earlyStopping", job_early_stop, .offset = DRAFT(draft)},
+    {"selection", field_choose, JOB(selection), .choices = selections},
+    {"noise", field_choose, JOB(noise), .choices = noises},
+    {"command", native_command, .offset = DRAFT(pools[0])},
+    {"args", read_args_mode, JOB(args_mode), .choices = args_modes},
+    {"image", job_image, .offset = DRAFT(pools[0].pool.image)},
+    {"container", field_map, JOB(container), .rows = job_container_rows},
+    {"workdir", read_workdir, .offset = DRAFT(draft)},
+    {"outputDir", read_output, .offset = JOB(output_dir)},
+    {"jobDir", native_path, .offset = JOB(job_dir)},
+    {"env", native_env, DRAFT(pools[0]), .max = HT_MAX_ENV},
+    {"passEnv", field_variable_names, JOB(pass_env), .max = HT_MAX_ENV},
+    {"secrets", job_secrets, .offset = DRAFT(draft)},
+    {"serviceAccount", job_service_account, .offset = JOB(service_account)},
+    {"metrics", field_map, .rows = metric_rows},
+    {"metricDoctor", field_choose, JOB(metric_doctor),
      .choices = job_metric_doctors},
-    {.name = "notify", .read = job_notify, .offset = JOB(notify)},
-    {.name = "reporter",
-     .read = field_choose,
-     .offset = JOB(reporter),
-     .choices = job_reporters},
-    {.name = "machine",
-     .read = job_machine,
-     .offset = DRAFT(pools[0].pool.machine)},
-    {.name = "resources", .read = read_resources},
-    {"volumes", job_volumes, DRAFT(draft), 0, HT_MAX_ENV, NULL},
-    {.name = "rewriteGs", .read = field_flag, .offset = JOB(rewrite_gcs)},
-    {.name = "keep", .read = job_keep, .offset = DRAFT(draft)},
-    {.name = "replicas", .read = native_replicas},
+    {"notify", job_notify, .offset = JOB(notify)},
+    {"reporter", field_choose, JOB(reporter), .choices = job_reporters},
+    {"machine", job_machine, .offset = DRAFT(pools[0].pool.machine)},
+    {"resources", field_map, .rows = resource_rows},
+    {"volumes", job_volumes, DRAFT(draft), .max = HT_MAX_ENV},
+    {"rewriteGs", field_flag, .offset = JOB(rewrite_gcs)},
+    {"keep", field_map, JOB(keep_best), .rows = job_keep_rows},
+    {"replicas", field_map, .rows = native_replicas_rows,
+     .place = DRAFT(draft.pools)},
     {0}};
 
 static void list_fields(const char *prefix, const struct field rows[],

@@ -29,7 +29,6 @@ struct native_draft {
 field_function native_goal; /* rows of the root; `into` is the draft */
 field_function native_safety;
 field_function native_parameters;
-field_function native_replicas;
 field_function native_command; /* rows of a pool; the offset is its place */
 field_function native_env;
 field_function native_path; /* const char *, not empty */

@@ -15,14 +15,14 @@ struct native_param {
 #define PARAM(member) offsetof(struct native_param, member)
 
 const struct field native_parameter_rows[] = {
-    {.name = "type", .read = field_place, .offset = PARAM(type)},
-    {.name = "min", .read = field_place, .offset = PARAM(param.min)},
-    {.name = "max", .read = field_place, .offset = PARAM(param.max)},
-    {.name = "step", .read = field_place, .offset = PARAM(param.step)},
-    {.name = "scale", .read = field_place, .offset = PARAM(param.scale)},
-    {.name = "values", .read = field_place, .offset = PARAM(param.values)},
-    {.name = "default", .read = field_place, .offset = PARAM(param.fallback)},
-    {.name = "when", .read = field_place, .offset = PARAM(when)},
+    {"type", field_place, .offset = PARAM(type)},
+    {"min", field_place, .offset = PARAM(param.min)},
+    {"max", field_place, .offset = PARAM(param.max)},
+    {"step", field_place, .offset = PARAM(param.step)},
+    {"scale", field_place, .offset = PARAM(param.scale)},
+    {"values", field_place, .offset = PARAM(param.values)},
+    {"default", field_place, .offset = PARAM(param.fallback)},
+    {"when", field_place, .offset = PARAM(when)},
     {0}};
 
 /* A list of numbers only is discrete; any text or bool makes it names. */

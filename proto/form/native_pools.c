@@ -69,26 +69,19 @@ static void read_arguments(const struct field_reader *reader, struct place at,
 }
 
 const struct field native_resource_rows[] = {
-    {"cpus", field_real, POOL(pool.cpus), 0, 1000000, NULL},
-    {"memory", field_bytes, POOL(pool.memory_bytes), 0, INT64_MAX, NULL},
-    {"gpus", field_whole, POOL(pool.gpus), 0, 1024, NULL},
+    {"cpus", field_real, POOL(pool.cpus), .max = 1000000},
+    {"memory", field_bytes, POOL(pool.memory_bytes), .max = INT64_MAX},
+    {"gpus", field_whole, POOL(pool.gpus), .max = 1024},
     {0}};
 
-static void read_resources(const struct field_reader *reader, struct place at,
-                           const struct field *field, void *into)
-{
-    (void)field;
-    field_read_map(reader, at, native_resource_rows, into);
-}
-
 const struct field native_replica_rows[] = {
-    {"count", field_whole, POOL(count), 1, HT_MAX_PARALLEL, NULL},
+    {"count", field_whole, POOL(count), .min = 1, .max = HT_MAX_PARALLEL},
     {.name = "command", .read = native_command},
-    {.name = "args", .read = read_arguments, .max = HT_MAX_ARGS},
-    {.name = "env", .read = native_env, .max = HT_MAX_ENV},
-    {.name = "image", .read = job_image, .offset = POOL(pool.image)},
-    {.name = "machine", .read = job_machine, .offset = POOL(pool.machine)},
-    {.name = "resources", .read = read_resources},
+    {"args", read_arguments, .max = HT_MAX_ARGS},
+    {"env", native_env, .max = HT_MAX_ENV},
+    {"image", job_image, .offset = POOL(pool.image)},
+    {"machine", job_machine, .offset = POOL(pool.machine)},
+    {"resources", field_map, .rows = native_resource_rows},
     {0}};
 
 static void read_replica(const struct field_reader *reader, struct place at,
@@ -103,19 +96,11 @@ static void read_replica(const struct field_reader *reader, struct place at,
 #define DRAFT(member) offsetof(struct native_draft, member)
 
 const struct field native_replicas_rows[] = {
-    {.name = "worker", .read = read_replica, .offset = DRAFT(pools[1])},
-    {.name = "ps", .read = read_replica, .offset = DRAFT(pools[2])},
-    {.name = "evaluator", .read = read_replica, .offset = DRAFT(pools[3])},
-    {.name = "chief", .read = field_flag, .offset = DRAFT(draft.job.chief)},
+    {"worker", read_replica, .offset = DRAFT(pools[1])},
+    {"ps", read_replica, .offset = DRAFT(pools[2])},
+    {"evaluator", read_replica, .offset = DRAFT(pools[3])},
+    {"chief", field_flag, .offset = DRAFT(draft.job.chief)},
     {0}};
-
-void native_replicas(const struct field_reader *reader, struct place at,
-                     const struct field *field, void *into)
-{
-    (void)field;
-    ((struct native_draft *)into)->draft.pools = at;
-    field_read_map(reader, at, native_replicas_rows, into);
-}
 
 static void inherit(struct native_pool *pool, const struct native_pool *master)
 {

@@ -33,9 +33,10 @@ extern const char *const vertex_pool_types[VERTEX_POOLS];
 
 /* Rows of the resource; `into` is the draft. */
 field_function vertex_study;     /* studySpec */
-field_function vertex_job_spec;  /* trialJobSpec, jobSpec */
 field_function vertex_variables; /* struct pairs from a list of {name, value} */
-field_function vertex_hypertune; /* hypertune: what Vertex has no field for */
+extern const struct field vertex_job_spec_rows[];  /* trialJobSpec, jobSpec */
+extern const struct field vertex_hypertune_rows[]; /* hypertune: what Vertex
+                                                      has no field for */
 
 /* Gives the pools what hypertune says of them, and the job its folder of
  * outputs, once all are read. */

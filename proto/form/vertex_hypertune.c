@@ -8,47 +8,8 @@
 #include "proto/job/early_stop.h"
 #include "proto/job/notify.h"
 
-#define JOB(member) offsetof(struct vertex_draft, draft.job.member)
-#define DRAFT offsetof(struct vertex_draft, draft)
-
-static void read_seed(const struct field_reader *reader, struct place at,
-                      const struct field *field, void *into)
-{
-    struct job *job = &((struct vertex_draft *)into)->draft.job;
-    size_t before = reader->diag->errors;
-    field_whole(reader, at, field, into);
-    job->has_seed = reader->diag->errors == before;
-}
-
-static void read_target(const struct field_reader *reader, struct place at,
-                        const struct field *field, void *into)
-{
-    struct job *job = &((struct vertex_draft *)into)->draft.job;
-    size_t before = reader->diag->errors;
-    field_real(reader, at, field, into);
-    job->until.has_target = reader->diag->errors == before;
-}
-
-static void read_retries(const struct field_reader *reader, struct place at,
-                         const struct field *field, void *into)
-{
-    ((struct vertex_draft *)into)->has_retries = true;
-    field_whole(reader, at, field, into);
-}
-
-static void read_constraints(const struct field_reader *reader, struct place at,
-                             const struct field *field, void *into)
-{
-    ((struct vertex_draft *)into)->draft.constraints = at;
-    field_texts(reader, at, field, into);
-}
-
-static void read_order(const struct field_reader *reader, struct place at,
-                       const struct field *field, void *into)
-{
-    ((struct vertex_draft *)into)->order_at = at;
-    field_texts(reader, at, field, into);
-}
+#define DRAFT(member) offsetof(struct vertex_draft, member)
+#define JOB(member) DRAFT(draft.job.member)
 
 bool vertex_has_place(const char *path)
 {
@@ -128,74 +89,46 @@ static const struct field_choice forms[] = {{"vertex", -1, JOB_VERTEX},
                                             {"native", -1, JOB_NATIVE},
                                             {NULL, 0, 0}};
 
-static const struct field hypertune_rows[] = {
-    {.name = "name", .read = job_name, .offset = JOB(name)},
-    {.name = "form",
-     .read = field_choose,
-     .offset = JOB(form),
-     .choices = forms},
-    {.name = "algorithm",
-     .read = field_place,
-     .offset = offsetof(struct vertex_draft, algorithm)},
-    {"seed", read_seed, JOB(seed), 0, INT64_MAX, NULL},
-    {.name = "target", .read = read_target, .offset = JOB(until.target)},
-    {.name = "cancelAfter",
-     .read = job_cancel_after,
-     .offset = JOB(cancel_after)},
-    {"retries", read_retries, JOB(retries), 0, HT_MAX_RETRIES, NULL},
-    {"graceMs", field_whole, JOB(grace_ms), 0, INT64_C(86400000), NULL},
-    {.name = "argsMode",
-     .read = field_choose,
-     .offset = JOB(args_mode),
-     .choices = args_modes},
-    {.name = "substitute", .read = field_flag, .offset = JOB(substitute)},
-    {.name = "chief", .read = field_flag, .offset = JOB(chief)},
-    {.name = "jobDir", .read = field_text, .offset = JOB(job_dir)},
-    {.name = "workdir", .read = job_workdir, .offset = DRAFT},
-    {.name = "ownWorkdir", .read = field_flag, .offset = JOB(own_workdir)},
-    {"passEnv", field_variable_names, JOB(pass_env), 0, HT_MAX_ENV, NULL},
-    {.name = "capturedEnv",
-     .read = vertex_variables,
-     .offset = JOB(captured_env)},
-    {"cpus", field_real, JOB(cpus), 0, 1000000, NULL},
-    {"memoryBytes", field_whole, JOB(memory_bytes), 0, INT64_MAX, NULL},
-    {.name = "replicas",
-     .read = field_place,
-     .offset = offsetof(struct vertex_draft, resources)},
-    {"volumes", job_volumes, DRAFT, 0, HT_MAX_ENV, NULL},
-    {.name = "container", .read = job_container, .offset = DRAFT},
-    {.name = "secrets", .read = job_secrets, .offset = DRAFT},
-    {.name = "reporter",
-     .read = field_choose,
-     .offset = JOB(reporter),
-     .choices = job_reporters},
-    {.name = "rewriteGs", .read = field_flag, .offset = JOB(rewrite_gcs)},
-    {.name = "keep", .read = job_keep, .offset = DRAFT},
-    {.name = "earlyStopping",
-     .read = field_place,
-     .offset = offsetof(struct vertex_draft, early_stop)},
-    {"stdoutPatterns", field_texts, JOB(stdout_patterns), 0, HT_MAX_ENV, NULL},
-    {.name = "metricsFile", .read = field_text, .offset = JOB(metrics_file)},
-    {.name = "metricDoctor",
-     .read = field_choose,
-     .offset = JOB(metric_doctor),
+const struct field vertex_hypertune_rows[] = {
+    {"name", job_name, .offset = JOB(name)},
+    {"form", field_choose, JOB(form), .choices = forms},
+    {"algorithm", field_place, .offset = DRAFT(algorithm)},
+    {"seed", field_whole, JOB(seed), .max = INT64_MAX, .said = JOB(has_seed)},
+    {"target", field_real, JOB(until.target), .said = JOB(until.has_target)},
+    {"cancelAfter", field_map, JOB(cancel_after), .rows = job_cancel_rows},
+    {"retries", field_whole, JOB(retries), .max = HT_MAX_RETRIES,
+     .said = DRAFT(has_retries)},
+    {"graceMs", field_whole, JOB(grace_ms), .max = INT64_C(86400000)},
+    {"argsMode", field_choose, JOB(args_mode), .choices = args_modes},
+    {"substitute", field_flag, .offset = JOB(substitute)},
+    {"chief", field_flag, .offset = JOB(chief)},
+    {"jobDir", field_text, .offset = JOB(job_dir)},
+    {"workdir", job_workdir, .offset = DRAFT(draft)},
+    {"ownWorkdir", field_flag, .offset = JOB(own_workdir)},
+    {"passEnv", field_variable_names, JOB(pass_env), .max = HT_MAX_ENV},
+    {"capturedEnv", vertex_variables, .offset = JOB(captured_env)},
+    {"cpus", field_real, JOB(cpus), .max = 1000000},
+    {"memoryBytes", field_whole, JOB(memory_bytes), .max = INT64_MAX},
+    {"replicas", field_place, .offset = DRAFT(resources)},
+    {"volumes", job_volumes, DRAFT(draft), .max = HT_MAX_ENV},
+    {"container", field_map, JOB(container), .rows = job_container_rows},
+    {"secrets", job_secrets, .offset = DRAFT(draft)},
+    {"reporter", field_choose, JOB(reporter), .choices = job_reporters},
+    {"rewriteGs", field_flag, .offset = JOB(rewrite_gcs)},
+    {"keep", field_map, JOB(keep_best), .rows = job_keep_rows},
+    {"earlyStopping", field_place, .offset = DRAFT(early_stop)},
+    {"stdoutPatterns", field_texts, JOB(stdout_patterns), .max = HT_MAX_ENV},
+    {"metricsFile", field_text, .offset = JOB(metrics_file)},
+    {"metricDoctor", field_choose, JOB(metric_doctor),
      .choices = job_metric_doctors},
-    {.name = "notify", .read = job_notify, .offset = JOB(notify)},
-    {"constraints", read_constraints, JOB(constraints), 0, HT_MAX_ENV, NULL},
-    {"warmStart", field_texts, JOB(warm_start), 0, HT_MAX_PRIORS, NULL},
-    {.name = "parameters",
-     .read = field_place,
-     .offset = offsetof(struct vertex_draft, extras)},
-    {"labels", field_pairs, JOB(labels), 0, 64, NULL},
-    {.name = "openSpace", .read = field_flag, .offset = JOB(space.open)},
-    {"parameterOrder", read_order, offsetof(struct vertex_draft, order), 0,
-     HT_MAX_PARAMETERS, NULL},
-    {.name = "kept", .read = read_kept, .max = HT_MAX_ENV},
+    {"notify", job_notify, .offset = JOB(notify)},
+    {"constraints", field_texts, JOB(constraints), .max = HT_MAX_ENV,
+     .place = DRAFT(draft.constraints)},
+    {"warmStart", field_texts, JOB(warm_start), .max = HT_MAX_PRIORS},
+    {"parameters", field_place, .offset = DRAFT(extras)},
+    {"labels", field_pairs, JOB(labels), .max = 64},
+    {"openSpace", field_flag, .offset = JOB(space.open)},
+    {"parameterOrder", field_texts, DRAFT(order), .max = HT_MAX_PARAMETERS,
+     .place = DRAFT(order_at)},
+    {"kept", read_kept, .max = HT_MAX_ENV},
     {0}};
-
-void vertex_hypertune(const struct field_reader *reader, struct place at,
-                      const struct field *field, void *into)
-{
-    (void)field;
-    field_read_map(reader, at, hypertune_rows, into);
-}

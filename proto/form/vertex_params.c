@@ -42,22 +42,15 @@ static void read_value_spec(const struct field_reader *reader, struct place at,
 
 /* The rows of value specs carry the type in `min`. */
 static const struct field param_rows[] = {
-    {.name = "parameterId",
-     .read = field_name,
+    {"parameterId", field_name,
      .offset = offsetof(struct google_param, param.param.name)},
-    {.name = "doubleValueSpec", .read = read_value_spec, .min = PARAM_DOUBLE},
-    {.name = "integerValueSpec", .read = read_value_spec, .min = PARAM_INTEGER},
-    {.name = "discreteValueSpec",
-     .read = read_value_spec,
-     .min = PARAM_DISCRETE},
-    {.name = "categoricalValueSpec",
-     .read = read_value_spec,
-     .min = PARAM_CATEGORICAL},
-    {.name = "scaleType",
-     .read = field_place,
+    {"doubleValueSpec", read_value_spec, .min = PARAM_DOUBLE},
+    {"integerValueSpec", read_value_spec, .min = PARAM_INTEGER},
+    {"discreteValueSpec", read_value_spec, .min = PARAM_DISCRETE},
+    {"categoricalValueSpec", read_value_spec, .min = PARAM_CATEGORICAL},
+    {"scaleType", field_place,
      .offset = offsetof(struct google_param, param.scale)},
-    {.name = "conditionalParameterSpecs",
-     .read = field_place,
+    {"conditionalParameterSpecs", field_place,
      .offset = offsetof(struct google_param, children)},
     {0}};
 
@@ -96,11 +89,9 @@ read_extra_condition(const struct field_reader *reader, struct place at,
                      size_t child)
 {
     static const struct field rows[] = {
-        {.name = "parent",
-         .read = field_text,
+        {"parent", field_text,
          .offset = offsetof(struct condition_draft, name)},
-        {.name = "values",
-         .read = field_place,
+        {"values", field_place,
          .offset = offsetof(struct condition_draft, values)},
         {0}};
     struct condition_draft condition = {.child = child, .parent = -1, .at = at};
@@ -139,12 +130,8 @@ static void read_extra(const struct field_reader *reader,
         struct place step, when;
     } extra = {0};
     static const struct field rows[] = {
-        {.name = "step",
-         .read = field_place,
-         .offset = offsetof(struct extra, step)},
-        {.name = "when",
-         .read = field_place,
-         .offset = offsetof(struct extra, when)},
+        {"step", field_place, .offset = offsetof(struct extra, step)},
+        {"when", field_place, .offset = offsetof(struct extra, when)},
         {0}};
     if (vertex->extras.node == NULL)
         return;
@@ -199,9 +186,7 @@ static void read_parent_values(const struct field_reader *reader,
                                void *into)
 {
     static const struct field rows[] = {
-        {.name = "values",
-         .read = field_place,
-         .offset = offsetof(struct child_draft, values)},
+        {"values", field_place, .offset = offsetof(struct child_draft, values)},
         {0}};
     struct child_draft *child = into;
     child->lists++;
@@ -212,18 +197,11 @@ static void read_parent_values(const struct field_reader *reader,
 
 /* The rows of values carry the parent's type in `min`. */
 static const struct field child_rows[] = {
-    {.name = "parameterSpec",
-     .read = field_place,
+    {"parameterSpec", field_place,
      .offset = offsetof(struct child_draft, spec)},
-    {.name = "parentCategoricalValues",
-     .read = read_parent_values,
-     .min = PARAM_CATEGORICAL},
-    {.name = "parentDiscreteValues",
-     .read = read_parent_values,
-     .min = PARAM_DISCRETE},
-    {.name = "parentIntValues",
-     .read = read_parent_values,
-     .min = PARAM_INTEGER},
+    {"parentCategoricalValues", read_parent_values, .min = PARAM_CATEGORICAL},
+    {"parentDiscreteValues", read_parent_values, .min = PARAM_DISCRETE},
+    {"parentIntValues", read_parent_values, .min = PARAM_INTEGER},
     {0}};
 
 static bool check_child(const struct field_reader *reader, struct place at,

@@ -27,12 +27,8 @@ static void read_variable(const struct field_reader *reader, struct place at,
                           struct pair *pair)
 {
     static const struct field rows[] = {
-        {.name = "name",
-         .read = field_text,
-         .offset = offsetof(struct pair, name)},
-        {.name = "value",
-         .read = field_text,
-         .offset = offsetof(struct pair, value)},
+        {"name", field_text, .offset = offsetof(struct pair, name)},
+        {"value", field_text, .offset = offsetof(struct pair, value)},
         {0}};
     *pair = (struct pair){.value = ""};
     field_read_map(reader, at, rows, pair);
@@ -92,20 +88,12 @@ static void read_image(const struct field_reader *reader, struct place at,
         job_image(reader, at, field, into);
 }
 
-static void read_container(const struct field_reader *reader, struct place at,
-                           const struct field *field, void *into)
-{
-    static const struct field rows[] = {
-        {.name = "imageUri", .read = read_image, .offset = POOL(pool.image)},
-        {"command", field_texts, POOL(pool.command), 0, HT_MAX_ARGS, NULL},
-        {"args", field_texts, POOL(pool.args), 0, HT_MAX_ARGS, NULL},
-        {.name = "env", .read = vertex_variables, .offset = POOL(pool.env)},
-        {0}};
-    (void)field;
-    struct pool_draft *said = into;
-    said->container = at;
-    field_read_map(reader, at, rows, said);
-}
+static const struct field container_rows[] = {
+    {"imageUri", read_image, .offset = POOL(pool.image)},
+    {"command", field_texts, POOL(pool.command), .max = HT_MAX_ARGS},
+    {"args", field_texts, POOL(pool.args), .max = HT_MAX_ARGS},
+    {"env", vertex_variables, .offset = POOL(pool.env)},
+    {0}};
 
 static void read_package_uris(const struct field_reader *reader,
                               struct place at, const struct field *field,
@@ -125,20 +113,13 @@ static void read_package_uris(const struct field_reader *reader,
     diag_hint(reader->diag, "python3 must be able to import pythonModule");
 }
 
-static void read_package(const struct field_reader *reader, struct place at,
-                         const struct field *field, void *into)
-{
-    static const struct field rows[] = {
-        {.name = "pythonModule", .read = field_place, .offset = POOL(module)},
-        {"args", field_texts, POOL(package_args), 0, HT_MAX_ARGS, NULL},
-        {.name = "env", .read = vertex_variables, .offset = POOL(package_env)},
-        {.name = "packageUris", .read = read_package_uris},
-        {.name = "executorImageUri", .read = kept_text},
-        {0}};
-    (void)field;
-    ((struct pool_draft *)into)->package = at;
-    field_read_map(reader, at, rows, into);
-}
+static const struct field package_rows[] = {
+    {"pythonModule", field_place, .offset = POOL(module)},
+    {"args", field_texts, POOL(package_args), .max = HT_MAX_ARGS},
+    {"env", vertex_variables, .offset = POOL(package_env)},
+    {.name = "packageUris", .read = read_package_uris},
+    {.name = "executorImageUri", .read = kept_text},
+    {0}};
 
 /* ---- machines ---- */
 
@@ -209,42 +190,30 @@ static void read_topology(const struct field_reader *reader, struct place at,
         kept_text(reader, at, field, into);
 }
 
-static void read_reservation(const struct field_reader *reader, struct place at,
-                             const struct field *field, void *into)
-{
-    static const struct field_choice types[] = {{"TYPE_UNSPECIFIED", 0, 0},
-                                                {"NO_RESERVATION", 1, 1},
-                                                {"ANY_RESERVATION", 2, 2},
-                                                {"SPECIFIC_RESERVATION", 3, 3},
-                                                {NULL, 0, 0}};
-    static const struct field rows[] = {
-        {.name = "reservationAffinityType",
-         .read = kept_choice,
-         .choices = types},
-        {.name = "key", .read = kept_text},
-        {.name = "values", .read = kept_texts, .max = HT_MAX_ARGS},
-        {0}};
-    (void)field;
-    (void)into;
-    kept_message(reader, at, rows);
-}
+static const struct field_choice reservations[] = {
+    {"TYPE_UNSPECIFIED", 0, 0},
+    {"NO_RESERVATION", 1, 1},
+    {"ANY_RESERVATION", 2, 2},
+    {"SPECIFIC_RESERVATION", 3, 3},
+    {NULL, 0, 0}};
+static const struct field reservation_rows[] = {
+    {"reservationAffinityType", kept_choice, .choices = reservations},
+    {.name = "key", .read = kept_text},
+    {"values", kept_texts, .max = HT_MAX_ARGS},
+    {0}};
 
 static void read_machine(const struct field_reader *reader, struct place at,
                          const struct field *field, void *into)
 {
     static const struct field rows[] = {
-        {.name = "machineType",
-         .read = read_machine_type,
-         .offset = POOL(pool.machine)},
-        {.name = "acceleratorType",
-         .read = read_accelerator,
-         .choices = accelerators},
-        {"acceleratorCount", field_whole, POOL(pool.gpus), 0, 1024, NULL},
+        {"machineType", read_machine_type, .offset = POOL(pool.machine)},
+        {"acceleratorType", read_accelerator, .choices = accelerators},
+        {"acceleratorCount", field_whole, POOL(pool.gpus), .max = 1024},
         {.name = "tpuTopology", .read = read_topology},
-        {.name = "reservationAffinity", .read = read_reservation},
+        {"reservationAffinity", kept_map, .rows = reservation_rows},
         {.name = "gpuPartitionSize", .read = kept_text},
         {.name = "minGpuDriverVersion", .read = kept_text},
-        {.name = "multihostGpuNodeCount", .read = kept_whole, .max = INT32_MAX},
+        {"multihostGpuNodeCount", kept_whole, .max = INT32_MAX},
         {0}};
     struct pool_draft *said = into;
     (void)field;
@@ -254,17 +223,10 @@ static void read_machine(const struct field_reader *reader, struct place at,
                       "asks for no GPU without acceleratorCount");
 }
 
-static void read_disk(const struct field_reader *reader, struct place at,
-                      const struct field *field, void *into)
-{
-    static const struct field rows[] = {
-        {.name = "bootDiskType", .read = kept_text},
-        {.name = "bootDiskSizeGb", .read = kept_whole, .max = INT32_MAX},
-        {0}};
-    (void)field;
-    (void)into;
-    kept_message(reader, at, rows);
-}
+static const struct field disk_rows[] = {
+    {.name = "bootDiskType", .read = kept_text},
+    {"bootDiskSizeGb", kept_whole, .max = INT32_MAX},
+    {0}};
 
 /* Members of NfsMount and LustreMount: all of them texts without effect. */
 static const struct field nfs_rows[] = {
@@ -312,11 +274,13 @@ static void read_lustre(const struct field_reader *reader, struct place at,
 /* ---- pools ---- */
 
 static const struct field pool_rows[] = {
-    {.name = "containerSpec", .read = read_container},
-    {.name = "pythonPackageSpec", .read = read_package},
-    {"replicaCount", field_whole, POOL(count), 0, HT_MAX_PARALLEL, NULL},
+    {"containerSpec", field_map, .rows = container_rows,
+     .place = POOL(container)},
+    {"pythonPackageSpec", field_map, .rows = package_rows,
+     .place = POOL(package)},
+    {"replicaCount", field_whole, POOL(count), .max = HT_MAX_PARALLEL},
     {.name = "machineSpec", .read = read_machine},
-    {.name = "diskSpec", .read = read_disk},
+    {"diskSpec", kept_map, .rows = disk_rows},
     {.name = "nfsMounts", .read = read_nfs},
     {.name = "lustreMounts", .read = read_lustre},
     {0}};
@@ -390,7 +354,6 @@ static void read_pools(const struct field_reader *reader, struct place at,
 {
     (void)field;
     struct vertex_draft *vertex = into;
-    vertex->draft.pools = at;
     if (at.node->kind != NODE_LIST || at.node->count == 0 ||
         at.node->count > VERTEX_POOLS) {
         field_error(reader, at, "must be a list of 1 to %d pools",
@@ -432,13 +395,6 @@ static void read_strategy(const struct field_reader *reader, struct place at,
         kept_choice(reader, at, &row, into);
 }
 
-static void read_wait(const struct field_reader *reader, struct place at,
-                      const struct field *field, void *into)
-{
-    ((struct vertex_draft *)into)->wait_at = at;
-    field_duration(reader, at, field, into);
-}
-
 /* Our own word for it comes first: it is the same one, read back. */
 static void adopt_wait(const struct field_reader *reader,
                        struct vertex_draft *vertex)
@@ -455,25 +411,15 @@ static void adopt_wait(const struct field_reader *reader,
                       "has no effect without the strategy FLEX_START");
 }
 
-static void read_scheduling(const struct field_reader *reader, struct place at,
-                            const struct field *field, void *into)
-{
-    static const struct field rows[] = {
-        {.name = "timeout",
-         .read = field_duration,
-         .offset = JOB(trial_timeout_ms)},
-        {.name = "disableRetries",
-         .read = field_flag,
-         .offset = offsetof(struct vertex_draft, disable_retries)},
-        {.name = "restartJobOnWorkerRestart", .read = kept_flag},
-        {.name = "strategy", .read = read_strategy},
-        {.name = "maxWaitDuration",
-         .read = read_wait,
-         .offset = offsetof(struct vertex_draft, wait_ms)},
-        {0}};
-    (void)field;
-    field_read_map(reader, at, rows, into);
-}
+static const struct field scheduling_rows[] = {
+    {"timeout", field_duration, .offset = JOB(trial_timeout_ms)},
+    {"disableRetries", field_flag,
+     .offset = offsetof(struct vertex_draft, disable_retries)},
+    {.name = "restartJobOnWorkerRestart", .read = kept_flag},
+    {.name = "strategy", .read = read_strategy},
+    {"maxWaitDuration", field_duration, offsetof(struct vertex_draft, wait_ms),
+     .place = offsetof(struct vertex_draft, wait_at)},
+    {0}};
 
 /* A local folder is honoured; Google's storage is one with rewriteGs only. */
 static void read_output_prefix(const struct field_reader *reader,
@@ -504,9 +450,9 @@ static void read_needs(const struct field_reader *reader, struct place at,
                        const struct field *field, void *into)
 {
     static const struct field rows[] = {
-        {"cpus", field_real, offsetof(struct pool, cpus), 0, 1000000, NULL},
-        {"memoryBytes", field_whole, offsetof(struct pool, memory_bytes), 0,
-         INT64_MAX, NULL},
+        {"cpus", field_real, offsetof(struct pool, cpus), .max = 1000000},
+        {"memoryBytes", field_whole, offsetof(struct pool, memory_bytes),
+         .max = INT64_MAX},
         {0}};
     struct job *job = into;
     for (size_t i = 1; i < job->n_pools; i++)
@@ -546,37 +492,24 @@ void vertex_finish_pools(const struct field_reader *reader,
     adopt_wait(reader, vertex);
 }
 
-static void read_output(const struct field_reader *reader, struct place at,
-                        const struct field *field, void *into)
-{
-    static const struct field rows[] = {
-        {.name = "outputUriPrefix", .read = read_output_prefix}, {0}};
-    (void)field;
-    field_read_map(reader, at, rows, into);
-}
+static const struct field output_rows[] = {
+    {.name = "outputUriPrefix", .read = read_output_prefix}, {0}};
 
-void vertex_job_spec(const struct field_reader *reader, struct place at,
-                     const struct field *field, void *into)
-{
-    static const struct field rows[] = {
-        {.name = "workerPoolSpecs", .read = read_pools},
-        {.name = "scheduling", .read = read_scheduling},
-        {.name = "baseOutputDirectory", .read = read_output},
-        {.name = "enableDashboardAccess", .read = kept_flag},
-        {.name = "enableWebAccess", .read = kept_flag},
-        {.name = "experiment", .read = kept_text},
-        {.name = "experimentRun", .read = kept_text},
-        {.name = "models", .read = kept_texts, .max = HT_MAX_ARGS},
-        {.name = "network", .read = kept_text},
-        {.name = "persistentResourceId", .read = kept_text},
-        {.name = "protectedArtifactLocationId", .read = kept_text},
-        {.name = "pscInterfaceConfig", .read = kept_any},
-        {.name = "reservedIpRanges", .read = kept_texts, .max = HT_MAX_ARGS},
-        {.name = "serviceAccount",
-         .read = job_service_account,
-         .offset = JOB(service_account)},
-        {.name = "tensorboard", .read = kept_text},
-        {0}};
-    (void)field;
-    field_read_map(reader, at, rows, into);
-}
+const struct field vertex_job_spec_rows[] = {
+    {"workerPoolSpecs", read_pools,
+     .place = offsetof(struct vertex_draft, draft.pools)},
+    {"scheduling", field_map, .rows = scheduling_rows},
+    {"baseOutputDirectory", field_map, .rows = output_rows},
+    {.name = "enableDashboardAccess", .read = kept_flag},
+    {.name = "enableWebAccess", .read = kept_flag},
+    {.name = "experiment", .read = kept_text},
+    {.name = "experimentRun", .read = kept_text},
+    {"models", kept_texts, .max = HT_MAX_ARGS},
+    {.name = "network", .read = kept_text},
+    {.name = "persistentResourceId", .read = kept_text},
+    {.name = "protectedArtifactLocationId", .read = kept_text},
+    {.name = "pscInterfaceConfig", .read = kept_any},
+    {"reservedIpRanges", kept_texts, .max = HT_MAX_ARGS},
+    {"serviceAccount", job_service_account, .offset = JOB(service_account)},
+    {.name = "tensorboard", .read = kept_text},
+    {0}};

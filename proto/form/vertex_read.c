@@ -11,29 +11,30 @@
 
 static const struct field tuning_rows[] = {
     {.name = "studySpec", .read = vertex_study},
-    {.name = "trialJobSpec", .read = vertex_job_spec},
-    {"maxTrialCount", field_whole, JOB(max_trials), 1, HT_MAX_TRIALS, NULL},
-    {"parallelTrialCount", field_whole, JOB(parallel), 1, HT_MAX_PARALLEL,
-     NULL},
-    {"maxFailedTrialCount", field_whole, JOB(max_failed), 0, INT32_MAX, NULL},
-    {"labels", field_pairs, JOB(labels), 0, 64, NULL},
-    {.name = "encryptionSpec", .read = kept_encryption},
+    {"trialJobSpec", field_map, .rows = vertex_job_spec_rows},
+    {"maxTrialCount", field_whole, JOB(max_trials), .min = 1,
+     .max = HT_MAX_TRIALS},
+    {"parallelTrialCount", field_whole, JOB(parallel), .min = 1,
+     .max = HT_MAX_PARALLEL},
+    {"maxFailedTrialCount", field_whole, JOB(max_failed), .max = INT32_MAX},
+    {"labels", field_pairs, JOB(labels), .max = 64},
+    {"encryptionSpec", kept_map, .rows = kept_encryption_rows},
     {0}};
 
 static const struct field study_rows[] = {
     {.name = "studySpec", .read = vertex_study}, {0}};
 
 static const struct field custom_rows[] = {
-    {.name = "jobSpec", .read = vertex_job_spec},
-    {"labels", field_pairs, JOB(labels), 0, 64, NULL},
-    {.name = "encryptionSpec", .read = kept_encryption},
+    {"jobSpec", field_map, .rows = vertex_job_spec_rows},
+    {"labels", field_pairs, JOB(labels), .max = 64},
+    {"encryptionSpec", kept_map, .rows = kept_encryption_rows},
     {0}};
 
 /* Of every kind: ours, and the server's own, which a client may send back as
  * it got them. */
 static const struct field common_rows[] = {
-    {.name = "displayName", .read = field_text, .offset = JOB(display)},
-    {.name = "hypertune", .read = vertex_hypertune},
+    {"displayName", field_text, .offset = JOB(display)},
+    {"hypertune", field_map, .rows = vertex_hypertune_rows},
     {.name = "hypertuneStatus", .read = field_skip},
     {.name = "name", .read = field_skip},
     {.name = "state", .read = field_skip},

@@ -24,10 +24,9 @@ static void note_rule(const struct field_reader *reader, struct place at,
 static void read_curve_rule(const struct field_reader *reader, struct place at,
                             const struct field *field, void *into)
 {
-    static const struct field rows[] = {{.name = "useElapsedDuration",
-                                         .read = field_flag,
-                                         .offset = JOB(early_stop.by_time)},
-                                        {0}};
+    static const struct field rows[] = {
+        {"useElapsedDuration", field_flag, .offset = JOB(early_stop.by_time)},
+        {0}};
     field_read_map(reader, at, rows, into);
     note_rule(reader, at, (enum job_early_stop)field->min, into);
 }
@@ -36,15 +35,13 @@ static void read_convex_rule(const struct field_reader *reader, struct place at,
                              const struct field *field, void *into)
 {
     static const struct field rows[] = {
-        {"maxStepCount", field_whole, JOB(early_stop.max_steps), 0,
-         HT_MAX_STEPS, NULL},
-        {"minStepCount", field_whole, JOB(early_stop.min_steps), 0,
-         HT_MAX_STEPS, NULL},
+        {"maxStepCount", field_whole, JOB(early_stop.max_steps),
+         .max = HT_MAX_STEPS},
+        {"minStepCount", field_whole, JOB(early_stop.min_steps),
+         .max = HT_MAX_STEPS},
         {"minMeasurementCount", field_whole, JOB(early_stop.min_measurements),
-         0, HT_MAX_REPORTS, NULL},
-        {.name = "useElapsedDuration",
-         .read = field_flag,
-         .offset = JOB(early_stop.by_time)},
+         .max = HT_MAX_REPORTS},
+        {"useElapsedDuration", field_flag, .offset = JOB(early_stop.by_time)},
         {.name = "learningRateParameterName", .read = kept_text},
         {.name = "updateAllStoppedTrials", .read = kept_flag},
         {0}};
@@ -66,8 +63,8 @@ static void read_autoregressive_order(const struct field_reader *reader,
                                       struct place at,
                                       const struct field *field, void *into)
 {
-    static const struct field row = {
-        "autoregressiveOrder", field_whole, 0, 0, INT64_MAX, NULL};
+    static const struct field row = {"autoregressiveOrder", field_whole,
+                                     .max = INT64_MAX};
     int64_t order = 0;
     (void)field;
     (void)into;
@@ -82,13 +79,11 @@ static void read_convex_config(const struct field_reader *reader,
                                void *into)
 {
     static const struct field rows[] = {
-        {"maxNumSteps", field_whole, JOB(early_stop.max_steps), 0, HT_MAX_STEPS,
-         NULL},
-        {"minNumSteps", field_whole, JOB(early_stop.min_steps), 0, HT_MAX_STEPS,
-         NULL},
-        {.name = "useSeconds",
-         .read = field_flag,
-         .offset = JOB(early_stop.by_time)},
+        {"maxNumSteps", field_whole, JOB(early_stop.max_steps),
+         .max = HT_MAX_STEPS},
+        {"minNumSteps", field_whole, JOB(early_stop.min_steps),
+         .max = HT_MAX_STEPS},
+        {"useSeconds", field_flag, .offset = JOB(early_stop.by_time)},
         {.name = "autoregressiveOrder", .read = read_autoregressive_order},
         {.name = "learningRateParameterName", .read = read_learning_rate},
         {0}};
@@ -112,69 +107,36 @@ static void read_no_transfer(const struct field_reader *reader, struct place at,
     kept_silently(reader, at);
 }
 
-static void read_transfer(const struct field_reader *reader, struct place at,
-                          const struct field *field, void *into)
-{
-    static const struct field rows[] = {
-        {.name = "disableTransferLearning", .read = read_no_transfer},
-        {.name = "priorStudyNames", .read = field_skip},
-        {0}};
-    (void)field;
-    field_read_map(reader, at, rows, into);
-}
+static const struct field transfer_rows[] = {
+    {.name = "disableTransferLearning", .read = read_no_transfer},
+    {.name = "priorStudyNames", .read = field_skip},
+    {0}};
 
 /* ---- the end of the study ---- */
 
-static void read_longest(const struct field_reader *reader, struct place at,
-                         const struct field *field, void *into)
-{
-    static const struct field rows[] = {
-        {.name = "maxDuration",
-         .read = field_duration,
-         .offset = JOB(until.time_ms),
-         .min = 1},
-        {.name = "endTime", .read = field_moment, .offset = JOB(until.end_ms)},
-        {0}};
-    (void)field;
-    field_read_map(reader, at, rows, into);
-}
+static const struct field longest_rows[] = {
+    {"maxDuration", field_duration, JOB(until.time_ms), .min = 1},
+    {"endTime", field_moment, .offset = JOB(until.end_ms)},
+    {0}};
 
-static void read_shortest(const struct field_reader *reader, struct place at,
-                          const struct field *field, void *into)
-{
-    static const struct field rows[] = {{.name = "maxDuration",
-                                         .read = field_duration,
-                                         .offset = JOB(until.min_time_ms)},
-                                        {.name = "endTime",
-                                         .read = field_moment,
-                                         .offset = JOB(until.min_end_ms)},
-                                        {0}};
-    (void)field;
-    field_read_map(reader, at, rows, into);
-}
+static const struct field shortest_rows[] = {
+    {"maxDuration", field_duration, .offset = JOB(until.min_time_ms)},
+    {"endTime", field_moment, .offset = JOB(until.min_end_ms)},
+    {0}};
 
-static void read_stopping(const struct field_reader *reader, struct place at,
-                          const struct field *field, void *into)
-{
-    static const struct field rows[] = {
-        {"maxNumTrials", field_whole,
-         offsetof(struct vertex_draft, study_trials), 0, HT_MAX_TRIALS, NULL},
-        {"minNumTrials", field_whole, JOB(until.min_trials), 0, HT_MAX_TRIALS,
-         NULL},
-        {"maxNumTrialsNoProgress", field_whole, JOB(until.no_progress), 0,
-         HT_MAX_TRIALS, NULL},
-        {.name = "maxDurationNoProgress",
-         .read = field_duration,
-         .offset = JOB(until.no_progress_ms)},
-        {.name = "maximumRuntimeConstraint", .read = read_longest},
-        {.name = "minimumRuntimeConstraint", .read = read_shortest},
-        {.name = "shouldStopAsap",
-         .read = field_flag,
-         .offset = offsetof(struct vertex_draft, should_stop_asap)},
-        {0}};
-    (void)field;
-    field_read_map(reader, at, rows, into);
-}
+static const struct field stopping_rows[] = {
+    {"maxNumTrials", field_whole, offsetof(struct vertex_draft, study_trials),
+     .max = HT_MAX_TRIALS},
+    {"minNumTrials", field_whole, JOB(until.min_trials), .max = HT_MAX_TRIALS},
+    {"maxNumTrialsNoProgress", field_whole, JOB(until.no_progress),
+     .max = HT_MAX_TRIALS},
+    {"maxDurationNoProgress", field_duration,
+     .offset = JOB(until.no_progress_ms)},
+    {"maximumRuntimeConstraint", field_map, .rows = longest_rows},
+    {"minimumRuntimeConstraint", field_map, .rows = shortest_rows},
+    {"shouldStopAsap", field_flag,
+     .offset = offsetof(struct vertex_draft, should_stop_asap)},
+    {0}};
 
 /* ---- studySpec ---- */
 
@@ -209,33 +171,19 @@ static void read_selection(const struct field_reader *reader, struct place at,
 
 /* The rows of early stopping rules carry the rule in `min`. */
 static const struct field study_rows[] = {
-    {.name = "metrics",
-     .read = field_place,
+    {"metrics", field_place,
      .offset = offsetof(struct vertex_draft, draft.metrics)},
-    {.name = "parameters",
-     .read = field_place,
+    {"parameters", field_place,
      .offset = offsetof(struct vertex_draft, draft.parameters)},
-    {.name = "algorithm",
-     .read = field_choose,
-     .offset = JOB(algorithm),
-     .choices = algorithms},
-    {.name = "measurementSelectionType",
-     .read = read_selection,
-     .choices = selections},
-    {.name = "medianAutomatedStoppingSpec",
-     .read = read_curve_rule,
-     .min = EARLY_MEDIAN},
-    {.name = "decayCurveStoppingSpec",
-     .read = read_curve_rule,
-     .min = EARLY_DECAY},
+    {"algorithm", field_choose, JOB(algorithm), .choices = algorithms},
+    {"measurementSelectionType", read_selection, .choices = selections},
+    {"medianAutomatedStoppingSpec", read_curve_rule, .min = EARLY_MEDIAN},
+    {"decayCurveStoppingSpec", read_curve_rule, .min = EARLY_DECAY},
     {.name = "convexAutomatedStoppingSpec", .read = read_convex_rule},
     {.name = "convexStopConfig", .read = read_convex_config},
-    {.name = "studyStoppingConfig", .read = read_stopping},
-    {.name = "observationNoise",
-     .read = field_choose,
-     .offset = JOB(noise),
-     .choices = noises},
-    {.name = "transferLearningConfig", .read = read_transfer},
+    {"studyStoppingConfig", field_map, .rows = stopping_rows},
+    {"observationNoise", field_choose, JOB(noise), .choices = noises},
+    {"transferLearningConfig", field_map, .rows = transfer_rows},
     {0}};
 
 void vertex_study(const struct field_reader *reader, struct place at,
@@ -271,32 +219,19 @@ static const struct field_choice goals[] = {
     {NULL, 0, 0}};
 
 /* A threshold that is not given is 0, as in Vertex. */
-static void read_safety(const struct field_reader *reader, struct place at,
-                        const struct field *field, void *into)
-{
-    static const struct field rows[] = {
-        {.name = "safetyThreshold",
-         .read = field_real,
-         .offset = offsetof(struct metric_draft, threshold)},
-        {.name = "desiredMinSafeTrialsFraction",
-         .read = field_real,
-         .offset = offsetof(struct metric_draft, safe_share),
-         .max = 1},
-        {0}};
-    (void)field;
-    ((struct metric_draft *)into)->safety = true;
-    field_read_map(reader, at, rows, into);
-}
+static const struct field safety_rows[] = {
+    {"safetyThreshold", field_real,
+     .offset = offsetof(struct metric_draft, threshold)},
+    {"desiredMinSafeTrialsFraction", field_real,
+     offsetof(struct metric_draft, safe_share), .max = 1},
+    {0}};
 
 static const struct field metric_rows[] = {
-    {.name = "metricId",
-     .read = field_metric,
-     .offset = offsetof(struct metric_draft, name)},
-    {.name = "goal",
-     .read = field_choose,
-     .offset = offsetof(struct metric_draft, goal),
+    {"metricId", field_metric, .offset = offsetof(struct metric_draft, name)},
+    {"goal", field_choose, offsetof(struct metric_draft, goal),
      .choices = goals},
-    {.name = "safetyConfig", .read = read_safety},
+    {"safetyConfig", field_map, .rows = safety_rows,
+     .said = offsetof(struct metric_draft, safety)},
     {0}};
 
 static void read_metric(const struct field_reader *reader, struct place at,

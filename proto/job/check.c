@@ -49,21 +49,11 @@ void job_new_name(const struct field_reader *reader, struct place at,
 }
 
 const struct field job_cancel_rows[] = {
-    {.name = "running",
-     .read = field_duration,
-     .offset = offsetof(struct cancelling, running_ms),
+    {"running", field_duration, offsetof(struct cancelling, running_ms),
      .min = 1},
-    {.name = "waiting",
-     .read = field_duration,
-     .offset = offsetof(struct cancelling, waiting_ms),
+    {"waiting", field_duration, offsetof(struct cancelling, waiting_ms),
      .min = 1},
     {0}};
-
-void job_cancel_after(const struct field_reader *reader, struct place at,
-                      const struct field *field, void *into)
-{
-    field_read_map(reader, at, job_cancel_rows, (char *)into + field->offset);
-}
 
 void job_draft_add(const struct field_reader *reader, struct job_draft *draft,
                    const struct param_draft *param)

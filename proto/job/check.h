@@ -33,9 +33,8 @@ field_function job_new_name;
 /* Adds a fault where a trial of another study, STUDY/7 or STUDY/best, would be
  * taken for the name; there are older studies that have such a one. */
 void job_check_new_name(const struct field_reader *reader, struct place at);
-/* struct cancelling from {running, waiting}, ours in all forms */
-field_function job_cancel_after;
-extern const struct field job_cancel_rows[]; /* ended by a NULL name */
+/* {running, waiting} into a struct cancelling, ours in all forms */
+extern const struct field job_cancel_rows[];
 
 /* Adds the parameter to the draft's space; room is for HT_MAX_PARAMETERS. */
 void job_draft_add(const struct field_reader *reader, struct job_draft *draft,

@@ -136,25 +136,15 @@ const struct field_choice job_reporters[] = {
     {"auto", -1, REPORTER_AUTO}, {"python", -1, REPORTER_PYTHON}, {NULL, 0, 0}};
 
 const struct field job_container_rows[] = {
-    {.name = "pull",
-     .read = field_choose,
-     .offset = OPTION(pull),
-     .choices = pulls},
-    {.name = "user", .read = read_user, .offset = OPTION(user)},
-    {.name = "readOnly", .read = field_flag, .offset = OPTION(read_only)},
-    {.name = "network", .read = read_network, .offset = OPTION(network)},
-    {"shm", field_bytes, OPTION(shm_bytes), 0, INT64_C(1) << 40, NULL},
-    {"pids", field_whole, OPTION(pids), 0, HT_MAX_PIDS, NULL},
-    {.name = "privileged", .read = field_flag, .offset = OPTION(privileged)},
-    {.name = "hostPid", .read = field_flag, .offset = OPTION(host_pid)},
+    {"pull", field_choose, OPTION(pull), .choices = pulls},
+    {"user", read_user, .offset = OPTION(user)},
+    {"readOnly", field_flag, .offset = OPTION(read_only)},
+    {"network", read_network, .offset = OPTION(network)},
+    {"shm", field_bytes, OPTION(shm_bytes), .max = INT64_C(1) << 40},
+    {"pids", field_whole, OPTION(pids), .max = HT_MAX_PIDS},
+    {"privileged", field_flag, .offset = OPTION(privileged)},
+    {"hostPid", field_flag, .offset = OPTION(host_pid)},
     {0}};
-
-void job_container(const struct field_reader *reader, struct place at,
-                   const struct field *field, void *into)
-{
-    struct job_draft *draft = draft_at(field, into);
-    field_read_map(reader, at, job_container_rows, &draft->job.container);
-}
 
 /* ---- secrets ---- */
 
@@ -172,8 +162,8 @@ static void read_variable(const struct field_reader *reader, struct place at,
 }
 
 const struct field job_secret_rows[] = {
-    {.name = "file", .read = read_file_name, .offset = SECRET(file)},
-    {.name = "env", .read = read_variable, .offset = SECRET(env)},
+    {"file", read_file_name, .offset = SECRET(file)},
+    {"env", read_variable, .offset = SECRET(env)},
     {0}};
 
 static void read_secret(const struct field_reader *reader, struct place at,
@@ -212,16 +202,8 @@ void job_secrets(const struct field_reader *reader, struct place at,
 
 /* ---- keep ---- */
 
-const struct field job_keep_rows[] = {{"best", field_whole,
-                                       offsetof(struct job, keep_best), 1,
-                                       HT_MAX_TRIALS, NULL},
-                                      {0}};
-
-void job_keep(const struct field_reader *reader, struct place at,
-              const struct field *field, void *into)
-{
-    field_read_map(reader, at, job_keep_rows, &draft_at(field, into)->job);
-}
+const struct field job_keep_rows[] = {
+    {"best", field_whole, .min = 1, .max = HT_MAX_TRIALS}, {0}};
 
 /* ---- writing ---- */
 

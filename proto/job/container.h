@@ -16,15 +16,14 @@ field_function job_machine;
 field_function job_service_account; /* in Google's forms "" names none */
 
 /* Rows whose offset is that of the struct job_draft. */
-field_function job_container; /* container */
-field_function job_secrets;   /* secrets */
-field_function job_volumes;   /* volumes */
-field_function job_keep;      /* keep */
-field_function job_workdir;   /* workdir */
+field_function job_secrets; /* secrets */
+field_function job_volumes; /* volumes */
+field_function job_workdir; /* workdir */
 
 extern const struct field_choice job_reporters[]; /* of reporter: */
 
-/* Rows of those maps, each ended by a NULL name. */
+/* Rows of container, into a struct container_options; of one secret; of keep,
+ * into an int64_t. */
 extern const struct field job_container_rows[];
 extern const struct field job_secret_rows[];
 extern const struct field job_keep_rows[];

@@ -31,18 +31,16 @@ static void read_axis(const struct field_reader *reader, struct place at,
 }
 
 const struct field job_early_stop_rows[] = {
-    {.name = "rule",
-     .read = field_choose,
-     .offset = STOP(rule),
-     .choices = rules},
+    {"rule", field_choose, STOP(rule), .choices = rules},
     {.name = "by", .read = read_axis},
-    {"minSteps", field_whole, STOP(min_steps), 1, HT_MAX_STEPS, NULL},
-    {"maxSteps", field_whole, STOP(max_steps), 1, HT_MAX_STEPS, NULL},
-    {"minTrials", field_whole, STOP(min_trials), 1, HT_MAX_TRIALS, NULL},
-    {"minMeasurements", field_whole, STOP(min_measurements), 1, HT_MAX_REPORTS,
-     NULL},
-    {"factor", field_whole, STOP(factor), 2, LARGEST_FACTOR, NULL},
-    {.name = "pause", .read = field_flag, .offset = STOP(pauses)},
+    {"minSteps", field_whole, STOP(min_steps), .min = 1, .max = HT_MAX_STEPS},
+    {"maxSteps", field_whole, STOP(max_steps), .min = 1, .max = HT_MAX_STEPS},
+    {"minTrials", field_whole, STOP(min_trials), .min = 1,
+     .max = HT_MAX_TRIALS},
+    {"minMeasurements", field_whole, STOP(min_measurements), .min = 1,
+     .max = HT_MAX_REPORTS},
+    {"factor", field_whole, STOP(factor), .min = 2, .max = LARGEST_FACTOR},
+    {"pause", field_flag, .offset = STOP(pauses)},
     {0}};
 
 void job_early_stop(const struct field_reader *reader, struct place at,

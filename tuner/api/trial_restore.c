@@ -51,7 +51,7 @@ static const struct field_choice states[] = {
 #define RECORD(member) offsetof(struct remembered, row.member)
 
 static const struct field trial_fields[] = {
-    {"id", field_whole, ROW(id), 1, HT_MAX_TRIALS, NULL},
+    {"id", field_whole, ROW(id), .min = 1, .max = HT_MAX_TRIALS},
     {.name = "state",
      .read = field_choose,
      .offset = ROW(state),
@@ -62,13 +62,13 @@ static const struct field trial_fields[] = {
     {.name = "metrics",
      .read = field_place,
      .offset = offsetof(struct restored, metrics)},
-    {"step", field_whole, ROW(final_step), 0, INT64_MAX, NULL},
+    {"step", field_whole, ROW(final_step), .max = INT64_MAX},
     {.name = "elapsed",
      .read = field_duration,
      .offset = ROW(final_elapsed_ms)},
-    {"attempt", field_whole, ROW(attempt), 1, MOST_ATTEMPTS, NULL},
-    {"replicate", field_whole, ROW(replicate), 0, HT_MAX_TRIALS, NULL},
-    {"confirms", field_whole, ROW(confirms), 1, HT_MAX_TRIALS, NULL},
+    {"attempt", field_whole, ROW(attempt), .min = 1, .max = MOST_ATTEMPTS},
+    {"replicate", field_whole, ROW(replicate), .max = HT_MAX_TRIALS},
+    {"confirms", field_whole, ROW(confirms), .min = 1, .max = HT_MAX_TRIALS},
     {.name = "runner",
      .read = field_text,
      .offset = offsetof(struct restored, runner)},
@@ -81,10 +81,10 @@ static const struct field trial_fields[] = {
     {0}};
 
 static const struct field record_fields[] = {
-    {"trial", field_whole, RECORD(trial), 1, HT_MAX_TRIALS, NULL},
-    {"step", field_whole, RECORD(step), 0, INT64_MAX, NULL},
-    {"timeMs", field_whole, RECORD(time_ms), 0, INT64_MAX, NULL},
-    {"attempt", field_whole, RECORD(attempt), 0, MOST_ATTEMPTS, NULL},
+    {"trial", field_whole, RECORD(trial), .min = 1, .max = HT_MAX_TRIALS},
+    {"step", field_whole, RECORD(step), .max = INT64_MAX},
+    {"timeMs", field_whole, RECORD(time_ms), .max = INT64_MAX},
+    {"attempt", field_whole, RECORD(attempt), .max = MOST_ATTEMPTS},
     {.name = "replica", .read = field_name, .offset = RECORD(replica)},
     {.name = "checkpoint", .read = field_text, .offset = RECORD(checkpoint)},
     {.name = "metrics",
