@@ -532,6 +532,13 @@ const struct field_choice *field_choice(const struct field_reader *reader,
     return choice;
 }
 
+const char *field_choice_name(const struct field_choice *choice, int value)
+{
+    while (choice->value != value)
+        choice++;
+    return choice->name;
+}
+
 void field_choose(const struct field_reader *reader, struct place at,
                   const struct field *field, void *into)
 {

@@ -131,6 +131,9 @@ const struct field_choice *field_choice(const struct field_reader *reader,
                                         struct place at,
                                         const struct field *field);
 
+/* The first name of a value that the table has. */
+const char *field_choice_name(const struct field_choice *choice, int value);
+
 /* Reads the list at `at` into texts; scalars of any kind when `scalars`. */
 bool field_read_texts(const struct field_reader *reader, struct place at,
                       size_t most, bool scalars, struct strings *texts);

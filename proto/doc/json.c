@@ -89,6 +89,55 @@ cJSON *json_add_array(cJSON *object, const char *key)
     return cJSON_AddArrayToObject(object, key);
 }
 
+void json_add_text(cJSON *object, const char *key, const char *text)
+{
+    if (text != NULL)
+        json_add_string(object, key, text);
+}
+
+void json_add_count(cJSON *object, const char *key, int64_t count)
+{
+    if (count > 0)
+        json_add_int(object, key, count);
+}
+
+void json_add_flag(cJSON *object, const char *key, bool flag)
+{
+    if (flag)
+        json_add_bool(object, key, true);
+}
+
+void json_add_span(cJSON *object, const char *key, int64_t ms)
+{
+    if (ms > 0)
+        json_add_duration(object, key, ms);
+}
+
+void json_add_strings(cJSON *object, const char *key,
+                      const struct strings *strings)
+{
+    cJSON *array = strings->n > 0 ? json_add_array(object, key) : NULL;
+    for (size_t i = 0; i < strings->n; i++)
+        json_push_string(array, strings->items[i]);
+}
+
+void json_add_pairs(cJSON *object, const char *key, const struct pairs *pairs)
+{
+    cJSON *map = pairs->n > 0 ? json_add_object(object, key) : NULL;
+    for (size_t i = 0; i < pairs->n; i++) {
+        cJSON_DeleteItemFromObjectCaseSensitive(map, pairs->items[i].name);
+        json_add_string(map, pairs->items[i].name, pairs->items[i].value);
+    }
+}
+
+void json_add_filled(cJSON *object, const char *key, cJSON *map)
+{
+    if (map->child != NULL)
+        cJSON_AddItemToObject(object, key, map);
+    else
+        cJSON_Delete(map);
+}
+
 void json_push_string(cJSON *array, const char *value)
 {
     cJSON_AddItemToArray(array, new_string(value));

@@ -14,6 +14,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/quote.h"
+#include "proto/base/strings.h"
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
 
@@ -33,6 +34,18 @@ void json_add_duration(cJSON *object, const char *key, int64_t ms);
 void json_add_bool(cJSON *object, const char *key, bool value);
 cJSON *json_add_object(cJSON *object, const char *key);
 cJSON *json_add_array(cJSON *object, const char *key);
+/* The same of what says nothing when it is NULL, 0, false or empty: then no
+ * member is added. */
+void json_add_text(cJSON *object, const char *key, const char *text);
+void json_add_count(cJSON *object, const char *key, int64_t count);
+void json_add_flag(cJSON *object, const char *key, bool flag);
+void json_add_span(cJSON *object, const char *key, int64_t ms);
+void json_add_strings(cJSON *object, const char *key,
+                      const struct strings *strings);
+/* A map; of a name that is there twice the last value. */
+void json_add_pairs(cJSON *object, const char *key, const struct pairs *pairs);
+/* Adds a map that has members, and frees an empty one. */
+void json_add_filled(cJSON *object, const char *key, cJSON *map);
 /* Items of an array. */
 void json_push_string(cJSON *array, const char *value);
 void json_push_double(cJSON *array, double value);

@@ -13,16 +13,6 @@ struct aip_writer {
     cJSON *root, *input; /* input is root's trainingInput */
 };
 
-static void add_strings(cJSON *object, const char *key,
-                        const struct strings *strings)
-{
-    if (strings->n == 0)
-        return;
-    cJSON *array = json_add_array(object, key);
-    for (size_t i = 0; i < strings->n; i++)
-        json_push_string(array, strings->items[i]);
-}
-
 /* ---- parameters ---- */
 
 static void warn_of_param(const struct aip_writer *writer,
@@ -38,15 +28,6 @@ static bool has_step(const struct param *param)
 {
     return (param->type == PARAM_DOUBLE && param->step > 0) ||
            (param->type == PARAM_INTEGER && param->int_step > 1);
-}
-
-static void add_levels(cJSON *object, const struct param *param)
-{
-    bool names = param->type == PARAM_CATEGORICAL;
-    cJSON *array =
-        json_add_array(object, names ? "categoricalValues" : "discreteValues");
-    for (uint64_t j = 0; j < space_param_levels(param); j++)
-        space_value_push_json(param, space_param_level(param, j), array);
 }
 
 static void add_bounds(cJSON *object, const struct param *param)
@@ -82,7 +63,10 @@ static void add_param(const struct aip_writer *writer, cJSON *array,
     if (type == PARAM_DOUBLE || type == PARAM_INTEGER)
         add_bounds(object, param);
     else
-        add_levels(object, param);
+        space_levels_add_json(param, object,
+                              param->type == PARAM_CATEGORICAL
+                                  ? "categoricalValues"
+                                  : "discreteValues");
     if (type != PARAM_CATEGORICAL &&
         (type != PARAM_DISCRETE || param->scale != SCALE_LINEAR))
         json_add_string(object, "scaleType", scales[param->scale]);
@@ -101,17 +85,15 @@ static void add_search(const struct aip_writer *writer)
     json_add_string(search, "goal",
                     job->metrics[0].maximize ? "MAXIMIZE" : "MINIMIZE");
     json_add_string(search, "hyperparameterMetricTag", job->metrics[0].name);
-    if (job->max_trials > 0)
-        json_add_int(search, "maxTrials", job->max_trials);
+    json_add_count(search, "maxTrials", job->max_trials);
     json_add_int(search, "maxParallelTrials", job->parallel);
-    if (job->max_failed > 0)
-        json_add_int(search, "maxFailedTrials", job->max_failed);
+    json_add_count(search, "maxFailedTrials", job->max_failed);
     if (job->algorithm == ALGORITHM_GRID)
         json_add_string(search, "algorithm", "GRID_SEARCH");
     if (job->algorithm == ALGORITHM_RANDOM)
         json_add_string(search, "algorithm", "RANDOM_SEARCH");
-    if (job->early_stop.rule != EARLY_NONE)
-        json_add_bool(search, "enableTrialEarlyStopping", true);
+    json_add_flag(search, "enableTrialEarlyStopping",
+                  job->early_stop.rule != EARLY_NONE);
     if (job->warm_start.n == 1)
         json_add_string(search, "resumePreviousJobId",
                         job->warm_start.items[0]);
@@ -180,13 +162,13 @@ static void add_accelerators(const struct aip_writer *writer, cJSON *config,
                              const struct pool *pool)
 {
     bool preset = strcmp(kept_tier(writer->job), "\"BASIC_GPU\"") == 0;
-    if ((pool->gpus == 0 && pool->accelerator == NULL) || preset)
+    if (preset)
         return;
-    cJSON *accelerators = json_add_object(config, "acceleratorConfig");
+    cJSON *accelerators = cJSON_CreateObject();
     if (pool->gpus > 0)
         json_add_int_text(accelerators, "count", pool->gpus);
-    if (pool->accelerator)
-        json_add_string(accelerators, "type", pool->accelerator);
+    json_add_text(accelerators, "type", pool->accelerator);
+    json_add_filled(config, "acceleratorConfig", accelerators);
 }
 
 static void add_config(const struct aip_writer *writer, const struct pool *pool,
@@ -194,28 +176,22 @@ static void add_config(const struct aip_writer *writer, const struct pool *pool,
 {
     const struct pool *master = &writer->job->pools[0];
     const char *prefix = aip_roles[role_of(pool)].prefix;
+    struct arena *arena = writer->diag->arena;
     cJSON *config = cJSON_CreateObject();
     if (pool->image && (pool == master || master->image == NULL ||
                         strcmp(pool->image, master->image) != 0))
         json_add_string(config, "imageUri", pool->image);
     if (wording == WORDS_EACH) {
-        add_strings(config, "containerCommand", &pool->command);
-        add_strings(config, "containerArgs", &pool->args);
+        json_add_strings(config, "containerCommand", &pool->command);
+        json_add_strings(config, "containerArgs", &pool->args);
     }
     add_accelerators(writer, config, pool);
-    if (config->child)
-        cJSON_AddItemToObject(
-            writer->input,
-            arena_printf(writer->diag->arena, "%sConfig", prefix), config);
-    else
-        cJSON_Delete(config);
-    if (pool->machine)
-        json_add_string(writer->input,
-                        arena_printf(writer->diag->arena, "%sType", prefix),
-                        pool->machine);
+    json_add_filled(writer->input, arena_printf(arena, "%sConfig", prefix),
+                    config);
+    json_add_text(writer->input, arena_printf(arena, "%sType", prefix),
+                  pool->machine);
     if (pool != master)
-        json_add_int_text(writer->input,
-                          arena_printf(writer->diag->arena, "%sCount", prefix),
+        json_add_int_text(writer->input, arena_printf(arena, "%sCount", prefix),
                           pool->count);
     if (pool->env.n > 0)
         diag_warning(writer->diag, 0, 0, "env",
@@ -265,9 +241,8 @@ static void add_pools(const struct aip_writer *writer)
         json_add_string(writer->input, "pythonModule",
                         job->pools[0].command.items[2]);
     if (wording != WORDS_EACH && job->n_pools > 0)
-        add_strings(writer->input, "args", &job->pools[0].args);
-    if (job->chief)
-        json_add_bool(writer->input, "useChiefInTfConfig", true);
+        json_add_strings(writer->input, "args", &job->pools[0].args);
+    json_add_flag(writer->input, "useChiefInTfConfig", job->chief);
 }
 
 /* ---- the rest ---- */
@@ -280,13 +255,11 @@ static bool is_writable_wait(const struct cancelling *after)
 static void add_limits(const struct aip_writer *writer)
 {
     const struct cancelling *after = &writer->job->cancel_after;
-    if (after->running_ms == 0 && !is_writable_wait(after))
-        return;
-    cJSON *scheduling = json_add_object(writer->input, "scheduling");
-    if (after->running_ms > 0)
-        json_add_duration(scheduling, "maxRunningTime", after->running_ms);
+    cJSON *scheduling = cJSON_CreateObject();
+    json_add_span(scheduling, "maxRunningTime", after->running_ms);
     if (is_writable_wait(after))
         json_add_duration(scheduling, "maxWaitTime", after->waiting_ms);
+    json_add_filled(writer->input, "scheduling", scheduling);
 }
 
 static void add_kept(const struct aip_writer *writer)
@@ -389,22 +362,14 @@ cJSON *aip_write(const struct job *job, struct diag *diag)
 {
     struct aip_writer writer = {
         .job = job, .diag = diag, .root = cJSON_CreateObject()};
-    if (job->name)
-        json_add_string(writer.root, "jobId", job->name);
-    if (job->labels.n > 0) {
-        cJSON *labels = json_add_object(writer.root, "labels");
-        for (size_t i = 0; i < job->labels.n; i++)
-            json_add_string(labels, job->labels.items[i].name,
-                            job->labels.items[i].value);
-    }
+    json_add_text(writer.root, "jobId", job->name);
+    json_add_pairs(writer.root, "labels", &job->labels);
     writer.input = json_add_object(writer.root, "trainingInput");
     add_pools(&writer);
     if (job->kind != JOB_CUSTOM)
         add_search(&writer);
-    if (job->job_dir)
-        json_add_string(writer.input, "jobDir", job->job_dir);
-    if (job->service_account)
-        json_add_string(writer.input, "serviceAccount", job->service_account);
+    json_add_text(writer.input, "jobDir", job->job_dir);
+    json_add_text(writer.input, "serviceAccount", job->service_account);
     add_limits(&writer);
     add_kept(&writer);
     name_losses(&writer);

@@ -89,19 +89,15 @@ static void read_args_mode(const struct field_reader *reader, struct place at,
     diag_hint(reader->diag, "write the arguments into command");
 }
 
-static const struct field_choice algorithms[] = {
+const struct field_choice native_algorithms[] = {
     {"bayesian", -1, ALGORITHM_BAYESIAN},
     {"grid", -1, ALGORITHM_GRID},
     {"random", -1, ALGORITHM_RANDOM},
     {NULL, 0, 0}};
-static const struct field_choice selections[] = {
+const struct field_choice native_selections[] = {
     {"last", -1, SELECT_LAST}, {"best", -1, SELECT_BEST}, {NULL, 0, 0}};
-static const struct field_choice noises[] = {
+const struct field_choice native_noises[] = {
     {"low", -1, JOB_NOISE_LOW}, {"high", -1, JOB_NOISE_HIGH}, {NULL, 0, 0}};
-static const struct field_choice args_modes[] = {{"auto", -1, ARGS_AUTO},
-                                                 {"append", -1, ARGS_APPEND},
-                                                 {"none", -1, ARGS_NONE},
-                                                 {NULL, 0, 0}};
 
 static const struct field until_rows[] = {
     {"target", field_real, JOB(until.target), .said = JOB(until.has_target)},
@@ -137,7 +133,7 @@ static const struct field root_rows[] = {
     {"constraints", field_texts, JOB(constraints), .max = HT_MAX_ENV,
      .place = DRAFT(draft.constraints)},
     {"warmStart", read_text_or_texts, JOB(warm_start), .max = HT_MAX_PRIORS},
-    {"algorithm", field_choose, JOB(algorithm), .choices = algorithms,
+    {"algorithm", field_choose, JOB(algorithm), .choices = native_algorithms,
      .place = DRAFT(draft.algorithm)},
     {"seed", field_whole, JOB(seed), .max = INT64_MAX, .said = JOB(has_seed)},
     {"trials", field_whole, JOB(max_trials), .min = 1, .max = HT_MAX_TRIALS},
@@ -149,10 +145,10 @@ static const struct field root_rows[] = {
     {"retries", field_whole, JOB(retries), .max = HT_MAX_RETRIES},
     {"grace", field_duration, .offset = JOB(grace_ms)},
     {"earlyStopping", job_early_stop, .offset = DRAFT(draft)},
-    {"selection", field_choose, JOB(selection), .choices = selections},
-    {"noise", field_choose, JOB(noise), .choices = noises},
+    {"selection", field_choose, JOB(selection), .choices = native_selections},
+    {"noise", field_choose, JOB(noise), .choices = native_noises},
     {"command", native_command, .offset = DRAFT(pools[0])},
-    {"args", read_args_mode, JOB(args_mode), .choices = args_modes},
+    {"args", read_args_mode, JOB(args_mode), .choices = job_args_modes},
     {"image", job_image, .offset = DRAFT(pools[0].pool.image)},
     {"container", field_map, JOB(container), .rows = job_container_rows},
     {"workdir", read_workdir, .offset = DRAFT(draft)},

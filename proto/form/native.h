@@ -33,6 +33,11 @@ field_function native_command; /* rows of a pool; the offset is its place */
 field_function native_env;
 field_function native_path; /* const char *, not empty */
 
+/* Words of algorithm, selection and noise. */
+extern const struct field_choice native_algorithms[];
+extern const struct field_choice native_selections[];
+extern const struct field_choice native_noises[];
+
 /* What other tools call our fields and their values. */
 extern const struct field_synonym native_synonyms[];
 

@@ -36,38 +36,7 @@ static void push_all(cJSON *array, const struct strings *strings)
         json_push_string(array, strings->items[i]);
 }
 
-static void add_strings(cJSON *object, const char *key,
-                        const struct strings *strings)
-{
-    if (strings->n > 0)
-        push_all(json_add_array(object, key), strings);
-}
-
-/* Of a variable that is set twice the last value counts. */
-static void add_pairs(cJSON *object, const char *key, const struct pairs *pairs)
-{
-    if (pairs->n == 0)
-        return;
-    cJSON *map = json_add_object(object, key);
-    for (size_t i = 0; i < pairs->n; i++) {
-        cJSON_DeleteItemFromObjectCaseSensitive(map, pairs->items[i].name);
-        json_add_string(map, pairs->items[i].name, pairs->items[i].value);
-    }
-}
-
 /* ---- parameters ---- */
-
-static void push_numbers(cJSON *array, const struct param *param)
-{
-    for (size_t i = 0; i < param->n_values; i++)
-        json_push_double(array, param->numbers[i]);
-}
-
-static void push_labels(cJSON *array, const struct param *param)
-{
-    for (size_t i = 0; i < param->n_values; i++)
-        json_push_string(array, param->labels[i]);
-}
 
 /* A parameter that needs no map: a list, or a constant. */
 static bool add_short(cJSON *parameters, const struct param *param)
@@ -78,23 +47,23 @@ static bool add_short(cJSON *parameters, const struct param *param)
         json_add_string(parameters, param->name, param->labels[0]);
         return true;
     }
-    if (param->type == PARAM_CATEGORICAL)
-        push_labels(json_add_array(parameters, param->name), param);
-    else if (param->type == PARAM_DISCRETE)
-        push_numbers(json_add_array(parameters, param->name), param);
-    return param->type == PARAM_CATEGORICAL || param->type == PARAM_DISCRETE;
+    if (param->type != PARAM_CATEGORICAL && param->type != PARAM_DISCRETE)
+        return false;
+    space_levels_add_json(param, parameters, param->name);
+    return true;
 }
 
 /* The native form has no range of one number; a list of one says the same. */
 static bool add_single(cJSON *parameters, const struct param *param)
 {
-    if (param->type == PARAM_DOUBLE && param->min == param->max)
-        json_push_double(json_add_array(parameters, param->name), param->min);
-    else if (param->type == PARAM_INTEGER && param->int_min == param->int_max)
-        json_push_int(json_add_array(parameters, param->name), param->int_min);
-    else
-        return false;
-    return true;
+    const bool single =
+        param->type == PARAM_DOUBLE
+            ? param->min == param->max
+            : param->type == PARAM_INTEGER && param->int_min == param->int_max;
+    if (single)
+        space_value_push_json(param, space_param_level(param, 0),
+                              json_add_array(parameters, param->name));
+    return single;
 }
 
 static void add_range(cJSON *object, const struct param *param)
@@ -113,30 +82,8 @@ static void add_range(cJSON *object, const struct param *param)
             json_add_int(object, "step", param->int_step);
         break;
     case PARAM_DISCRETE:
-        push_numbers(json_add_array(object, "values"), param);
-        break;
     case PARAM_CATEGORICAL:
-        push_labels(json_add_array(object, "values"), param);
-        break;
-    }
-}
-
-static void add_default(cJSON *object, const struct param *param)
-{
-    switch (param->type) {
-    case PARAM_DOUBLE:
-        json_add_double(object, "default", param->fallback.real);
-        break;
-    case PARAM_INTEGER:
-        json_add_int(object, "default", param->fallback.whole);
-        break;
-    case PARAM_DISCRETE:
-        json_add_double(object, "default",
-                        param->numbers[param->fallback.whole]);
-        break;
-    case PARAM_CATEGORICAL:
-        json_add_string(object, "default",
-                        param->labels[param->fallback.whole]);
+        space_levels_add_json(param, object, "values");
         break;
     }
 }
@@ -148,10 +95,7 @@ static void add_when(cJSON *object, const struct space *space,
         return;
     cJSON *when = json_add_object(object, "when");
     for (const struct condition *c = param->when; c; c = c->next) {
-        const struct param *parent = &space->params[c->parent];
-        cJSON *values = json_add_array(when, parent->name);
-        for (size_t i = 0; i < c->n; i++)
-            space_value_push_json(parent, c->values[i], values);
+        space_condition_add_json(space, c, when, space->params[c->parent].name);
     }
 }
 
@@ -166,7 +110,7 @@ static void add_parameter(cJSON *parameters, const struct space *space,
     if (param->scale != SCALE_LINEAR && param->type != PARAM_CATEGORICAL)
         json_add_string(object, "scale", param_scale_name(param->scale));
     if (param->has_default)
-        add_default(object, param);
+        space_value_add_json(param, param->fallback, object, "default");
     add_when(object, space, param);
 }
 
@@ -185,12 +129,6 @@ static void add_moment(cJSON *until, const char *key, int64_t wall_ms)
         json_add_string(until, key, clock_stamp(stamp, wall_ms));
 }
 
-static void add_count(cJSON *until, const char *key, int64_t count)
-{
-    if (count > 0)
-        json_add_int(until, key, count);
-}
-
 static void add_until(cJSON *root, const struct stopping *rules)
 {
     cJSON *until = cJSON_CreateObject();
@@ -198,40 +136,35 @@ static void add_until(cJSON *root, const struct stopping *rules)
         json_add_double(until, "target", rules->target);
     add_time(until, "time", rules->time_ms);
     add_moment(until, "end", rules->end_ms);
-    add_count(until, "noProgress", rules->no_progress);
+    json_add_count(until, "noProgress", rules->no_progress);
     add_time(until, "noProgressTime", rules->no_progress_ms);
-    add_count(until, "minTrials", rules->min_trials);
+    json_add_count(until, "minTrials", rules->min_trials);
     add_time(until, "minTime", rules->min_time_ms);
     add_moment(until, "minEnd", rules->min_end_ms);
-    if (rules->let_finish)
-        json_add_bool(until, "letFinish", true);
-    if (until->child)
-        cJSON_AddItemToObject(root, "until", until);
-    else
-        cJSON_Delete(until);
+    json_add_flag(until, "letFinish", rules->let_finish);
+    json_add_filled(root, "until", until);
 }
 
 static void add_cancel_after(cJSON *root, const struct cancelling *after)
 {
-    if (after->waiting_ms == 0 && after->running_ms == 0)
-        return;
-    cJSON *object = json_add_object(root, "cancelAfter");
+    cJSON *object = cJSON_CreateObject();
     add_time(object, "running", after->running_ms);
     add_time(object, "waiting", after->waiting_ms);
+    json_add_filled(root, "cancelAfter", object);
 }
 
 static void add_study(cJSON *root, const struct job *job, bool full)
 {
-    static const char *const algorithms[] = {NULL, "bayesian", "grid",
-                                             "random"};
     native_add_goals(root, job);
     cJSON *parameters = json_add_object(root, "parameters");
     for (size_t i = 0; i < job->space.n; i++)
         add_parameter(parameters, &job->space, &job->space.params[i]);
-    add_strings(root, "constraints", &job->constraints);
-    add_strings(root, "warmStart", &job->warm_start);
+    json_add_strings(root, "constraints", &job->constraints);
+    json_add_strings(root, "warmStart", &job->warm_start);
     if (job->algorithm != ALGORITHM_DEFAULT)
-        json_add_string(root, "algorithm", algorithms[job->algorithm]);
+        json_add_string(
+            root, "algorithm",
+            field_choice_name(native_algorithms, (int)job->algorithm));
     if (job->has_seed)
         json_add_int(root, "seed", job->seed);
     if (full || job->max_trials != JOB_MAX_TRIALS)
@@ -244,20 +177,18 @@ static void add_study(cJSON *root, const struct job *job, bool full)
         job_early_stop_write(root, &job->early_stop);
     if (full || job->selection != SELECT_LAST)
         json_add_string(root, "selection",
-                        job->selection == SELECT_BEST ? "best" : "last");
+                        native_selections[job->selection].name);
     if (job->noise != JOB_NOISE_UNKNOWN)
         json_add_string(root, "noise",
-                        job->noise == JOB_NOISE_LOW ? "low" : "high");
+                        field_choice_name(native_noises, (int)job->noise));
 }
 
 /* ---- trials ---- */
 
 static void add_limits(cJSON *root, const struct job *job, bool full)
 {
-    if (job->trial_timeout_ms > 0)
-        add_duration(root, "trialTimeout", job->trial_timeout_ms);
-    if (job->max_failed > 0)
-        json_add_int(root, "maxFailed", job->max_failed);
+    add_time(root, "trialTimeout", job->trial_timeout_ms);
+    json_add_count(root, "maxFailed", job->max_failed);
     if (full || job->retries != JOB_RETRIES)
         json_add_int(root, "retries", job->retries);
     if (full || job->grace_ms != JOB_GRACE_MS)
@@ -276,25 +207,20 @@ static void add_command(cJSON *object, const struct pool *pool)
 static void add_resources(cJSON *object, double cpus, int64_t memory_bytes,
                           int64_t gpus)
 {
-    if (cpus == 0 && memory_bytes == 0 && gpus == 0)
-        return;
-    cJSON *resources = json_add_object(object, "resources");
+    cJSON *resources = cJSON_CreateObject();
     if (cpus > 0)
         json_add_double(resources, "cpus", cpus);
-    if (memory_bytes > 0)
-        json_add_int(resources, "memory", memory_bytes);
-    if (gpus > 0)
-        json_add_int(resources, "gpus", gpus);
+    json_add_count(resources, "memory", memory_bytes);
+    json_add_count(resources, "gpus", gpus);
+    json_add_filled(object, "resources", resources);
 }
 
 static void add_pool(cJSON *root, const struct pool *pool)
 {
     add_command(root, pool);
-    if (pool->image)
-        json_add_string(root, "image", pool->image);
-    add_pairs(root, "env", &pool->env);
-    if (pool->machine)
-        json_add_string(root, "machine", pool->machine);
+    json_add_text(root, "image", pool->image);
+    json_add_pairs(root, "env", &pool->env);
+    json_add_text(root, "machine", pool->machine);
 }
 
 /* ---- replicas ---- */
@@ -329,8 +255,8 @@ static void add_words(cJSON *object, const struct pool *pool,
         return;
     }
     if (pool->command.n != n || !share_words(pool, master, n))
-        add_strings(object, "command", &pool->command);
-    add_strings(object, "args", &pool->args);
+        json_add_strings(object, "command", &pool->command);
+    json_add_strings(object, "args", &pool->args);
 }
 
 static bool same_env(const struct pairs *a, const struct pairs *b)
@@ -365,7 +291,7 @@ static void add_replica(cJSON *replicas, const struct pool *pool,
     add_own(object, "image", pool->image, master ? master->image : NULL);
     add_own(object, "machine", pool->machine, master ? master->machine : NULL);
     if (master == NULL || !same_env(&pool->env, &master->env)) {
-        add_pairs(object, "env", &pool->env);
+        json_add_pairs(object, "env", &pool->env);
         if (master && pool->env.n == 0)
             json_add_object(object, "env");
     }
@@ -379,8 +305,7 @@ static void add_replicas(cJSON *root, const struct job *job, bool full)
     cJSON *replicas = json_add_object(root, "replicas");
     for (size_t i = 1; i < job->n_pools; i++)
         add_replica(replicas, &job->pools[i], full ? NULL : &job->pools[0]);
-    if (job->chief)
-        json_add_bool(replicas, "chief", true);
+    json_add_flag(replicas, "chief", job->chief);
 }
 
 /* ---- surroundings ---- */
@@ -392,39 +317,29 @@ static void add_surroundings(cJSON *root, const struct job *job)
     else if (job->workdir || job->own_workdir)
         json_add_string(root, "workdir",
                         job->own_workdir ? "own" : job->workdir);
-    if (job->output_dir)
-        json_add_string(root, "outputDir", job->output_dir);
-    if (job->job_dir)
-        json_add_string(root, "jobDir", job->job_dir);
-    add_strings(root, "passEnv", &job->pass_env);
-    if (job->stdout_patterns.n > 0 || job->metrics_file) {
-        cJSON *metrics = json_add_object(root, "metrics");
-        add_strings(metrics, "stdout", &job->stdout_patterns);
-        if (job->metrics_file)
-            json_add_string(metrics, "file", job->metrics_file);
-    }
+    json_add_text(root, "outputDir", job->output_dir);
+    json_add_text(root, "jobDir", job->job_dir);
+    json_add_strings(root, "passEnv", &job->pass_env);
+    cJSON *metrics = cJSON_CreateObject();
+    json_add_strings(metrics, "stdout", &job->stdout_patterns);
+    json_add_text(metrics, "file", job->metrics_file);
+    json_add_filled(root, "metrics", metrics);
     if (job->metric_doctor != DOCTOR_PAUSE)
         json_add_string(root, "metricDoctor", "warn");
     job_notify_write(root, &job->notify);
     add_resources(root, job->cpus, job->memory_bytes,
                   job->n_pools > 0 ? job->pools[0].gpus : 0);
     job_container_write(root, job);
-    if (job->service_account)
-        json_add_string(root, "serviceAccount", job->service_account);
+    json_add_text(root, "serviceAccount", job->service_account);
 }
 
 /* The kinds of GPUs asked for, by type of replica. */
 static void add_accelerators(cJSON *root, const struct job *job)
 {
-    cJSON *all = NULL;
-    for (size_t i = 0; i < job->n_pools; i++) {
-        const struct pool *pool = &job->pools[i];
-        if (pool->accelerator == NULL)
-            continue;
-        if (all == NULL)
-            all = json_add_object(root, "accelerators");
-        json_add_string(all, pool->type, pool->accelerator);
-    }
+    cJSON *all = cJSON_CreateObject();
+    for (size_t i = 0; i < job->n_pools; i++)
+        json_add_text(all, job->pools[i].type, job->pools[i].accelerator);
+    json_add_filled(root, "accelerators", all);
 }
 
 /* What other forms can say and the native one cannot. */
@@ -437,28 +352,25 @@ static void add_foreign(cJSON *root, const struct job *job)
         json_add_string(root, "displayName", job->display);
     json_add_bool(root, "substitute", job->substitute);
     add_accelerators(root, job);
-    if (job->kept == NULL)
-        return;
-    cJSON *all = json_add_object(root, "kept");
+    cJSON *all = cJSON_CreateObject();
     for (const struct kept *kept = job->kept; kept; kept = kept->next)
         cJSON_AddItemToObject(all, kept->path, cJSON_CreateRaw(kept->json));
+    json_add_filled(root, "kept", all);
 }
 
 cJSON *native_tree(const struct job *job, enum native_detail detail)
 {
-    static const char *const modes[] = {"auto", "append", "none"};
     bool full = detail == NATIVE_FULL;
     cJSON *root = cJSON_CreateObject();
     json_add_int(root, "spec", 1);
-    if (job->name)
-        json_add_string(root, "name", job->name);
-    add_pairs(root, "labels", &job->labels);
+    json_add_text(root, "name", job->name);
+    json_add_pairs(root, "labels", &job->labels);
     add_study(root, job, full);
     add_limits(root, job, full);
     if (job->n_pools > 0)
         add_pool(root, &job->pools[0]);
     if (full || job->args_mode != ARGS_AUTO)
-        json_add_string(root, "args", modes[job->args_mode]);
+        json_add_string(root, "args", job_args_modes[job->args_mode].name);
     add_surroundings(root, job);
     add_replicas(root, job, full);
     if (full)

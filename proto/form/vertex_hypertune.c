@@ -79,19 +79,9 @@ void vertex_adopt_early_stop(const struct field_reader *reader,
                     job_early_stop_name(googles));
 }
 
-static const struct field_choice args_modes[] = {{"auto", -1, ARGS_AUTO},
-                                                 {"append", -1, ARGS_APPEND},
-                                                 {"none", -1, ARGS_NONE},
-                                                 {NULL, 0, 0}};
-
-static const struct field_choice forms[] = {{"vertex", -1, JOB_VERTEX},
-                                            {"aip", -1, JOB_AIP},
-                                            {"native", -1, JOB_NATIVE},
-                                            {NULL, 0, 0}};
-
 const struct field vertex_hypertune_rows[] = {
     {"name", job_name, .offset = JOB(name)},
-    {"form", field_choose, JOB(form), .choices = forms},
+    {"form", field_choose, JOB(form), .choices = job_dialects},
     {"algorithm", field_place, .offset = DRAFT(algorithm)},
     {"seed", field_whole, JOB(seed), .max = INT64_MAX, .said = JOB(has_seed)},
     {"target", field_real, JOB(until.target), .said = JOB(until.has_target)},
@@ -99,7 +89,7 @@ const struct field vertex_hypertune_rows[] = {
     {"retries", field_whole, JOB(retries), .max = HT_MAX_RETRIES,
      .said = DRAFT(has_retries)},
     {"graceMs", field_whole, JOB(grace_ms), .max = INT64_C(86400000)},
-    {"argsMode", field_choose, JOB(args_mode), .choices = args_modes},
+    {"argsMode", field_choose, JOB(args_mode), .choices = job_args_modes},
     {"substitute", field_flag, .offset = JOB(substitute)},
     {"chief", field_flag, .offset = JOB(chief)},
     {"jobDir", field_text, .offset = JOB(job_dir)},

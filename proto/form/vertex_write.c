@@ -11,16 +11,6 @@
 
 /* ---- small parts ---- */
 
-static void add_strings(cJSON *object, const char *key,
-                        const struct strings *strings)
-{
-    if (strings->n == 0)
-        return;
-    cJSON *array = json_add_array(object, key);
-    for (size_t i = 0; i < strings->n; i++)
-        json_push_string(array, strings->items[i]);
-}
-
 static void add_variables(cJSON *object, const char *key,
                           const struct pairs *pairs)
 {
@@ -38,7 +28,7 @@ static void add_variables(cJSON *object, const char *key,
 
 static void add_task(cJSON *spec, const struct pool *pool)
 {
-    add_strings(spec, "args", &pool->args);
+    json_add_strings(spec, "args", &pool->args);
     add_variables(spec, "env", &pool->env);
 }
 
@@ -58,21 +48,13 @@ static bool is_package(const struct job *job, const struct pool *pool,
     return false;
 }
 
-static void add_text(cJSON *object, const char *key, const char *text)
-{
-    if (text)
-        json_add_string(object, key, text);
-}
-
 static void add_machine(cJSON *object, const struct pool *pool)
 {
-    if (pool->machine == NULL && pool->accelerator == NULL && pool->gpus == 0)
-        return;
-    cJSON *machine = json_add_object(object, "machineSpec");
-    add_text(machine, "machineType", pool->machine);
-    add_text(machine, "acceleratorType", pool->accelerator);
-    if (pool->gpus > 0)
-        json_add_int(machine, "acceleratorCount", pool->gpus);
+    cJSON *machine = cJSON_CreateObject();
+    json_add_text(machine, "machineType", pool->machine);
+    json_add_text(machine, "acceleratorType", pool->accelerator);
+    json_add_count(machine, "acceleratorCount", pool->gpus);
+    json_add_filled(object, "machineSpec", machine);
 }
 
 static void add_pool(cJSON *array, const struct job *job,
@@ -88,9 +70,8 @@ static void add_pool(cJSON *array, const struct job *job,
         add_task(package, pool);
     } else {
         cJSON *container = json_add_object(object, "containerSpec");
-        if (pool->image)
-            json_add_string(container, "imageUri", pool->image);
-        add_strings(container, "command", &pool->command);
+        json_add_text(container, "imageUri", pool->image);
+        json_add_strings(container, "command", &pool->command);
         add_task(container, pool);
     }
     json_add_int_text(object, "replicaCount", pool->count);
@@ -125,82 +106,73 @@ static void add_job_spec(cJSON *root, const struct job *job)
     const char *name = vertex_job_spec_member(job);
     cJSON *spec = json_add_object(root, name);
     add_pools(spec, job, name);
-    if (job->trial_timeout_ms > 0 || job->retries == 0) {
-        cJSON *scheduling = json_add_object(spec, "scheduling");
-        if (job->trial_timeout_ms > 0)
-            json_add_duration(scheduling, "timeout", job->trial_timeout_ms);
-        if (job->retries == 0)
-            json_add_bool(scheduling, "disableRetries", true);
-    }
+    cJSON *scheduling = cJSON_CreateObject();
+    json_add_span(scheduling, "timeout", job->trial_timeout_ms);
+    json_add_flag(scheduling, "disableRetries", job->retries == 0);
+    json_add_filled(spec, "scheduling", scheduling);
     if (job->output_dir)
         json_add_string(json_add_object(spec, "baseOutputDirectory"),
                         "outputUriPrefix", job->output_dir);
-    add_text(spec, "serviceAccount", job->service_account);
+    json_add_text(spec, "serviceAccount", job->service_account);
 }
 
 /* ---- hypertune: what Vertex has no field for ---- */
 
+static void add_need(cJSON *object, double cpus, int64_t memory_bytes)
+{
+    if (cpus > 0)
+        json_add_double(object, "cpus", cpus);
+    if (memory_bytes > 0)
+        json_add_int_text(object, "memoryBytes", memory_bytes);
+}
+
 /* What later pools need apart from the job's. */
 static void add_needs(cJSON *hypertune, const struct job *job)
 {
-    cJSON *replicas = NULL;
+    cJSON *replicas = cJSON_CreateObject();
     for (size_t i = 1; i < job->n_pools; i++) {
         const struct pool *pool = &job->pools[i];
-        if (pool->cpus == 0 && pool->memory_bytes == 0)
-            continue;
-        if (replicas == NULL)
-            replicas = json_add_object(hypertune, "replicas");
-        cJSON *needs = json_add_object(replicas, pool->type);
-        if (pool->cpus > 0)
-            json_add_double(needs, "cpus", pool->cpus);
-        if (pool->memory_bytes > 0)
-            json_add_int_text(needs, "memoryBytes", pool->memory_bytes);
+        cJSON *needs = cJSON_CreateObject();
+        add_need(needs, pool->cpus, pool->memory_bytes);
+        json_add_filled(replicas, pool->type, needs);
     }
+    json_add_filled(hypertune, "replicas", replicas);
 }
 
 static void add_resources(cJSON *hypertune, const struct job *job)
 {
-    if (job->cpus > 0)
-        json_add_double(hypertune, "cpus", job->cpus);
-    if (job->memory_bytes > 0)
-        json_add_int_text(hypertune, "memoryBytes", job->memory_bytes);
+    add_need(hypertune, job->cpus, job->memory_bytes);
     add_needs(hypertune, job);
     job_container_write(hypertune, job);
 }
 
 static void add_cancel_after(cJSON *hypertune, const struct cancelling *after)
 {
-    if (after->waiting_ms == 0 && after->running_ms == 0)
-        return;
-    cJSON *object = json_add_object(hypertune, "cancelAfter");
-    if (after->running_ms > 0)
-        json_add_duration(object, "running", after->running_ms);
-    if (after->waiting_ms > 0)
-        json_add_duration(object, "waiting", after->waiting_ms);
+    cJSON *object = cJSON_CreateObject();
+    json_add_span(object, "running", after->running_ms);
+    json_add_span(object, "waiting", after->waiting_ms);
+    json_add_filled(hypertune, "cancelAfter", object);
 }
 
 static void add_run(cJSON *hypertune, const struct job *job)
 {
-    static const char *const modes[] = {"auto", "append", "none"};
     if (job->retries != JOB_RETRIES)
         json_add_int(hypertune, "retries", job->retries);
     if (job->grace_ms != JOB_GRACE_MS)
         json_add_int(hypertune, "graceMs", job->grace_ms);
     if (job->args_mode != ARGS_AUTO)
-        json_add_string(hypertune, "argsMode", modes[job->args_mode]);
-    if (job->substitute)
-        json_add_bool(hypertune, "substitute", true);
-    if (job->chief)
-        json_add_bool(hypertune, "chief", true);
-    add_text(hypertune, "jobDir", job->job_dir);
-    add_text(hypertune, "workdir", job->workdir);
-    if (job->own_workdir)
-        json_add_bool(hypertune, "ownWorkdir", true);
-    add_strings(hypertune, "passEnv", &job->pass_env);
+        json_add_string(hypertune, "argsMode",
+                        job_args_modes[job->args_mode].name);
+    json_add_flag(hypertune, "substitute", job->substitute);
+    json_add_flag(hypertune, "chief", job->chief);
+    json_add_text(hypertune, "jobDir", job->job_dir);
+    json_add_text(hypertune, "workdir", job->workdir);
+    json_add_flag(hypertune, "ownWorkdir", job->own_workdir);
+    json_add_strings(hypertune, "passEnv", &job->pass_env);
     add_variables(hypertune, "capturedEnv", &job->captured_env);
     add_resources(hypertune, job);
-    add_strings(hypertune, "stdoutPatterns", &job->stdout_patterns);
-    add_text(hypertune, "metricsFile", job->metrics_file);
+    json_add_strings(hypertune, "stdoutPatterns", &job->stdout_patterns);
+    json_add_text(hypertune, "metricsFile", job->metrics_file);
     if (job->metric_doctor == DOCTOR_WARN)
         json_add_string(hypertune, "metricDoctor", "warn");
 }
@@ -208,33 +180,25 @@ static void add_run(cJSON *hypertune, const struct job *job)
 /* What Vertex knows goes to its place, the rest is listed by its path. */
 static void add_kept(cJSON *root, cJSON *hypertune, const struct job *job)
 {
-    cJSON *others = NULL;
+    cJSON *others = cJSON_CreateObject();
     for (const struct kept *kept = job->kept; kept; kept = kept->next) {
-        if (vertex_has_place(kept->path)) {
+        if (vertex_has_place(kept->path))
             kept_put(root, kept);
-            continue;
-        }
-        if (others == NULL)
-            others = json_add_object(hypertune, "kept");
-        cJSON_AddItemToObject(others, kept->path, cJSON_CreateRaw(kept->json));
+        else
+            cJSON_AddItemToObject(others, kept->path,
+                                  cJSON_CreateRaw(kept->json));
     }
-}
-
-static void add_labels(cJSON *object, const struct pairs *labels)
-{
-    cJSON *map = labels->n > 0 ? json_add_object(object, "labels") : NULL;
-    for (size_t i = 0; i < labels->n; i++)
-        json_add_string(map, labels->items[i].name, labels->items[i].value);
+    json_add_filled(hypertune, "kept", others);
 }
 
 static void add_hypertune(cJSON *root, const struct job *job)
 {
     cJSON *hypertune = cJSON_CreateObject();
-    add_text(hypertune, "name", job->name);
+    json_add_text(hypertune, "name", job->name);
     if (job->form != JOB_VERTEX)
         json_add_string(hypertune, "form", form_dialect_name(job->form));
     if (job->kind == JOB_STUDY)
-        add_labels(hypertune, &job->labels);
+        json_add_pairs(hypertune, "labels", &job->labels);
     if (job->algorithm == ALGORITHM_BAYESIAN)
         json_add_string(hypertune, "algorithm", "bayesian");
     if (!vertex_says_early_stop(&job->early_stop))
@@ -245,17 +209,13 @@ static void add_hypertune(cJSON *root, const struct job *job)
         json_add_double(hypertune, "target", job->until.target);
     add_cancel_after(hypertune, &job->cancel_after);
     add_run(hypertune, job);
-    add_strings(hypertune, "constraints", &job->constraints);
-    add_strings(hypertune, "warmStart", &job->warm_start);
-    if (job->space.open)
-        json_add_bool(hypertune, "openSpace", true);
+    json_add_strings(hypertune, "constraints", &job->constraints);
+    json_add_strings(hypertune, "warmStart", &job->warm_start);
+    json_add_flag(hypertune, "openSpace", job->space.open);
     vertex_add_extras(hypertune, &job->space);
     job_notify_write(hypertune, &job->notify);
     add_kept(root, hypertune, job);
-    if (hypertune->child)
-        cJSON_AddItemToObject(root, "hypertune", hypertune);
-    else
-        cJSON_Delete(hypertune);
+    json_add_filled(root, "hypertune", hypertune);
 }
 
 /* ---- the resource ---- */
@@ -264,16 +224,15 @@ static void add_counts(cJSON *root, const struct job *job)
 {
     json_add_int(root, "maxTrialCount", job->max_trials);
     json_add_int(root, "parallelTrialCount", job->parallel);
-    if (job->max_failed > 0)
-        json_add_int(root, "maxFailedTrialCount", job->max_failed);
+    json_add_count(root, "maxFailedTrialCount", job->max_failed);
 }
 
 cJSON *vertex_write(const struct job *job)
 {
     cJSON *root = cJSON_CreateObject();
-    add_text(root, "displayName", job->display);
+    json_add_text(root, "displayName", job->display);
     if (job->kind != JOB_STUDY) /* Google's Study has none */
-        add_labels(root, &job->labels);
+        json_add_pairs(root, "labels", &job->labels);
     if (job->kind != JOB_CUSTOM)
         vertex_add_study(root, job);
     if (job->kind == JOB_TUNING)

@@ -11,54 +11,41 @@
 
 /* ---- parameters ---- */
 
-static void add_real_spec(cJSON *object, const struct param *param)
+/* Google's JSON has numbers of 64 bits as text. */
+static void add_whole_range(cJSON *spec, const struct param *param)
 {
-    cJSON *spec = json_add_object(object, "doubleValueSpec");
-    json_add_double(spec, "minValue", param->min);
-    json_add_double(spec, "maxValue", param->max);
-    if (param->has_default)
-        json_add_double(spec, "defaultValue", param->fallback.real);
-}
-
-static void add_whole_spec(cJSON *object, const struct param *param)
-{
-    cJSON *spec = json_add_object(object, "integerValueSpec");
     json_add_int_text(spec, "minValue", param->int_min);
     json_add_int_text(spec, "maxValue", param->int_max);
     if (param->has_default)
         json_add_int_text(spec, "defaultValue", param->fallback.whole);
 }
 
-static void add_discrete_spec(cJSON *object, const struct param *param)
+static void add_value_spec(cJSON *object, const struct param *param)
 {
-    cJSON *spec = json_add_object(object, "discreteValueSpec");
-    cJSON *values = json_add_array(spec, "values");
-    for (size_t i = 0; i < param->n_values; i++)
-        json_push_double(values, param->numbers[i]);
+    static const char *const names[] = {"doubleValueSpec", "integerValueSpec",
+                                        "discreteValueSpec",
+                                        "categoricalValueSpec"};
+    cJSON *spec = json_add_object(object, names[param->type]);
+    if (param->type == PARAM_INTEGER) {
+        add_whole_range(spec, param);
+        return;
+    }
+    if (param->type == PARAM_DOUBLE) {
+        json_add_double(spec, "minValue", param->min);
+        json_add_double(spec, "maxValue", param->max);
+    } else {
+        space_levels_add_json(param, spec, "values");
+    }
     if (param->has_default)
-        json_add_double(spec, "defaultValue",
-                        param->numbers[param->fallback.whole]);
-}
-
-static void add_category_spec(cJSON *object, const struct param *param)
-{
-    cJSON *spec = json_add_object(object, "categoricalValueSpec");
-    cJSON *values = json_add_array(spec, "values");
-    for (size_t i = 0; i < param->n_values; i++)
-        json_push_string(values, param->labels[i]);
-    if (param->has_default)
-        json_add_string(spec, "defaultValue",
-                        param->labels[param->fallback.whole]);
+        space_value_add_json(param, param->fallback, spec, "defaultValue");
 }
 
 static void add_parameter(cJSON *object, const struct param *param)
 {
     static const char *const scales[] = {"UNIT_LINEAR_SCALE", "UNIT_LOG_SCALE",
                                          "UNIT_REVERSE_LOG_SCALE"};
-    static void (*const add_spec[])(cJSON *, const struct param *) = {
-        add_real_spec, add_whole_spec, add_discrete_spec, add_category_spec};
     json_add_string(object, "parameterId", param->name);
-    add_spec[param->type](object, param);
+    add_value_spec(object, param);
     if (param->scale != SCALE_LINEAR || param->scale_said)
         json_add_string(object, "scaleType", scales[param->scale]);
 }
@@ -148,11 +135,8 @@ static void add_conditions(cJSON *object, const struct space *space,
     cJSON *when = json_add_array(object, "when");
     for (const struct condition *c = param->when; c; c = c->next) {
         cJSON *item = json_push_object(when);
-        const struct param *parent = &space->params[c->parent];
-        json_add_string(item, "parent", parent->name);
-        cJSON *values = json_add_array(item, "values");
-        for (size_t i = 0; i < c->n; i++)
-            space_value_push_json(parent, c->values[i], values);
+        json_add_string(item, "parent", space->params[c->parent].name);
+        space_condition_add_json(space, c, item, "values");
     }
 }
 
@@ -173,24 +157,22 @@ static void add_order(cJSON *hypertune, const struct space *space)
 
 void vertex_add_extras(cJSON *hypertune, const struct space *space)
 {
-    cJSON *extras = NULL;
+    cJSON *extras = cJSON_CreateObject();
     for (size_t i = 0; i < space->n; i++) {
         const struct param *param = &space->params[i];
         bool real_step = param->type == PARAM_DOUBLE && param->step > 0;
         bool int_step = param->type == PARAM_INTEGER && param->int_step > 1;
         bool when = param->when && nesting(space, param) == 0;
-        if (!real_step && !int_step && !when)
-            continue;
-        if (extras == NULL)
-            extras = json_add_object(hypertune, "parameters");
-        cJSON *extra = json_add_object(extras, param->name);
+        cJSON *extra = cJSON_CreateObject();
         if (real_step)
             json_add_double(extra, "step", param->step);
         if (int_step)
             json_add_int_text(extra, "step", param->int_step);
         if (when)
             add_conditions(extra, space, param);
+        json_add_filled(extras, param->name, extra);
     }
+    json_add_filled(hypertune, "parameters", extras);
     add_order(hypertune, space);
 }
 
@@ -200,19 +182,11 @@ static void add_runtime(cJSON *config, const char *key, int64_t ms,
                         int64_t end_ms)
 {
     char stamp[CLOCK_STAMP_BYTES];
-    if (ms == 0 && end_ms == 0)
-        return;
-    cJSON *constraint = json_add_object(config, key);
-    if (ms > 0)
-        json_add_duration(constraint, "maxDuration", ms);
+    cJSON *constraint = cJSON_CreateObject();
+    json_add_span(constraint, "maxDuration", ms);
     if (end_ms > 0)
         json_add_string(constraint, "endTime", clock_stamp(stamp, end_ms));
-}
-
-static void add_count(cJSON *config, const char *key, int64_t count)
-{
-    if (count > 0)
-        json_add_int(config, key, count);
+    json_add_filled(config, key, constraint);
 }
 
 /* Google's JSON has numbers of 64 bits as text. */
@@ -228,22 +202,17 @@ static void add_stopping(cJSON *study, const struct job *job)
     cJSON *config = cJSON_CreateObject();
     /* A tuning job has its own word for this. */
     if (job->kind == JOB_STUDY)
-        add_count(config, "maxNumTrials", job->max_trials);
-    add_count(config, "minNumTrials", until->min_trials);
-    add_count(config, "maxNumTrialsNoProgress", until->no_progress);
-    if (until->no_progress_ms > 0)
-        json_add_duration(config, "maxDurationNoProgress",
-                          until->no_progress_ms);
+        json_add_count(config, "maxNumTrials", job->max_trials);
+    json_add_count(config, "minNumTrials", until->min_trials);
+    json_add_count(config, "maxNumTrialsNoProgress", until->no_progress);
+    json_add_span(config, "maxDurationNoProgress", until->no_progress_ms);
     add_runtime(config, "minimumRuntimeConstraint", until->min_time_ms,
                 until->min_end_ms);
     add_runtime(config, "maximumRuntimeConstraint", until->time_ms,
                 until->end_ms);
-    if (job_has_stopping_rule(job) && !until->let_finish)
-        json_add_bool(config, "shouldStopAsap", true);
-    if (config->child)
-        cJSON_AddItemToObject(study, "studyStoppingConfig", config);
-    else
-        cJSON_Delete(config);
+    json_add_flag(config, "shouldStopAsap",
+                  job_has_stopping_rule(job) && !until->let_finish);
+    json_add_filled(study, "studyStoppingConfig", config);
 }
 
 /* Google's names of the rules that it has. */
@@ -276,8 +245,7 @@ static void add_early_stop(cJSON *study, const struct early_stop *stop)
         add_wide_count(spec, "minStepCount", stop->min_steps);
         add_wide_count(spec, "minMeasurementCount", stop->min_measurements);
     }
-    if (stop->by_time)
-        json_add_bool(spec, "useElapsedDuration", true);
+    json_add_flag(spec, "useElapsedDuration", stop->by_time);
 }
 
 static void add_metric(cJSON *metrics, const struct metric_goal *goal)

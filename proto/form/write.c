@@ -1,12 +1,11 @@
 #include <string.h>
 
 #include "proto/form/native.h"
-#include "proto/job/job.h"
+#include "proto/job/check.h"
 
 const char *form_dialect_name(enum job_dialect form)
 {
-    static const char *const names[] = {"vertex", "aip", "native"};
-    return names[form];
+    return field_choice_name(job_dialects, (int)form);
 }
 
 /* Trainers of several pools look for them in CLUSTER_SPEC. */

@@ -8,6 +8,14 @@
 
 const struct field_choice job_metric_doctors[] = {
     {"pause", -1, DOCTOR_PAUSE}, {"warn", -1, DOCTOR_WARN}, {NULL, 0, 0}};
+const struct field_choice job_args_modes[] = {{"auto", -1, ARGS_AUTO},
+                                              {"append", -1, ARGS_APPEND},
+                                              {"none", -1, ARGS_NONE},
+                                              {NULL, 0, 0}};
+const struct field_choice job_dialects[] = {{"vertex", -1, JOB_VERTEX},
+                                            {"aip", -1, JOB_AIP},
+                                            {"native", -1, JOB_NATIVE},
+                                            {NULL, 0, 0}};
 
 void job_name(const struct field_reader *reader, struct place at,
               const struct field *field, void *into)

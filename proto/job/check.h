@@ -24,7 +24,10 @@ struct job_draft {
     struct place pools, workdir, output, secrets;
 };
 
-extern const struct field_choice job_metric_doctors[]; /* of metricDoctor: */
+/* Words that all forms of ours share. */
+extern const struct field_choice job_metric_doctors[];
+extern const struct field_choice job_args_modes[];
+extern const struct field_choice job_dialects[];
 
 /* Reads a study's name: one that no number and no option can be taken for. */
 field_function job_name;

@@ -212,54 +212,36 @@ static void add_container(cJSON *object, const struct container_options *said)
     cJSON *container = cJSON_CreateObject();
     if (said->pull != PULL_IF_NOT_PRESENT)
         json_add_string(container, "pull", pulls[said->pull].name);
-    if (said->user)
-        json_add_string(container, "user", said->user);
-    if (said->read_only)
-        json_add_bool(container, "readOnly", true);
-    if (said->network)
-        json_add_string(container, "network", said->network);
-    if (said->shm_bytes > 0)
-        json_add_int(container, "shm", said->shm_bytes);
-    if (said->pids > 0)
-        json_add_int(container, "pids", said->pids);
-    if (said->privileged)
-        json_add_bool(container, "privileged", true);
-    if (said->host_pid)
-        json_add_bool(container, "hostPid", true);
-    if (container->child)
-        cJSON_AddItemToObject(object, "container", container);
-    else
-        cJSON_Delete(container);
+    json_add_text(container, "user", said->user);
+    json_add_flag(container, "readOnly", said->read_only);
+    json_add_text(container, "network", said->network);
+    json_add_count(container, "shm", said->shm_bytes);
+    json_add_count(container, "pids", said->pids);
+    json_add_flag(container, "privileged", said->privileged);
+    json_add_flag(container, "hostPid", said->host_pid);
+    json_add_filled(object, "container", container);
 }
 
 static void add_secrets(cJSON *object, const struct job *job)
 {
-    if (job->n_secrets == 0)
-        return;
-    cJSON *secrets = json_add_object(object, "secrets");
+    cJSON *secrets = cJSON_CreateObject();
     for (size_t i = 0; i < job->n_secrets; i++) {
         const struct secret *secret = &job->secrets[i];
         cJSON *member = json_add_object(secrets, secret->name);
-        if (secret->file)
-            json_add_string(member, "file", secret->file);
-        else
-            json_add_string(member, "env", secret->env);
+        json_add_text(member, "file", secret->file);
+        json_add_text(member, "env", secret->env);
     }
+    json_add_filled(object, "secrets", secrets);
 }
 
 void job_container_write(cJSON *object, const struct job *job)
 {
-    if (job->volumes.n > 0) {
-        cJSON *volumes = json_add_array(object, "volumes");
-        for (size_t i = 0; i < job->volumes.n; i++)
-            json_push_string(volumes, job->volumes.items[i]);
-    }
+    json_add_strings(object, "volumes", &job->volumes);
     add_container(object, &job->container);
     add_secrets(object, job);
     if (job->reporter != REPORTER_AUTO)
         json_add_string(object, "reporter", job_reporters[job->reporter].name);
-    if (job->rewrite_gcs)
-        json_add_bool(object, "rewriteGs", true);
+    json_add_flag(object, "rewriteGs", job->rewrite_gcs);
     if (job->keep_best > 0)
         json_add_int(json_add_object(object, "keep"), "best", job->keep_best);
 }

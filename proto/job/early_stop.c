@@ -76,12 +76,6 @@ bool job_early_stop_has_options(const struct early_stop *stop)
            stop->factor > 0 || stop->pauses;
 }
 
-static void add_count(cJSON *object, const char *key, int64_t count)
-{
-    if (count > 0)
-        json_add_int(object, key, count);
-}
-
 void job_early_stop_write(cJSON *object, const struct early_stop *stop)
 {
     const char *rule = job_early_stop_name(stop->rule);
@@ -93,13 +87,12 @@ void job_early_stop_write(cJSON *object, const struct early_stop *stop)
     json_add_string(map, "rule", rule);
     if (stop->by_time)
         json_add_string(map, "by", "time");
-    add_count(map, "minSteps", stop->min_steps);
-    add_count(map, "maxSteps", stop->max_steps);
-    add_count(map, "minTrials", stop->min_trials);
-    add_count(map, "minMeasurements", stop->min_measurements);
-    add_count(map, "factor", stop->factor);
-    if (stop->pauses)
-        json_add_bool(map, "pause", true);
+    json_add_count(map, "minSteps", stop->min_steps);
+    json_add_count(map, "maxSteps", stop->max_steps);
+    json_add_count(map, "minTrials", stop->min_trials);
+    json_add_count(map, "minMeasurements", stop->min_measurements);
+    json_add_count(map, "factor", stop->factor);
+    json_add_flag(map, "pause", stop->pauses);
 }
 
 /* ---- checking ---- */

@@ -26,21 +26,14 @@ const struct field_choice param_google_scales[] = {
     {"SCALE_TYPE_UNSPECIFIED", 0, SCALE_LINEAR},
     {NULL, 0, 0}};
 
-static const char *choice_name(const struct field_choice *choice, int value)
-{
-    while (choice->value != value)
-        choice++;
-    return choice->name;
-}
-
 const char *param_type_name(enum param_type type)
 {
-    return choice_name(param_types, (int)type);
+    return field_choice_name(param_types, (int)type);
 }
 
 const char *param_scale_name(enum param_scale scale)
 {
-    return choice_name(param_scales, (int)scale);
+    return field_choice_name(param_scales, (int)scale);
 }
 
 /* ---- ranges ---- */

@@ -371,16 +371,45 @@ void space_value_text(const struct param *param, struct value value,
     }
 }
 
-void space_value_push_json(const struct param *param, struct value value,
-                           cJSON *array)
+static cJSON *value_json(const struct param *param, struct value value)
 {
     struct text text = {0};
     space_value_text(param, value, &text);
-    if (param->type == PARAM_CATEGORICAL)
-        json_push_string(array, text.data);
-    else
-        cJSON_AddItemToArray(array, cJSON_CreateRaw(text.data));
+    cJSON *item = param->type == PARAM_CATEGORICAL
+                      ? cJSON_CreateString(text.data)
+                      : cJSON_CreateRaw(text.data);
     text_free(&text);
+    return item;
+}
+
+void space_value_push_json(const struct param *param, struct value value,
+                           cJSON *array)
+{
+    cJSON_AddItemToArray(array, value_json(param, value));
+}
+
+void space_value_add_json(const struct param *param, struct value value,
+                          cJSON *object, const char *key)
+{
+    cJSON_AddItemToObject(object, key, value_json(param, value));
+}
+
+void space_levels_add_json(const struct param *param, cJSON *object,
+                           const char *key)
+{
+    cJSON *array = json_add_array(object, key);
+    for (uint64_t i = 0; i < space_param_levels(param); i++)
+        space_value_push_json(param, space_param_level(param, i), array);
+}
+
+void space_condition_add_json(const struct space *space,
+                              const struct condition *condition, cJSON *object,
+                              const char *key)
+{
+    cJSON *array = json_add_array(object, key);
+    for (size_t i = 0; i < condition->n; i++)
+        space_value_push_json(&space->params[condition->parent],
+                              condition->values[i], array);
 }
 
 void space_point_text(const struct space *space, const struct value point[],

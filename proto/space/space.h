@@ -106,9 +106,19 @@ bool space_value_equal(const struct param *param, struct value a,
 void space_value_text(const struct param *param, struct value value,
                       struct text *out);
 
-/* Appends it to a JSON array, numbers as numbers. Not absent. */
+/* Appends it to a JSON array, or adds it as a member; numbers as numbers. Not
+ * absent. */
 void space_value_push_json(const struct param *param, struct value value,
                            cJSON *array);
+void space_value_add_json(const struct param *param, struct value value,
+                          cJSON *object, const char *key);
+/* Adds the values that are listed, or that a step leaves, as an array. */
+void space_levels_add_json(const struct param *param, cJSON *object,
+                           const char *key);
+/* Adds the values that the condition asks of its parent as an array. */
+void space_condition_add_json(const struct space *space,
+                              const struct condition *condition, cJSON *object,
+                              const char *key);
 
 /* Reads one value.
  * HT_INVALID  of a wrong kind, outside the range, or between two steps */
