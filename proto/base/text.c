@@ -151,3 +151,22 @@ void text_shell_word(struct text *text, const char *word)
     }
     text_puts(text, "'");
 }
+
+void text_clean(struct text *out, const char *s, size_t len)
+{
+    size_t good = 0; /* valid bytes before s that are not yet appended */
+    while (len > 0) {
+        size_t n = utf8_sequence(s, len);
+        if (n == 0) {
+            text_append(out, s - good, good);
+            text_puts(out, "\xEF\xBF\xBD");
+            good = 0;
+            n = 1;
+        } else {
+            good += n;
+        }
+        s += n;
+        len -= n;
+    }
+    text_append(out, s - good, good);
+}

@@ -39,6 +39,9 @@ bool text_steers_terminal(uint32_t code);
  * written as \xNN or \uNNNN. */
 void text_escape(struct text *text, const char *string);
 
+/* Appends the bytes with every one outside UTF-8 replaced by U+FFFD. */
+void text_clean(struct text *out, const char *s, size_t len);
+
 /* Appends words and a line's end, with a further line that begins at `indent`
  * wherever one would pass column 78; the text is at `indent` already. */
 void text_wrap(struct text *text, const char *words, size_t indent);

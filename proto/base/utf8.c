@@ -86,22 +86,3 @@ size_t utf8_encode(char buffer[4], uint32_t code)
     buffer[0] = (char)(leads[n] | code);
     return n;
 }
-
-void utf8_clean(struct text *out, const char *s, size_t len)
-{
-    size_t good = 0; /* valid bytes before s that are not yet appended */
-    while (len > 0) {
-        size_t n = utf8_sequence(s, len);
-        if (n == 0) {
-            text_append(out, s - good, good);
-            text_puts(out, "\xEF\xBF\xBD");
-            good = 0;
-            n = 1;
-        } else {
-            good += n;
-        }
-        s += n;
-        len -= n;
-    }
-    text_append(out, s - good, good);
-}

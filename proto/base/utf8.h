@@ -7,8 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/base/text.h"
-
 /* Bytes (1 to 4) of the sequence at `s`, 0 when it is invalid or cut off. */
 size_t utf8_sequence(const char *s, size_t len);
 
@@ -23,8 +21,5 @@ uint32_t utf8_decode(const char *s, size_t n);
 /* Writes 1 to 4 bytes of a valid code point, without a NUL; returns how many.
  */
 size_t utf8_encode(char buffer[4], uint32_t code);
-
-/* Appends the bytes with every one outside UTF-8 replaced by U+FFFD. */
-void utf8_clean(struct text *out, const char *s, size_t len);
 
 #endif

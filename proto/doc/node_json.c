@@ -5,7 +5,6 @@
 #include "proto/base/number.h"
 #include "proto/base/utf8.h"
 #include "proto/doc/node.h"
-#include "proto/doc/node_build.h"
 
 struct reader {
     struct arena *arena;

@@ -6,7 +6,6 @@
 
 #include "proto/base/limits.h"
 #include "proto/doc/node.h"
-#include "proto/doc/node_build.h"
 #include "proto/doc/yaml_scalar.h"
 
 struct reader {
@@ -412,4 +411,16 @@ struct node *node_read_yaml(struct arena *arena, const char *text, size_t len,
     yaml_event_delete(&r.event);
     yaml_parser_delete(&r.parser);
     return diag->errors == errors ? root : NULL;
+}
+
+struct node *node_read(struct arena *arena, const char *text, size_t len,
+                       struct diag *diag)
+{
+    size_t at = len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    while (at < len && (text[at] == ' ' || text[at] == '\t' ||
+                        text[at] == '\r' || text[at] == '\n'))
+        at++;
+    if (at < len && (text[at] == '{' || text[at] == '['))
+        return node_read_json(arena, text, len, diag);
+    return node_read_yaml(arena, text, len, diag);
 }

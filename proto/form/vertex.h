@@ -35,20 +35,11 @@ extern const char *const vertex_pool_types[VERTEX_POOLS];
 field_function vertex_study;     /* studySpec */
 field_function vertex_variables; /* struct pairs from a list of {name, value} */
 extern const struct field vertex_job_spec_rows[];  /* trialJobSpec, jobSpec */
-extern const struct field vertex_hypertune_rows[]; /* hypertune: what Vertex
-                                                      has no field for */
 
 /* Gives the pools what hypertune says of them, and the job its folder of
  * outputs, once all are read. */
 void vertex_finish_pools(const struct field_reader *reader,
                          struct vertex_draft *vertex);
-
-/* Reads hypertune.algorithm, once studySpec is read. */
-void vertex_adopt_algorithm(const struct field_reader *reader,
-                            struct vertex_draft *vertex);
-/* Reads hypertune.earlyStopping, once studySpec is read. */
-void vertex_adopt_early_stop(const struct field_reader *reader,
-                             struct vertex_draft *vertex);
 
 /* Reads studySpec.metrics and studySpec.parameters, once all places are
  * known. */

@@ -1,10 +1,101 @@
 #include "proto/job/check.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "proto/base/limits.h"
+#include "proto/doc/node.h"
 #include "proto/job/early_stop.h"
+#include "proto/job/job.h"
 #include "proto/space/constraint.h"
+
+/* ---- what the replicas run ---- */
+
+static void check_counts(const struct field_reader *reader,
+                         const struct job_draft *draft)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < draft->job.n_pools; i++)
+        n += draft->job.pools[i].count;
+    if (n > HT_MAX_REPLICAS)
+        field_error(reader, draft->pools,
+                    "a trial has at most %d replicas, this one %lld",
+                    HT_MAX_REPLICAS, (long long)n);
+}
+
+/* An attempt runs on one engine. */
+static void check_images(const struct field_reader *reader,
+                         const struct job_draft *draft)
+{
+    const struct pool *with = NULL, *without = NULL;
+    for (size_t i = 0; i < draft->job.n_pools; i++) {
+        const struct pool *pool = &draft->job.pools[i];
+        if (pool->image)
+            with = pool;
+        else
+            without = pool;
+    }
+    if (with == NULL || without == NULL)
+        return;
+    field_error(reader, draft->pools, "the %s has an image and the %s has none",
+                with->type, without->type);
+    diag_hint(reader->diag, "give all of them an image, or none");
+}
+
+/* A variable is either a secret or not. */
+static void check_secrets(const struct field_reader *reader,
+                          const struct job_draft *draft)
+{
+    const struct job *job = &draft->job;
+    for (size_t i = 0; i < job->n_secrets; i++)
+        for (size_t p = 0; p < job->n_pools; p++)
+            for (size_t k = 0; k < job->pools[p].env.n; k++)
+                if (strcmp(job->pools[p].env.items[k].name,
+                           job->secrets[i].name) == 0) {
+                    field_error(reader, draft->secrets,
+                                "env sets %s, too: say one of them",
+                                job->secrets[i].name);
+                    return;
+                }
+}
+
+/* Google's storage is a folder where the runner's admin has it mounted. */
+static void check_output(const struct field_reader *reader,
+                         const struct job_draft *draft)
+{
+    const struct job *job = &draft->job;
+    if (job->output_dir == NULL || job->output_dir[0] == '/' ||
+        job->rewrite_gcs)
+        return;
+    field_error(reader, draft->output, "%s is no folder of this machine",
+                job->output_dir);
+    diag_hint(reader->diag,
+              "rewriteGs: true makes it one below the runner's --gcs-root");
+}
+
+/* Counts, images, and what has a meaning for containers only. */
+static void check_run(const struct field_reader *reader,
+                      const struct job_draft *draft)
+{
+    const struct job *job = &draft->job;
+    if (job->n_pools == 0)
+        return;
+    check_counts(reader, draft);
+    check_images(reader, draft);
+    check_secrets(reader, draft);
+    check_output(reader, draft);
+    if (job_needs_images(job) && job->own_workdir) {
+        field_error(reader, draft->workdir,
+                    "each container has files of its own already");
+        diag_hint(reader->diag, "leave it out");
+    } else if (job_needs_images(job) && job->workdir &&
+               job->workdir[0] != '/') {
+        field_error(reader, draft->workdir,
+                    "must be an absolute path in the image");
+    }
+}
+
+/* ---- words and names ---- */
 
 const struct field_choice job_metric_doctors[] = {
     {"pause", -1, DOCTOR_PAUSE}, {"warn", -1, DOCTOR_WARN}, {NULL, 0, 0}};
@@ -311,7 +402,7 @@ void job_check(const struct field_reader *reader, struct job_draft *draft)
     if (!job_has_stopping_rule(&draft->job))
         draft->job.until.let_finish = false;
     check_metrics(reader, draft);
-    job_check_run(reader, draft);
+    check_run(reader, draft);
     if (reader->diag->errors > 0)
         return; /* what follows would complain about wrong parameters again */
     check_conditions(reader, draft);
@@ -319,4 +410,172 @@ void job_check(const struct field_reader *reader, struct job_draft *draft)
     check_constraints(reader, draft);
     check_grid(reader, draft);
     job_early_stop_check(reader, draft);
+}
+
+enum {
+    MAX_DISPLAY = 128, /* characters, as Google counts them */
+    MAX_LABEL = 64,    /* of a key or a value */
+    MAX_VARIABLES = 100
+};
+
+/* ---- what Google demands of a new resource ---- */
+
+static size_t characters(const char *text)
+{
+    size_t n = 0;
+    for (; *text != '\0'; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+/* Lower case, digits, _ and -, and whatever is outside ASCII. */
+static bool is_label_text(const char *text)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < 0x80 && strchr(letters, *text) == NULL)
+            return false;
+    return true;
+}
+
+static const char *label_fault(const char *text)
+{
+    if (characters(text) > MAX_LABEL)
+        return "is over 64 characters";
+    return is_label_text(text)
+               ? NULL
+               : "may have lower-case letters, digits, _ and - only";
+}
+
+static void check_label(const struct field_reader *reader, struct place at)
+{
+    const char *key = at.node->key;
+    const char *key_fault = key[0] == '\0' ? "is empty" : label_fault(key);
+    const char *value = node_string(at.node);
+    const char *value_fault = value != NULL ? label_fault(value) : NULL;
+    if (key_fault != NULL)
+        field_key_error(reader, at, "the key %s", key_fault);
+    else if (value_fault != NULL)
+        field_error(reader, at, "the value %s", value_fault);
+}
+
+void job_check_labels(const struct field_reader *reader, struct place root)
+{
+    const struct place labels = field_member(reader, root, "labels");
+    if (labels.node == NULL || labels.node->kind != NODE_MAP)
+        return;
+    for (const struct node *node = labels.node->first; node != NULL;
+         node = node->next)
+        check_label(reader, field_child(reader, labels, node));
+}
+
+static void check_variables(const struct field_reader *reader,
+                            struct place pool, const char *task)
+{
+    const struct place spec = field_member(reader, pool, task);
+    if (spec.node == NULL || spec.node->kind != NODE_MAP)
+        return;
+    const struct place env = field_member(reader, spec, "env");
+    if (env.node != NULL && env.node->kind == NODE_LIST &&
+        env.node->count > MAX_VARIABLES && env.node->count <= HT_MAX_ENV)
+        field_error(reader, env, "has %zu variables, at most %d",
+                    env.node->count, MAX_VARIABLES);
+}
+
+static void check_pools(const struct field_reader *reader, struct place root,
+                        const char *spec)
+{
+    const struct place job = field_member(reader, root, spec);
+    if (job.node == NULL || job.node->kind != NODE_MAP)
+        return;
+    const struct place pools = field_member(reader, job, "workerPoolSpecs");
+    if (pools.node == NULL || pools.node->kind != NODE_LIST)
+        return;
+    size_t i = 0;
+    for (const struct node *node = pools.node->first; node != NULL;
+         node = node->next, i++) {
+        const struct place pool = field_item(reader, pools, node, i);
+        if (node->kind != NODE_MAP)
+            continue;
+        check_variables(reader, pool, "containerSpec");
+        check_variables(reader, pool, "pythonPackageSpec");
+    }
+}
+
+void job_check_new(const struct field_reader *reader, struct place root)
+{
+    if (root.node->kind != NODE_MAP)
+        return;
+    const struct place display = field_member(reader, root, "displayName");
+    const struct place ours = field_member(reader, root, "hypertune");
+    const char *text = node_string(display.node);
+    const bool named = ours.node != NULL && node_find(ours.node, "name");
+    if ((display.node == NULL || (text && text[0] == '\0')) && !named)
+        field_missing(reader, root, "displayName", NULL);
+    else if (text != NULL && characters(text) > MAX_DISPLAY)
+        field_error(reader, display, "is over %d characters", MAX_DISPLAY);
+    if (named)
+        job_check_new_name(reader, field_member(reader, ours, "name"));
+    job_check_labels(reader, root);
+    check_pools(reader, root, "trialJobSpec");
+    check_pools(reader, root, "jobSpec");
+}
+
+/* ---- what a job needs ---- */
+
+size_t job_objectives(const struct job *job)
+{
+    size_t n = 0;
+    while (n < job->n_metrics && !job->metrics[n].safety)
+        n++;
+    return n;
+}
+
+bool job_needs_images(const struct job *job)
+{
+    for (size_t i = 0; i < job->n_pools; i++)
+        if (job->pools[i].image)
+            return true;
+    return false;
+}
+
+/* "logs://x" is none. */
+static bool is_gcs(const char *text)
+{
+    const char *at = text ? strstr(text, "gs://") : NULL;
+    while (at && at > text && isalnum((unsigned char)at[-1]))
+        at = strstr(at + 1, "gs://");
+    return at != NULL;
+}
+
+static bool any_gcs(const struct strings *texts)
+{
+    for (size_t i = 0; i < texts->n; i++)
+        if (is_gcs(texts->items[i]))
+            return true;
+    return false;
+}
+
+static bool pool_mentions_gcs(const struct pool *pool)
+{
+    for (size_t i = 0; i < pool->env.n; i++)
+        if (is_gcs(pool->env.items[i].value))
+            return true;
+    return any_gcs(&pool->command) || any_gcs(&pool->args);
+}
+
+bool job_mentions_gcs(const struct job *job)
+{
+    if (is_gcs(job->job_dir) || is_gcs(job->output_dir))
+        return true;
+    for (size_t i = 0; i < job->n_pools; i++)
+        if (pool_mentions_gcs(&job->pools[i]))
+            return true;
+    for (size_t i = 0; i < job->space.n; i++) {
+        const struct param *param = &job->space.params[i];
+        const struct strings labels = {param->n_values, param->labels};
+        if (param->labels && any_gcs(&labels))
+            return true;
+    }
+    return false;
 }

@@ -46,11 +46,6 @@ void job_draft_add(const struct field_reader *reader, struct job_draft *draft,
 /* Whether anything but a count of trials can end the study. */
 bool job_has_stopping_rule(const struct job *job);
 
-/* Checks what the replicas run against each other: counts, images, and what
- * has a meaning for containers only. */
-void job_check_run(const struct field_reader *reader,
-                   const struct job_draft *draft);
-
 /* Checks what Google demands of a new resource, in its members `displayName`
  * (a name of ours in `hypertune` will do, too), `labels` and `env`, and that
  * name of ours; what is stored already may have more. */
@@ -58,7 +53,7 @@ void job_check_new(const struct field_reader *reader, struct place root);
 /* Of these `labels` alone. */
 void job_check_labels(const struct field_reader *reader, struct place root);
 
-/* Checks metrics and parameters, resolves conditions, looks at constraints and
+/* Checks what the replicas run, metrics and parameters, resolves conditions, looks at constraints and
  * the grid and the rule that stops trials early. */
 void job_check(const struct field_reader *reader, struct job_draft *draft);
 

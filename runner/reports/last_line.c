@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "proto/base/text.h"
 #include "proto/base/utf8.h"
 #include "runner/reports/log_source.h"
 #include "runner/reports/masked_secrets.h"
@@ -55,7 +56,7 @@ static size_t count_command(const char *bytes, size_t len)
 static bool show_line(const char *line, size_t len, struct text *out)
 {
     struct text clean = {0};
-    utf8_clean(&clean, line, len);
+    text_clean(&clean, line, len);
     bool speaks = false;
     for (size_t i = 0, n; i < clean.len; i += n) {
         const char *at = clean.data + i;

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "proto/base/utf8.h"
+#include "proto/base/text.h"
 
 enum {
     CHUNK_BYTES = 64 * 1024,
@@ -67,11 +67,11 @@ static void append_clean(struct text *out, const char *bytes, size_t len)
     for (size_t i = 0; i < len; i++) {
         if (bytes[i] != '\0')
             continue;
-        utf8_clean(out, bytes + start, i - start);
+        text_clean(out, bytes + start, i - start);
         text_puts(out, "\xef\xbf\xbd");
         start = i + 1;
     }
-    utf8_clean(out, bytes + start, len - start);
+    text_clean(out, bytes + start, len - start);
 }
 
 /* How much of a chunk can be sent: neither a character nor a secret is cut, as

@@ -1,4 +1,6 @@
 #include "proto/base/utf8.h"
+
+#include "proto/base/text.h"
 #include "tests/check.h"
 
 static void sequences_are_those_of_rfc_3629(void)
@@ -44,7 +46,7 @@ static void every_code_point_survives_both_ways(void)
 static void cleaned(const char *raw, const char *want)
 {
     struct text text = {0};
-    utf8_clean(&text, raw, strlen(raw));
+    text_clean(&text, raw, strlen(raw));
     CHECK_TEXT(text.data, want);
     CHECK(utf8_is_valid(text.data, text.len));
     text_free(&text);
