@@ -14,6 +14,81 @@ enum { BATCH = 128 }; /* points predicted at a time */
 /* Rounding can make the variance at a known point a little negative. */
 static const double least_variance = 1e-12;
 
+/* ---- the base ---- */
+
+/* Degrees of freedom that n points leave to a model with h hyperparameters;
+ * a little even where there are fewer points than those. */
+static double freedom(size_t n, size_t h)
+{
+    return fmax((double)n - (double)h, (double)n / (1 + (double)h));
+}
+
+double gp_base_share(size_t n_top, size_t n_base, size_t n_hyper)
+{
+    const double top = freedom(n_top, n_hyper), base = freedom(n_base, n_hyper);
+    const double odds = top / base * (base + 2);
+    return odds / (1 + odds);
+}
+
+static double share_of(const struct gp *top)
+{
+    return gp_base_share(top->n_seen, top->base->model->n_seen,
+                         top->rows->encoding->dim + 2);
+}
+
+static void project(const struct gp_base *base, const double x[], double at[])
+{
+    for (size_t c = 0; c < base->model->rows->encoding->dim; c++)
+        at[c] = base->shared[c] ? x[c] : COORDINATE_ABSENT;
+}
+
+double gp_base_mean(const struct gp_base *base, const double x[])
+{
+    double at[HT_MAX_PARAMETERS];
+    project(base, x, at);
+    return gp_mean(base->model, at);
+}
+
+/* Puts the base below the predictions of `top` at m points. */
+static void base_predict(const struct gp *top, size_t m, const double x[],
+                         double mean[], double variance[])
+{
+    const size_t dim = top->rows->encoding->dim;
+    const double share = share_of(top);
+    double *at = ht_xcalloc(m * (dim + 2) + 1, sizeof *at);
+    double *below = at + m * dim, *base_variance = below + m;
+    for (size_t j = 0; j < m; j++)
+        project(top->base, x + j * dim, at + j * dim);
+    gp_predict(top->base->model, m, at, below, base_variance);
+    for (size_t j = 0; j < m; j++) {
+        mean[j] += below[j];
+        variance[j] =
+            pow(variance[j], share) * pow(base_variance[j], 1 - share);
+    }
+    free(at);
+}
+
+/* The same at one point: ln v = share ln v_top + (1 - share) ln v_base, and so
+ * its slopes. */
+static void base_slopes(const struct gp *top, const double x[], double *mean,
+                        double *variance, struct gp_slopes *slopes)
+{
+    const double share = share_of(top);
+    double at[HT_MAX_PARAMETERS], base_mean, base_variance;
+    struct gp_slopes below;
+    project(top->base, x, at);
+    gp_predict_slopes(top->base->model, at, &base_mean, &base_variance, &below);
+    const double both = pow(*variance, share) * pow(base_variance, 1 - share);
+    for (size_t c = 0; c < top->rows->encoding->dim; c++) {
+        slopes->mean[c] += below.mean[c];
+        slopes->variance[c] =
+            both * (share * slopes->variance[c] / *variance +
+                    (1 - share) * below.variance[c] / base_variance);
+    }
+    *mean += base_mean;
+    *variance = both;
+}
+
 /* ---- life ---- */
 
 struct gp *gp_new(const struct encoding *encoding, size_t cap, bool fits)
@@ -176,7 +251,7 @@ void gp_predict(const struct gp *gp, size_t m, const double x[], double mean[],
         predict_batch(gp, len, x + from * dim, mean + from, variance + from);
     }
     if (gp->base != NULL)
-        gp_base_predict(gp, m, x, mean, variance);
+        base_predict(gp, m, x, mean, variance);
 }
 
 /* With v = S^-1 k: dmean = weights . dk, dvariance = -2 v . dk. */
@@ -204,5 +279,5 @@ void gp_predict_slopes(const struct gp *gp, const double x[], double *mean,
         slopes->variance[c] = -2 * cblas_ddot((int)n, v, 1, dk, 1);
     }
     if (gp->base != NULL)
-        gp_base_slopes(gp, x, mean, variance, slopes);
+        base_slopes(gp, x, mean, variance, slopes);
 }

@@ -6,7 +6,7 @@
 #include "algorithms/base/algorithm.h"
 #include "algorithms/base/rng.h"
 #include "algorithms/model/goal_model.h"
-#include "algorithms/model/gp_base.h"
+#include "algorithms/model/gp.h"
 #include "algorithms/model/transfer.h"
 #include "proto/base/limits.h"
 #include "tests/check.h"
