@@ -4,6 +4,7 @@
 #include "proto/base/limits.h"
 #include "proto/doc/kept.h"
 #include "proto/form/aip.h"
+#include "proto/job/command.h"
 #include "proto/job/container.h"
 
 #define REPLICA(member) offsetof(struct aip_replica, member)
@@ -189,16 +190,6 @@ static void check_gpus(const struct field_reader *reader,
                       "asks for no GPU without a count");
 }
 
-static struct strings module_command(const struct field_reader *reader,
-                                     const char *module)
-{
-    const char **items = arena_alloc(reader->arena, 3, sizeof *items);
-    items[0] = "python3";
-    items[1] = "-m";
-    items[2] = module;
-    return (struct strings){.n = 3, .items = items};
-}
-
 static struct pool make_pool(const struct field_reader *reader,
                              const struct aip_draft *aip, size_t role)
 {
@@ -213,7 +204,7 @@ static struct pool make_pool(const struct field_reader *reader,
                         .accelerator = said->accelerator,
                         .gpus = said->gpus};
     if (aip->module && pool.image == NULL && pool.command.n == 0)
-        pool.command = module_command(reader, aip->module);
+        pool.command = command_of_module(reader->arena, aip->module);
     return pool;
 }
 

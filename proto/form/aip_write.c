@@ -4,6 +4,7 @@
 #include "proto/doc/json.h"
 #include "proto/doc/kept.h"
 #include "proto/form/aip.h"
+#include "proto/job/command.h"
 #include "proto/job/early_stop.h"
 
 /* One job on its way out. */
@@ -116,20 +117,12 @@ static bool same_words(const struct strings *a, const struct strings *b)
  * the images' own entry points or with a module. */
 enum wording { WORDS_EACH, WORDS_ENTRY, WORDS_MODULE };
 
-static bool is_module(const struct pool *pool)
-{
-    const struct strings *command = &pool->command;
-    return pool->image == NULL && command->n == 3 &&
-           strcmp(command->items[0], "python3") == 0 &&
-           strcmp(command->items[1], "-m") == 0;
-}
-
 static enum wording find_wording(const struct job *job)
 {
     if (job->n_pools == 0)
         return WORDS_ENTRY;
     const struct pool *master = &job->pools[0];
-    bool module = is_module(master);
+    bool module = command_is_module(master);
     if (!module && master->command.n > 0)
         return WORDS_EACH;
     for (size_t i = 1; i < job->n_pools; i++) {
@@ -275,19 +268,6 @@ static void add_kept(const struct aip_writer *writer)
     }
 }
 
-static bool is_named_apart(const struct job *job)
-{
-    return job->display &&
-           (job->name == NULL || strcmp(job->display, job->name) != 0);
-}
-
-static bool has_options(const struct container_options *said)
-{
-    return said->pull != PULL_IF_NOT_PRESENT || said->user || said->read_only ||
-           said->network || said->shm_bytes > 0 || said->pids > 0 ||
-           said->privileged || said->host_pid;
-}
-
 static bool has_own_needs(const struct job *job)
 {
     for (size_t i = 0; i < job->n_pools; i++)
@@ -297,65 +277,93 @@ static bool has_own_needs(const struct job *job)
 }
 
 /* AI Platform has a rule or none. */
-static bool has_other_rule(const struct early_stop *stop)
+static bool has_other_rule(const struct job *job)
 {
+    const struct early_stop *stop = &job->early_stop;
     return stop->rule != EARLY_NONE &&
            (stop->rule != EARLY_DECAY || job_early_stop_has_options(stop));
 }
 
-/* Everything else that a job can say, in native names. */
+static bool has_several_goals(const struct job *job)
+{
+    return job_objectives(job) > 1;
+}
+
+static bool has_several_studies(const struct job *job)
+{
+    return job->warm_start.n > 1;
+}
+
+static bool has_short_wait(const struct job *job)
+{
+    return job->cancel_after.waiting_ms > 0 &&
+           !is_writable_wait(&job->cancel_after);
+}
+
+/* Everything else that a job can say, in native names: it is lost when the
+ * native form would say it, or where that says too much, by a function. */
+static const struct {
+    const char *path;
+    bool (*is_lost)(const struct job *job);
+} losses[] = {{"displayName", job_is_named_apart},
+              {"goal", has_several_goals},
+              {"safety", NULL},
+              {"constraints", NULL},
+              {"warmStart", has_several_studies},
+              {"seed", NULL},
+              {"selection", NULL},
+              {"noise", NULL},
+              {"earlyStopping", has_other_rule},
+              {"until.target", NULL},
+              {"until.time", NULL},
+              {"until.end", NULL},
+              {"until.noProgress", NULL},
+              {"until.noProgressTime", NULL},
+              {"until.minTrials", NULL},
+              {"until.minTime", NULL},
+              {"until.minEnd", NULL},
+              {"until.letFinish", NULL},
+              {"cancelAfter.waiting", has_short_wait},
+              {"trialTimeout", NULL},
+              {"retries", NULL},
+              {"grace", NULL},
+              {"args", NULL},
+              {"workdir", NULL},
+              {"passEnv", NULL},
+              {"metrics.stdout", NULL},
+              {"metrics.file", NULL},
+              {"metricDoctor", NULL},
+              {"notify", NULL},
+              {"resources.cpus", NULL},
+              {"resources.memory", NULL},
+              {"volumes", NULL},
+              {"outputDir", NULL},
+              {"container", NULL},
+              {"secrets", NULL},
+              {"reporter", NULL},
+              {"rewriteGs", NULL},
+              {"keep", NULL},
+              {"replicas.*.resources", has_own_needs}};
+
+static bool has_member(const cJSON *tree, const char *path)
+{
+    const size_t len = strcspn(path, ".");
+    for (const cJSON *child = tree->child; child; child = child->next)
+        if (strlen(child->string) == len &&
+            strncmp(child->string, path, len) == 0)
+            return path[len] == '\0' || has_member(child, path + len + 1);
+    return false;
+}
+
 static void name_losses(const struct aip_writer *writer)
 {
-    const struct job *job = writer->job;
-    const struct stopping *until = &job->until;
-    const struct {
-        const char *path;
-        bool lost;
-    } losses[] = {
-        {"displayName", is_named_apart(job)},
-        {"goal", job_objectives(job) > 1},
-        {"safety", job->n_metrics > job_objectives(job)},
-        {"constraints", job->constraints.n > 0},
-        {"warmStart", job->warm_start.n > 1},
-        {"seed", job->has_seed},
-        {"selection", job->selection != SELECT_LAST},
-        {"noise", job->noise != JOB_NOISE_UNKNOWN},
-        {"earlyStopping", has_other_rule(&job->early_stop)},
-        {"until.target", until->has_target},
-        {"until.time", until->time_ms > 0},
-        {"until.end", until->end_ms > 0},
-        {"until.noProgress", until->no_progress > 0},
-        {"until.noProgressTime", until->no_progress_ms > 0},
-        {"until.minTrials", until->min_trials > 0},
-        {"until.minTime", until->min_time_ms > 0},
-        {"until.minEnd", until->min_end_ms > 0},
-        {"until.letFinish", until->let_finish},
-        {"cancelAfter.waiting", job->cancel_after.waiting_ms > 0 &&
-                                    !is_writable_wait(&job->cancel_after)},
-        {"trialTimeout", job->trial_timeout_ms > 0},
-        {"retries", job->retries != JOB_RETRIES},
-        {"grace", job->grace_ms != JOB_GRACE_MS},
-        {"args", job->args_mode != ARGS_AUTO},
-        {"workdir", job->workdir != NULL || job->own_workdir},
-        {"passEnv", job->pass_env.n > 0},
-        {"metrics.stdout", job->stdout_patterns.n > 0},
-        {"metrics.file", job->metrics_file != NULL},
-        {"metricDoctor", job->metric_doctor != DOCTOR_PAUSE},
-        {"notify", job->notify.said},
-        {"resources.cpus", job->cpus > 0},
-        {"resources.memory", job->memory_bytes > 0},
-        {"volumes", job->volumes.n > 0},
-        {"outputDir", job->output_dir != NULL},
-        {"container", has_options(&job->container)},
-        {"secrets", job->n_secrets > 0},
-        {"reporter", job->reporter != REPORTER_AUTO},
-        {"rewriteGs", job->rewrite_gcs},
-        {"keep", job->keep_best > 0},
-        {"replicas.*.resources", has_own_needs(job)}};
+    cJSON *native = native_write(writer->job);
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
-        if (losses[i].lost)
+        if (losses[i].is_lost ? losses[i].is_lost(writer->job)
+                              : has_member(native, losses[i].path))
             diag_warning(writer->diag, 0, 0, losses[i].path,
                          "AI Platform has no word for it: left out");
+    cJSON_Delete(native);
 }
 
 cJSON *aip_write(const struct job *job, struct diag *diag)

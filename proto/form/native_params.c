@@ -64,18 +64,14 @@ static void add_conditions(const struct field_reader *reader,
                     at.node->count, HT_MAX_PARAMETERS);
         return;
     }
-    struct condition_draft **last = &draft->conditions;
-    while (*last)
-        last = &(*last)->next;
     for (const struct node *node = at.node->first; node; node = node->next) {
         struct place member = field_child(reader, at, node);
-        *last = arena_alloc(reader->arena, 1, sizeof **last);
-        **last = (struct condition_draft){.child = draft->job.space.n,
-                                          .parent = -1,
-                                          .name = node->key,
-                                          .at = member,
-                                          .values = member};
-        last = &(*last)->next;
+        const struct condition_draft condition = {.child = draft->job.space.n,
+                                                  .parent = -1,
+                                                  .name = node->key,
+                                                  .at = member,
+                                                  .values = member};
+        job_draft_add_condition(reader, draft, &condition);
     }
 }
 

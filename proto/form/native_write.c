@@ -348,8 +348,7 @@ static void add_foreign(cJSON *root, const struct job *job)
 {
     static const char *const kinds[] = {"tuning", "study", "custom"};
     json_add_string(root, "kind", kinds[job->kind]);
-    if (job->display &&
-        (job->name == NULL || strcmp(job->display, job->name) != 0))
+    if (job_is_named_apart(job))
         json_add_string(root, "displayName", job->display);
     json_add_bool(root, "substitute", job->substitute);
     add_accelerators(root, job);
@@ -413,8 +412,7 @@ void native_omits(const struct job *job, struct diag *diag)
         omit(diag, "", "a study without a job has no native form");
     if (job->kind == JOB_CUSTOM)
         omit(diag, "", "a job without parameters has no native form");
-    if (job->display &&
-        (job->name == NULL || strcmp(job->display, job->name) != 0))
+    if (job_is_named_apart(job))
         omit(diag, "displayName", "is left out");
     omit_pools(job, diag);
     for (const struct kept *kept = job->kept; kept; kept = kept->next)

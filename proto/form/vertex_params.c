@@ -73,17 +73,6 @@ static bool check_param(const struct field_reader *reader, struct place at,
     return false;
 }
 
-static void add_condition(const struct field_reader *reader,
-                          struct job_draft *draft,
-                          const struct condition_draft *condition)
-{
-    struct condition_draft **last = &draft->conditions;
-    while (*last)
-        last = &(*last)->next;
-    *last = arena_alloc(reader->arena, 1, sizeof **last);
-    **last = *condition;
-}
-
 static struct condition_draft
 read_extra_condition(const struct field_reader *reader, struct place at,
                      size_t child)
@@ -116,7 +105,7 @@ static void read_extra_when(const struct field_reader *reader,
         struct condition_draft condition =
             read_extra_condition(reader, item, child);
         if (condition.name && condition.values.node)
-            add_condition(reader, draft, &condition);
+            job_draft_add_condition(reader, draft, &condition);
         else
             field_error(reader, item, "needs parent and values");
     }
@@ -253,7 +242,7 @@ static void read_child(const struct field_reader *reader,
                                         .parent = (int)parent,
                                         .at = at,
                                         .values = child.values};
-    add_condition(reader, &vertex->draft, &condition);
+    job_draft_add_condition(reader, &vertex->draft, &condition);
 }
 
 /* The list of children of the parameter added last. */

@@ -4,6 +4,7 @@
 #include "proto/base/limits.h"
 #include "proto/doc/kept.h"
 #include "proto/form/vertex.h"
+#include "proto/job/command.h"
 #include "proto/job/container.h"
 
 /* Places of google/cloud/aiplatform/v1/custom_job.proto. */
@@ -297,11 +298,7 @@ static void adopt_package(const struct field_reader *reader,
         field_wrong_kind(reader, said->module, "the name of a module");
         return;
     }
-    const char **words = arena_alloc(reader->arena, 3, sizeof *words);
-    words[0] = "python3";
-    words[1] = "-m";
-    words[2] = module;
-    said->pool.command = (struct strings){3, words};
+    said->pool.command = command_of_module(reader->arena, module);
     said->pool.args = said->package_args;
     said->pool.env = said->package_env;
 }

@@ -4,6 +4,7 @@
 #include "proto/doc/json.h"
 #include "proto/doc/kept.h"
 #include "proto/form/vertex.h"
+#include "proto/job/command.h"
 #include "proto/job/container.h"
 #include "proto/job/early_stop.h"
 #include "proto/job/job.h"
@@ -37,10 +38,7 @@ static bool is_package(const struct job *job, const struct pool *pool,
                        const char *path)
 {
     const size_t len = strlen(path);
-    const struct strings *command = &pool->command;
-    if (pool->image || command->n != 3 ||
-        strcmp(command->items[0], "python3") != 0 ||
-        strcmp(command->items[1], "-m") != 0)
+    if (!command_is_module(pool))
         return false;
     for (const struct kept *kept = job->kept; kept; kept = kept->next)
         if (strncmp(kept->path, path, len) == 0 && kept->path[len] == '.')

@@ -172,6 +172,17 @@ void job_draft_add(const struct field_reader *reader, struct job_draft *draft,
 
 /* ---- conditions ---- */
 
+void job_draft_add_condition(const struct field_reader *reader,
+                             struct job_draft *draft,
+                             const struct condition_draft *condition)
+{
+    struct condition_draft **last = &draft->conditions;
+    while (*last)
+        last = &(*last)->next;
+    *last = arena_alloc(reader->arena, 1, sizeof **last);
+    **last = *condition;
+}
+
 static void unknown_parameter(const struct field_reader *reader,
                               const struct space *space, struct place at,
                               const char *name)
@@ -529,6 +540,12 @@ size_t job_objectives(const struct job *job)
     while (n < job->n_metrics && !job->metrics[n].safety)
         n++;
     return n;
+}
+
+bool job_is_named_apart(const struct job *job)
+{
+    return job->display &&
+           (job->name == NULL || strcmp(job->display, job->name) != 0);
 }
 
 bool job_needs_images(const struct job *job)

@@ -43,6 +43,11 @@ extern const struct field job_cancel_rows[];
 void job_draft_add(const struct field_reader *reader, struct job_draft *draft,
                    const struct param_draft *param);
 
+/* Adds a condition behind the others, in their order. */
+void job_draft_add_condition(const struct field_reader *reader,
+                             struct job_draft *draft,
+                             const struct condition_draft *condition);
+
 /* Whether anything but a count of trials can end the study. */
 bool job_has_stopping_rule(const struct job *job);
 
@@ -53,8 +58,8 @@ void job_check_new(const struct field_reader *reader, struct place root);
 /* Of these `labels` alone. */
 void job_check_labels(const struct field_reader *reader, struct place root);
 
-/* Checks what the replicas run, metrics and parameters, resolves conditions, looks at constraints and
- * the grid and the rule that stops trials early. */
+/* Checks what the replicas run, metrics and parameters, resolves conditions,
+ * looks at constraints and the grid and the rule that stops trials early. */
 void job_check(const struct field_reader *reader, struct job_draft *draft);
 
 #endif

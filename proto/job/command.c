@@ -291,3 +291,22 @@ struct pairs command_env(struct arena *arena, const struct job *job,
     }
     return (struct pairs){.n = n, .items = items};
 }
+
+/* ---- modules ---- */
+
+struct strings command_of_module(struct arena *arena, const char *module)
+{
+    const char **items = arena_alloc(arena, 3, sizeof *items);
+    items[0] = "python3";
+    items[1] = "-m";
+    items[2] = module;
+    return (struct strings){.n = 3, .items = items};
+}
+
+bool command_is_module(const struct pool *pool)
+{
+    const struct strings *command = &pool->command;
+    return pool->image == NULL && command->n == 3 &&
+           strcmp(command->items[0], "python3") == 0 &&
+           strcmp(command->items[1], "-m") == 0;
+}

@@ -35,6 +35,10 @@ struct pairs command_env(struct arena *arena, const struct job *job,
                          const struct pool *pool, const struct value point[],
                          int64_t seed);
 
+/* "python3 -m MODULE", as which a Python module without an image runs. */
+struct strings command_of_module(struct arena *arena, const char *module);
+bool command_is_module(const struct pool *pool);
+
 /* Does a word or variable of the pool hold ${name} of a declared parameter? */
 bool command_has_reference(const struct space *space, const struct pool *pool);
 

@@ -291,6 +291,8 @@ enum ht_status vertex_parse(struct arena *arena, const char *json,
 
 /* How many metrics are to be improved; safety metrics stand behind them. */
 size_t job_objectives(const struct job *job);
+/* Whether what people see of it is not its name. */
+bool job_is_named_apart(const struct job *job);
 /* Whether replicas run in containers: all of a job's pools do or none. */
 bool job_needs_images(const struct job *job);
 /* Whether trainers are told of gs://... anywhere: an argument, a variable, a
