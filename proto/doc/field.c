@@ -388,6 +388,12 @@ void field_texts(const struct field_reader *reader, struct place at,
                      target(field, into));
 }
 
+void field_scalars(const struct field_reader *reader, struct place at,
+                   const struct field *field, void *into)
+{
+    field_read_texts(reader, at, (size_t)field->max, true, target(field, into));
+}
+
 void field_pairs(const struct field_reader *reader, struct place at,
                  const struct field *field, void *into)
 {

@@ -57,6 +57,7 @@ struct field {
     int64_t min, max; /* bounds of numbers; of lists: most items in max */
     const struct field_choice *choices; /* of field_choose */
     const struct field *rows;           /* of field_map and kept_map */
+    field_function *check;              /* of kept_value: reads such a value */
     size_t place; /* of a struct place: where the member stands; 0: nowhere */
     size_t said;  /* of a bool: whether it was read without a fault; 0: none */
 };
@@ -115,6 +116,7 @@ field_function field_text;      /* const char * */
 field_function field_name;      /* const char *, a name by field_is_name() */
 field_function field_metric;    /* const char *, a metric's name */
 field_function field_texts;     /* struct strings */
+field_function field_scalars;   /* the same of scalars of any kind */
 field_function field_pairs;     /* struct pairs from a map of scalars */
 field_function field_variables; /* the same, keys being environment names */
 field_function field_variable_names; /* struct strings of such names */

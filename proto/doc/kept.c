@@ -54,9 +54,8 @@ static bool is_default(const struct node *node)
     return false;
 }
 
-/* Keeps what `check` has nothing against. */
-static void keep_checked(const struct field_reader *reader, struct place at,
-                         const struct field *field, field_function *check)
+void kept_value(const struct field_reader *reader, struct place at,
+                const struct field *field, void *into)
 {
     union {
         int64_t whole;
@@ -67,8 +66,9 @@ static void keep_checked(const struct field_reader *reader, struct place at,
     } read;
     struct field row = *field;
     size_t before = reader->diag->errors;
+    (void)into;
     row.offset = 0;
-    check(reader, at, &row, &read);
+    field->check(reader, at, &row, &read);
     if (reader->diag->errors > before)
         return;
     kept_silently(reader, at);
@@ -79,43 +79,9 @@ static void keep_checked(const struct field_reader *reader, struct place at,
 void kept_text(const struct field_reader *reader, struct place at,
                const struct field *field, void *into)
 {
-    (void)into;
-    keep_checked(reader, at, field, field_text);
-}
-
-void kept_flag(const struct field_reader *reader, struct place at,
-               const struct field *field, void *into)
-{
-    (void)into;
-    keep_checked(reader, at, field, field_flag);
-}
-
-void kept_whole(const struct field_reader *reader, struct place at,
-                const struct field *field, void *into)
-{
-    (void)into;
-    keep_checked(reader, at, field, field_whole);
-}
-
-void kept_texts(const struct field_reader *reader, struct place at,
-                const struct field *field, void *into)
-{
-    (void)into;
-    keep_checked(reader, at, field, field_texts);
-}
-
-void kept_duration(const struct field_reader *reader, struct place at,
-                   const struct field *field, void *into)
-{
-    (void)into;
-    keep_checked(reader, at, field, field_duration);
-}
-
-void kept_any(const struct field_reader *reader, struct place at,
-              const struct field *field, void *into)
-{
-    (void)into;
-    keep_checked(reader, at, field, field_skip);
+    struct field row = *field;
+    row.check = field_text;
+    kept_value(reader, at, &row, into);
 }
 
 /* Google's clients must never get the number of an enumeration back. */

@@ -24,14 +24,10 @@ struct kept_list {
 /* Makes an empty list; it must not move while a reader points to it. */
 void kept_init(struct kept_list *list);
 
-/* Rows of a table: a value of the kind is kept, any other is an error. */
-field_function kept_text;
-field_function kept_flag;
-field_function kept_whole;
-field_function kept_texts;
-field_function kept_duration;
+/* Rows of a table: what `check` of the row has nothing against is kept. */
+field_function kept_value;
+field_function kept_text;   /* the same of a text */
 field_function kept_choice; /* kept as its name */
-field_function kept_any;    /* whatever it is */
 
 /* The members of the message, by `rows` that keep; an empty one is kept too. */
 field_function kept_map;

@@ -49,10 +49,11 @@ struct aip_draft {
 
 /* Rows of trainingInput; `into` is the draft. */
 field_function aip_search; /* hyperparameters */
-field_function aip_config; /* masterConfig...; the offset is the replica's */
-field_function aip_count;  /* workerCount... */
 field_function aip_machine;
 field_function aip_module;
+
+extern const struct field
+    aip_config_rows[]; /* masterConfig..., into a replica */
 
 /* The pools, once everything was read. */
 void aip_finish_pools(const struct field_reader *reader, struct aip_draft *aip);

@@ -14,11 +14,6 @@ const struct aip_role aip_roles[AIP_ROLES] = {{"master", "master"},
                                               {"ps", "parameterServer"},
                                               {"evaluator", "evaluator"}};
 
-static struct aip_replica *replica_of(const struct field *field, void *into)
-{
-    return (struct aip_replica *)(void *)((char *)into + field->offset);
-}
-
 /* ---- masterConfig, workerConfig, ... ---- */
 
 static void refuse_tpu(const struct field_reader *reader, struct place at,
@@ -27,16 +22,6 @@ static void refuse_tpu(const struct field_reader *reader, struct place at,
     (void)field;
     (void)into;
     field_error(reader, at, "there are no TPUs here");
-}
-
-static void read_words(const struct field_reader *reader, struct place at,
-                       const struct field *field, void *into)
-{
-    struct aip_replica *replica = into;
-    replica->container = at;
-    field_read_texts(
-        reader, at, HT_MAX_ARGS, true,
-        (struct strings *)(void *)((char *)replica + field->offset));
 }
 
 static void read_accelerator_type(const struct field_reader *reader,
@@ -66,55 +51,36 @@ static void read_accelerator_type(const struct field_reader *reader,
     if (choice->value == A_TPU)
         refuse_tpu(reader, at, field, into);
     replica->accelerator = choice->name;
-    replica->accelerator_at = at;
 }
 
 static const struct field accelerator_rows[] = {
     {"count", field_whole, REPLICA(gpus), .max = 1024},
-    {.name = "type", .read = read_accelerator_type},
+    {"type", read_accelerator_type, .place = REPLICA(accelerator_at)},
     {0}};
 
 static const struct field disk_rows[] = {
-    {"bootDiskSizeGb", kept_whole, .max = INT32_MAX},
+    {"bootDiskSizeGb", kept_value, .check = field_whole, .max = INT32_MAX},
     {.name = "bootDiskType", .read = kept_text},
     {0}};
 
-void aip_config(const struct field_reader *reader, struct place at,
-                const struct field *field, void *into)
-{
-    static const struct field rows[] = {
-        {"imageUri", job_image, .offset = REPLICA(image)},
-        {"containerCommand", read_words, .offset = REPLICA(command)},
-        {"containerArgs", read_words, .offset = REPLICA(args)},
-        {"acceleratorConfig", field_map, .rows = accelerator_rows},
-        {"diskConfig", kept_map, .rows = disk_rows},
-        {.name = "tpuTfVersion", .read = refuse_tpu},
-        {0}};
-    struct aip_replica *replica = replica_of(field, into);
-    replica->config = at;
-    field_read_map(reader, at, rows, replica);
-}
-
-void aip_count(const struct field_reader *reader, struct place at,
-               const struct field *field, void *into)
-{
-    struct aip_replica *replica = replica_of(field, into);
-    const struct field row = {
-        .offset = REPLICA(count), .min = 0, .max = HT_MAX_PARALLEL};
-    replica->count_at = at;
-    field_whole(reader, at, &row, replica);
-}
+const struct field aip_config_rows[] = {
+    {"imageUri", job_image, .offset = REPLICA(image)},
+    {"containerCommand", field_scalars, REPLICA(command), .max = HT_MAX_ARGS,
+     .place = REPLICA(container)},
+    {"containerArgs", field_scalars, REPLICA(args), .max = HT_MAX_ARGS,
+     .place = REPLICA(container)},
+    {"acceleratorConfig", field_map, .rows = accelerator_rows},
+    {"diskConfig", kept_map, .rows = disk_rows},
+    {.name = "tpuTfVersion", .read = refuse_tpu},
+    {0}};
 
 void aip_machine(const struct field_reader *reader, struct place at,
                  const struct field *field, void *into)
 {
-    static const struct field row = {.offset = REPLICA(machine)};
-    struct aip_replica *replica = replica_of(field, into);
-    replica->machine_at = at;
     if (node_string(at.node) && strstr(at.node->text, "tpu"))
         refuse_tpu(reader, at, field, into);
     else
-        job_machine(reader, at, &row, replica);
+        job_machine(reader, at, field, into);
 }
 
 void aip_module(const struct field_reader *reader, struct place at,
@@ -122,7 +88,6 @@ void aip_module(const struct field_reader *reader, struct place at,
 {
     (void)field;
     struct aip_draft *aip = into;
-    aip->module_at = at;
     aip->module = node_string(at.node);
     if (aip->module == NULL || aip->module[0] == '\0')
         field_error(reader, at, "must name a module, such as trainer.task");

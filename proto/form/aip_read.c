@@ -45,7 +45,6 @@ static void read_tier(const struct field_reader *reader, struct place at,
 {
     struct aip_draft *aip = into;
     const struct field_choice *tier = field_choice(reader, at, field);
-    aip->tier_at = at;
     if (tier == NULL)
         return;
     aip->tier = (enum aip_tier)tier->value;
@@ -67,15 +66,6 @@ static void read_tier(const struct field_reader *reader, struct place at,
         break; /* one GPU, see aip_finish_pools() */
     }
     kept_silently(reader, at);
-}
-
-static void read_args(const struct field_reader *reader, struct place at,
-                      const struct field *field, void *into)
-{
-    (void)field;
-    struct aip_draft *aip = into;
-    aip->args_at = at;
-    field_read_texts(reader, at, HT_MAX_ARGS, true, &aip->args);
 }
 
 static void read_job_dir(const struct field_reader *reader, struct place at,
@@ -127,11 +117,10 @@ static void read_region(const struct field_reader *reader, struct place at,
 static void read_version(const struct field_reader *reader, struct place at,
                          const struct field *field, void *into)
 {
-    *(struct place *)(void *)((char *)into + field->offset) = at;
-    if (at.node->kind == NODE_NUMBER) /* as YAML reads 3.7 */
-        kept_any(reader, at, field, into);
-    else
-        kept_text(reader, at, field, into);
+    struct field row = *field;
+    /* YAML reads 3.7 as a number. */
+    row.check = at.node->kind == NODE_NUMBER ? field_skip : field_text;
+    kept_value(reader, at, &row, into);
 }
 
 static const struct field_choice strategies[] = {{"STRATEGY_UNSPECIFIED", 0, 0},
@@ -151,40 +140,52 @@ static void read_wait(const struct field_reader *reader, struct place at,
 static const struct field scheduling_rows[] = {
     {"maxRunningTime", field_duration, JOB(cancel_after.running_ms), .min = 1},
     {"maxWaitTime", read_wait, JOB(cancel_after.waiting_ms), .min = 1},
-    {"priority", kept_whole, .max = 1000},
-    {.name = "resilientToWorkerRestart", .read = kept_flag},
+    {"priority", kept_value, .check = field_whole, .max = 1000},
+    {"resilientToWorkerRestart", kept_value, .check = field_flag},
     {"strategy", kept_choice, .choices = strategies},
     {0}};
 
 /* ---- the job ---- */
 
 static const struct field input_rows[] = {
-    {"scaleTier", read_tier, AIP(tier), .choices = tiers},
-    {"masterConfig", aip_config, .offset = AIP(replicas[0])},
-    {"workerConfig", aip_config, .offset = AIP(replicas[1])},
-    {"parameterServerConfig", aip_config, .offset = AIP(replicas[2])},
-    {"evaluatorConfig", aip_config, .offset = AIP(replicas[3])},
-    {"masterType", aip_machine, .offset = AIP(replicas[0])},
-    {"workerType", aip_machine, .offset = AIP(replicas[1])},
-    {"parameterServerType", aip_machine, .offset = AIP(replicas[2])},
-    {"evaluatorType", aip_machine, .offset = AIP(replicas[3])},
-    {"workerCount", aip_count, .offset = AIP(replicas[1])},
-    {"parameterServerCount", aip_count, .offset = AIP(replicas[2])},
-    {"evaluatorCount", aip_count, .offset = AIP(replicas[3])},
-    {.name = "args", .read = read_args},
-    {.name = "pythonModule", .read = aip_module},
+    {"scaleTier", read_tier, .choices = tiers, .place = AIP(tier_at)},
+    {"masterConfig", field_map, AIP(replicas[0]), .rows = aip_config_rows,
+     .place = AIP(replicas[0].config)},
+    {"workerConfig", field_map, AIP(replicas[1]), .rows = aip_config_rows,
+     .place = AIP(replicas[1].config)},
+    {"parameterServerConfig", field_map, AIP(replicas[2]),
+     .rows = aip_config_rows, .place = AIP(replicas[2].config)},
+    {"evaluatorConfig", field_map, AIP(replicas[3]), .rows = aip_config_rows,
+     .place = AIP(replicas[3].config)},
+    {"masterType", aip_machine, AIP(replicas[0].machine),
+     .place = AIP(replicas[0].machine_at)},
+    {"workerType", aip_machine, AIP(replicas[1].machine),
+     .place = AIP(replicas[1].machine_at)},
+    {"parameterServerType", aip_machine, AIP(replicas[2].machine),
+     .place = AIP(replicas[2].machine_at)},
+    {"evaluatorType", aip_machine, AIP(replicas[3].machine),
+     .place = AIP(replicas[3].machine_at)},
+    {"workerCount", field_whole, AIP(replicas[1].count), .max = HT_MAX_PARALLEL,
+     .place = AIP(replicas[1].count_at)},
+    {"parameterServerCount", field_whole, AIP(replicas[2].count),
+     .max = HT_MAX_PARALLEL, .place = AIP(replicas[2].count_at)},
+    {"evaluatorCount", field_whole, AIP(replicas[3].count),
+     .max = HT_MAX_PARALLEL, .place = AIP(replicas[3].count_at)},
+    {"args", field_scalars, AIP(args), .max = HT_MAX_ARGS,
+     .place = AIP(args_at)},
+    {"pythonModule", aip_module, .place = AIP(module_at)},
     {.name = "packageUris", .read = read_packages},
     {.name = "hyperparameters", .read = aip_search},
     {.name = "jobDir", .read = read_job_dir},
     {"scheduling", field_map, .rows = scheduling_rows},
     {"useChiefInTfConfig", field_flag, .offset = JOB(chief)},
-    {.name = "enableWebAccess", .read = kept_flag},
+    {"enableWebAccess", kept_value, .check = field_flag},
     {"encryptionConfig", kept_map, .rows = kept_encryption_rows},
     {.name = "nasJobSpec", .read = refuse_nas},
     {.name = "network", .read = kept_text},
-    {"pythonVersion", read_version, .offset = AIP(python_at)},
+    {"pythonVersion", read_version, .place = AIP(python_at)},
     {.name = "region", .read = read_region},
-    {"runtimeVersion", read_version, .offset = AIP(runtime_at)},
+    {"runtimeVersion", read_version, .place = AIP(runtime_at)},
     {"serviceAccount", job_service_account, .offset = JOB(service_account)},
     {0}};
 

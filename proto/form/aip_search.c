@@ -7,6 +7,7 @@
 
 #define AIP(member) offsetof(struct aip_draft, member)
 #define JOB(member) offsetof(struct aip_draft, draft.job.member)
+#define PARAM(member) offsetof(struct aip_param, member)
 
 /* ---- parameters ---- */
 
@@ -47,17 +48,13 @@ static void read_type(const struct field_reader *reader, struct place at,
 }
 
 static const struct field param_rows[] = {
-    {"parameterName", field_name,
-     .offset = offsetof(struct aip_param, param.param.name)},
+    {"parameterName", field_name, .offset = PARAM(param.param.name)},
     {"type", read_type, .choices = types},
-    {"minValue", field_place, .offset = offsetof(struct aip_param, param.min)},
-    {"maxValue", field_place, .offset = offsetof(struct aip_param, param.max)},
-    {"scaleType", field_choose, offsetof(struct aip_param, scale),
-     .choices = scales},
-    {"categoricalValues", field_place,
-     .offset = offsetof(struct aip_param, categories)},
-    {"discreteValues", field_place,
-     .offset = offsetof(struct aip_param, numbers)},
+    {"minValue", field_place, .offset = PARAM(param.min)},
+    {"maxValue", field_place, .offset = PARAM(param.max)},
+    {"scaleType", field_choose, PARAM(scale), .choices = scales},
+    {"categoricalValues", field_place, .offset = PARAM(categories)},
+    {"discreteValues", field_place, .offset = PARAM(numbers)},
     {0}};
 
 /* A list that belongs to another type. Clients may send it empty. */
@@ -164,7 +161,6 @@ static void read_algorithm(const struct field_reader *reader, struct place at,
     struct job_draft *draft = &((struct aip_draft *)into)->draft;
     const struct field row = {.name = field->name, .choices = algorithms};
     int choice = ALGORITHM_DEFAULT;
-    draft->algorithm = at;
     field_choose(reader, at, &row, &choice);
     if (choice == POPULATION_BASED) {
         field_error(reader, at, "POPULATION_BASED_TRAINING is not known here");

@@ -66,7 +66,6 @@ static void read_workdir(const struct field_reader *reader, struct place at,
 static void read_output(const struct field_reader *reader, struct place at,
                         const struct field *field, void *into)
 {
-    ((struct native_draft *)into)->draft.output = at;
     field_text(reader, at, field, into);
     if (at.node->kind != NODE_STRING || at.node->text[0] == '/' ||
         strncmp(at.node->text, "gs://", 5) == 0)
@@ -80,7 +79,6 @@ static void read_output(const struct field_reader *reader, struct place at,
 static void read_args_mode(const struct field_reader *reader, struct place at,
                            const struct field *field, void *into)
 {
-    ((struct native_draft *)into)->args_mode = at;
     if (at.node->kind != NODE_LIST) {
         field_choose(reader, at, field, into);
         return;
@@ -133,8 +131,7 @@ static const struct field root_rows[] = {
     {"constraints", field_texts, JOB(constraints), .max = HT_MAX_ENV,
      .place = DRAFT(draft.constraints)},
     {"warmStart", read_text_or_texts, JOB(warm_start), .max = HT_MAX_PRIORS},
-    {"algorithm", field_choose, JOB(algorithm), .choices = native_algorithms,
-     .place = DRAFT(draft.algorithm)},
+    {"algorithm", field_choose, JOB(algorithm), .choices = native_algorithms},
     {"seed", field_whole, JOB(seed), .max = INT64_MAX, .said = JOB(has_seed)},
     {"trials", field_whole, JOB(max_trials), .min = 1, .max = HT_MAX_TRIALS},
     {"parallel", field_whole, JOB(parallel), .min = 1, .max = HT_MAX_PARALLEL},
@@ -152,9 +149,10 @@ static const struct field root_rows[] = {
     {"image", job_image, .offset = DRAFT(pools[0].pool.image)},
     {"container", field_map, JOB(container), .rows = job_container_rows},
     {"workdir", read_workdir, .offset = DRAFT(draft)},
-    {"outputDir", read_output, .offset = JOB(output_dir)},
+    {"outputDir", read_output, JOB(output_dir), .place = DRAFT(draft.output)},
     {"jobDir", native_path, .offset = JOB(job_dir)},
-    {"env", native_env, DRAFT(pools[0]), .max = HT_MAX_ENV},
+    {"env", field_variables, DRAFT(pools[0].pool.env), .max = HT_MAX_ENV,
+     .place = DRAFT(pools[0].env)},
     {"passEnv", field_variable_names, JOB(pass_env), .max = HT_MAX_ENV},
     {"secrets", job_secrets, .offset = DRAFT(draft)},
     {"serviceAccount", job_service_account, .offset = JOB(service_account)},

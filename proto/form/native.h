@@ -23,15 +23,14 @@ extern const char *const native_pool_types[NATIVE_POOLS];
 struct native_draft {
     struct job_draft draft; /* draft.job is the result */
     struct native_pool pools[NATIVE_POOLS];
-    struct place goal, args_mode, stdout_patterns;
+    struct place stdout_patterns;
 };
 
 field_function native_goal; /* rows of the root; `into` is the draft */
 field_function native_safety;
 field_function native_parameters;
 field_function native_command; /* rows of a pool; the offset is its place */
-field_function native_env;
-field_function native_path; /* const char *, not empty */
+field_function native_path;    /* const char *, not empty */
 
 /* Words of algorithm, selection and noise. */
 extern const struct field_choice native_algorithms[];

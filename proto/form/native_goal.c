@@ -160,7 +160,7 @@ void native_goal(const struct field_reader *reader, struct place at,
 {
     (void)field;
     struct native_draft *native = into;
-    native->goal = native->draft.metrics = at;
+    native->draft.metrics = at;
     read_goals(reader, at, read_one_goal, "goal", &native->draft.job);
 }
 

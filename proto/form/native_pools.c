@@ -21,17 +21,6 @@ void native_path(const struct field_reader *reader, struct place at,
         field_error(reader, at, "is empty");
 }
 
-void native_env(const struct field_reader *reader, struct place at,
-                const struct field *field, void *into)
-{
-    struct native_pool *pool =
-        (struct native_pool *)((char *)into + field->offset);
-    struct field row = *field;
-    row.offset = POOL(pool.env);
-    pool->env = at;
-    field_variables(reader, at, &row, pool);
-}
-
 void native_command(const struct field_reader *reader, struct place at,
                     const struct field *field, void *into)
 {
@@ -61,13 +50,6 @@ void native_command(const struct field_reader *reader, struct place at,
 
 /* ---- replicas ---- */
 
-static void read_arguments(const struct field_reader *reader, struct place at,
-                           const struct field *field, void *into)
-{
-    struct native_pool *pool = into;
-    field_read_texts(reader, at, (size_t)field->max, true, &pool->pool.args);
-}
-
 const struct field native_resource_rows[] = {
     {"cpus", field_real, POOL(pool.cpus), .max = 1000000},
     {"memory", field_bytes, POOL(pool.memory_bytes), .max = INT64_MAX},
@@ -77,8 +59,9 @@ const struct field native_resource_rows[] = {
 const struct field native_replica_rows[] = {
     {"count", field_whole, POOL(count), .min = 1, .max = HT_MAX_PARALLEL},
     {.name = "command", .read = native_command},
-    {"args", read_arguments, .max = HT_MAX_ARGS},
-    {"env", native_env, .max = HT_MAX_ENV},
+    {"args", field_scalars, POOL(pool.args), .max = HT_MAX_ARGS},
+    {"env", field_variables, POOL(pool.env), .max = HT_MAX_ENV,
+     .place = POOL(env)},
     {"image", job_image, .offset = POOL(pool.image)},
     {"machine", job_machine, .offset = POOL(pool.machine)},
     {"resources", field_map, .rows = native_resource_rows},

@@ -3,6 +3,7 @@
 
 #include "proto/base/limits.h"
 #include "proto/form/vertex.h"
+#define PARAM(member) offsetof(struct google_param, member)
 
 /* ---- one parameter ---- */
 
@@ -42,16 +43,13 @@ static void read_value_spec(const struct field_reader *reader, struct place at,
 
 /* The rows of value specs carry the type in `min`. */
 static const struct field param_rows[] = {
-    {"parameterId", field_name,
-     .offset = offsetof(struct google_param, param.param.name)},
+    {"parameterId", field_name, .offset = PARAM(param.param.name)},
     {"doubleValueSpec", read_value_spec, .min = PARAM_DOUBLE},
     {"integerValueSpec", read_value_spec, .min = PARAM_INTEGER},
     {"discreteValueSpec", read_value_spec, .min = PARAM_DISCRETE},
     {"categoricalValueSpec", read_value_spec, .min = PARAM_CATEGORICAL},
-    {"scaleType", field_place,
-     .offset = offsetof(struct google_param, param.scale)},
-    {"conditionalParameterSpecs", field_place,
-     .offset = offsetof(struct google_param, children)},
+    {"scaleType", field_place, .offset = PARAM(param.scale)},
+    {"conditionalParameterSpecs", field_place, .offset = PARAM(children)},
     {0}};
 
 static bool check_param(const struct field_reader *reader, struct place at,
@@ -164,6 +162,8 @@ static int read_param(const struct field_reader *reader,
 
 /* ---- children ---- */
 
+#define CHILD(member) offsetof(struct child_draft, member)
+
 struct child_draft {
     struct place spec, values, said;
     enum param_type type; /* of parents that the said list is for */
@@ -175,8 +175,7 @@ static void read_parent_values(const struct field_reader *reader,
                                void *into)
 {
     static const struct field rows[] = {
-        {"values", field_place, .offset = offsetof(struct child_draft, values)},
-        {0}};
+        {"values", field_place, .offset = CHILD(values)}, {0}};
     struct child_draft *child = into;
     child->lists++;
     child->said = at;
@@ -186,8 +185,7 @@ static void read_parent_values(const struct field_reader *reader,
 
 /* The rows of values carry the parent's type in `min`. */
 static const struct field child_rows[] = {
-    {"parameterSpec", field_place,
-     .offset = offsetof(struct child_draft, spec)},
+    {"parameterSpec", field_place, .offset = CHILD(spec)},
     {"parentCategoricalValues", read_parent_values, .min = PARAM_CATEGORICAL},
     {"parentDiscreteValues", read_parent_values, .min = PARAM_DISCRETE},
     {"parentIntValues", read_parent_values, .min = PARAM_INTEGER},

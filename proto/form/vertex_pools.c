@@ -9,7 +9,8 @@
 
 /* Places of google/cloud/aiplatform/v1/custom_job.proto. */
 
-#define JOB(member) offsetof(struct vertex_draft, draft.job.member)
+#define DRAFT(member) offsetof(struct vertex_draft, member)
+#define JOB(member) DRAFT(draft.job.member)
 #define POOL(member) offsetof(struct pool_draft, member)
 
 enum { UNSAID = -1 };
@@ -200,7 +201,7 @@ static const struct field_choice reservations[] = {
 static const struct field reservation_rows[] = {
     {"reservationAffinityType", kept_choice, .choices = reservations},
     {.name = "key", .read = kept_text},
-    {"values", kept_texts, .max = HT_MAX_ARGS},
+    {"values", kept_value, .check = field_texts, .max = HT_MAX_ARGS},
     {0}};
 
 static void read_machine(const struct field_reader *reader, struct place at,
@@ -214,7 +215,8 @@ static void read_machine(const struct field_reader *reader, struct place at,
         {"reservationAffinity", kept_map, .rows = reservation_rows},
         {.name = "gpuPartitionSize", .read = kept_text},
         {.name = "minGpuDriverVersion", .read = kept_text},
-        {"multihostGpuNodeCount", kept_whole, .max = INT32_MAX},
+        {"multihostGpuNodeCount", kept_value, .check = field_whole,
+         .max = INT32_MAX},
         {0}};
     struct pool_draft *said = into;
     (void)field;
@@ -226,7 +228,7 @@ static void read_machine(const struct field_reader *reader, struct place at,
 
 static const struct field disk_rows[] = {
     {.name = "bootDiskType", .read = kept_text},
-    {"bootDiskSizeGb", kept_whole, .max = INT32_MAX},
+    {"bootDiskSizeGb", kept_value, .check = field_whole, .max = INT32_MAX},
     {0}};
 
 /* Members of NfsMount and LustreMount: all of them texts without effect. */
@@ -242,8 +244,8 @@ static const struct field lustre_rows[] = {
     {.name = "mountPoint", .read = field_text},
     {0}};
 
-static void keep_mounts(const struct field_reader *reader, struct place at,
-                        const struct field *field, const struct field rows[])
+static void read_mounts(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
 {
     const char *ignored;
     size_t i = 0, before = reader->diag->errors;
@@ -252,24 +254,10 @@ static void keep_mounts(const struct field_reader *reader, struct place at,
         return;
     }
     for (const struct node *node = at.node->first; node; node = node->next)
-        field_read_map(reader, field_item(reader, at, node, i++), rows,
+        field_read_map(reader, field_item(reader, at, node, i++), field->rows,
                        &ignored);
     if (reader->diag->errors == before)
-        kept_any(reader, at, field, NULL);
-}
-
-static void read_nfs(const struct field_reader *reader, struct place at,
-                     const struct field *field, void *into)
-{
-    (void)into;
-    keep_mounts(reader, at, field, nfs_rows);
-}
-
-static void read_lustre(const struct field_reader *reader, struct place at,
-                        const struct field *field, void *into)
-{
-    (void)into;
-    keep_mounts(reader, at, field, lustre_rows);
+        kept_value(reader, at, field, into);
 }
 
 /* ---- pools ---- */
@@ -282,8 +270,8 @@ static const struct field pool_rows[] = {
     {"replicaCount", field_whole, POOL(count), .max = HT_MAX_PARALLEL},
     {.name = "machineSpec", .read = read_machine},
     {"diskSpec", kept_map, .rows = disk_rows},
-    {.name = "nfsMounts", .read = read_nfs},
-    {.name = "lustreMounts", .read = read_lustre},
+    {"nfsMounts", read_mounts, .rows = nfs_rows, .check = field_skip},
+    {"lustreMounts", read_mounts, .rows = lustre_rows, .check = field_skip},
     {0}};
 
 const char *const vertex_pool_types[VERTEX_POOLS] = {"master", "worker", "ps",
@@ -410,12 +398,11 @@ static void adopt_wait(const struct field_reader *reader,
 
 static const struct field scheduling_rows[] = {
     {"timeout", field_duration, .offset = JOB(trial_timeout_ms)},
-    {"disableRetries", field_flag,
-     .offset = offsetof(struct vertex_draft, disable_retries)},
-    {.name = "restartJobOnWorkerRestart", .read = kept_flag},
+    {"disableRetries", field_flag, .offset = DRAFT(disable_retries)},
+    {"restartJobOnWorkerRestart", kept_value, .check = field_flag},
     {.name = "strategy", .read = read_strategy},
-    {"maxWaitDuration", field_duration, offsetof(struct vertex_draft, wait_ms),
-     .place = offsetof(struct vertex_draft, wait_at)},
+    {"maxWaitDuration", field_duration, DRAFT(wait_ms),
+     .place = DRAFT(wait_at)},
     {0}};
 
 /* A local folder is honoured; Google's storage is one with rewriteGs only. */
@@ -493,20 +480,19 @@ static const struct field output_rows[] = {
     {.name = "outputUriPrefix", .read = read_output_prefix}, {0}};
 
 const struct field vertex_job_spec_rows[] = {
-    {"workerPoolSpecs", read_pools,
-     .place = offsetof(struct vertex_draft, draft.pools)},
+    {"workerPoolSpecs", read_pools, .place = DRAFT(draft.pools)},
     {"scheduling", field_map, .rows = scheduling_rows},
     {"baseOutputDirectory", field_map, .rows = output_rows},
-    {.name = "enableDashboardAccess", .read = kept_flag},
-    {.name = "enableWebAccess", .read = kept_flag},
+    {"enableDashboardAccess", kept_value, .check = field_flag},
+    {"enableWebAccess", kept_value, .check = field_flag},
     {.name = "experiment", .read = kept_text},
     {.name = "experimentRun", .read = kept_text},
-    {"models", kept_texts, .max = HT_MAX_ARGS},
+    {"models", kept_value, .check = field_texts, .max = HT_MAX_ARGS},
     {.name = "network", .read = kept_text},
     {.name = "persistentResourceId", .read = kept_text},
     {.name = "protectedArtifactLocationId", .read = kept_text},
-    {.name = "pscInterfaceConfig", .read = kept_any},
-    {"reservedIpRanges", kept_texts, .max = HT_MAX_ARGS},
+    {"pscInterfaceConfig", kept_value, .check = field_skip},
+    {"reservedIpRanges", kept_value, .check = field_texts, .max = HT_MAX_ARGS},
     {"serviceAccount", job_service_account, .offset = JOB(service_account)},
     {.name = "tensorboard", .read = kept_text},
     {0}};

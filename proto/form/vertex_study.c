@@ -7,7 +7,8 @@
 
 /* Places of google/cloud/aiplatform/v1/study.proto. */
 
-#define JOB(member) offsetof(struct vertex_draft, draft.job.member)
+#define DRAFT(member) offsetof(struct vertex_draft, member)
+#define JOB(member) DRAFT(draft.job.member)
 
 /* ---- automated stopping ---- */
 
@@ -43,7 +44,7 @@ static void read_convex_rule(const struct field_reader *reader, struct place at,
          .max = HT_MAX_REPORTS},
         {"useElapsedDuration", field_flag, .offset = JOB(early_stop.by_time)},
         {.name = "learningRateParameterName", .read = kept_text},
-        {.name = "updateAllStoppedTrials", .read = kept_flag},
+        {"updateAllStoppedTrials", kept_value, .check = field_flag},
         {0}};
     (void)field;
     field_read_map(reader, at, rows, into);
@@ -125,8 +126,7 @@ static const struct field shortest_rows[] = {
     {0}};
 
 static const struct field stopping_rows[] = {
-    {"maxNumTrials", field_whole, offsetof(struct vertex_draft, study_trials),
-     .max = HT_MAX_TRIALS},
+    {"maxNumTrials", field_whole, DRAFT(study_trials), .max = HT_MAX_TRIALS},
     {"minNumTrials", field_whole, JOB(until.min_trials), .max = HT_MAX_TRIALS},
     {"maxNumTrialsNoProgress", field_whole, JOB(until.no_progress),
      .max = HT_MAX_TRIALS},
@@ -134,8 +134,7 @@ static const struct field stopping_rows[] = {
      .offset = JOB(until.no_progress_ms)},
     {"maximumRuntimeConstraint", field_map, .rows = longest_rows},
     {"minimumRuntimeConstraint", field_map, .rows = shortest_rows},
-    {"shouldStopAsap", field_flag,
-     .offset = offsetof(struct vertex_draft, should_stop_asap)},
+    {"shouldStopAsap", field_flag, .offset = DRAFT(should_stop_asap)},
     {0}};
 
 /* ---- studySpec ---- */
@@ -171,10 +170,8 @@ static void read_selection(const struct field_reader *reader, struct place at,
 
 /* The rows of early stopping rules carry the rule in `min`. */
 static const struct field study_rows[] = {
-    {"metrics", field_place,
-     .offset = offsetof(struct vertex_draft, draft.metrics)},
-    {"parameters", field_place,
-     .offset = offsetof(struct vertex_draft, draft.parameters)},
+    {"metrics", field_place, .offset = DRAFT(draft.metrics)},
+    {"parameters", field_place, .offset = DRAFT(draft.parameters)},
     {"algorithm", field_choose, JOB(algorithm), .choices = algorithms},
     {"measurementSelectionType", read_selection, .choices = selections},
     {"medianAutomatedStoppingSpec", read_curve_rule, .min = EARLY_MEDIAN},
@@ -205,6 +202,8 @@ void vertex_study(const struct field_reader *reader, struct place at,
 
 enum goal { GOAL_UNSPECIFIED, GOAL_MAXIMIZE, GOAL_MINIMIZE };
 
+#define METRIC(member) offsetof(struct metric_draft, member)
+
 struct metric_draft {
     const char *name;
     enum goal goal;
@@ -220,18 +219,14 @@ static const struct field_choice goals[] = {
 
 /* A threshold that is not given is 0, as in Vertex. */
 static const struct field safety_rows[] = {
-    {"safetyThreshold", field_real,
-     .offset = offsetof(struct metric_draft, threshold)},
-    {"desiredMinSafeTrialsFraction", field_real,
-     offsetof(struct metric_draft, safe_share), .max = 1},
+    {"safetyThreshold", field_real, .offset = METRIC(threshold)},
+    {"desiredMinSafeTrialsFraction", field_real, METRIC(safe_share), .max = 1},
     {0}};
 
 static const struct field metric_rows[] = {
-    {"metricId", field_metric, .offset = offsetof(struct metric_draft, name)},
-    {"goal", field_choose, offsetof(struct metric_draft, goal),
-     .choices = goals},
-    {"safetyConfig", field_map, .rows = safety_rows,
-     .said = offsetof(struct metric_draft, safety)},
+    {"metricId", field_metric, .offset = METRIC(name)},
+    {"goal", field_choose, METRIC(goal), .choices = goals},
+    {"safetyConfig", field_map, .rows = safety_rows, .said = METRIC(safety)},
     {0}};
 
 static void read_metric(const struct field_reader *reader, struct place at,

@@ -20,7 +20,7 @@ struct job_draft {
     struct job job;
     struct param_draft *params; /* job.space.n of them */
     struct condition_draft *conditions;
-    struct place metrics, parameters, algorithm, constraints, early_stop;
+    struct place metrics, parameters, constraints, early_stop;
     struct place pools, workdir, output, secrets;
 };
 
