@@ -4,6 +4,7 @@
 #include "proto/doc/json.h"
 #include "proto/doc/kept.h"
 #include "proto/form/aip.h"
+#include "proto/form/plan.h"
 #include "proto/job/command.h"
 #include "proto/job/early_stop.h"
 
@@ -45,10 +46,6 @@ static void add_bounds(cJSON *object, const struct param *param)
 static void add_param(const struct aip_writer *writer, cJSON *array,
                       const struct param *param)
 {
-    static const char *const types[] = {"DOUBLE", "INTEGER", "DISCRETE",
-                                        "CATEGORICAL"};
-    static const char *const scales[] = {"UNIT_LINEAR_SCALE", "UNIT_LOG_SCALE",
-                                         "UNIT_REVERSE_LOG_SCALE"};
     enum param_type type = param->type;
     cJSON *object = json_push_object(array);
     if (has_step(param)) {
@@ -60,7 +57,7 @@ static void add_param(const struct aip_writer *writer, cJSON *array,
             type = PARAM_DISCRETE;
     }
     json_add_string(object, "parameterName", param->name);
-    json_add_string(object, "type", types[type]);
+    json_add_string(object, "type", form_plan_type(type));
     if (type == PARAM_DOUBLE || type == PARAM_INTEGER)
         add_bounds(object, param);
     else
@@ -70,7 +67,9 @@ static void add_param(const struct aip_writer *writer, cJSON *array,
                                   : "discreteValues");
     if (type != PARAM_CATEGORICAL &&
         (type != PARAM_DISCRETE || param->scale != SCALE_LINEAR))
-        json_add_string(object, "scaleType", scales[param->scale]);
+        json_add_string(
+            object, "scaleType",
+            field_choice_name(param_google_scales, (int)param->scale));
     if (param->has_default)
         warn_of_param(writer, param, "its default is left out");
     if (param->when)

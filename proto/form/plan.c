@@ -15,50 +15,25 @@ enum { MOST_DRAWS = 1000 }; /* for a point */
 
 const char *form_plan_algorithm(enum job_algorithm algorithm)
 {
-    switch (algorithm) {
-    case ALGORITHM_DEFAULT:
-        return "default search";
-    case ALGORITHM_BAYESIAN:
-        return "GP bandit";
-    case ALGORITHM_GRID:
-        return "grid search";
-    case ALGORITHM_RANDOM:
-        return "random search";
-    }
-    return "default search";
+    static const char *const names[] = {
+        [ALGORITHM_DEFAULT] = "default search",
+        [ALGORITHM_BAYESIAN] = "GP bandit",
+        [ALGORITHM_GRID] = "grid search",
+        [ALGORITHM_RANDOM] = "random search",
+    };
+    return names[algorithm];
 }
 
 const char *form_plan_type(enum param_type type)
 {
-    switch (type) {
-    case PARAM_DOUBLE:
-        return "DOUBLE";
-    case PARAM_INTEGER:
-        return "INTEGER";
-    case PARAM_DISCRETE:
-        return "DISCRETE";
-    case PARAM_CATEGORICAL:
-        return "CATEGORICAL";
-    }
-    return "";
-}
-
-static void scale_text(enum param_scale scale, struct text *out)
-{
-    switch (scale) {
-    case SCALE_LINEAR:
-        return;
-    case SCALE_LOG:
-        text_puts(out, "  log");
-        return;
-    case SCALE_REVERSE_LOG:
-        text_puts(out, "  reverse log");
-        return;
-    }
+    static const char *const names[] = {"DOUBLE", "INTEGER", "DISCRETE",
+                                        "CATEGORICAL"};
+    return names[type];
 }
 
 void form_plan_range(const struct param *param, struct text *out)
 {
+    static const char *const scales[] = {"", "  log", "  reverse log"};
     if (param->type == PARAM_DOUBLE) {
         text_puts(out, "[");
         text_double(out, param->min);
@@ -80,7 +55,7 @@ void form_plan_range(const struct param *param, struct text *out)
             space_value_text(param, space_param_level(param, i), out);
         }
     }
-    scale_text(param->scale, out);
+    text_puts(out, scales[param->scale]);
 }
 
 void form_plan_condition(const struct space *space, const struct param *param,

@@ -31,10 +31,13 @@ struct vertex_draft {
 enum { VERTEX_POOLS = 4 };
 extern const char *const vertex_pool_types[VERTEX_POOLS];
 
+/* Names of the lists of a parent's values, by its type; NULL where none is. */
+extern const char *const vertex_parent_lists[];
+
 /* Rows of the resource; `into` is the draft. */
 field_function vertex_study;     /* studySpec */
 field_function vertex_variables; /* struct pairs from a list of {name, value} */
-extern const struct field vertex_job_spec_rows[];  /* trialJobSpec, jobSpec */
+extern const struct field vertex_job_spec_rows[]; /* trialJobSpec, jobSpec */
 
 /* Gives the pools what hypertune says of them, and the job its folder of
  * outputs, once all are read. */

@@ -191,13 +191,13 @@ static const struct field child_rows[] = {
     {"parentIntValues", read_parent_values, .min = PARAM_INTEGER},
     {0}};
 
+const char *const vertex_parent_lists[] = {
+    NULL, "parentIntValues", "parentDiscreteValues", "parentCategoricalValues"};
+
 static bool check_child(const struct field_reader *reader, struct place at,
                         const struct param *parent,
                         const struct child_draft *child)
 {
-    static const char *const lists[] = {NULL, "parentIntValues",
-                                        "parentDiscreteValues",
-                                        "parentCategoricalValues"};
     if (child->spec.node == NULL) {
         field_missing(reader, at, "parameterSpec", NULL);
     } else if (parent->type == PARAM_DOUBLE) {
@@ -208,11 +208,11 @@ static bool check_child(const struct field_reader *reader, struct place at,
                     "has %zu lists of the parent's values, needs "
                     "one",
                     child->lists);
-        diag_hint(reader->diag, "add %s", lists[parent->type]);
+        diag_hint(reader->diag, "add %s", vertex_parent_lists[parent->type]);
     } else if (child->type != parent->type) {
         field_key_error(reader, child->said, "parameter %s is %s", parent->name,
                         param_type_name(parent->type));
-        diag_hint(reader->diag, "use %s", lists[parent->type]);
+        diag_hint(reader->diag, "use %s", vertex_parent_lists[parent->type]);
     } else if (child->values.node == NULL) {
         field_missing(reader, child->said, "values", NULL);
     } else {

@@ -42,12 +42,12 @@ static void add_value_spec(cJSON *object, const struct param *param)
 
 static void add_parameter(cJSON *object, const struct param *param)
 {
-    static const char *const scales[] = {"UNIT_LINEAR_SCALE", "UNIT_LOG_SCALE",
-                                         "UNIT_REVERSE_LOG_SCALE"};
     json_add_string(object, "parameterId", param->name);
     add_value_spec(object, param);
     if (param->scale != SCALE_LINEAR || param->scale_said)
-        json_add_string(object, "scaleType", scales[param->scale]);
+        json_add_string(
+            object, "scaleType",
+            field_choice_name(param_google_scales, (int)param->scale));
 }
 
 /* ---- children ---- */
@@ -73,10 +73,7 @@ static int nesting(const struct space *space, const struct param *param)
 static void add_parent_values(cJSON *item, const struct param *parent,
                               const struct condition *when)
 {
-    static const char *const lists[] = {NULL, "parentIntValues",
-                                        "parentDiscreteValues",
-                                        "parentCategoricalValues"};
-    cJSON *list = json_add_object(item, lists[parent->type]);
+    cJSON *list = json_add_object(item, vertex_parent_lists[parent->type]);
     cJSON *values = json_add_array(list, "values");
     for (size_t i = 0; i < when->n; i++) {
         char whole[32];
