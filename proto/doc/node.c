@@ -33,6 +33,23 @@ bool node_double(const struct node *node, double *value)
     return may_be_number(node) && number_double(node->text, value);
 }
 
+bool node_special_double(const struct node *node, double *value)
+{
+    static const struct {
+        const char *text;
+        double value;
+    } special[] = {
+        {"NaN", NAN}, {"Infinity", INFINITY}, {"-Infinity", -INFINITY}};
+    const char *text = node_string(node);
+    for (size_t i = 0; text && i < sizeof special / sizeof *special; i++) {
+        if (strcmp(text, special[i].text) == 0) {
+            *value = special[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool node_bool(const struct node *node, bool *value)
 {
     if (node == NULL || node->kind != NODE_BOOL)
@@ -56,18 +73,9 @@ double node_get_double(const struct node *map, const char *key, double fallback)
 {
     const struct node *node = node_find(map, key);
     double value;
-    if (node_double(node, &value))
-        return value;
-    const char *text = node_string(node);
-    if (text == NULL)
-        return fallback;
-    if (strcmp(text, "NaN") == 0)
-        return (double)NAN;
-    if (strcmp(text, "Infinity") == 0)
-        return (double)INFINITY;
-    if (strcmp(text, "-Infinity") == 0)
-        return -(double)INFINITY;
-    return fallback;
+    return node_double(node, &value) || node_special_double(node, &value)
+               ? value
+               : fallback;
 }
 
 const char *node_get_string(const struct node *map, const char *key,

@@ -61,6 +61,8 @@ const struct node *node_find(const struct node *map, const char *key);
  * as text, NODE_STRING holding just a number. 1e3 and 5.0 are integers too. */
 bool node_int64(const struct node *node, int64_t *value);
 bool node_double(const struct node *node, double *value); /* finite only */
+/* The texts "NaN", "Infinity" and "-Infinity", for which JSON has no number. */
+bool node_special_double(const struct node *node, double *value);
 bool node_bool(const struct node *node, bool *value);
 /* The text of a NODE_STRING, else NULL. */
 const char *node_string(const struct node *node);

@@ -6,15 +6,11 @@
 #include "proto/doc/field.h"
 #include "proto/job/check.h"
 
-enum { AIP_ROLES = 4 };
 enum { AIP_LEAST_WAIT_MS = 1800000 }; /* scheduling.maxWaitTime */
 
-/* One role of the cluster: our name of its pool, and the beginning of Google's
- * members: masterConfig, masterType, workerCount. */
-struct aip_role {
-    const char *type, *prefix;
-};
-extern const struct aip_role aip_roles[AIP_ROLES];
+/* The beginning of Google's members for each type of pool: masterConfig,
+ * masterType, workerCount. */
+extern const char *const aip_prefixes[JOB_POOLS];
 
 struct aip_replica { /* what was said of one role */
     struct place config, container, machine_at, accelerator_at, count_at;
@@ -36,7 +32,7 @@ enum aip_tier {
 
 struct aip_draft {
     struct job_draft draft; /* draft.job is the result */
-    struct aip_replica replicas[AIP_ROLES];
+    struct aip_replica replicas[JOB_POOLS];
     struct place tier_at, args_at, module_at, runtime_at, python_at;
     enum aip_tier tier;
     struct metric_goal metric; /* the objective of a search */

@@ -58,7 +58,7 @@ static const char *rename_below(struct arena *arena, const char *path,
 static bool has_pool(const struct job *job, size_t role)
 {
     for (size_t i = 0; i < job->n_pools; i++)
-        if (strcmp(job->pools[i].type, aip_roles[role].type) == 0)
+        if (strcmp(job->pools[i].type, job_pool_types[role]) == 0)
             return true;
     return false;
 }
@@ -74,9 +74,9 @@ static const char *rename_path(struct arena *arena, const struct job *job,
         name =
             rename_below(arena, path, direction,
                          (struct renaming){"trainingInput.", ""}, root_names);
-    for (size_t i = 0; i < AIP_ROLES && name == NULL; i++) {
+    for (size_t i = 0; i < JOB_POOLS && name == NULL; i++) {
         struct renaming prefix = {
-            arena_printf(arena, "trainingInput.%s", aip_roles[i].prefix),
+            arena_printf(arena, "trainingInput.%s", aip_prefixes[i]),
             arena_printf(arena, "%sworkerPoolSpecs[%zu].", spec, i)};
         if (has_pool(job, i))
             name = rename_below(arena, path, direction, prefix, role_names);

@@ -9,10 +9,8 @@
 
 #define REPLICA(member) offsetof(struct aip_replica, member)
 
-const struct aip_role aip_roles[AIP_ROLES] = {{"master", "master"},
-                                              {"worker", "worker"},
-                                              {"ps", "parameterServer"},
-                                              {"evaluator", "evaluator"}};
+const char *const aip_prefixes[JOB_POOLS] = {"master", "worker",
+                                             "parameterServer", "evaluator"};
 
 /* ---- masterConfig, workerConfig, ... ---- */
 
@@ -138,7 +136,7 @@ static void exclude_image(const struct field_reader *reader,
 static void check_words(const struct field_reader *reader,
                         const struct aip_draft *aip)
 {
-    for (size_t i = 0; i < AIP_ROLES && aip->args.n > 0; i++)
+    for (size_t i = 0; i < JOB_POOLS && aip->args.n > 0; i++)
         if (aip->replicas[i].container.node)
             field_error(reader, aip->replicas[i].container,
                         "excludes %s: say one of them", aip->args_at.path);
@@ -159,7 +157,7 @@ static struct pool make_pool(const struct field_reader *reader,
                              const struct aip_draft *aip, size_t role)
 {
     const struct aip_replica *said = &aip->replicas[role];
-    struct pool pool = {.type = aip_roles[role].type,
+    struct pool pool = {.type = job_pool_types[role],
                         .count = role == 0 ? 1 : (int)said->count,
                         .image =
                             said->image ? said->image : aip->replicas[0].image,
@@ -177,8 +175,8 @@ void aip_finish_pools(const struct field_reader *reader, struct aip_draft *aip)
 {
     struct job *job = &aip->draft.job;
     check_words(reader, aip);
-    job->pools = arena_alloc(reader->arena, AIP_ROLES, sizeof *job->pools);
-    for (size_t i = 0; i < AIP_ROLES; i++) {
+    job->pools = arena_alloc(reader->arena, JOB_POOLS, sizeof *job->pools);
+    for (size_t i = 0; i < JOB_POOLS; i++) {
         if (i > 0)
             check_count(reader, aip, &aip->replicas[i]);
         if (i > 0 && aip->replicas[i].count == 0)

@@ -133,14 +133,6 @@ static enum wording find_wording(const struct job *job)
     return module ? WORDS_MODULE : WORDS_ENTRY;
 }
 
-static size_t role_of(const struct pool *pool)
-{
-    size_t i = 0;
-    while (i + 1 < AIP_ROLES && strcmp(aip_roles[i].type, pool->type) != 0)
-        i++;
-    return i;
-}
-
 static const char *kept_tier(const struct job *job)
 {
     for (const struct kept *kept = job->kept; kept; kept = kept->next)
@@ -167,7 +159,7 @@ static void add_config(const struct aip_writer *writer, const struct pool *pool,
                        enum wording wording)
 {
     const struct pool *master = &writer->job->pools[0];
-    const char *prefix = aip_roles[role_of(pool)].prefix;
+    const char *prefix = aip_prefixes[job_pool_place(pool->type)];
     struct arena *arena = writer->diag->arena;
     cJSON *config = cJSON_CreateObject();
     if (pool->image && (pool == master || master->image == NULL ||
@@ -193,10 +185,10 @@ static void add_config(const struct aip_writer *writer, const struct pool *pool,
 /* Is it "trainingInput.PREFIXType"? */
 static bool names_machine(const char *path)
 {
-    for (size_t i = 0; path && i < AIP_ROLES; i++) {
+    for (size_t i = 0; path && i < JOB_POOLS; i++) {
         const char *member = path + strlen("trainingInput.");
-        size_t len = strlen(aip_roles[i].prefix);
-        if (strncmp(member, aip_roles[i].prefix, len) == 0 &&
+        size_t len = strlen(aip_prefixes[i]);
+        if (strncmp(member, aip_prefixes[i], len) == 0 &&
             strcmp(member + len, "Type") == 0)
             return true;
     }

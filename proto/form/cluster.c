@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "proto/doc/json.h"
-#include "proto/form/vertex.h"
 
 /* One of the two variables. */
 struct look {
@@ -28,21 +27,12 @@ static bool has_chief(const struct cluster *cluster)
     return chief;
 }
 
-/* Vertex knows a pool by its place in workerPoolSpecs, which tells its type. */
-static void append_number(const char *type, struct text *out)
-{
-    size_t place = 0;
-    while (place + 1 < VERTEX_POOLS &&
-           strcmp(vertex_pool_types[place], type) != 0)
-        place++;
-    text_printf(out, "\"workerpool%zu\"", place);
-}
-
 static void append_type(const struct look *look, const char *type,
                         struct text *out)
 {
+    /* Vertex knows a pool by its place in workerPoolSpecs. */
     if (look->numbered)
-        append_number(type, out);
+        text_printf(out, "\"workerpool%zu\"", job_pool_place(type));
     else
         quote_json(out,
                    look->chief && strcmp(type, "master") == 0 ? "chief" : type);

@@ -16,13 +16,9 @@ struct native_pool {
     struct place command_items; /* the list, when command is one */
 };
 
-enum { NATIVE_POOLS = 4 };
-/* Types of pools in their order, the master's first. */
-extern const char *const native_pool_types[NATIVE_POOLS];
-
 struct native_draft {
     struct job_draft draft; /* draft.job is the result */
-    struct native_pool pools[NATIVE_POOLS];
+    struct native_pool pools[JOB_POOLS];
     struct place stdout_patterns;
 };
 

@@ -201,7 +201,7 @@ void native_lint(const struct field_reader *reader, struct native_draft *native)
     if (reader->diag->errors > 0)
         return; /* names may be missing that the command refers to */
     const struct job *job = &native->draft.job;
-    for (size_t i = 0; i < NATIVE_POOLS; i++) {
+    for (size_t i = 0; i < JOB_POOLS; i++) {
         check_pool_references(reader, &job->space, &native->pools[i]);
         check_script(reader, job, &native->pools[i]);
     }

@@ -8,9 +8,6 @@
 
 #define POOL(member) offsetof(struct native_pool, member)
 
-const char *const native_pool_types[NATIVE_POOLS] = {"master", "worker", "ps",
-                                                     "evaluator"};
-
 /* ---- what a pool runs ---- */
 
 void native_path(const struct field_reader *reader, struct place at,
@@ -101,14 +98,14 @@ void native_finish_pools(const struct field_reader *reader,
                          struct native_draft *native)
 {
     struct job *job = &native->draft.job;
-    job->pools = arena_alloc(reader->arena, NATIVE_POOLS, sizeof *job->pools);
+    job->pools = arena_alloc(reader->arena, JOB_POOLS, sizeof *job->pools);
     native->pools[0].count = 1;
-    for (size_t i = 0; i < NATIVE_POOLS; i++) {
+    for (size_t i = 0; i < JOB_POOLS; i++) {
         struct native_pool *pool = &native->pools[i];
         if (pool->count == 0)
             continue;
         inherit(pool, &native->pools[0]);
-        pool->pool.type = native_pool_types[i];
+        pool->pool.type = job_pool_types[i];
         pool->pool.count = (int)pool->count;
         job->pools[job->n_pools++] = pool->pool;
     }

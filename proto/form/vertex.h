@@ -1,5 +1,5 @@
 /* vertex.h - what the parts of the Vertex form share: the draft that
- * the tables of its three resources fill, and the order of the pools. */
+ * the tables of its three resources fill. */
 #ifndef HT_PROTO_FORM_VERTEX_H
 #define HT_PROTO_FORM_VERTEX_H
 
@@ -26,10 +26,6 @@ struct vertex_draft {
     int64_t wait_ms;         /* the same; a day when left out, 0: for ever */
     bool has_retries;        /* hypertune says it, so Google's is mute */
 };
-
-/* Vertex gives a pool its role by its position. */
-enum { VERTEX_POOLS = 4 };
-extern const char *const vertex_pool_types[VERTEX_POOLS];
 
 /* Names of the lists of a parent's values, by its type; NULL where none is. */
 extern const char *const vertex_parent_lists[];

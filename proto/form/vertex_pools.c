@@ -274,9 +274,6 @@ static const struct field pool_rows[] = {
     {"lustreMounts", read_mounts, .rows = lustre_rows, .check = field_skip},
     {0}};
 
-const char *const vertex_pool_types[VERTEX_POOLS] = {"master", "worker", "ps",
-                                                     "evaluator"};
-
 /* A Python package is its module, run by the interpreter of this machine. */
 static void adopt_package(const struct field_reader *reader,
                           struct pool_draft *said)
@@ -311,7 +308,7 @@ static void read_pool(const struct field_reader *reader,
                       struct vertex_draft *vertex, struct place at,
                       size_t index)
 {
-    struct pool_draft said = {.pool.type = vertex_pool_types[index],
+    struct pool_draft said = {.pool.type = job_pool_types[index],
                               .count = UNSAID};
     struct job *job = &vertex->draft.job;
     size_t before = reader->diag->errors;
@@ -340,13 +337,12 @@ static void read_pools(const struct field_reader *reader, struct place at,
     (void)field;
     struct vertex_draft *vertex = into;
     if (at.node->kind != NODE_LIST || at.node->count == 0 ||
-        at.node->count > VERTEX_POOLS) {
-        field_error(reader, at, "must be a list of 1 to %d pools",
-                    VERTEX_POOLS);
+        at.node->count > JOB_POOLS) {
+        field_error(reader, at, "must be a list of 1 to %d pools", JOB_POOLS);
         return;
     }
     vertex->draft.job.pools =
-        arena_alloc(reader->arena, VERTEX_POOLS, sizeof(struct pool));
+        arena_alloc(reader->arena, JOB_POOLS, sizeof(struct pool));
     size_t i = 0;
     for (const struct node *node = at.node->first; node; node = node->next, i++)
         read_pool(reader, vertex, field_item(reader, at, node, i), i);

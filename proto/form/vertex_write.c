@@ -82,12 +82,12 @@ static void add_pools(cJSON *spec, const struct job *job, const char *name)
     cJSON *pools = json_add_array(spec, "workerPoolSpecs");
     size_t position = 0;
     for (size_t i = 0; i < job->n_pools; i++, position++) {
-        assert(position < VERTEX_POOLS);
+        assert(position < JOB_POOLS);
         /* An empty pool keeps the place of a type that is not used; pools
          * that are not in Google's order would be our own bug. */
         const char *type = job->pools[i].type;
-        for (; strcmp(vertex_pool_types[position], type) != 0; position++) {
-            assert(position + 1 < VERTEX_POOLS);
+        for (; strcmp(job_pool_types[position], type) != 0; position++) {
+            assert(position + 1 < JOB_POOLS);
             json_push_object(pools);
         }
         add_pool(pools, job, &job->pools[i], name);

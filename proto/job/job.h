@@ -72,7 +72,7 @@ struct early_stop {
 
 /* One worker pool: replicas of one type that run the same thing. */
 struct pool {
-    const char *type;  /* "master", "worker", "ps", "evaluator" */
+    const char *type;  /* one of job_pool_types */
     int count;         /* replicas, >= 1 */
     const char *image; /* NULL for the process engine */
     struct strings command;
@@ -85,6 +85,12 @@ struct pool {
     double cpus;             /* 0: the job's */
     int64_t memory_bytes;    /* 0: the job's */
 };
+
+/* Types of pools in the order that all forms have, and the place in it; of
+ * another type the last. */
+enum { JOB_POOLS = 4 };
+extern const char *const job_pool_types[JOB_POOLS];
+size_t job_pool_place(const char *type);
 
 enum job_pull { PULL_IF_NOT_PRESENT, PULL_ALWAYS, PULL_NEVER };
 

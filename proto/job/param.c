@@ -316,11 +316,7 @@ static bool read_nearest(const struct param_draft *draft, struct value *value)
     if (!draft->google || param->type != PARAM_DISCRETE ||
         !node_double(draft->fallback.node, &x))
         return false;
-    value->whole = 0;
-    for (size_t i = 1; i < param->n_values; i++)
-        if (fabs(param->numbers[i] - x) <
-            fabs(param->numbers[value->whole] - x))
-            value->whole = (int64_t)i;
+    value->whole = (int64_t)space_nearest(param, x);
     return true;
 }
 

@@ -51,24 +51,11 @@ static bool read_writer(const struct node *node, uint64_t *writer)
     return true;
 }
 
-/* Numbers, and the three texts that JSON has no number for. */
+/* A number as text is none. */
 static bool read_metric_value(const struct node *node, double *value)
 {
-    static const struct {
-        const char *text;
-        double value;
-    } special[] = {
-        {"NaN", NAN}, {"Infinity", INFINITY}, {"-Infinity", -INFINITY}};
-    const char *text = node_string(node);
-    if (text == NULL)
-        return node->kind == NODE_NUMBER && node_double(node, value);
-    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
-        if (strcmp(text, special[i].text) == 0) {
-            *value = special[i].value;
-            return true;
-        }
-    }
-    return false;
+    return node_special_double(node, value) ||
+           (node->kind == NODE_NUMBER && node_double(node, value));
 }
 
 static bool is_metric_name(const char *name)

@@ -106,6 +106,9 @@ bool space_value_equal(const struct param *param, struct value a,
 void space_value_text(const struct param *param, struct value value,
                       struct text *out);
 
+/* The index of the value of a discrete parameter that is nearest to x. */
+size_t space_nearest(const struct param *param, double x);
+
 /* Appends it to a JSON array, or adds it as a member; numbers as numbers. Not
  * absent. */
 void space_value_push_json(const struct param *param, struct value value,

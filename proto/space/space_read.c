@@ -62,6 +62,15 @@ static enum ht_status read_whole(const struct param *param,
     return HT_OK;
 }
 
+size_t space_nearest(const struct param *param, double x)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < param->n_values; i++)
+        if (fabs(param->numbers[i] - x) < fabs(param->numbers[best] - x))
+            best = i;
+    return best;
+}
+
 /* Google matches discrete values within 1e-10. */
 static enum ht_status read_discrete(const struct param *param,
                                     const struct node *node,
@@ -71,10 +80,7 @@ static enum ht_status read_discrete(const struct param *param,
     char is[TEXT_DOUBLE_BYTES];
     if (!node_double(node, &x))
         return ht_fail(err, HT_INVALID, "needs a number");
-    size_t best = 0;
-    for (size_t i = 1; i < param->n_values; i++)
-        if (fabs(param->numbers[i] - x) < fabs(param->numbers[best] - x))
-            best = i;
+    const size_t best = space_nearest(param, x);
     if (fabs(param->numbers[best] - x) > 1e-10)
         return ht_fail(err, HT_INVALID, "%s is not one of its values",
                        text_of_double(is, x));

@@ -7,7 +7,7 @@
 #include "proto/base/clock.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
-#include "proto/form/vertex.h"
+#include "proto/job/job.h"
 #include "tuner/ask/filter_tree.h"
 
 static const char resource_type[] = "ml_job";
@@ -87,9 +87,9 @@ const char *entry_task(struct arena *arena, const struct entry_job *job,
     const int len = (int)(dash - replica);
     if (job->is_legacy)
         return arena_printf(arena, "%.*s-replica%s", len, replica, dash);
-    for (int i = 0; i < VERTEX_POOLS; i++)
-        if (strncmp(vertex_pool_types[i], replica, (size_t)len) == 0 &&
-            vertex_pool_types[i][len] == '\0')
+    for (int i = 0; i < JOB_POOLS; i++)
+        if (strncmp(job_pool_types[i], replica, (size_t)len) == 0 &&
+            job_pool_types[i][len] == '\0')
             return arena_printf(arena, "workerpool%d%s", i, dash);
     return arena_strdup(arena, replica);
 }
