@@ -44,7 +44,7 @@ static void project(const struct gp_base *base, const double x[], double at[])
 
 double gp_base_mean(const struct gp_base *base, const double x[])
 {
-    double at[HT_MAX_PARAMETERS];
+    double at[HT_MAX_PARAMETERS] = {0};
     project(base, x, at);
     return gp_mean(base->model, at);
 }
@@ -74,8 +74,8 @@ static void base_slopes(const struct gp *top, const double x[], double *mean,
                         double *variance, struct gp_slopes *slopes)
 {
     const double share = share_of(top);
-    double at[HT_MAX_PARAMETERS], base_mean, base_variance;
-    struct gp_slopes below;
+    double at[HT_MAX_PARAMETERS] = {0}, base_mean, base_variance;
+    struct gp_slopes below = {0};
     project(top->base, x, at);
     gp_predict_slopes(top->base->model, at, &base_mean, &base_variance, &below);
     const double both = pow(*variance, share) * pow(base_variance, 1 - share);
