@@ -2,14 +2,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "proto/job/pattern.h"
-#include "runner/base/hash_set.h"
+#include "runner/base/hash_map.h"
 #include "runner/base/log.h"
 #include "runner/base/message.h"
 #include "runner/base/tail.h"
@@ -21,11 +20,6 @@ enum {
     QUEUE_ENOUGH = 5 * RECORD_BATCH,        /* read on when it got shorter */
     COLLECT_BYTES = 4 * RECORD_BATCH_BYTES, /* of one file in one call */
     MOST_RECORDS = 10 * HT_MAX_REPORTS      /* of one replica, ever */
-};
-
-struct writer {
-    uint64_t id;   /* 0: a free slot, no writer of ours */
-    int64_t taken; /* highest seq that was read or that the server has */
 };
 
 struct records {
@@ -44,10 +38,9 @@ struct records {
     int64_t line_number;      /* ... and its number, from 1 */
     bool overlong;            /* that line is passed over */
     bool cut;                 /* see records_cut() */
-    size_t n_writers, room;   /* room is a power of two */
-    struct writer *writers;   /* a hash table, owned */
-    uint64_t factor;          /* random, odd */
-    struct hash_set seen;
+    struct hash_map taken; /* of each writer: the highest seq that was read or
+                              that the server has */
+    struct hash_map seen;  /* records of other files */
     struct record_queue queue;
     int64_t next_beat; /* of the running records_collect() */
     int64_t late;      /* bytes of stdout read since its writer died */
@@ -100,8 +93,6 @@ struct records *records_new(const struct order *order, size_t replica,
     records->evidence.arena = records->arena;
     records->line_number = 1;
     records->scratch = arena_new();
-    (void)!getrandom(&records->factor, sizeof records->factor, 0);
-    records->factor |= 1;
     struct arena *arena = records->arena;
     folder = arena_strdup(arena, folder);
     tail_init(&records->reports,
@@ -124,57 +115,21 @@ void records_free(struct records *records)
         return;
     record_queue_fini(&records->queue);
     results_file_fini(&records->file);
-    hash_set_fini(&records->seen);
+    hash_map_clear(&records->seen);
+    hash_map_clear(&records->taken);
     text_free(&records->line);
-    free(records->writers);
     arena_free(records->scratch);
     arena_free(records->arena);
     free(records);
-}
-
-/* With an odd factor that no trial knows, ids cannot be chosen to collide
- * (multiply-shift hashing; 24 bits are enough for MOST_RECORDS writers). */
-static struct writer *find_slot(const struct records *records,
-                                struct writer *slots, size_t room, uint64_t id)
-{
-    size_t i = (size_t)(id * records->factor >> 40) & (room - 1);
-    while (slots[i].id != 0 && slots[i].id != id)
-        i = (i + 1) & (room - 1);
-    return &slots[i];
-}
-
-static void grow_writers(struct records *records)
-{
-    const size_t room = records->room > 0 ? 2 * records->room : 8;
-    struct writer *slots = ht_xcalloc(room, sizeof *slots);
-    for (size_t i = 0; i < records->room; i++) {
-        const struct writer *old = &records->writers[i];
-        if (old->id != 0)
-            *find_slot(records, slots, room, old->id) = *old;
-    }
-    free(records->writers);
-    records->writers = slots;
-    records->room = room;
-}
-
-static struct writer *get_writer(struct records *records, uint64_t id)
-{
-    if (2 * records->n_writers >= records->room)
-        grow_writers(records);
-    struct writer *writer =
-        find_slot(records, records->writers, records->room, id);
-    records->n_writers += writer->id == 0;
-    writer->id = id;
-    return writer;
 }
 
 void records_have(struct records *records, uint64_t id, int64_t seq)
 {
     if (id == 0)
         return; /* foreign records are hashed, not counted */
-    struct writer *writer = get_writer(records, id);
-    if (writer->taken < seq)
-        writer->taken = seq;
+    int64_t *taken = hash_map_at(&records->taken, id);
+    if (*taken < seq)
+        *taken = seq;
     record_queue_have(&records->queue, id, seq);
 }
 
@@ -204,11 +159,11 @@ static void take_report(void *context, const char *line, size_t len,
         records->malformed++;
         return;
     }
-    struct writer *writer = get_writer(records, report.writer);
+    int64_t *taken = hash_map_at(&records->taken, report.writer);
     note(records, &report, "reports.jsonl", records->reports.line);
-    if (report.seq <= writer->taken)
+    if (report.seq <= *taken)
         return;
-    writer->taken = report.seq;
+    *taken = report.seq;
     const bool delivered = records->order->report_url != NULL;
     queue_record(records, &report, delivered ? records->next_beat : 0);
 }
@@ -229,7 +184,7 @@ static void take_foreign(void *context, const char *line, size_t len,
         records->malformed++;
         return;
     }
-    if (!hash_set_add(&records->seen, (uint64_t)report.seq))
+    if (hash_map_count(&records->seen, (uint64_t)report.seq) > 1)
         return;
     note(records, &report, "output.metrics", records->foreign.line);
     queue_record(records, &report, 0);

@@ -74,9 +74,9 @@ void results_file_fini(struct results_file *file)
 {
     tail_fini(&file->tail);
     leftover_fini(&file->leftover);
-    tally_clear(&file->before);
-    tally_clear(&file->now);
-    hash_set_fini(&file->seen);
+    hash_map_clear(&file->before);
+    hash_map_clear(&file->now);
+    hash_map_clear(&file->seen);
     text_free(&file->last);
     arena_free(file->scratch);
     arena_free(file->arena);
@@ -160,7 +160,7 @@ static void count_before(struct results_file *file,
         const enum saying saying = understand(file, &header, &line, &report);
         const uint64_t hash = hash_of(saying, &line, &report);
         if (saying != SAYS_COLUMNS)
-            tally_add(&file->before, hash);
+            hash_map_count(&file->before, hash);
         if (end == NULL) {
             file->torn = hash;
             file->torn_at = (int64_t)at;
@@ -222,7 +222,7 @@ static void begin_pass(struct results_file *file)
     file->passes++;
     file->fresh = false;
     file->last_seq = 0;
-    tally_clear(&file->now);
+    hash_map_clear(&file->now);
 }
 
 /* Whether the line was begun before and ends in what was written since. */
@@ -248,7 +248,7 @@ static void take_record(struct results_file *file, struct report *report,
                         uint64_t seq)
 {
     report->seq = (int64_t)seq;
-    if (!hash_set_add(&file->seen, seq))
+    if (hash_map_count(&file->seen, seq) > 1)
         return;
     file->fresh = true;
     file->newest = seq;
@@ -259,11 +259,11 @@ static void take_record(struct results_file *file, struct report *report,
 
 /* How often the line has come in this pass beyond what was there before; 0: it
  * is not this attempt's. */
-static uint32_t count_ours(struct results_file *file, uint64_t hash)
+static int64_t count_ours(struct results_file *file, uint64_t hash)
 {
-    const uint32_t count = tally_add(&file->now, hash);
-    const uint32_t others =
-        file->leftover.gone ? 0 : tally_get(&file->before, hash);
+    const int64_t count = hash_map_count(&file->now, hash);
+    const int64_t others =
+        file->leftover.gone ? 0 : hash_map_get(&file->before, hash);
     return count > others ? count - others : 0;
 }
 
@@ -276,9 +276,9 @@ static void judge_line(struct results_file *file, const struct line *line)
         return;
     }
     const uint64_t hash = hash_of(saying, line, &report);
-    const uint32_t n = count_ours(file, hash);
+    const int64_t n = count_ours(file, hash);
     if (n > 0 && saying == SAYS_RECORD) {
-        file->last_seq = seq_of(hash, n);
+        file->last_seq = seq_of(hash, (uint64_t)n);
         text_clear(&file->last);
         text_append(&file->last, line->text, line->len);
         take_record(file, &report, file->last_seq);
@@ -298,7 +298,7 @@ static void take_line(void *context, const char *text, size_t len,
     if (offset == 0)
         begin_pass(file);
     if (is_continued(file, &line, offset)) {
-        tally_add(&file->now, file->torn); /* it is there, too */
+        hash_map_count(&file->now, file->torn); /* it is there, too */
         line.text += file->torn_len;
         line.len -= file->torn_len;
         line.first = false;

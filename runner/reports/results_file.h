@@ -13,10 +13,9 @@
 
 #include "proto/base/error.h"
 #include "proto/base/text.h"
-#include "runner/base/hash_set.h"
+#include "runner/base/hash_map.h"
 #include "runner/base/order.h"
 #include "runner/base/tail.h"
-#include "runner/base/tally.h"
 #include "runner/reports/leftover.h"
 #include "runner/reports/metrics_line.h"
 #include "runner/reports/metrics_seen.h"
@@ -36,9 +35,9 @@ struct results_file {
     struct tail tail;
     struct metrics_header header;
     struct leftover leftover;
-    struct tally before; /* lines that are not this attempt's */
-    struct tally now;    /* lines that were found since the file's start */
-    struct hash_set seen;
+    struct hash_map before; /* lines that are not this attempt's */
+    struct hash_map now;    /* lines that were found since the file's start */
+    struct hash_map seen;
     int64_t torn_at;    /* where an unfinished line of before begins, */
     size_t torn_len;    /* its length; 0: there is none */
     uint64_t torn_hash; /* of its bytes */
