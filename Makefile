@@ -60,7 +60,7 @@ LIB_SRC    := $(call src,hypertune/lib)
 CLI_SRC    := $(call src,hypertune/cli)
 # The commands of a trial, shared by `hypertune` and the static in-container tool.
 TRIAL_SRC  := $(filter-out hypertune/trial/main.c,$(call src,hypertune/trial))
-SHIM_SRC   := $(call src,runner/shim) $(addprefix runner/base/,folder.c home.c \
+SHIM_SRC   := $(call src,runner/shim) $(addprefix runner/base/,folder.c \
   disk.c procfs.c workdir.c)
 
 # The dashboard: its files and d3 are part of hypertuned.

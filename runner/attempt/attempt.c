@@ -11,7 +11,6 @@
 #include "runner/base/disk.h"
 #include "runner/base/log.h"
 #include "runner/base/message.h"
-#include "runner/reports/runner_stream.h"
 
 enum {
     N_LOGS = sizeof((struct attempt_replica *)0)->logs / sizeof(struct log_ship)
@@ -29,7 +28,7 @@ struct attempt *attempt_new(const struct site *site,
                             const struct engine *engine, struct order *order)
 {
     static const char *const streams[N_LOGS] = {"stdout", "stderr",
-                                                WORDS_STREAM};
+                                                RUNNER_STREAM};
     const char *credentials = credentials_path(order->arena, site, &order->key);
     struct attempt *run = ht_xcalloc(1, sizeof *run);
     run->engine = engine;
@@ -134,7 +133,7 @@ void attempt_start(struct attempt *run, const struct strings *free_gpus,
 {
     struct ht_error err, why;
     run->accepted = true;
-    home_reclaim(run->place.site->state, run->folder);
+    folder_home_reclaim(run->place.site->state, run->folder);
     disk_remove_tree(run->folder); /* of an earlier database's attempt */
     const enum ht_status clean =
         outputs_begin(run->place.site, run->order, &why);
@@ -226,7 +225,7 @@ static bool collect(struct attempt *run, size_t i, int64_t next_beat,
                     bool final)
 {
     struct attempt_replica *replica = &run->replicas[i];
-    if (home_lost(&run->place.homes[i], replica->folder) == NULL)
+    if (folder_home_lost(&run->place.homes[i], replica->folder) == NULL)
         return records_collect(replica->records, next_beat, final);
     for (size_t k = 0; k < N_LOGS; k++)
         replica->logs[k].done = true;

@@ -14,7 +14,7 @@
 #include "runner/base/order.h"
 #include "runner/base/placement.h"
 #include "runner/base/site.h"
-#include "runner/reports/log_ship.h"
+#include "runner/reports/log.h"
 #include "runner/reports/records.h"
 
 struct attempt_replica {

@@ -12,7 +12,6 @@
 
 #include "proto/base/error.h"
 #include "runner/base/folder.h"
-#include "runner/base/home.h"
 #include "runner/base/order.h"
 #include "runner/base/placement.h"
 #include "runner/base/site.h"
@@ -55,7 +54,7 @@ struct engine {
     /* After open(); borrowed until close(). NULL: this machine's are its. */
     struct engine_abilities (*abilities)(void);
     /* Address of a replica for CLUSTER_SPEC, in the order's arena; *claim as
-     * in ports.h. */
+     * in placement.h. */
     enum ht_status (*address)(const struct site *site,
                               const struct order *order, size_t replica,
                               const char **address, int *claim,
@@ -70,8 +69,8 @@ struct engine {
      * was; a replica is started at most once, whoever asks. Fails as start()
      * does. */
     enum ht_status (*adopt)(struct engine_place *place, struct ht_error *err);
-    /* Fills `ending` when every replica has ended; outcome_find() decides, and
-     * the first decisive end makes it stop the others. */
+    /* Fills `ending` when every replica has ended; replicas_decisive() decides,
+     * and the first decisive end makes it stop the others. */
     enum engine_state (*poll)(struct engine_place *place,
                               struct ending *ending);
     /* Asks every replica to end; poll() tells when they did. */

@@ -13,9 +13,8 @@
 #include "runner/base/credentials.h"
 #include "runner/base/disk.h"
 #include "runner/base/folder.h"
-#include "runner/base/home.h"
+#include "runner/base/log.h"
 #include "runner/base/procfs.h"
-#include "runner/reports/runner_stream.h"
 
 /* What makes a folder an attempt's: written first, removed last. */
 static const char lease_file[] = "lease.json";
@@ -82,19 +81,19 @@ static void say_credentials(const struct replica_env *identity,
     const char *there = replica_env_find(variables, CREDENTIALS_VARIABLE);
     const bool same = there != NULL && ours != NULL && strcmp(there, ours) == 0;
     if (account != NULL && there != NULL && !same)
-        runner_stream_write(folder,
-                            "the job or its image sets " CREDENTIALS_VARIABLE
-                            ": the credentials of %s are not used",
-                            account);
+        runner_log_of_replica(folder,
+                              "the job or its image sets " CREDENTIALS_VARIABLE
+                              ": the credentials of %s are not used",
+                              account);
     else if (identity->credentials.lack != NULL)
-        runner_stream_write(folder, "%s", identity->credentials.lack);
+        runner_log_of_replica(folder, "%s", identity->credentials.lack);
 }
 
 static void say_job(const struct replica_env *identity,
                     const struct variables *variables, const char *folder)
 {
     if (variables->lacks_job)
-        runner_stream_write(
+        runner_log_of_replica(
             folder,
             "CLUSTER_SPEC and TF_CONFIG are without \"job\": with its "
             "%lld bytes they would be longer than the %d that Linux "
@@ -185,7 +184,7 @@ void prepare_remove(const struct site *site, const struct order_key *key)
     struct arena *arena = arena_new();
     const char *folder = prepare_attempt_folder(arena, site, key);
     credentials_take_back(site, key);
-    home_reclaim(site->state, folder);
+    folder_home_reclaim(site->state, folder);
     disk_remove_marked(folder, lease_file);
     outputs_remove_empty(site, key);
     arena_free(arena);

@@ -5,6 +5,7 @@
 #include "proto/base/text.h"
 #include "proto/job/metrics_file.h"
 #include "runner/attempt/outputs.h"
+#include "runner/base/folder.h"
 
 /* What a shell has that nobody set up; the second is what Docker gives. */
 static const struct pair usual_path = {"PATH", "/usr/local/bin:/usr/bin:/bin"};
@@ -74,11 +75,6 @@ static struct strings join(struct arena *arena, const struct strings *a,
     return (struct strings){.n = n, .items = items};
 }
 
-char *replica_view_own_workdir(struct arena *arena, const char *folder)
-{
-    return arena_printf(arena, "%s/work", folder);
-}
-
 struct replica_view replica_view_of_process(struct arena *arena,
                                             const struct site *site,
                                             const struct order *order,
@@ -94,8 +90,7 @@ struct replica_view replica_view_of_process(struct arena *arena,
         .folder = folder,
         .outputs = here != NULL ? here : order->output_dir,
         .makes = here,
-        .workdir =
-            copies ? replica_view_own_workdir(arena, folder) : own->workdir,
+        .workdir = copies ? folder_workdir(arena, folder) : own->workdir,
         .copied = copies ? own->workdir : NULL,
         .argv = put_trial_dir(arena, order, &argv, folder),
         .base = order->captured,
@@ -117,7 +112,7 @@ static struct strings container_argv(struct arena *arena,
     const struct strings words =
         gcs != NULL ? rewrite_all(arena, &own->argv, gcs) : own->argv;
     const struct strings argv =
-        put_trial_dir(arena, order, &words, HABITAT_TRIAL);
+        put_trial_dir(arena, order, &words, CONTAINER_TRIAL);
     if (own->entry_words > 0)
         return argv;
     return join(arena, &image->entrypoint,
@@ -141,9 +136,9 @@ static const char *container_outputs(struct arena *arena,
 {
     const char *folder = order->output_dir;
     if (folder == NULL || folder[0] == '/')
-        return HABITAT_OUTPUT;
+        return CONTAINER_OUTPUT;
     return outputs_is_rewritten(site, order)
-               ? outputs_rewrite(arena, folder, HABITAT_GCS)
+               ? outputs_rewrite(arena, folder, CONTAINER_GCS)
                : folder;
 }
 
@@ -156,21 +151,21 @@ replica_view_of_container(struct arena *arena, const struct site *site,
     static const char *const found_there[] = {"HOME", "HOSTNAME"};
     const struct replica_order *own = &order->replicas[replica];
     const struct pairs nothing = {0};
-    const char *gcs = outputs_is_rewritten(site, order) ? HABITAT_GCS : NULL;
+    const char *gcs = outputs_is_rewritten(site, order) ? CONTAINER_GCS : NULL;
     return (struct replica_view){
-        .folder = HABITAT_TRIAL,
+        .folder = CONTAINER_TRIAL,
         .outputs = container_outputs(arena, site, order),
         .workdir = container_workdir(arena, own, image),
         .argv = container_argv(arena, order, own, image, gcs),
         .base = image->env,
         .offered = with_path(arena, &nothing, &container_path),
         .inherited = {sizeof found_there / sizeof *found_there, found_there},
-        .kit = HABITAT_KIT,
-        .programs = HABITAT_KIT "/bin",
+        .kit = CONTAINER_KIT,
+        .programs = CONTAINER_KIT "/bin",
         .programs_first = true,
         .offers_package = true,
         .gcs = gcs,
         .report_url = report_url,
-        .credentials = HABITAT_CREDENTIALS,
+        .credentials = CONTAINER_CREDENTIALS,
     };
 }

@@ -16,12 +16,6 @@
 #include "runner/base/site.h"
 #include "runner/docker/image.h"
 
-#define HABITAT_KIT "/hypertune/kit"
-#define HABITAT_TRIAL "/hypertune/trial"
-#define HABITAT_OUTPUT "/hypertune/output"
-#define HABITAT_CREDENTIALS "/hypertune/credentials.json"
-#define HABITAT_GCS "/gcs"
-
 struct replica_view {
     const char *folder;       /* the replica's */
     const char *outputs;      /* the trial's, with model, checkpoints, logs */
@@ -50,9 +44,6 @@ struct replica_view {
 const char *replica_view_put_trial_dir(struct arena *arena,
                                        const struct order *order,
                                        const char *text, const char *folder);
-
-/* Where the replica's copy of its working folder is, in the arena. */
-char *replica_view_own_workdir(struct arena *arena, const char *folder);
 
 /* In the arena. `folder` is the replica's on this machine. */
 struct replica_view replica_view_of_process(struct arena *arena,

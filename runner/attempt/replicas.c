@@ -7,10 +7,9 @@
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
 #include "proto/base/text.h"
-#include "runner/attempt/outcome.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/credentials.h"
-#include "runner/reports/last_line.h"
+#include "runner/reports/log.h"
 
 void replicas_init(struct replicas *crew, const struct engine_place *place)
 {
@@ -28,7 +27,7 @@ void replicas_init(struct replicas *crew, const struct engine_place *place)
         member->folder = prepare_replica_folder(order->arena, place->folder,
                                                 &order->replicas[i]);
         member->home = &place->homes[i];
-        home_note(&place->homes[i], member->folder);
+        folder_home_note(&place->homes[i], member->folder);
     }
 }
 
@@ -45,7 +44,7 @@ static void add_last_line(const struct replicas *crew,
 {
     struct ending *ending = &member->ending;
     struct text line = {0};
-    last_line_text(crew->order, member->folder, crew->credentials, &line);
+    log_last_line(crew->order, member->folder, crew->credentials, &line);
     const size_t len = strlen(ending->reason);
     if (line.len > 0 && len + line.len + 2 < sizeof ending->reason)
         (void)snprintf(ending->reason + len, sizeof ending->reason - len,
@@ -68,7 +67,7 @@ void replicas_end_homeless(struct replicas *crew, size_t replica,
 bool replicas_is_homeless(struct replicas *crew, size_t replica)
 {
     const struct replicas_one *member = &crew->replicas[replica];
-    const char *lost = home_lost(member->home, member->folder);
+    const char *lost = folder_home_lost(member->home, member->folder);
     if (lost != NULL && !member->ended)
         replicas_end_homeless(crew, replica, lost);
     return lost != NULL;
@@ -99,9 +98,74 @@ void replicas_stop(struct replicas *crew, const struct stop_order *order)
 {
     for (size_t i = 0; i < crew->n; i++) {
         const struct replicas_one *member = &crew->replicas[i];
-        if (!member->ended && home_lost(member->home, member->folder) == NULL)
+        if (!member->ended &&
+            folder_home_lost(member->home, member->folder) == NULL)
             folder_write_stop(member->folder, order, NULL);
     }
+}
+
+/* ---- the attempt's end by those of its replicas ---- */
+
+static bool is_failure(const struct ending *ending)
+{
+    return ending->outcome != OUTCOME_SUCCEEDED &&
+           ending->outcome != OUTCOME_STOPPED;
+}
+
+typedef bool eligible(size_t replica, const struct ending *ending);
+
+static bool decides(size_t replica, const struct ending *ending)
+{
+    return replica == 0 || is_failure(ending);
+}
+
+static bool is_lost(size_t replica, const struct ending *ending)
+{
+    (void)replica;
+    return ending->outcome == OUTCOME_LOST;
+}
+
+static bool is_stopped(size_t replica, const struct ending *ending)
+{
+    (void)replica;
+    return ending->outcome == OUTCOME_STOPPED;
+}
+
+static size_t find_earliest(const struct order *order,
+                            const struct ending *const endings[],
+                            eligible *is_eligible)
+{
+    size_t found = order->n_replicas;
+    for (size_t i = 0; i < order->n_replicas; i++) {
+        if (endings[i] != NULL && is_eligible(i, endings[i]) &&
+            (found == order->n_replicas ||
+             endings[i]->ended_ms < endings[found]->ended_ms))
+            found = i;
+    }
+    return found;
+}
+
+size_t replicas_decisive(const struct order *order,
+                         const struct ending *const endings[])
+{
+    const size_t none = order->n_replicas;
+    const size_t found = find_earliest(order, endings, decides);
+    if (found == none)
+        return find_earliest(order, endings, is_stopped);
+    if (endings[found]->outcome != OUTCOME_FAILED)
+        return found;
+    const size_t lost = find_earliest(order, endings, is_lost);
+    return lost != none ? lost : found;
+}
+
+struct ending replicas_outcome(const struct order *order, size_t decisive,
+                               const struct ending *ending)
+{
+    struct ending made = *ending;
+    if (order->n_replicas > 1 && is_failure(ending))
+        (void)snprintf(made.reason, sizeof made.reason, "%s: %.450s",
+                       order->replicas[decisive].name, ending->reason);
+    return made;
 }
 
 static void stop_after(struct replicas *crew, const struct engine_place *place,
@@ -127,11 +191,11 @@ enum engine_state replicas_judge(struct replicas *crew,
         crew->endings[i] = member->ended ? &member->ending : NULL;
         ended += member->ended;
     }
-    const size_t decisive = outcome_find(order, crew->endings);
+    const size_t decisive = replicas_decisive(order, crew->endings);
     if (decisive == crew->n)
         return ENGINE_RUNNING;
     const struct ending verdict =
-        outcome_make(order, decisive, crew->endings[decisive]);
+        replicas_outcome(order, decisive, crew->endings[decisive]);
     if (ended == crew->n) {
         *ending = verdict;
         return ENGINE_ENDED;

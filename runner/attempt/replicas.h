@@ -10,6 +10,8 @@
 #include <stddef.h>
 
 #include "runner/attempt/engine.h"
+#include "runner/base/folder.h"
+#include "runner/base/order.h"
 
 struct replicas_one {
     const char *folder;
@@ -50,5 +52,20 @@ void replicas_stop(struct replicas *crew, const struct stop_order *order);
 enum engine_state replicas_judge(struct replicas *crew,
                                  const struct engine_place *place,
                                  struct ending *ending);
+
+/* The replica whose end decides so far, as an index, or order->n_replicas when
+ * none does yet. endings[i] of a replica that still runs is NULL.
+ *
+ * The earliest end of the master or of a failed replica is decisive. Where a
+ * failure is, a lost replica is its cause: the others fail for the lack of it,
+ * maybe before anybody notices the loss. A replica that was stopped while
+ * nothing else has ended tells that the whole attempt is being stopped. */
+size_t replicas_decisive(const struct order *order,
+                         const struct ending *const endings[]);
+
+/* The attempt's end as that replica's; the reason of a failure names the
+ * replica when there are several. */
+struct ending replicas_outcome(const struct order *order, size_t decisive,
+                               const struct ending *ending);
 
 #endif

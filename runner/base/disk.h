@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "proto/base/arena.h"
@@ -66,5 +67,10 @@ enum ht_status disk_make_folder(const char *path, struct ht_error *err);
 void disk_remove_tree(const char *path);
 /* The same, but the file by which others know what the folder is goes last. */
 void disk_remove_marked(const char *path, const char *mark);
+
+/* Bytes of disk of the files below, links not followed. Counting ends early,
+ * with what was found, when it is more than `enough`; a tree of very many files
+ * or levels counts as that, too. */
+int64_t disk_usage(const char *path, int64_t enough);
 
 #endif

@@ -1,8 +1,12 @@
 #include "runner/base/folder.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "proto/base/quote.h"
 #include "proto/base/text.h"
@@ -29,6 +33,19 @@ void folder_describe_workdir(int code, const char *workdir,
                    code == ENOENT    ? "does not exist"
                    : code == ENOTDIR ? "is not a folder"
                                      : "cannot be entered");
+}
+
+char *folder_log_name(char name[FOLDER_LOG_NAME_BYTES], const char *stream,
+                      int64_t offset)
+{
+    (void)snprintf(name, FOLDER_LOG_NAME_BYTES, "%s.%012lld.log", stream,
+                   (long long)offset);
+    return name;
+}
+
+char *folder_workdir(struct arena *arena, const char *folder)
+{
+    return arena_printf(arena, "%s/work", folder);
 }
 
 typedef enum ht_status writer(const char *folder, const char *name,
@@ -297,4 +314,67 @@ enum ht_status folder_read_stop(const char *folder, struct stop_order *order,
     }
     arena_free(arena);
     return status;
+}
+
+/* ---- whether it is still the replica's own ---- */
+
+const char folder_home_removed[] =
+    "the trial removed its own folder, "
+    "HYPERTUNE_TRIAL_DIR, which the runner removes "
+    "later";
+static const char locked[] = "the trial locked its own folder, "
+                             "HYPERTUNE_TRIAL_DIR, which the runner removes "
+                             "later";
+
+void folder_home_note(struct home *home, const char *folder)
+{
+    struct stat status;
+    *home = (struct home){0};
+    if (lstat(folder, &status) == 0)
+        *home = (struct home){.device = (uint64_t)status.st_dev,
+                              .inode = (uint64_t)status.st_ino};
+}
+
+const char *folder_home_lost(const struct home *home, const char *folder)
+{
+    struct stat status;
+    if (home->inode == 0)
+        return NULL;
+    if (lstat(folder, &status) != 0) {
+        if (errno == ENOENT || errno == ENOTDIR)
+            return folder_home_removed;
+        return errno == EACCES ? locked : NULL;
+    }
+    if (!S_ISDIR(status.st_mode) || (uint64_t)status.st_dev != home->device ||
+        (uint64_t)status.st_ino != home->inode)
+        return folder_home_removed;
+    return access(folder, R_OK | W_OK | X_OK) != 0 && errno == EACCES ? locked
+                                                                      : NULL;
+}
+
+static void reclaim(const char *path)
+{
+    struct stat status;
+    if (lstat(path, &status) != 0)
+        return;
+    if (!S_ISDIR(status.st_mode))
+        (void)unlink(path);
+    else if ((status.st_mode & S_IRWXU) != S_IRWXU)
+        (void)chmod(path, status.st_mode | S_IRWXU);
+}
+
+void folder_home_reclaim(const char *state, const char *folder)
+{
+    char part[PATH_MAX];
+    const size_t len = strlen(folder);
+    size_t i = strlen(state) + 1;
+    if (len >= sizeof part || i > len)
+        return;
+    for (; i <= len; i++) {
+        if (folder[i] != '/' && folder[i] != '\0')
+            continue;
+        memcpy(part, folder, i);
+        part[i] = '\0';
+        reclaim(part);
+    }
 }

@@ -69,6 +69,14 @@ void folder_describe_workdir(int code, const char *workdir,
  * attempt's folder keeps everybody else out. */
 enum { FOLDER_FILE_MODE = 0644 };
 
+/* The file of a stream that begins with that byte: "stdout.000001048576.log".
+ */
+enum { FOLDER_LOG_NAME_BYTES = 40 };
+char *folder_log_name(char name[FOLDER_LOG_NAME_BYTES], const char *stream,
+                      int64_t offset);
+/* Where the replica's own copy of its working folder is, in the arena. */
+char *folder_workdir(struct arena *arena, const char *folder);
+
 /* A power cut may take shim.json and stop along with the processes they are
  * about; then the boot id in launch.json prevents a second start.
  *
@@ -96,5 +104,30 @@ enum ht_status folder_write_stop(const char *folder,
                                  struct ht_error *err);
 enum ht_status folder_read_stop(const char *folder, struct stop_order *order,
                                 struct ht_error *err);
+
+/* ---- whether the folder is still the replica's own ----
+ *
+ * A trainer runs as we do, so it may remove, move, replace or lock the folder
+ * that it was given; what then lies there, or where a link leads, is not the
+ * trial's. */
+
+struct home {
+    uint64_t device, inode; /* inode 0: not known */
+};
+
+/* Notes which folder it is, before anything can run in it. */
+void folder_home_note(struct home *home, const char *folder);
+
+/* NULL while the folder is the one that was noted, or none was; else what the
+ * trial did with it, in words that are the same for all trials. One that was
+ * replaced was removed a moment before. */
+const char *folder_home_lost(const struct home *home, const char *folder);
+
+/* The words for a folder that is gone, or all that lay in it. */
+extern const char folder_home_removed[];
+
+/* Makes the folders below `state` on the way to `folder` ours again, which a
+ * trial may have locked or replaced: what is no folder is removed. */
+void folder_home_reclaim(const char *state, const char *folder);
 
 #endif

@@ -15,7 +15,7 @@
 
 struct seat {            /* of one replica */
     const char *address; /* HOST:PORT as the others reach it */
-    int claim;           /* on the port, see ports.h; -1: none */
+    int claim;           /* on the port, see placement_claim_port(); -1: none */
     struct strings gpus; /* exclusively its own */
 };
 
@@ -53,5 +53,23 @@ enum ht_status placement_read(const char *attempt_folder,
                               const struct order *order,
                               struct placement *placement,
                               struct ht_error *err);
+
+/* ---- TCP ports of 127.0.0.1, no port twice on a machine ----
+ *
+ * A claim is an abstract Unix socket named after the port: the kernel grants
+ * each name once per network namespace, which is where loopback ports live,
+ * and gives it back when its holder dies. Claims keep runners of this program
+ * apart, not strangers: a port is only tried, then left for the replica to
+ * bind, so in between another program may take it. Ports below the range from
+ * which the kernel serves everybody make that unlikely. */
+
+/* Finds a port that nobody uses or claims and claims it; the claim lasts until
+ * the caller closes *claim.
+ * HT_IO  there is none */
+enum ht_status placement_find_port(int *port, int *claim, struct ht_error *err);
+
+/* Claims a port that was found in an earlier life; -1 when somebody else has
+ * it. The caller closes the descriptor. */
+int placement_claim_port(int port);
 
 #endif

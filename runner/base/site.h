@@ -4,10 +4,16 @@
 #define HT_RUNNER_BASE_SITE_H
 
 #include <stdbool.h>
-
 #include <stdint.h>
 
 #include "proto/job/job.h"
+
+/* What a container has mounted, see replica_view.h. */
+#define CONTAINER_KIT "/hypertune/kit"
+#define CONTAINER_TRIAL "/hypertune/trial"
+#define CONTAINER_OUTPUT "/hypertune/output"
+#define CONTAINER_CREDENTIALS "/hypertune/credentials.json"
+#define CONTAINER_GCS "/gcs"
 
 struct site {
     const char *state;      /* absolute folder of all attempts */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,6 +67,81 @@ static ssize_t read_at(int fd, char *buffer, size_t size, int64_t offset)
     }
     return (ssize_t)have;
 }
+
+/* ---- whether the file was emptied ---- */
+
+/* The page may be behind the end of the file by now, where touching it is a
+ * signal; the kernel answers the same question by an error. */
+static bool copy_sign(int pipe_end, const void *page)
+{
+    ssize_t n;
+    do {
+        n = write(pipe_end, page, TAIL_MARK_BYTES);
+    } while (n < 0 && errno == EINTR);
+    return n == TAIL_MARK_BYTES;
+}
+
+static bool read_page(const void *page, unsigned char into[TAIL_MARK_BYTES])
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+        return false;
+    const bool read_it =
+        copy_sign(ends[1], page) &&
+        read(ends[0], into, TAIL_MARK_BYTES) == TAIL_MARK_BYTES;
+    close(ends[0]);
+    close(ends[1]);
+    return read_it;
+}
+
+/* The other way round, for the same reason. */
+static bool write_page(void *page, const unsigned char sign[TAIL_MARK_BYTES])
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+        return false;
+    const bool written =
+        copy_sign(ends[1], sign) &&
+        read(ends[0], page, TAIL_MARK_BYTES) == TAIL_MARK_BYTES;
+    close(ends[0]);
+    close(ends[1]);
+    return written;
+}
+
+static void clear_mark(struct tail_mark *mark)
+{
+    if (mark->page != NULL)
+        munmap(mark->page, TAIL_MARK_BYTES);
+    mark->page = NULL;
+}
+
+/* It stays unset when the file is empty or cannot be mapped. */
+static void set_mark(struct tail_mark *mark, int fd)
+{
+    struct stat status;
+    clear_mark(mark);
+    if (fstat(fd, &status) != 0 || status.st_size == 0 ||
+        getrandom(mark->sign, sizeof mark->sign, 0) !=
+            (ssize_t)sizeof mark->sign)
+        return;
+    void *page =
+        mmap(NULL, TAIL_MARK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    if (page == MAP_FAILED)
+        return;
+    mark->page = page;
+    if (!write_page(page, mark->sign))
+        clear_mark(mark);
+}
+
+/* It was set, and the file has been cut to nothing since. */
+static bool is_emptied(const struct tail_mark *mark)
+{
+    unsigned char there[TAIL_MARK_BYTES];
+    return mark->page != NULL && (!read_page(mark->page, there) ||
+                                  memcmp(there, mark->sign, sizeof there) != 0);
+}
+
+/* ---- reading ---- */
 
 /* Whether the file still has, before `offset`, the line that was taken. */
 static bool goes_on(const struct tail *tail, int fd, int64_t size, char *buffer)
@@ -200,16 +277,16 @@ static bool read_open(struct reader *reader, size_t budget)
     if (fstat(reader->fd, &status) != 0)
         return false;
     const struct tail_look look = look_at(&status);
-    const bool emptied = file_mark_is_gone(&tail->mark);
+    const bool emptied = is_emptied(&tail->mark);
     if (!reader->final && !emptied && is_same(&look, &tail->look))
         return false;
     if (emptied) {
-        file_mark_clear(&tail->mark);
+        clear_mark(&tail->mark);
         start_over(tail);
         tail->rewritten(reader->context);
     }
-    if (tail->rewritten != NULL && !file_mark_is_set(&tail->mark))
-        file_mark_set(&tail->mark, reader->fd);
+    if (tail->rewritten != NULL && tail->mark.page == NULL)
+        set_mark(&tail->mark, reader->fd);
     reader->buffer = ht_xcalloc(TAIL_LINE_BYTES, 1);
     if (!goes_on(tail, reader->fd, status.st_size, reader->buffer))
         start_over(tail);
@@ -234,7 +311,7 @@ static bool read_kept(struct reader *reader, size_t budget, int fd)
         }
         *reader = rest;
         tail->rewritten(reader->context);
-        file_mark_clear(&tail->mark);
+        clear_mark(&tail->mark);
         close(tail->kept);
         tail->kept = fd;
         tail->look = (struct tail_look){.inode = 0};
@@ -274,12 +351,12 @@ void tail_keep(struct tail *tail, tail_rewritten *rewritten)
     if (tail->kept < 0)
         return;
     tail->look = look_at(&status);
-    file_mark_set(&tail->mark, tail->kept);
+    set_mark(&tail->mark, tail->kept);
 }
 
 void tail_fini(struct tail *tail)
 {
-    file_mark_clear(&tail->mark);
+    clear_mark(&tail->mark);
     if (tail->kept >= 0)
         close(tail->kept);
     tail->kept = -1;

@@ -15,8 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runner/base/file_mark.h"
-
 enum {
     TAIL_LINE_BYTES = 64 * 1024,        /* longer lines are passed over */
     TAIL_FILE_BYTES = 256 * 1024 * 1024 /* what is behind is not read */
@@ -25,6 +23,17 @@ enum {
 struct tail_look { /* by which a file that nobody touched is known */
     uint64_t device, inode;
     int64_t size, seconds, nanoseconds;
+};
+
+/* A sign by which is known for certain whether a file was emptied meanwhile,
+ * however fast it was filled again and with whatever: a private page of the
+ * file is written to. The kernel takes such a page away when the file is cut
+ * off before it, and at no other event: not when the file is read, written or
+ * appended to, nor when memory is short. */
+enum { TAIL_MARK_BYTES = 16 };
+struct tail_mark {
+    void *page; /* NULL: it is not set */
+    unsigned char sign[TAIL_MARK_BYTES];
 };
 
 /* Nothing is left of what the file had before: it was emptied, or another one
@@ -47,7 +56,7 @@ struct tail {
     /* Of one that keeps its file. */
     tail_rewritten *rewritten; /* NULL: it does not keep it */
     int kept;                  /* descriptor while there is one, else -1 */
-    struct file_mark mark;
+    struct tail_mark mark;
     bool missing; /* no file had the name at the last reading */
 };
 

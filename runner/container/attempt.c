@@ -13,8 +13,8 @@
 #include "proto/base/limits.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/disk.h"
-#include "runner/container/internal.h"
-#include "runner/reports/runner_stream.h"
+#include "runner/base/log.h"
+#include "runner/container/attempt.h"
 
 enum { KILL_EXTRA_MS = 10000 }; /* for the shim, after the trainer's grace */
 
@@ -96,7 +96,7 @@ void container_attempt_say(struct container_attempt *attempt, size_t replica,
     va_end(args);
     if (!container_attempt_begin_writing(attempt))
         return;
-    runner_stream_write(attempt->folders[replica], "%s", line);
+    runner_log_of_replica(attempt->folders[replica], "%s", line);
     container_attempt_end_writing(attempt);
 }
 

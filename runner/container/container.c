@@ -167,8 +167,8 @@ static void add_user(cJSON *body, const struct container_plan *plan,
 
 cJSON *container_body(const struct container_plan *plan)
 {
-    static const char *const shim[] = {HABITAT_KIT "/bin/hypertune-shim",
-                                       HABITAT_TRIAL};
+    static const char *const shim[] = {CONTAINER_KIT "/bin/hypertune-shim",
+                                       CONTAINER_TRIAL};
     const struct order *order = plan->order;
     struct arena *arena = arena_new();
     const char *name = container_name(arena, order, plan->replica);

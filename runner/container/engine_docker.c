@@ -1,7 +1,7 @@
 /* Containers of Docker or Podman: what the supervising thread does with them.
  * It reads folders and what the attempts' threads found; it never waits for
  * the engine. */
-#include "runner/container/internal.h"
+#include "runner/container/attempt.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "runner/attempt/replicas.h"
 #include "runner/base/disk.h"
 #include "runner/base/log.h"
-#include "runner/base/ports.h"
+#include "runner/base/placement.h"
 #include "runner/base/rules.h"
 #include "runner/container/container.h"
 
@@ -135,7 +135,7 @@ static enum ht_status docker_engine_open(const struct site *site,
                                  &harbor->janitor, err);
     if (status == HT_OK)
         runner_log(RUNNER_INFO, "engine.open", "version=\"%s\" at=%s",
-                   harbor->facts.version, docker_address_text(harbor->address));
+                   harbor->facts.version, harbor->address->text);
     else
         docker_engine_close();
     return status;

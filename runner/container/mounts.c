@@ -57,7 +57,7 @@ static bool is_plain_path(const char *path)
 /* Neither in one of these nor above one. */
 static bool is_ours(const char *target)
 {
-    static const char *const kept[] = {"/hypertune", HABITAT_GCS, "/proc",
+    static const char *const kept[] = {"/hypertune", CONTAINER_GCS, "/proc",
                                        "/sys", "/dev"};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
         if (is_within(kept[i], target) || is_within(target, kept[i]))
@@ -291,7 +291,8 @@ static enum ht_status add_outputs(struct finding *finding, struct ht_error *err)
     for (size_t i = 0; !in_bucket && i < OUTPUT_FOLDERS; i++)
         add(finding,
             arena_printf(arena, "%s/%s", here, output_folders[i].value),
-            arena_printf(arena, HABITAT_OUTPUT "/%s", output_folders[i].value),
+            arena_printf(arena, CONTAINER_OUTPUT "/%s",
+                         output_folders[i].value),
             false);
     return HT_OK;
 }
@@ -308,14 +309,14 @@ enum ht_status mounts_find(struct arena *arena, const struct site *site,
         .items = arena_alloc(arena, OWN + OUTPUT_FOLDERS + order->volumes.n,
                              sizeof(struct mount)),
     };
-    add(&finding, site->kit, HABITAT_KIT, true);
-    add(&finding, folder, HABITAT_TRIAL, false);
+    add(&finding, site->kit, CONTAINER_KIT, true);
+    add(&finding, folder, CONTAINER_TRIAL, false);
     const char *credentials = credentials_path(arena, site, &order->key);
     if (access(credentials, F_OK) == 0)
-        add(&finding, credentials, HABITAT_CREDENTIALS, true);
+        add(&finding, credentials, CONTAINER_CREDENTIALS, true);
     enum ht_status status = add_outputs(&finding, err);
     if (status == HT_OK && site->gcs_root != NULL)
-        add(&finding, site->gcs_root, HABITAT_GCS, false);
+        add(&finding, site->gcs_root, CONTAINER_GCS, false);
     for (size_t i = 0; status == HT_OK && i < order->volumes.n; i++)
         status = add_volume(&finding, order->volumes.items[i], err);
     if (status != HT_OK)

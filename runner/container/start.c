@@ -7,8 +7,8 @@
 #include "runner/attempt/prepare.h"
 #include "runner/attempt/replica_view.h"
 #include "runner/base/disk.h"
+#include "runner/container/attempt.h"
 #include "runner/container/container.h"
-#include "runner/container/internal.h"
 
 enum {
     FIRST_PAUSE_MS = 250, /* before a step is tried again */

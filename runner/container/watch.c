@@ -5,10 +5,9 @@
 
 #include "proto/base/clock.h"
 #include "runner/base/disk.h"
-#include "runner/base/disk_usage.h"
 #include "runner/base/procfs.h"
+#include "runner/container/attempt.h"
 #include "runner/container/container.h"
-#include "runner/container/internal.h"
 
 enum {
     LOOK_MS = 1000,      /* between looks at the folders */
@@ -196,7 +195,7 @@ static void weigh_replica(struct container_attempt *attempt, size_t replica)
 {
     const int64_t limit = (int64_t)FOLDER_LIMIT_MIB * MIB;
     if (attempt->overfull[replica] || is_settled(attempt, replica) ||
-        disk_usage_of_folder(attempt->folders[replica], limit) <= limit)
+        disk_usage(attempt->folders[replica], limit) <= limit)
         return;
     struct stop_order stop = {.kill = true};
     write_overfull(stop.reason);

@@ -1,4 +1,4 @@
-#include "runner/docker/address.h"
+#include "runner/docker/docker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,9 +201,4 @@ void docker_address_free(struct docker_address *address)
     free(address->cert);
     free(address->key);
     free(address);
-}
-
-const char *docker_address_text(const struct docker_address *address)
-{
-    return address->text;
 }

@@ -16,7 +16,12 @@
 #include "proto/doc/node.h"
 
 /* Where an engine is and how to get in; immutable, shared by all handles. */
-struct docker_address;
+struct docker_address {
+    char *text;            /* as it was given, for messages */
+    char *socket;          /* path of a unix socket, or NULL */
+    char *base;            /* of URLs, "https://HOST:PORT", without a path */
+    char *ca, *cert, *key; /* files of TLS, each NULL when absent */
+};
 
 /* From `host` ("unix:///run/docker.sock", "tcp://HOST:PORT", https://...), else
  * DOCKER_HOST, else the first of the usual sockets of dockerd and Podman that
@@ -29,7 +34,6 @@ enum ht_status docker_address_find(const char *host,
                                    struct docker_address **address,
                                    struct ht_error *err);
 void docker_address_free(struct docker_address *address); /* accepts NULL */
-const char *docker_address_text(const struct docker_address *address);
 
 struct docker;
 struct docker *docker_new(const struct docker_address *address);

@@ -1,8 +1,233 @@
 #include "runner/docker/image.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "runner/docker/image_pull.h"
+#include "proto/base/clock.h"
+#include "runner/docker/pull_progress.h"
+#include "runner/docker/refusal.h"
+#include "runner/docker/registry_auth.h"
+
+enum {
+    TRIES = 3,
+    USUAL_PAUSE_MS = 2000,
+    /* Engines say nothing while they unpack a large layer on a slow disk. */
+    SILENCE_MS = 5 * 60 * 1000
+};
+
+struct pull {
+    struct docker *docker;
+    struct arena *arena;
+    const struct image_wish *wish;
+    const char *path;            /* of the call, with the query */
+    const char *host;            /* of the registry */
+    const char *auth;            /* NULL: none */
+    const char *no_auth_because; /* NULL: none are needed, or they are there */
+    struct pull_progress progress;
+    const char *fault; /* what the stream said, NULL: nothing */
+};
+
+__attribute__((format(printf, 2, 3))) static void tell(const struct pull *pull,
+                                                       const char *format, ...)
+{
+    if (pull->wish->progress == NULL)
+        return;
+    va_list args;
+    va_start(args, format);
+    const char *line = arena_vprintf(pull->arena, format, args);
+    va_end(args);
+    pull->wish->progress(pull->wish->context, line);
+}
+
+/* ---- the name ---- */
+
+/* Splits "HOST:PORT/A/B:TAG@DIGEST" into what is pulled and its tag or digest,
+ * as the query wants them; a digest makes the tag moot. */
+static const char *make_path(struct arena *arena, const char *name)
+{
+    const char *at = strchr(name, '@');
+    const size_t len = at != NULL ? (size_t)(at - name) : strlen(name);
+    const char *whole = arena_strndup(arena, name, len);
+    const char *slash = strrchr(whole, '/');
+    const char *colon = strchr(slash != NULL ? slash : whole, ':');
+    const char *version = at != NULL      ? at + 1
+                          : colon != NULL ? colon + 1
+                                          : "latest";
+    const char *repository =
+        colon != NULL ? arena_strndup(arena, whole, (size_t)(colon - whole))
+                      : whole;
+    return arena_printf(arena, "/images/create?fromImage=%s&tag=%s",
+                        docker_escape(arena, repository),
+                        docker_escape(arena, version));
+}
+
+/* ---- one try ---- */
+
+static bool take_item(void *context, const struct node *item)
+{
+    struct pull *pull = context;
+    const char *fault = node_get_string(item, "error", NULL);
+    if (fault == NULL)
+        fault =
+            node_get_string(node_find(item, "errorDetail"), "message", NULL);
+    if (fault != NULL) {
+        pull->fault = docker_clean_words(pull->arena, fault);
+        return false;
+    }
+    struct text line = {0};
+    if (pull_progress_take(&pull->progress, item, clock_monotonic_ms(), &line))
+        tell(pull, "pulling %s: %s", pull->wish->name, line.data);
+    text_free(&line);
+    return true;
+}
+
+static enum ht_status try_once(struct pull *pull, struct ht_error *err)
+{
+    const struct docker_call call = {.method = "POST",
+                                     .path = pull->path,
+                                     .auth = pull->auth,
+                                     .timeout_ms = SILENCE_MS};
+    pull->fault = NULL;
+    const enum ht_status status =
+        docker_stream(pull->docker, &call, take_item, pull, err);
+    if (status == HT_OK && pull->fault != NULL)
+        return ht_fail(err, HT_INTERNAL, "%s", pull->fault);
+    return status;
+}
+
+/* ---- what a failure means ---- */
+
+enum cure { CURE_REPEAT, CURE_LOGIN, CURE_NAME, CURE_ADMIN };
+
+/* Engines and registries tell these apart by words only; the first that fits
+ * counts. */
+static const struct {
+    const char *words;
+    enum cure cure;
+} cures[] = {
+    {"toomanyrequests", CURE_REPEAT},
+    {"too many requests", CURE_REPEAT},
+    {"no such host", CURE_REPEAT},      /* name servers fail for a while */
+    {"permission denied", CURE_REPEAT}, /* of the machine, not the registry */
+    {"denied", CURE_LOGIN},
+    {"unauthorized", CURE_LOGIN},
+    {"authentication required", CURE_LOGIN},
+    {"no basic auth credentials", CURE_LOGIN},
+    {"manifest unknown", CURE_NAME},
+    {"name unknown", CURE_NAME},
+    {"not found", CURE_NAME},
+    {"no such image", CURE_NAME},
+    {"no matching manifest", CURE_NAME},
+    {"invalid reference", CURE_NAME},
+    {"x509:", CURE_ADMIN},
+    {"does not look like a TLS handshake", CURE_ADMIN},
+    {"server gave HTTP response to HTTPS client", CURE_ADMIN},
+};
+
+static enum cure find_cure(const struct pull *pull,
+                           const struct ht_error *failure)
+{
+    for (size_t i = 0; i < sizeof cures / sizeof *cures; i++) {
+        if (strcasestr(failure->text, cures[i].words) != NULL)
+            return cures[i].cure;
+    }
+    /* Podman's word for images that were built here; no registry has them. */
+    if (strcmp(pull->host, "localhost") == 0)
+        return CURE_NAME;
+    return failure->status == HT_NOT_FOUND || failure->status == HT_INVALID
+               ? CURE_NAME
+               : CURE_REPEAT;
+}
+
+static enum ht_status explain(const struct pull *pull, enum cure cure,
+                              const struct ht_error *failure,
+                              struct ht_error *err)
+{
+    const char *name = pull->wish->name;
+    switch (cure) {
+    case CURE_LOGIN:
+        if (pull->no_auth_because != NULL)
+            return ht_fail(err, HT_PRECONDITION, "image %s: no access (%s): %s",
+                           name, pull->no_auth_because, failure->text);
+        return ht_fail(err, HT_PRECONDITION,
+                       "image %s: there is none, or no access to it; try "
+                       "\"docker login %s\" as the runner's user: %s",
+                       name, pull->host, failure->text);
+    case CURE_NAME:
+        return ht_fail(err, HT_PRECONDITION,
+                       "image %s: there is none of that name and tag: %s", name,
+                       failure->text);
+    case CURE_ADMIN:
+        return ht_fail(err, HT_PRECONDITION,
+                       "image %s: the engine does not trust registry %s, which "
+                       "its own settings can change: %s",
+                       name, pull->host, failure->text);
+    case CURE_REPEAT:
+        break;
+    }
+    return ht_fail(err, HT_UNAVAILABLE, "image %s: cannot be pulled: %s", name,
+                   failure->text);
+}
+
+static enum ht_status try_all(struct pull *pull, struct ht_error *err)
+{
+    int pause =
+        pull->wish->pause_ms > 0 ? pull->wish->pause_ms : USUAL_PAUSE_MS;
+    for (int i = 1;; i++, pause *= 3) {
+        struct ht_error failure;
+        if (try_once(pull, &failure) == HT_OK)
+            return HT_OK;
+        const enum cure cure = find_cure(pull, &failure);
+        if (cure != CURE_REPEAT || i == TRIES ||
+            docker_is_cancelled(pull->docker))
+            return explain(pull, cure, &failure, err);
+        char span[CLOCK_DURATION_BYTES];
+        tell(pull, "pulling %s: %s; again in %s", pull->wish->name,
+             failure.text, clock_duration(span, pause));
+        if (!docker_pause(pull->docker, pause))
+            return explain(pull, cure, &failure, err);
+    }
+}
+
+/* A public image needs none, so that nothing but a hint comes of a failure. */
+static void find_auth(struct pull *pull)
+{
+    struct ht_error failure;
+    char *(*lookup)(const char *name) =
+        pull->wish->lookup != NULL ? pull->wish->lookup : getenv;
+    if (registry_auth_find(pull->arena, pull->wish->name, lookup, &pull->auth,
+                           &failure) == HT_OK)
+        return;
+    pull->no_auth_because = arena_strdup(pull->arena, failure.text);
+    tell(pull, "pulling %s without credentials: %s", pull->wish->name,
+         failure.text);
+}
+
+/* Pulls wish->name, three times at most where a repeat may help, and reports
+ * the progress. A name without tag means :latest. Statuses of image_get(). */
+static enum ht_status pull_image(struct docker *docker,
+                                 const struct image_wish *wish,
+                                 struct ht_error *err)
+{
+    /* Credentials are not to outlive the pull. */
+    struct arena *own = arena_new();
+    struct pull *pull = arena_alloc(own, 1, sizeof *pull);
+    *pull = (struct pull){.docker = docker,
+                          .arena = own,
+                          .wish = wish,
+                          .path = make_path(own, wish->name),
+                          .host = registry_auth_host(own, wish->name)};
+    find_auth(pull);
+    const int64_t begin = clock_monotonic_ms();
+    tell(pull, "pulling %s", wish->name);
+    const enum ht_status status = try_all(pull, err);
+    char span[CLOCK_DURATION_BYTES];
+    if (status == HT_OK)
+        tell(pull, "pulled %s in %s", wish->name,
+             clock_duration(span, clock_monotonic_ms() - begin));
+    arena_free(own);
+    return status;
+}
 
 /* ---- what the engine says of it ---- */
 
@@ -126,7 +351,7 @@ static enum ht_status pull_and_inspect(struct docker *docker,
                                        struct image *image,
                                        struct ht_error *err)
 {
-    enum ht_status status = image_pull(docker, wish, err);
+    enum ht_status status = pull_image(docker, wish, err);
     if (status != HT_OK)
         return status;
     status = inspect(docker, arena, wish->name, image, err);

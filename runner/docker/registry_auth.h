@@ -8,6 +8,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
+#include "proto/doc/node.h"
 
 /* The value of X-Registry-Auth (base64url of JSON) for an image's registry, in
  * the arena; *auth is NULL when the file knows none. Reads "auths" (auth,
@@ -23,13 +24,19 @@ enum ht_status registry_auth_find(struct arena *arena, const char *image,
  * "docker.io" when the name has none. */
 const char *registry_auth_host(struct arena *arena, const char *image);
 
-/* Base64 of RFC 4648 with - and _ (section 5), padded; in the arena. */
-const char *registry_auth_encode(struct arena *arena, const char *bytes,
-                                 size_t len);
+/* ---- a program that keeps a person's passwords ----
+ *
+ * docker-credential-NAME, asked by the protocol of docker-credential-helpers:
+ * the server on stdin, JSON on stdout. */
 
-/* Reads base64 with + and / (section 4), with or without padding. NULL when it
- * is none; else the bytes with a NUL behind them, in the arena. */
-const char *registry_auth_decode(struct arena *arena, const char *text,
-                                 size_t *len);
+/* Asks for the credentials of `server`; *found is {"Username", "Secret"} in the
+ * arena, NULL when the helper has none. What it started is killed after
+ * `limit_ms`.
+ * HT_INVALID  the name is no name of a program
+ * HT_IO       the helper is not installed, failed, or was too slow */
+enum ht_status registry_auth_ask_helper(struct arena *arena, const char *name,
+                                        const char *server, int limit_ms,
+                                        const struct node **found,
+                                        struct ht_error *err);
 
 #endif

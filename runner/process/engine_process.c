@@ -17,7 +17,7 @@
 #include "runner/attempt/replica_view.h"
 #include "runner/attempt/replicas.h"
 #include "runner/base/disk.h"
-#include "runner/base/ports.h"
+#include "runner/base/placement.h"
 #include "runner/base/procfs.h"
 #include "runner/shim/shim.h"
 
@@ -182,7 +182,7 @@ static void end_emptied(struct engine_place *place)
     for (size_t i = 0; i < processes->crew.n; i++) {
         if (disk_has(processes->crew.replicas[i].folder, "launch.json"))
             continue;
-        replicas_end_homeless(&processes->crew, i, home_removed);
+        replicas_end_homeless(&processes->crew, i, folder_home_removed);
         kill_replica(processes, i, NULL);
     }
 }
@@ -337,7 +337,7 @@ static enum ht_status process_address(const struct site *site,
     (void)site;
     (void)replica;
     int port;
-    const enum ht_status status = ports_find(&port, claim, err);
+    const enum ht_status status = placement_find_port(&port, claim, err);
     if (status == HT_OK)
         *address = arena_printf(order->arena, "127.0.0.1:%d", port);
     return status;

@@ -6,7 +6,7 @@
 #include "proto/doc/json.h"
 #include "proto/doc/similar_name.h"
 #include "runner/base/message.h"
-#include "runner/reports/log_source.h"
+#include "runner/reports/log.h"
 
 enum {
     LOOKED_AT = 4 * 1024 * 1024, /* bytes of a stream */

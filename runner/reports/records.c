@@ -12,7 +12,7 @@
 #include "runner/base/log.h"
 #include "runner/base/message.h"
 #include "runner/base/tail.h"
-#include "runner/reports/log_source.h"
+#include "runner/reports/log.h"
 #include "runner/reports/metrics_seen.h"
 #include "runner/reports/results_file.h"
 

@@ -1,13 +1,125 @@
 #include "runner/reports/results_file.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/job/metrics_file.h"
-#include "runner/attempt/replica_view.h"
+#include "runner/base/disk.h"
+#include "runner/base/folder.h"
 #include "runner/base/safe_path.h"
+#include "runner/base/site.h"
+
+/* ---- what was there before, as a copy ---- */
+
+/* In the attempt's folder. */
+static const char copy_file[] = "metrics.before";
+static const char mark_gone[] = "metrics.rewritten";
+
+/* From now on readers cannot be told apart. */
+static void stop_watch(struct leftover *leftover)
+{
+    if (leftover->watch >= 0)
+        close(leftover->watch);
+    leftover->watch = -1;
+}
+
+/* Without a watch nobody knows whether it was read: it counts as if. */
+static void watch(struct leftover *leftover, int fd)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    leftover->watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (leftover->watch >= 0 &&
+        inotify_add_watch(leftover->watch, name,
+                          IN_ACCESS | IN_CLOSE_NOWRITE | IN_MODIFY) < 0)
+        stop_watch(leftover);
+}
+
+/* Takes the copy of the open file (-1: there is none) and watches it. */
+static enum ht_status take_leftover(struct leftover *leftover,
+                                    const char *folder, int fd,
+                                    struct ht_error *err)
+{
+    struct stat status = {.st_size = 0};
+    *leftover = (struct leftover){.folder = folder, .watch = -1};
+    if (fd >= 0 && fstat(fd, &status) != 0)
+        return ht_fail_errno(err, errno, "cannot look at the metrics file");
+    if (status.st_size > RESULTS_FILE_LEFTOVER)
+        return ht_fail(err, HT_PRECONDITION,
+                       "the metrics file has %lld bytes of earlier runs, at "
+                       "most %d are told apart from new ones: move it away",
+                       (long long)status.st_size, RESULTS_FILE_LEFTOVER);
+    struct arena *arena = arena_new();
+    struct disk_bytes bytes = {.data = "", .len = 0};
+    enum ht_status result = HT_OK;
+    if (status.st_size > 0)
+        result = disk_read_open(arena, fd, RESULTS_FILE_LEFTOVER, &bytes, err);
+    if (result == HT_OK)
+        result =
+            disk_write(folder, copy_file, bytes.data, bytes.len, 0600, err);
+    if (result == HT_OK && bytes.len > 0)
+        watch(leftover, fd);
+    arena_free(arena);
+    return result;
+}
+
+/* Continues with the copy that an earlier runner made. */
+static void resume_leftover(struct leftover *leftover, const char *folder)
+{
+    *leftover = (struct leftover){
+        .folder = folder, .watch = -1, .gone = disk_has(folder, mark_gone)};
+}
+
+/* The copy, in the arena; empty when there was nothing. */
+static enum ht_status read_leftover(const struct leftover *leftover,
+                                    struct arena *arena,
+                                    struct disk_bytes *bytes,
+                                    struct ht_error *err)
+{
+    *bytes = (struct disk_bytes){.data = "", .len = 0};
+    const enum ht_status status = disk_read(arena, leftover->folder, copy_file,
+                                            RESULTS_FILE_LEFTOVER, bytes, err);
+    return status == HT_NOT_FOUND ? HT_OK : status;
+}
+
+/* Emptying counts as writing; a reader that came after it read new lines. */
+static bool was_read(const struct leftover *leftover)
+{
+    _Alignas(struct inotify_event) char events[4096];
+    ssize_t n;
+    while ((n = read(leftover->watch, events, sizeof events)) > 0) {
+        for (ssize_t at = 0; at < n;) {
+            const struct inotify_event *event =
+                (const struct inotify_event *)(const void *)(events + at);
+            if ((event->mask & IN_MODIFY) != 0)
+                return false;
+            if ((event->mask &
+                 (IN_ACCESS | IN_CLOSE_NOWRITE | IN_Q_OVERFLOW)) != 0)
+                return true;
+            at += (ssize_t)sizeof *event + event->len;
+        }
+    }
+    return false;
+}
+
+/* The file was emptied or replaced. When nothing had read it before, what the
+ * new one holds is all new; a program that read it may have written the old
+ * lines again. */
+static void note_leftover(struct leftover *leftover)
+{
+    if (leftover->watch >= 0 && !was_read(leftover)) {
+        leftover->gone = true;
+        (void)disk_mark(leftover->folder, mark_gone, NULL);
+    }
+    stop_watch(leftover);
+}
 
 /* ---- where it is ---- */
 
@@ -28,13 +140,13 @@ static void find(struct results_file *file, const struct replica_order *own,
         find_own(file, folder, rest);
     else if (own->image != NULL)
         find_own(file, folder,
-                 name[0] == '/' ? safe_path_rest(HABITAT_TRIAL, name) : name);
+                 name[0] == '/' ? safe_path_rest(CONTAINER_TRIAL, name) : name);
     else if (name[0] == '/')
         tail_init(&file->tail, name);
     else if (own->workdir == NULL)
         find_own(file, folder, name);
     else if (file->order->own_workdir)
-        find_own(file, replica_view_own_workdir(file->arena, folder), name);
+        find_own(file, folder_workdir(file->arena, folder), name);
     else
         tail_init(&file->tail,
                   arena_printf(file->arena, "%s/%s", own->workdir, name));
@@ -73,7 +185,7 @@ void results_file_init(struct results_file *file, const struct order *order,
 void results_file_fini(struct results_file *file)
 {
     tail_fini(&file->tail);
-    leftover_fini(&file->leftover);
+    stop_watch(&file->leftover);
     hash_map_clear(&file->before);
     hash_map_clear(&file->now);
     hash_map_clear(&file->seen);
@@ -177,7 +289,7 @@ static enum ht_status load_before(struct results_file *file,
     struct arena *arena = arena_new();
     struct disk_bytes bytes;
     const enum ht_status status =
-        leftover_read(&file->leftover, arena, &bytes, err);
+        read_leftover(&file->leftover, arena, &bytes, err);
     if (status == HT_OK)
         count_before(file, &bytes);
     file->begun = status == HT_OK;
@@ -188,7 +300,7 @@ static enum ht_status load_before(struct results_file *file,
 static void note_rewritten(void *context)
 {
     struct results_file *file = context;
-    leftover_rewritten(&file->leftover);
+    note_leftover(&file->leftover);
 }
 
 enum ht_status results_file_begin(struct results_file *file,
@@ -199,7 +311,7 @@ enum ht_status results_file_begin(struct results_file *file,
         return HT_OK;
     tail_keep(&file->tail, note_rewritten);
     const enum ht_status status =
-        leftover_take(&file->leftover, attempt_folder, file->tail.kept, err);
+        take_leftover(&file->leftover, attempt_folder, file->tail.kept, err);
     return status == HT_OK ? load_before(file, err) : status;
 }
 
@@ -209,7 +321,7 @@ enum ht_status results_file_resume(struct results_file *file,
 {
     if (file->tail.path == NULL)
         return HT_OK;
-    leftover_resume(&file->leftover, attempt_folder);
+    resume_leftover(&file->leftover, attempt_folder);
     tail_keep(&file->tail, note_rewritten);
     file->tail.look = (struct tail_look){.inode = 0}; /* it may have news */
     return load_before(file, err);
@@ -294,7 +406,7 @@ static void take_line(void *context, const char *text, size_t len,
 {
     struct results_file *file = context;
     struct line line = {.text = text, .len = len, .first = offset == 0};
-    leftover_blur(&file->leftover);
+    stop_watch(&file->leftover);
     if (offset == 0)
         begin_pass(file);
     if (is_continued(file, &line, offset)) {

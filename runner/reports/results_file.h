@@ -16,9 +16,18 @@
 #include "runner/base/hash_map.h"
 #include "runner/base/order.h"
 #include "runner/base/tail.h"
-#include "runner/reports/leftover.h"
 #include "runner/reports/metrics_line.h"
 #include "runner/reports/metrics_seen.h"
+
+/* What the file held before the attempt began, and whether anything has read it
+ * since. A copy lies in the attempt's folder, so that a restarted runner knows
+ * the same. */
+enum { RESULTS_FILE_LEFTOVER = 64 * 1024 * 1024 }; /* bytes, at most */
+struct leftover {
+    const char *folder; /* the attempt's; borrowed */
+    int watch;          /* inotify on the old file, -1: none */
+    bool gone;          /* nothing of it can be in the file any more */
+};
 
 /* Gets each new record, once. */
 typedef void results_file_take(void *context, const struct report *report);
@@ -58,7 +67,8 @@ void results_file_init(struct results_file *file, const struct order *order,
 void results_file_fini(struct results_file *file);
 
 /* Before anything of the attempt starts: what is in the file now is not its.
- * HT_PRECONDITION, HT_IO  as leftover_take() */
+ * HT_PRECONDITION  it is longer than RESULTS_FILE_LEFTOVER
+ * HT_IO            it cannot be read or copied */
 enum ht_status results_file_begin(struct results_file *file,
                                   const char *attempt_folder,
                                   struct ht_error *err);

@@ -9,20 +9,12 @@
 #include "proto/base/limits.h"
 #include "runner/base/folder.h"
 
-char *shim_log_name(char name[SHIM_LOG_NAME_BYTES], const char *stream,
-                    int64_t offset)
-{
-    (void)snprintf(name, SHIM_LOG_NAME_BYTES, "%s.%012lld.log", stream,
-                   (long long)offset);
-    return name;
-}
-
 /* A segment is new: what the trainer may have left under its name is removed,
  * never written to. */
 static int open_segment(const struct shim_log *log, int64_t offset)
 {
-    char name[SHIM_LOG_NAME_BYTES];
-    shim_log_name(name, log->stream, offset);
+    char name[FOLDER_LOG_NAME_BYTES];
+    folder_log_name(name, log->stream, offset);
     unlinkat(log->folder, name, 0);
     const int fd =
         openat(log->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
@@ -62,9 +54,9 @@ static void turn_segment(struct shim_log *log)
     log->segment += HT_LOG_SEGMENT;
     log->fd = open_segment(log, log->segment);
     const int64_t stale = log->segment - (int64_t)KEPT_TAIL * HT_LOG_SEGMENT;
-    char name[SHIM_LOG_NAME_BYTES];
+    char name[FOLDER_LOG_NAME_BYTES];
     if (stale >= head)
-        unlinkat(log->folder, shim_log_name(name, log->stream, stale), 0);
+        unlinkat(log->folder, folder_log_name(name, log->stream, stale), 0);
 }
 
 static void write_at(int fd, const char *bytes, size_t len, int64_t at)

@@ -20,11 +20,6 @@ struct shim_log {
     int64_t segment;    /* offset of the newest segment's first byte */
 };
 
-enum { SHIM_LOG_NAME_BYTES = 40 };
-/* "stdout.000001048576.log". */
-char *shim_log_name(char name[SHIM_LOG_NAME_BYTES], const char *stream,
-                    int64_t offset);
-
 /* Starts an empty stream with its first segment.
  * HT_IO  the segment cannot be created */
 enum ht_status shim_log_open(struct shim_log *log, int folder,

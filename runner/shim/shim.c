@@ -19,7 +19,6 @@
 #include "proto/base/clock.h"
 #include "runner/base/disk.h"
 #include "runner/base/folder.h"
-#include "runner/base/home.h"
 #include "runner/base/procfs.h"
 #include "runner/base/workdir.h"
 #include "runner/shim/log.h"
@@ -89,7 +88,7 @@ static int take_folder(struct shim *shim, bool *finished)
         return SHIM_FAILED;
     if (flock(shim->folder_fd, LOCK_EX | LOCK_NB) != 0)
         return SHIM_TAKEN;
-    home_note(&shim->home, shim->folder);
+    folder_home_note(&shim->home, shim->folder);
     *finished = disk_has(shim->folder, "exit.json");
     if (!*finished && disk_has(shim->folder, "shim.json"))
         return SHIM_TAKEN;
@@ -388,7 +387,7 @@ static int finish(struct shim *shim)
     if (shim->ending.ended_ms == 0) /* nothing ran */
         shim->ending.ended_ms = clock_wall_ms();
     for (int i = 0; i < FULL_DISK_TRIES; i++) {
-        if (home_lost(&shim->home, shim->folder) != NULL)
+        if (folder_home_lost(&shim->home, shim->folder) != NULL)
             return SHIM_FAILED; /* the runner sees it by itself */
         if (folder_write_exit(shim->folder, &shim->ending, NULL) == HT_OK)
             return SHIM_DONE;

@@ -1,15 +1,174 @@
 #include "runner/talk/messages.h"
 
+#include <dirent.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "proto/base/clock.h"
+#include "proto/doc/json.h"
+#include "runner/attempt/outputs.h"
+#include "runner/base/credentials.h"
 #include "runner/base/folder.h"
-#include "runner/talk/facts.h"
-#include "runner/talk/rules.h"
 
 enum {
     HEARTBEAT_BUSY_MS = 1000, /* when records wait for one */
     HEARTBEAT_LAST_MS = 100,  /* when an ended attempt waits for one */
     MOST_DISCARDED = 100      /* in one heartbeat */
 };
+
+/* ---- what an attempt runs on: `facts` of `started` ---- */
+
+/* The folder whose commit counts: a process runs what lies there, an image what
+ * is in it. NULL: none. */
+static const char *work_folder(const struct attempt *run)
+{
+    const struct replica_order *master = &run->order->replicas[0];
+    return master->image == NULL ? master->workdir : NULL;
+}
+
+static bool are_facts_known(const struct attempt *run,
+                            struct git_commit *provenance, int64_t now_ms)
+{
+    const char *folder = work_folder(run);
+    return folder == NULL || git_commit_ask(provenance, folder, now_ms).known;
+}
+
+static void add_images(cJSON *facts, const struct attempt *run)
+{
+    const struct engine_facts known = run->engine->facts(&run->place);
+    if (!known.known || known.images == NULL)
+        return;
+    cJSON *images = NULL;
+    for (size_t i = 0; i < run->order->n_replicas; i++) {
+        if (known.images[i] == NULL)
+            continue;
+        if (images == NULL)
+            images = json_add_object(facts, "images");
+        json_add_string(images, run->order->replicas[i].name, known.images[i]);
+    }
+}
+
+static void add_gpus(cJSON *facts, const struct attempt *run)
+{
+    cJSON *gpus = NULL;
+    for (size_t i = 0; i < run->placement.n; i++) {
+        const struct strings *own = &run->placement.seats[i].gpus;
+        for (size_t k = 0; k < own->n; k++) {
+            if (gpus == NULL)
+                gpus = json_add_array(facts, "gpus");
+            json_push_string(gpus, own->items[k]);
+        }
+    }
+}
+
+static void add_git(cJSON *facts, const struct attempt *run,
+                    struct git_commit *provenance, int64_t now_ms)
+{
+    const char *folder = work_folder(run);
+    if (folder == NULL)
+        return;
+    const struct git_commit_answer answer =
+        git_commit_ask(provenance, folder, now_ms);
+    if (!answer.known || answer.commit == NULL)
+        return;
+    cJSON *git = json_add_object(facts, "git");
+    json_add_string(git, "commit", answer.commit);
+    json_add_bool(git, "dirty", answer.dirty);
+}
+
+static void write_facts(const struct attempt *run,
+                        struct git_commit *provenance, const char *host,
+                        int64_t now_ms, struct text *out)
+{
+    struct arena *arena = arena_new();
+    cJSON *facts = cJSON_CreateObject();
+    add_images(facts, run);
+    add_gpus(facts, run);
+    add_git(facts, run, provenance, now_ms);
+    const char *output = outputs_here(arena, run->place.site, run->order);
+    if (output != NULL)
+        json_add_string(facts, "output", output);
+    json_add_string(facts, "host", host);
+    json_print(facts, out);
+    arena_free(arena);
+}
+
+/* ---- what this runner can do: `rules` of hello ---- */
+
+enum { MOST_SECRETS = 500 };
+
+static void add_strings(cJSON *object, const char *key,
+                        const struct strings *strings)
+{
+    cJSON *array = json_add_array(object, key);
+    for (size_t i = 0; i < strings->n; i++)
+        json_push_string(array, strings->items[i]);
+}
+
+/* Names alone; what is in them stays here. */
+static void add_secrets(cJSON *object, const char *folder)
+{
+    cJSON *array = json_add_array(object, "secrets");
+    DIR *dir = folder != NULL ? opendir(folder) : NULL;
+    struct dirent *entry;
+    size_t n = 0;
+    while (dir != NULL && n < MOST_SECRETS && (entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] == '.')
+            continue;
+        json_push_string(array, entry->d_name);
+        n++;
+    }
+    if (dir != NULL)
+        closedir(dir);
+}
+
+static void add_accounts(cJSON *object, const struct site *site)
+{
+    struct arena *arena = arena_new();
+    const struct strings accounts = credentials_accounts(arena, site);
+    add_strings(object, "credentials", &accounts);
+    arena_free(arena);
+}
+
+static int64_t own_memory(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (int64_t)pages * size : 0;
+}
+
+static struct engine_abilities abilities_of(const struct site *site,
+                                            const struct engine *engine)
+{
+    if (engine->abilities != NULL)
+        return engine->abilities();
+    return (struct engine_abilities){
+        .gpus = true, .cpus = site->cores, .memory = own_memory()};
+}
+
+static void write_rules(const struct site *site, const struct engine *engine,
+                        struct text *out)
+{
+    const struct engine_abilities abilities = abilities_of(site, engine);
+    cJSON *rules = cJSON_CreateObject();
+    json_add_bool(rules, "images", engine->images);
+    add_strings(rules, "allow", &site->allowed);
+    add_strings(rules, "volumeRoots", &site->volume_roots);
+    json_add_string(rules, "gcsRoot", site->gcs_root);
+    json_add_bool(rules, "gcsCredentials", site->gcs_credentials);
+    add_secrets(rules, site->secrets);
+    add_strings(rules, "secretVariables", &site->secret_variables);
+    add_accounts(rules, site);
+    add_strings(rules, "gpus", &site->gpus);
+    json_add_bool(rules, "shareGpus", site->share_gpus);
+    json_add_int(rules, "cpus", abilities.cpus);
+    json_add_int(rules, "memory", abilities.memory);
+    if (abilities.version != NULL)
+        json_add_string(rules, "engine", abilities.version);
+    json_print(rules, out);
+}
+
+/* ---- requests ---- */
 
 static struct text *open_request(struct talk *talk, enum request_kind kind,
                                  const struct attempt *run)
@@ -56,7 +215,7 @@ static void say_hello(struct talk *talk)
     message_string(out, "host", talk->host);
     message_string(out, "version", HT_VERSION);
     text_puts(out, ",\"rules\":");
-    talk_rules_text(talk->fleet->site, talk->fleet->engine, out);
+    write_rules(talk->fleet->site, talk->fleet->engine, out);
     message_list(out, "attempts");
     for (const struct attempt *run = talk->fleet->first; run; run = run->next)
         message_list_attempt(out, &run->order->key);
@@ -118,13 +277,13 @@ static bool say_started(struct talk *talk, const struct attempt *run)
     if (!first && !owes_facts(run))
         return false;
     const int64_t now = clock_monotonic_ms();
-    const bool whole = talk_facts_are_known(run, talk->provenance, now);
+    const bool whole = are_facts_known(run, talk->provenance, now);
     if (!first && !whole)
         return false;
     struct text *out = open_request(talk, REQUEST_STARTED, run);
     talk->request.whole = whole;
     text_puts(out, ",\"facts\":");
-    talk_facts_text(run, talk->provenance, talk->host, now, out);
+    write_facts(run, talk->provenance, talk->host, now, out);
     close_request(talk);
     return true;
 }

@@ -14,7 +14,7 @@
 #include "runner/attempt/discard.h"
 #include "runner/attempt/git_commit.h"
 #include "runner/base/message.h"
-#include "runner/reports/log_ship.h"
+#include "runner/reports/log.h"
 #include "runner/talk/request_thread.h"
 
 enum request_kind {

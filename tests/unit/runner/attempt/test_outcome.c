@@ -1,7 +1,7 @@
 /* How an attempt ended, from the ends of its replicas. */
 #include "tests/check.h"
 
-#include "runner/attempt/outcome.h"
+#include "runner/attempt/replicas.h"
 
 enum { REPLICAS = 3 };
 
@@ -30,10 +30,10 @@ static void ends(size_t replica, enum outcome outcome, int64_t ended_ms)
 static void nothing_is_decided_while_the_master_runs(void)
 {
     everything_runs();
-    CHECK(outcome_find(&order, endings) == REPLICAS);
+    CHECK(replicas_decisive(&order, endings) == REPLICAS);
     ends(1, OUTCOME_SUCCEEDED, 5);
     ends(2, OUTCOME_SUCCEEDED, 6);
-    CHECK(outcome_find(&order, endings) == REPLICAS);
+    CHECK(replicas_decisive(&order, endings) == REPLICAS);
 }
 
 static void the_master_decides_before_what_fails_later(void)
@@ -42,9 +42,9 @@ static void the_master_decides_before_what_fails_later(void)
     ends(0, OUTCOME_SUCCEEDED, 10);
     ends(1, OUTCOME_STOPPED, 9);
     ends(2, OUTCOME_FAILED, 11);
-    CHECK(outcome_find(&order, endings) == 0);
+    CHECK(replicas_decisive(&order, endings) == 0);
     ends(2, OUTCOME_LOST, 11);
-    CHECK(outcome_find(&order, endings) == 0);
+    CHECK(replicas_decisive(&order, endings) == 0);
 }
 
 static void the_first_failure_decides_before_the_master(void)
@@ -53,9 +53,9 @@ static void the_first_failure_decides_before_the_master(void)
     ends(0, OUTCOME_SUCCEEDED, 10);
     ends(1, OUTCOME_FAILED, 9);
     ends(2, OUTCOME_FAILED, 8);
-    CHECK(outcome_find(&order, endings) == 2);
+    CHECK(replicas_decisive(&order, endings) == 2);
     ends(2, OUTCOME_TIMEOUT, 7);
-    CHECK(outcome_find(&order, endings) == 2);
+    CHECK(replicas_decisive(&order, endings) == 2);
 }
 
 static void a_loss_is_the_cause_of_failures_that_come_first(void)
@@ -63,29 +63,29 @@ static void a_loss_is_the_cause_of_failures_that_come_first(void)
     everything_runs();
     ends(0, OUTCOME_FAILED, 10);
     ends(2, OUTCOME_LOST, 15);
-    CHECK(outcome_find(&order, endings) == 2);
+    CHECK(replicas_decisive(&order, endings) == 2);
 }
 
 static void a_stopped_master_outweighs_stopped_others(void)
 {
     everything_runs();
     ends(1, OUTCOME_STOPPED, 5);
-    CHECK(outcome_find(&order, endings) == 1); /* all shall be stopped */
+    CHECK(replicas_decisive(&order, endings) == 1); /* all shall be stopped */
     ends(0, OUTCOME_STOPPED, 9);
-    CHECK(outcome_find(&order, endings) == 0);
+    CHECK(replicas_decisive(&order, endings) == 0);
 }
 
 static void the_reason_of_a_failure_names_its_replica(void)
 {
     everything_runs();
     ends(2, OUTCOME_FAILED, 1);
-    CHECK_TEXT(outcome_make(&order, 2, endings[2]).reason,
+    CHECK_TEXT(replicas_outcome(&order, 2, endings[2]).reason,
                "worker-1: reason 2");
     ends(0, OUTCOME_SUCCEEDED, 1);
-    CHECK_TEXT(outcome_make(&order, 0, endings[0]).reason, "reason 0");
+    CHECK_TEXT(replicas_outcome(&order, 0, endings[0]).reason, "reason 0");
     const struct order alone = {.n_replicas = 1, .replicas = replicas};
     ends(0, OUTCOME_FAILED, 1);
-    CHECK_TEXT(outcome_make(&alone, 0, endings[0]).reason, "reason 0");
+    CHECK_TEXT(replicas_outcome(&alone, 0, endings[0]).reason, "reason 0");
 }
 
 int main(void)

@@ -10,7 +10,6 @@
 #include "runner/attempt/engine.h"
 #include "runner/attempt/replica_env.h"
 #include "runner/base/placement.h"
-#include "runner/base/ports.h"
 #include "tests/unit/runner/runner_fixture.h"
 
 static const char *const names[] = {"g0", "g1", "g2", "g3"};
@@ -84,10 +83,10 @@ static void too_few_free_gpus_are_refused(void)
 static void a_claimed_port_is_nobody_elses(void)
 {
     int port, claim;
-    CHECK(ports_find(&port, &claim, NULL) == HT_OK);
-    CHECK(ports_claim(port) == -1);
+    CHECK(placement_find_port(&port, &claim, NULL) == HT_OK);
+    CHECK(placement_claim_port(port) == -1);
     close(claim);
-    claim = ports_claim(port);
+    claim = placement_claim_port(port);
     CHECK(claim >= 0);
     close(claim);
 }
@@ -98,7 +97,7 @@ static void found_ports_differ_and_can_be_bound(void)
     enum { MANY = 200 };
     int ports[MANY], claims[MANY];
     for (int i = 0; i < MANY; i++) {
-        CHECK(ports_find(&ports[i], &claims[i], NULL) == HT_OK);
+        CHECK(placement_find_port(&ports[i], &claims[i], NULL) == HT_OK);
         for (int k = 0; k < i; k++)
             CHECK(ports[i] != ports[k]);
         struct sockaddr_in address = {.sin_family = AF_INET,
@@ -129,7 +128,7 @@ static void a_later_life_reads_what_was_chosen(void)
     for (size_t i = 0; i < read.n; i++) {
         CHECK_TEXT(read.seats[i].address, chosen.seats[i].address);
         CHECK(read.seats[i].gpus.n == chosen.seats[i].gpus.n);
-        CHECK(ports_claim(port_of(read.seats[i].address)) == -1);
+        CHECK(placement_claim_port(port_of(read.seats[i].address)) == -1);
     }
     CHECK_TEXT(read.seats[2].gpus.items[0], "g1");
     placement_release(&read);

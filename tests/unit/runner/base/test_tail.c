@@ -1,8 +1,7 @@
 #include "tests/check.h"
 
 #include "runner/base/tail.h"
-#include "runner/reports/log_ship.h"
-#include "runner/reports/log_source.h"
+#include "runner/reports/log.h"
 #include "runner/shim/log.h"
 #include "tests/unit/runner/runner_fixture.h"
 

@@ -8,8 +8,8 @@
 
 static const char *const gpus[] = {"GPU-1"};
 static const struct mount items[] = {
-    {"/srv/kit", HABITAT_KIT, true},
-    {"/srv/runs/7/3/1/master-0", HABITAT_TRIAL, false},
+    {"/srv/kit", CONTAINER_KIT, true},
+    {"/srv/runs/7/3/1/master-0", CONTAINER_TRIAL, false},
 };
 
 struct scene { /* a plan with everything it borrows */

@@ -3,7 +3,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "runner/docker/address.h"
+#include "runner/docker/docker.h"
 #include "tests/check.h"
 #include "tests/unit/runner/runner_fixture.h"
 
@@ -47,7 +47,7 @@ static void the_flag_counts_before_the_environment(void)
     set(0, "DOCKER_HOST", "unix:///of/the/environment");
     struct docker_address *address = find("unix:///of/the/flag");
     CHECK_TEXT(address->socket, "/of/the/flag");
-    CHECK_TEXT(docker_address_text(address), "unix:///of/the/flag");
+    CHECK_TEXT(address->text, "unix:///of/the/flag");
     docker_address_free(address);
     address = find(NULL);
     CHECK_TEXT(address->socket, "/of/the/environment");

@@ -5,7 +5,6 @@
 
 #include "proto/doc/json.h"
 #include "runner/base/procfs.h"
-#include "runner/docker/credential_helper.h"
 #include "tests/check.h"
 #include "tests/unit/runner/runner_fixture.h"
 
@@ -295,8 +294,8 @@ static void a_slow_helper_is_ended_with_what_it_started(void)
     (void)snprintf(pid, sizeof pid, "%s/pid", folder);
     write_helper("slow", "sleep 60 & echo $! >${0%/*}/pid; wait");
     const int64_t begin = clock_monotonic_ms();
-    CHECK(credential_helper_get(arena, "slow", "x", SHORT_MS, &found, &err) ==
-          HT_IO);
+    CHECK(registry_auth_ask_helper(arena, "slow", "x", SHORT_MS, &found,
+                                   &err) == HT_IO);
     CHECK(clock_monotonic_ms() - begin >= SHORT_MS);
     CHECK(strstr(err.text, "too slow") != NULL);
     struct disk_bytes number = {.data = "0"};

@@ -220,7 +220,7 @@ static void what_has_run_is_not_started_again_without_its_folder(void)
     struct attempt *run = adopt(&stage, &fleet);
     UNTIL(has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_FAILED && !run->ending.impossible);
-    CHECK_TEXT(run->ending.reason, home_removed);
+    CHECK_TEXT(run->ending.reason, folder_home_removed);
     CHECK(!disk_has(stage.folder, "master-0"));
     attempts_fini(&fleet);
     stage_close(&stage);
@@ -252,7 +252,7 @@ static void what_a_link_leads_to_is_spared(void)
     attempt_stop(fleet.first, &(struct stop_order){.reason = "enough"});
     UNTIL(has_ended(fleet.first));
     CHECK(fleet.first->ending.outcome == OUTCOME_FAILED);
-    CHECK_TEXT(fleet.first->ending.reason, home_removed);
+    CHECK_TEXT(fleet.first->ending.reason, folder_home_removed);
     CHECK(procfs_kill_leftovers(stage.replica, NULL, 0) == 0);
     CHECK(!disk_has(other, "stop") && !disk_has(other, "exit.json"));
     attempts_drop(&fleet, fleet.first); /* and this process is still here */

@@ -287,7 +287,7 @@ static void too_much_of_before_is_told(void)
     fixture_folder(folder_path);
     write_file("w", "");
     (void)snprintf(file_path, sizeof file_path, "%s/out.csv", folder_path);
-    CHECK(truncate(file_path, (off_t)LEFTOVER_BYTES + 1) == 0);
+    CHECK(truncate(file_path, (off_t)RESULTS_FILE_LEFTOVER + 1) == 0);
     init(&file);
     struct ht_error err;
     CHECK(results_file_begin(&file, folder_path, &err) == HT_PRECONDITION);

@@ -27,8 +27,8 @@ static void append(struct shim_log *log, char byte, size_t len)
 
 static void segments_are_named_by_their_first_byte(void)
 {
-    char name[SHIM_LOG_NAME_BYTES];
-    CHECK_TEXT(shim_log_name(name, "stderr", 1048576),
+    char name[FOLDER_LOG_NAME_BYTES];
+    CHECK_TEXT(folder_log_name(name, "stderr", 1048576),
                "stderr.000001048576.log");
 }
 
@@ -83,8 +83,8 @@ static void exactly_ten_segments_are_kept_whole(void)
     CHECK(shim_log_open(&log, fd, "stdout", NULL) == HT_OK);
     append(&log, 'a', 10 * HT_LOG_SEGMENT);
     for (int i = 0; i < 10; i++) {
-        char name[SHIM_LOG_NAME_BYTES];
-        shim_log_name(name, "stdout", (int64_t)i << 20);
+        char name[FOLDER_LOG_NAME_BYTES];
+        folder_log_name(name, "stdout", (int64_t)i << 20);
         CHECK(disk_has(folder, name));
     }
     append(&log, 'b', 1);

@@ -1,9 +1,9 @@
-/* runner/base/disk_usage.h and runner/reports/runner_stream.h: what the runner
+/* runner/base/disk.h and runner/base/log.h: what the runner
  * weighs and writes in folders that are a trial's to write. */
-#include "runner/base/disk_usage.h"
+#include "runner/base/disk.h"
 
 #include "proto/base/limits.h"
-#include "runner/reports/runner_stream.h"
+#include "runner/base/log.h"
 #include "tests/check.h"
 #include "tests/unit/runner/runner_fixture.h"
 
@@ -21,12 +21,12 @@ static void files_of_all_levels_are_counted(void)
 {
     char folder[PATH_MAX], below[PATH_MAX + 8];
     fixture_folder(folder);
-    CHECK(disk_usage_of_folder(folder, ENOUGH) < BIG);
+    CHECK(disk_usage(folder, ENOUGH) < BIG);
     write_file(folder, "a");
     (void)snprintf(below, sizeof below, "%s/sub", folder);
     CHECK(mkdir(below, 0700) == 0);
     write_file(below, "b");
-    const int64_t bytes = disk_usage_of_folder(folder, ENOUGH);
+    const int64_t bytes = disk_usage(folder, ENOUGH);
     CHECK(bytes >= 2 * BIG && bytes < 3 * BIG);
 }
 
@@ -40,8 +40,8 @@ static void links_lead_nowhere_and_holes_weigh_nothing(void)
     const int fd = open(path, O_WRONLY | O_CREAT, 0600);
     CHECK(ftruncate(fd, (off_t)8 * ENOUGH) == 0);
     close(fd);
-    CHECK(disk_usage_of_folder(folder, ENOUGH) < BIG);
-    CHECK(disk_usage_of_folder(path, ENOUGH) == 0); /* no folder at all */
+    CHECK(disk_usage(folder, ENOUGH) < BIG);
+    CHECK(disk_usage(path, ENOUGH) == 0); /* no folder at all */
 }
 
 static void counting_ends_when_it_is_enough(void)
@@ -49,7 +49,7 @@ static void counting_ends_when_it_is_enough(void)
     char folder[PATH_MAX];
     fixture_folder(folder);
     write_file(folder, "a");
-    CHECK(disk_usage_of_folder(folder, KIB) > KIB);
+    CHECK(disk_usage(folder, KIB) > KIB);
 }
 
 static void very_deep_trees_count_as_too_much(void)
@@ -61,7 +61,7 @@ static void very_deep_trees_count_as_too_much(void)
         CHECK(mkdir(folder, 0700) == 0);
     }
     (void)snprintf(folder, sizeof folder, "%s/%d", fixture_root, fixture_count);
-    CHECK(disk_usage_of_folder(folder, ENOUGH) > ENOUGH);
+    CHECK(disk_usage(folder, ENOUGH) > ENOUGH);
 }
 
 static const char log_name[] = "runner.000000000000.log";
@@ -70,8 +70,8 @@ static void words_are_lines_of_the_runners_stream(void)
 {
     char folder[PATH_MAX];
     fixture_folder(folder);
-    runner_stream_write(folder, "pulling %s", "a:1");
-    runner_stream_write(folder, "done");
+    runner_log_of_replica(folder, "pulling %s", "a:1");
+    runner_log_of_replica(folder, "done");
     char *text = fixture_text(folder, log_name);
     CHECK_TEXT(text, "pulling a:1\ndone\n");
     free(text);
@@ -84,10 +84,10 @@ static void words_go_through_no_link_or_pipe(void)
     (void)snprintf(path, sizeof path, "%s/%s", folder, log_name);
     (void)snprintf(target, sizeof target, "%s/x", folder);
     CHECK(symlink(target, path) == 0);
-    runner_stream_write(folder, "secret");
+    runner_log_of_replica(folder, "secret");
     CHECK(access(target, F_OK) != 0);
     CHECK(unlink(path) == 0 && mkfifo(path, 0600) == 0);
-    runner_stream_write(folder, "nobody listens"); /* and nobody waits */
+    runner_log_of_replica(folder, "nobody listens"); /* and nobody waits */
     CHECK(unlink(path) == 0);
 }
 
@@ -96,10 +96,10 @@ static void words_end_with_their_segment(void)
     char folder[PATH_MAX], path[PATH_MAX + 32];
     struct stat status;
     fixture_folder(folder);
-    runner_stream_write(folder, "first");
+    runner_log_of_replica(folder, "first");
     (void)snprintf(path, sizeof path, "%s/%s", folder, log_name);
     CHECK(truncate(path, HT_LOG_SEGMENT - 4) == 0);
-    runner_stream_write(folder, "too long");
+    runner_log_of_replica(folder, "too long");
     CHECK(stat(path, &status) == 0 && status.st_size == HT_LOG_SEGMENT - 4);
 }
 

@@ -1,12 +1,12 @@
-/* internal.h - an attempt in the care of the container engine, inside.
+/* attempt.h - an attempt in the care of the container engine.
  *
  * The runner's supervising thread never waits: whatever blocks is done by a
  * thread that the attempt has to itself. It makes the containers, watches that
  * they go on, and clears them away when the supervising thread has seen all
  * replicas end. What a replica wrote tells its end; what the thread finds out
  * about one that cannot tell is a finding. */
-#ifndef HT_RUNNER_CONTAINER_INTERNAL_H
-#define HT_RUNNER_CONTAINER_INTERNAL_H
+#ifndef HT_RUNNER_CONTAINER_ATTEMPT_H
+#define HT_RUNNER_CONTAINER_ATTEMPT_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #include "tests/check.h"
 
 #include "proto/base/limits.h"
-#include "runner/reports/last_line.h"
+#include "runner/reports/log.h"
 #include "tests/unit/runner/runner_fixture.h"
 
 static const char lease[] =
@@ -39,7 +39,7 @@ static char *line_of(const char *folder)
     CHECK(order_parse(lease, sizeof lease - 1, &order, &err) == HT_OK);
     CHECK_TEXT(err.text, "");
     if (order != NULL)
-        last_line_text(order, folder, "", &line);
+        log_last_line(order, folder, "", &line);
     order_free(order);
     return line.data;
 }
@@ -85,10 +85,10 @@ static void nothing_in_it_steers_a_terminal(void)
 static void a_long_line_is_cut_between_characters(void)
 {
     struct text bytes = {0}, want = {0};
-    for (int i = 0; i < LAST_LINE_CHARACTERS; i++)
+    for (int i = 0; i < LOG_LAST_LINE_CHARACTERS; i++)
         text_puts(&bytes, "x");
     expect(bytes.data, bytes.data);
-    text_append(&want, bytes.data, LAST_LINE_CHARACTERS - 1);
+    text_append(&want, bytes.data, LOG_LAST_LINE_CHARACTERS - 1);
     text_puts(&want, "\xe2\x80\xa6");
     text_puts(&bytes, "x");
     expect(bytes.data, want.data);
@@ -97,7 +97,7 @@ static void a_long_line_is_cut_between_characters(void)
     text_puts(&bytes, "x");
     for (int i = 0; i < 150; i++)
         text_puts(&bytes, "\xe2\x82\xac"); /* three bytes, 150 characters */
-    text_append(&want, bytes.data, 1 + 3 * ((LAST_LINE_BYTES - 3 - 1) / 3));
+    text_append(&want, bytes.data, 1 + 3 * ((LOG_LAST_LINE_BYTES - 3 - 1) / 3));
     text_puts(&want, "\xe2\x80\xa6");
     expect(bytes.data, want.data);
     text_free(&bytes);
