@@ -10,8 +10,8 @@
 
 #include "proto/base/error.h"
 #include "runner/attempt/engine.h"
-#include "runner/base/message.h"
 #include "runner/base/site.h"
+#include "runner/talk/talk.h"
 
 struct supervisor_settings {
     const struct site *site;

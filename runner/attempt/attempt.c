@@ -9,8 +9,8 @@
 #include "runner/attempt/prepare.h"
 #include "runner/base/credentials.h"
 #include "runner/base/disk.h"
+#include "runner/base/json.h"
 #include "runner/base/log.h"
-#include "runner/base/message.h"
 
 enum {
     N_LOGS = sizeof((struct attempt_replica *)0)->logs / sizeof(struct log_ship)
@@ -128,8 +128,7 @@ static void end_or_go_on(struct attempt *run, enum ht_status status,
         runner_log(RUNNER_INFO, event, "name=%s", run->order->name);
 }
 
-void attempt_start(struct attempt *run, const struct strings *free_gpus,
-                   const char *lease, size_t len)
+void attempt_start(struct attempt *run, const struct strings *free_gpus)
 {
     struct ht_error err, why;
     run->accepted = true;
@@ -137,7 +136,7 @@ void attempt_start(struct attempt *run, const struct strings *free_gpus,
     disk_remove_tree(run->folder); /* of an earlier database's attempt */
     const enum ht_status clean =
         outputs_begin(run->place.site, run->order, &why);
-    enum ht_status status = prepare_lease(run->folder, lease, len, &err);
+    enum ht_status status = prepare_lease(run->folder, run->order, &err);
     if (status == HT_OK && clean != HT_OK)
         status = ht_fail(&err, clean, "%s", why.text);
     if (status == HT_OK)
@@ -149,12 +148,11 @@ void attempt_start(struct attempt *run, const struct strings *free_gpus,
     end_or_go_on(run, status, &err, "attempt.started");
 }
 
-void attempt_refuse(struct attempt *run, const char *lease, size_t len,
-                    const char *reason)
+void attempt_refuse(struct attempt *run, const char *reason)
 {
     struct ht_error err;
     run->accepted = true;
-    if (prepare_lease(run->folder, lease, len, &err) == HT_OK)
+    if (prepare_lease(run->folder, run->order, &err) == HT_OK)
         ht_fail(&err, HT_UNAVAILABLE, "%s", reason);
     end_unstarted(run, &err);
 }
@@ -308,12 +306,13 @@ void attempt_evidence_text(const struct attempt *run, struct text *out)
     if (order->metrics.n == 0 || run->ending.started_ms == 0 ||
         records_are_whole(master))
         return;
-    text_puts(out, ",\"evidence\":{\"names\":[");
+    json_open(out, "evidence");
+    json_open_list(out, "names");
     for (size_t i = 0; i < order->n_replicas && i < TOLD_REPLICAS; i++)
         records_names_text(run->replicas[i].records, out);
-    text_puts(out, "]");
+    json_close_list(out);
     records_hints_text(master, out);
     if (has_default_file(run))
-        message_string(out, "elsewhere", default_file);
-    text_puts(out, "}");
+        json_put_string(out, "elsewhere", default_file);
+    json_close(out);
 }

@@ -52,11 +52,9 @@ void attempt_free(
 /* Puts the lease on disk and starts the attempt, with GPUs out of those that
  * are free. Whatever fails ends the run, with the reason: as failed
  * when the engine cannot run what was ordered, else as lost. */
-void attempt_start(struct attempt *run, const struct strings *free_gpus,
-                   const char *lease, size_t len);
+void attempt_start(struct attempt *run, const struct strings *free_gpus);
 /* Puts the lease on disk and ends the run as lost at once. */
-void attempt_refuse(struct attempt *run, const char *lease, size_t len,
-                    const char *reason);
+void attempt_refuse(struct attempt *run, const char *reason);
 /* Whether both write the same metrics file, and the other may not have been
  * read to its end. */
 bool attempt_disturbs(const struct attempt *run, const struct attempt *other);

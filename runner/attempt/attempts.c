@@ -90,8 +90,7 @@ static const struct attempt *find_disturbed(const struct attempts *fleet,
     return other;
 }
 
-void attempts_start(struct attempts *fleet, struct order *order,
-                    const char *lease, size_t len)
+void attempts_start(struct attempts *fleet, struct order *order)
 {
     if (attempts_find(fleet, &order->key) != NULL) {
         order_free(order);
@@ -101,12 +100,12 @@ void attempts_start(struct attempts *fleet, struct order *order,
     const struct strings free_gpus = attempts_free_gpus(fleet, order->arena);
     const struct attempt *other = find_disturbed(fleet, run);
     if (other != NULL)
-        attempt_refuse(run, lease, len,
+        attempt_refuse(run,
                        arena_printf(order->arena,
                                     "%s still writes the metrics file %s",
                                     other->order->name, order->metrics_file));
     else
-        attempt_start(run, &free_gpus, lease, len);
+        attempt_start(run, &free_gpus);
     add(fleet, run);
     watch(fleet, run);
 }

@@ -31,8 +31,7 @@ void attempts_scan(struct attempts *fleet);
 struct attempt *attempts_find(const struct attempts *fleet,
                               const struct order_key *key);
 /* Starts an attempt; one that is there already changes nothing. */
-void attempts_start(struct attempts *fleet, struct order *order,
-                    const char *lease, size_t len);
+void attempts_start(struct attempts *fleet, struct order *order);
 void attempts_adopt(struct attempts *fleet, struct attempt *run);
 /* Kills it, removes its folder and forgets it. */
 void attempts_drop(struct attempts *fleet, struct attempt *run);

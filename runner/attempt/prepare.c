@@ -33,13 +33,14 @@ char *prepare_replica_folder(struct arena *arena, const char *attempt_folder,
     return arena_printf(arena, "%s/%s", attempt_folder, replica->name);
 }
 
-enum ht_status prepare_lease(const char *attempt_folder, const char *json,
-                             size_t len, struct ht_error *err)
+enum ht_status prepare_lease(const char *attempt_folder,
+                             const struct order *order, struct ht_error *err)
 {
     const enum ht_status status = disk_make_folder(attempt_folder, err);
     if (status != HT_OK)
         return status;
-    return disk_write(attempt_folder, lease_file, json, len, 0600, err);
+    return disk_write(attempt_folder, lease_file, order->lease,
+                      strlen(order->lease), 0600, err);
 }
 
 static enum ht_status write_params(const struct order *order,

@@ -24,8 +24,8 @@ char *prepare_replica_folder(struct arena *arena, const char *attempt_folder,
                              const struct replica_order *replica);
 
 /* Writes the attempt down as it was leased, before anything else is done. */
-enum ht_status prepare_lease(const char *attempt_folder, const char *json,
-                             size_t len, struct ht_error *err);
+enum ht_status prepare_lease(const char *attempt_folder,
+                             const struct order *order, struct ht_error *err);
 
 /* Makes folders, token, params and launch.json of every replica, and the
  * attempt's copy of its credentials; habitats[i] is

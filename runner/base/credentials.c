@@ -11,6 +11,7 @@
 #include "proto/doc/node.h"
 #include "proto/job/container_words.h"
 #include "runner/base/disk.h"
+#include "runner/base/json.h"
 #include "runner/base/log.h"
 
 enum { MOST_BYTES = 64 * 1024, MOST_ACCOUNTS = 500, COPY_MODE = 0444 };
@@ -31,16 +32,6 @@ static const char *rights_fault(int fd)
     return (info.st_mode & S_IRWXO) != 0
                ? "is open to other users (chmod o= it)"
                : NULL;
-}
-
-static const struct node *read_object(struct arena *arena,
-                                      const struct disk_bytes *bytes)
-{
-    struct diag diag;
-    diag_init(&diag, arena, "credentials", bytes->data, bytes->len);
-    const struct node *root =
-        node_read_json(arena, bytes->data, bytes->len, &diag);
-    return root != NULL && root->kind == NODE_MAP ? root : NULL;
 }
 
 /* HT_NOT_FOUND     there is no such file
@@ -65,7 +56,7 @@ static enum ht_status read_account(struct arena *arena, const struct site *site,
         disk_read_open(arena, fd, MOST_BYTES, bytes, &why) != HT_OK)
         fault = why.text;
     close(fd);
-    if (fault == NULL && read_object(arena, bytes) == NULL)
+    if (fault == NULL && json_read_map(arena, bytes->data, bytes->len) == NULL)
         fault = "is no JSON object";
     return fault == NULL ? HT_OK : ht_fail(err, HT_PRECONDITION, "%s", fault);
 }
@@ -213,7 +204,7 @@ struct strings credentials_secrets(struct arena *arena, const char *file)
     if (slash != NULL &&
         disk_read(arena, arena_strndup(arena, file, (size_t)(slash - file)),
                   slash + 1, MOST_BYTES, &bytes, NULL) == HT_OK)
-        root = read_object(arena, &bytes);
+        root = json_read_map(arena, bytes.data, bytes.len);
     for (size_t i = 0; root != NULL && i < MEMBERS; i++) {
         const char *value = node_get_string(root, members[i], NULL);
         if (value != NULL)

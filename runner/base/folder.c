@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "proto/base/quote.h"
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
 #include "runner/base/disk.h"
+#include "runner/base/json.h"
 
 static const char *const outcome_names[] = {
     [OUTCOME_SUCCEEDED] = "succeeded", [OUTCOME_FAILED] = "failed",
@@ -62,102 +62,52 @@ static enum ht_status write_text(writer *write_file, const char *folder,
     return status;
 }
 
+static enum ht_status write_object(writer *write_file, const char *folder,
+                                   const char *name, struct text *object,
+                                   struct ht_error *err)
+{
+    json_close(object);
+    text_puts(object, "\n");
+    return write_text(write_file, folder, name, object, err);
+}
+
 /* ---- launch.json ---- */
-
-static void write_list(struct text *out, const struct strings *strings)
-{
-    text_puts(out, "[");
-    for (size_t i = 0; i < strings->n; i++) {
-        text_puts(out, i > 0 ? "," : "");
-        quote_json(out, strings->items[i]);
-    }
-    text_puts(out, "]");
-}
-
-static void folder_write_path(struct text *out, const char *name,
-                              const char *path)
-{
-    text_printf(out, ",\"%s\":", name);
-    if (path != NULL)
-        quote_json(out, path);
-    else
-        text_puts(out, "null");
-}
 
 enum ht_status folder_write_launch(const char *folder,
                                    const struct launch *launch,
                                    struct ht_error *err)
 {
     struct text out = {0};
-    text_puts(&out, "{\"argv\":");
-    write_list(&out, &launch->argv);
-    text_puts(&out, ",\"env\":[");
+    json_open(&out, NULL);
+    json_put_strings(&out, "argv", &launch->argv);
+    json_open_list(&out, "env");
     for (size_t i = 0; i < launch->env.n; i++) {
-        text_puts(&out, i > 0 ? ",[" : "[");
-        quote_json(&out, launch->env.items[i].name);
-        text_puts(&out, ",");
-        quote_json(&out, launch->env.items[i].value);
-        text_puts(&out, "]");
+        json_open_list(&out, NULL);
+        json_put_string(&out, NULL, launch->env.items[i].name);
+        json_put_string(&out, NULL, launch->env.items[i].value);
+        json_close_list(&out);
     }
-    text_puts(&out, "],\"inherit\":");
-    write_list(&out, &launch->inherited);
-    folder_write_path(&out, "workdir", launch->workdir);
+    json_close_list(&out);
+    json_put_strings(&out, "inherit", &launch->inherited);
+    json_put_string(&out, "workdir", launch->workdir);
     if (launch->copied != NULL)
-        folder_write_path(&out, "copied", launch->copied);
+        json_put_string(&out, "copied", launch->copied);
     if (launch->left_out != NULL)
-        folder_write_path(&out, "leftOut", launch->left_out);
+        json_put_string(&out, "leftOut", launch->left_out);
     if (launch->state != NULL)
-        folder_write_path(&out, "state", launch->state);
-    text_printf(&out, ",\"timeoutMs\":%lld,\"graceMs\":%lld",
-                (long long)launch->timeout_ms, (long long)launch->grace_ms);
+        json_put_string(&out, "state", launch->state);
+    json_put_int(&out, "timeoutMs", launch->timeout_ms);
+    json_put_int(&out, "graceMs", launch->grace_ms);
     if (launch->boot != NULL)
-        text_printf(&out, ",\"boot\":\"%s\"", launch->boot);
-    text_puts(&out, "}\n");
-    return write_text(disk_write, folder, "launch.json", &out, err);
-}
-
-static enum ht_status read_list(struct arena *arena, const struct node *map,
-                                const char *key, struct strings *strings,
-                                struct ht_error *err)
-{
-    const struct node *list = node_find(map, key);
-    if (list == NULL || list->kind != NODE_LIST)
-        return ht_fail(err, HT_CORRUPT, "launch.json: %s is not a list", key);
-    const char **items = arena_alloc(arena, list->count + 1, sizeof *items);
-    size_t n = 0;
-    for (const struct node *item = list->first; item; item = item->next) {
-        items[n] = node_string(item);
-        if (items[n++] == NULL)
-            return ht_fail(err, HT_CORRUPT, "launch.json: %s is not text", key);
-    }
-    *strings = (struct strings){.n = n, .items = items};
-    return HT_OK;
-}
-
-static enum ht_status read_env(struct arena *arena, const struct node *list,
-                               struct pairs *env, struct ht_error *err)
-{
-    if (list == NULL || list->kind != NODE_LIST)
-        return ht_fail(err, HT_CORRUPT, "launch.json: env is not a list");
-    struct pair *items = arena_alloc(arena, list->count + 1, sizeof *items);
-    size_t n = 0;
-    for (const struct node *item = list->first; item; item = item->next) {
-        if (item->kind != NODE_LIST || item->count != 2 ||
-            node_string(item->first) == NULL ||
-            node_string(item->first->next) == NULL)
-            return ht_fail(err, HT_CORRUPT, "launch.json: env is not pairs");
-        items[n++] = (struct pair){.name = item->first->text,
-                                   .value = item->first->next->text};
-    }
-    *env = (struct pairs){.n = n, .items = items};
-    return HT_OK;
+        json_put_string(&out, "boot", launch->boot);
+    return write_object(disk_write, folder, "launch.json", &out, err);
 }
 
 enum ht_status folder_read_launch(struct arena *arena, const char *folder,
                                   struct launch *launch, struct ht_error *err)
 {
     const struct node *map;
-    enum ht_status status =
+    const enum ht_status status =
         disk_read_json(arena, folder, "launch.json", &map, err);
     if (status != HT_OK)
         return status;
@@ -170,16 +120,18 @@ enum ht_status folder_read_launch(struct arena *arena, const char *folder,
         .grace_ms = node_get_int(map, "graceMs", JOB_GRACE_MS),
         .boot = node_get_string(map, "boot", NULL),
     };
-    status = read_list(arena, map, "argv", &read.argv, err);
-    if (status == HT_OK && read.argv.n == 0)
-        status = ht_fail(err, HT_CORRUPT, "launch.json: argv is empty");
-    if (status == HT_OK && node_find(map, "inherit") != NULL)
-        status = read_list(arena, map, "inherit", &read.inherited, err);
-    if (status == HT_OK)
-        status = read_env(arena, node_find(map, "env"), &read.env, err);
-    if (status == HT_OK)
-        *launch = read;
-    return status;
+    if (!json_read_strings(arena, node_find(map, "argv"), SIZE_MAX,
+                           &read.argv) ||
+        read.argv.n == 0)
+        return ht_fail(err, HT_CORRUPT, "launch.json: argv is no command");
+    if (!json_read_strings(arena, node_find(map, "inherit"), SIZE_MAX,
+                           &read.inherited))
+        return ht_fail(err, HT_CORRUPT, "launch.json: inherit is not texts");
+    const struct node *env = node_find(map, "env");
+    if (env == NULL || !json_read_pairs(arena, env, SIZE_MAX, &read.env))
+        return ht_fail(err, HT_CORRUPT, "launch.json: env is not pairs");
+    *launch = read;
+    return HT_OK;
 }
 
 /* ---- shim.json ---- */
@@ -189,10 +141,11 @@ enum ht_status folder_write_shim(const char *folder,
                                  struct ht_error *err)
 {
     struct text out = {0};
-    text_printf(&out, "{\"pid\":%d,\"start\":%llu,\"boot\":\"%s\"}\n",
-                (int)process->pid, (unsigned long long)process->start,
-                process->boot);
-    return write_text(disk_replace, folder, "shim.json", &out, err);
+    json_open(&out, NULL);
+    json_put_int(&out, "pid", process->pid);
+    json_put_int(&out, "start", (int64_t)process->start);
+    json_put_string(&out, "boot", process->boot);
+    return write_object(disk_replace, folder, "shim.json", &out, err);
 }
 
 enum ht_status folder_read_shim(const char *folder, struct process *process,
@@ -225,17 +178,16 @@ enum ht_status folder_write_exit(const char *folder,
                                  struct ht_error *err)
 {
     struct text out = {0};
-    text_puts(&out, "{");
+    json_open(&out, NULL);
     if (ending->has_exit)
-        text_printf(&out, "\"exit\":%d,", ending->exit);
+        json_put_int(&out, "exit", ending->exit);
     if (ending->has_signal)
-        text_printf(&out, "\"signal\":%d,", ending->signal);
-    text_printf(&out, "\"outcome\":\"%s\",\"reason\":",
-                folder_outcome_name(ending->outcome));
-    quote_json(&out, ending->reason);
-    text_printf(&out, ",\"startedMs\":%lld,\"endedMs\":%lld}\n",
-                (long long)ending->started_ms, (long long)ending->ended_ms);
-    return write_text(disk_write, folder, "exit.json", &out, err);
+        json_put_int(&out, "signal", ending->signal);
+    json_put_string(&out, "outcome", folder_outcome_name(ending->outcome));
+    json_put_string(&out, "reason", ending->reason);
+    json_put_int(&out, "startedMs", ending->started_ms);
+    json_put_int(&out, "endedMs", ending->ended_ms);
+    return write_object(disk_write, folder, "exit.json", &out, err);
 }
 
 static bool read_outcome(const char *name, enum outcome *outcome)

@@ -7,6 +7,7 @@
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
 #include "proto/job/container_words.h"
+#include "runner/base/json.h"
 
 enum { MOST_GPUS = 1024, MOST_CPUS = 65536 }; /* of one replica */
 
@@ -29,45 +30,18 @@ bool order_key_read(const struct node *map, struct order_key *key)
     return true;
 }
 
-/* Absent counts as empty. */
-static bool read_strings(struct arena *arena, const struct node *list,
-                         size_t limit, struct strings *strings)
-{
-    if (list == NULL || list->kind == NODE_NULL)
-        return true;
-    if (list->kind != NODE_LIST || list->count > limit)
-        return false;
-    const char **items = arena_alloc(arena, list->count + 1, sizeof *items);
-    size_t n = 0;
-    for (const struct node *item = list->first; item; item = item->next) {
-        items[n] = node_string(item);
-        if (items[n++] == NULL)
-            return false;
-    }
-    *strings = (struct strings){.n = n, .items = items};
-    return true;
-}
-
 static bool read_env(struct arena *arena, const struct node *list,
                      struct pairs *env)
 {
-    if (list == NULL || list->kind == NODE_NULL)
-        return true;
-    if (list->kind != NODE_LIST || list->count > HT_MAX_ENV)
+    struct pairs read = {0};
+    if (!json_read_pairs(arena, list, HT_MAX_ENV, &read))
         return false;
-    struct pair *items = arena_alloc(arena, list->count + 1, sizeof *items);
-    size_t n = 0;
-    for (const struct node *item = list->first; item; item = item->next) {
-        if (item->kind != NODE_LIST || item->count != 2)
+    for (size_t i = 0; i < read.n; i++) {
+        const char *name = read.items[i].name;
+        if (*name == '\0' || strchr(name, '=') != NULL)
             return false;
-        const char *name = node_string(item->first);
-        const char *value = node_string(item->first->next);
-        if (name == NULL || value == NULL || *name == '\0' ||
-            strchr(name, '=') != NULL)
-            return false;
-        items[n++] = (struct pair){.name = name, .value = value};
     }
-    *env = (struct pairs){.n = n, .items = items};
+    *env = read;
     return true;
 }
 
@@ -104,8 +78,8 @@ static enum ht_status read_replica(struct order *order, const struct node *map,
         return ht_fail(err, HT_INVALID, "a replica has no type and index");
     replica->name = arena_printf(order->arena, "%s-%lld", replica->type,
                                  (long long)replica->index);
-    if (!read_strings(order->arena, node_find(map, "argv"), HT_MAX_ARGS,
-                      &replica->argv) ||
+    if (!json_read_strings(order->arena, node_find(map, "argv"), HT_MAX_ARGS,
+                           &replica->argv) ||
         !is_command(replica))
         return ht_fail(err, HT_INVALID, "%s: argv is no command",
                        replica->name);
@@ -265,8 +239,8 @@ static enum ht_status read_surroundings(struct order *order,
     if (order->service_account != NULL &&
         container_account_fault(order->service_account) != NULL)
         return ht_fail(err, HT_INVALID, "serviceAccount names no account");
-    if (!read_strings(order->arena, node_find(map, "volumes"), HT_MAX_ARGS,
-                      &order->volumes))
+    if (!json_read_strings(order->arena, node_find(map, "volumes"), HT_MAX_ARGS,
+                           &order->volumes))
         return ht_fail(err, HT_INVALID, "volumes is not a list of texts");
     if (!read_env(order->arena, node_find(map, "captured"), &order->captured))
         return ht_fail(err, HT_INVALID, "captured is not a list of pairs");
@@ -299,10 +273,10 @@ static enum ht_status read_order(struct order *order, const struct node *map,
     order->output_dir = node_get_string(map, "outputDir", NULL);
     if (order->token == NULL || order->timeout_ms < 0 || order->grace_ms < 0)
         return ht_fail(err, HT_INVALID, "token or a time is missing or wrong");
-    if (!read_strings(order->arena, node_find(map, "metrics"), HT_MAX_METRICS,
-                      &order->metrics) ||
-        !read_strings(order->arena, node_find(map, "stdoutPatterns"),
-                      HT_MAX_METRICS, &order->stdout_patterns))
+    if (!json_read_strings(order->arena, node_find(map, "metrics"),
+                           HT_MAX_METRICS, &order->metrics) ||
+        !json_read_strings(order->arena, node_find(map, "stdoutPatterns"),
+                           HT_MAX_METRICS, &order->stdout_patterns))
         return ht_fail(err, HT_INVALID, "metrics or patterns are not lists");
     read_params(order, node_find(map, "params"));
     read_job(order, map);
@@ -312,25 +286,56 @@ static enum ht_status read_order(struct order *order, const struct node *map,
     return read_replicas(order, node_find(map, "replicas"), err);
 }
 
-enum ht_status order_parse(const char *json, size_t len, struct order **order,
-                           struct ht_error *err)
+/* Takes the arena over, in which map and text are. */
+static enum ht_status make_order(struct arena *arena, const struct node *map,
+                                 const char *lease, struct order **order,
+                                 struct ht_error *err)
 {
-    struct arena *arena = arena_new();
     struct order *read = arena_alloc(arena, 1, sizeof *read);
     read->arena = arena;
-    struct diag diag;
-    diag_init(&diag, arena, "lease", json, len);
-    const struct node *root = node_read_json(arena, json, len, &diag);
+    read->lease = lease;
     const enum ht_status status =
-        root != NULL && root->kind == NODE_MAP
-            ? read_order(read, root, err)
-            : ht_fail(err, HT_INVALID, "not a JSON object");
+        map != NULL ? read_order(read, map, err)
+                    : ht_fail(err, HT_INVALID, "not a JSON object");
     if (status != HT_OK) {
         arena_free(arena);
         return ht_wrap(err, status, "lease");
     }
     *order = read;
     return HT_OK;
+}
+
+enum ht_status order_parse(const char *json, size_t len, struct order **order,
+                           struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    const char *lease = arena_strndup(arena, json, len);
+    return make_order(arena, json_read_map(arena, lease, len), lease, order,
+                      err);
+}
+
+static struct node *copy_node(struct arena *arena, const struct node *from)
+{
+    struct node *node = arena_alloc(arena, 1, sizeof *node);
+    *node = *from;
+    node->text = from->text != NULL ? arena_strdup(arena, from->text) : NULL;
+    node->key = from->key != NULL ? arena_strdup(arena, from->key) : NULL;
+    struct node **link = &node->first;
+    for (const struct node *child = from->first; child; child = child->next) {
+        *link = copy_node(arena, child);
+        link = &(*link)->next;
+    }
+    *link = NULL;
+    return node;
+}
+
+enum ht_status order_read(const struct node *map, struct order **order,
+                          struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    return make_order(arena,
+                      map->kind == NODE_MAP ? copy_node(arena, map) : NULL,
+                      json_text(arena, json_of_node(map)), order, err);
 }
 
 void order_free(struct order *order)

@@ -11,6 +11,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
+#include "proto/doc/node.h"
 #include "proto/job/job.h"
 
 struct order_key {
@@ -34,6 +35,7 @@ struct replica_order {
 
 struct order {
     struct arena *arena;
+    const char *lease; /* as lease.json has it */
     struct order_key key;
     const char *name;               /* "ht-ab12cd34-7-3-1" */
     const char *token;              /* of the trial */
@@ -67,10 +69,13 @@ struct order {
     const struct replica_order *replicas;
 };
 
-/* Reads an ATTEMPT; the caller owns the order until order_free().
+/* Reads an ATTEMPT, from lease.json or from the server's answer, which is
+ * copied; the caller owns the order until order_free().
  * HT_INVALID  it is not one, or a name in it would leave its folder */
 enum ht_status order_parse(const char *json, size_t len, struct order **order,
                            struct ht_error *err);
+enum ht_status order_read(const struct node *map, struct order **order,
+                          struct ht_error *err);
 void order_free(struct order *order); /* accepts NULL */
 
 int64_t order_gpus(const struct order *order); /* of all replicas */

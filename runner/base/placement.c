@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "proto/base/quote.h"
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
 #include "runner/base/disk.h"
+#include "runner/base/json.h"
 
 static const char file_name[] = "placement.json";
 static const char loopback[] = "127.0.0.1:";
@@ -178,22 +179,21 @@ enum ht_status placement_write(const char *attempt_folder,
                                struct ht_error *err)
 {
     struct text out = {0};
-    text_puts(&out, "{");
+    json_open(&out, NULL);
     for (size_t i = 0; i < placement->n; i++) {
         const struct seat *seat = &placement->seats[i];
-        text_printf(&out, "%s\n\"%s\":{\"address\":", i > 0 ? "," : "",
-                    order->replicas[i].name);
-        quote_json(&out, seat->address);
-        text_puts(&out, ",\"gpus\":[");
-        for (size_t k = 0; k < seat->gpus.n; k++) {
-            text_puts(&out, k > 0 ? "," : "");
-            quote_json(&out, seat->gpus.items[k]);
-        }
-        text_puts(&out, "]}");
+        text_puts(&out, i > 0 ? ",\n" : "\n");
+        json_open(&out, order->replicas[i].name);
+        json_put_string(&out, "address", seat->address);
+        json_put_strings(&out, "gpus", &seat->gpus);
+        json_close(&out);
     }
-    if (placement->relay_port > 0)
-        text_printf(&out, ",\n\"relay\":%d", placement->relay_port);
-    text_puts(&out, "}\n");
+    if (placement->relay_port > 0) {
+        text_puts(&out, ",\n");
+        json_put_int(&out, "relay", placement->relay_port);
+    }
+    json_close(&out);
+    text_puts(&out, "\n");
     const enum ht_status status =
         disk_replace(attempt_folder, file_name, out.data, out.len, 0600, err);
     text_free(&out);
@@ -205,17 +205,8 @@ static bool read_seat(const struct order *order, const struct node *map,
 {
     seat->address = node_get_string(map, "address", NULL);
     const struct node *list = node_find(map, "gpus");
-    if (seat->address == NULL || list == NULL || list->kind != NODE_LIST)
-        return false;
-    const char **gpus =
-        arena_alloc(order->arena, list->count + 1, sizeof *gpus);
-    for (const struct node *item = list->first; item; item = item->next) {
-        gpus[seat->gpus.n] = node_string(item);
-        if (gpus[seat->gpus.n++] == NULL)
-            return false;
-    }
-    seat->gpus.items = gpus;
-    return true;
+    return seat->address != NULL && list != NULL &&
+           json_read_strings(order->arena, list, SIZE_MAX, &seat->gpus);
 }
 
 /* Elsewhere than on loopback ports are nobody else's. */

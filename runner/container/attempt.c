@@ -1,11 +1,14 @@
 /* The life of an attempt's thread, and what it shares with the supervising
  * one. */
+#include "runner/container/attempt.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -14,7 +17,6 @@
 #include "runner/attempt/prepare.h"
 #include "runner/base/disk.h"
 #include "runner/base/log.h"
-#include "runner/container/attempt.h"
 
 enum { KILL_EXTRA_MS = 10000 }; /* for the shim, after the trainer's grace */
 
@@ -211,17 +213,12 @@ static enum ht_status read_again(const struct engine_place *place,
                                  struct container_attempt *attempt,
                                  struct ht_error *err)
 {
-    struct arena *arena = arena_new();
-    struct disk_bytes lease;
-    enum ht_status status = disk_read(arena, place->folder, "lease.json",
-                                      HT_MAX_MESSAGE, &lease, err);
-    if (status == HT_OK)
-        status = order_parse(lease.data, lease.len, &attempt->order, err);
-    if (status == HT_OK)
-        status = placement_read(place->folder, attempt->order,
-                                &attempt->placement, err);
-    arena_free(arena);
-    return status;
+    const char *lease = place->order->lease;
+    const enum ht_status status =
+        order_parse(lease, strlen(lease), &attempt->order, err);
+    return status == HT_OK ? placement_read(place->folder, attempt->order,
+                                            &attempt->placement, err)
+                           : status;
 }
 
 /* The replicas' folders are there from the start, for they are watched. */

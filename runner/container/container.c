@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "proto/doc/json.h"
 #include "runner/attempt/replica_view.h"
+#include "runner/base/json.h"
 #include "runner/base/rules.h"
 
 enum {
@@ -59,102 +59,104 @@ enum ht_status container_check(const struct docker_facts *facts,
 
 /* ---- the body ---- */
 
-static void add_words(cJSON *object, const char *key, const char *const words[],
-                      size_t n)
+static void put_word(struct text *out, const char *key, const char *word)
 {
-    cJSON *list = json_add_array(object, key);
-    for (size_t i = 0; i < n; i++)
-        json_push_string(list, words[i]);
+    json_put_strings(out, key, &(struct strings){1, &word});
 }
 
-static void add_word(cJSON *object, const char *key, const char *word)
+static void put_mounts(struct text *out, const struct mounts *mounts)
 {
-    add_words(object, key, &word, 1);
-}
-
-static void add_mounts(cJSON *host, const struct mounts *mounts)
-{
-    cJSON *list = json_add_array(host, "Mounts");
+    json_open_list(out, "Mounts");
     for (size_t i = 0; i < mounts->n; i++) {
-        cJSON *item = json_push_object(list);
-        json_add_string(item, "Type", "bind");
-        json_add_string(item, "Source", mounts->items[i].source);
-        json_add_string(item, "Target", mounts->items[i].target);
-        json_add_bool(item, "ReadOnly", mounts->items[i].read_only);
+        json_open(out, NULL);
+        json_put_string(out, "Type", "bind");
+        json_put_string(out, "Source", mounts->items[i].source);
+        json_put_string(out, "Target", mounts->items[i].target);
+        json_put_bool(out, "ReadOnly", mounts->items[i].read_only);
+        json_close(out);
     }
+    json_close_list(out);
 }
 
-static void add_limits(cJSON *host, const struct container_plan *plan)
+static void put_limits(struct text *out, const struct container_plan *plan)
 {
     const struct container_options *options = &plan->order->container;
     const struct replica_order *replica = &plan->order->replicas[plan->replica];
     if (replica->memory > 0) {
-        json_add_int(host, "Memory", replica->memory);
-        json_add_int(host, "MemorySwap", replica->memory); /* both together */
+        json_put_int(out, "Memory", replica->memory);
+        json_put_int(out, "MemorySwap", replica->memory); /* both together */
     }
     if (replica->cpus > 0)
-        json_add_int(host, "NanoCpus", (int64_t)(replica->cpus * NANO));
-    json_add_int(host, "PidsLimit",
+        json_put_int(out, "NanoCpus", (int64_t)(replica->cpus * NANO));
+    json_put_int(out, "PidsLimit",
                  options->pids > 0 ? options->pids : USUAL_PIDS);
     if (options->shm_bytes > 0)
-        json_add_int(host, "ShmSize", options->shm_bytes);
+        json_put_int(out, "ShmSize", options->shm_bytes);
 }
 
-/* NVIDIA's images ask for every GPU by a variable, which NVIDIA's runtime
- * obeys where it is the engine's default. */
-static void add_gpus(cJSON *body, cJSON *host, const struct seat *seat)
+static void put_gpus(struct text *out, const struct strings *gpus)
 {
-    if (seat->gpus.n == 0) {
-        add_word(body, "Env", "NVIDIA_VISIBLE_DEVICES=void");
+    if (gpus->n == 0)
         return;
-    }
-    cJSON *request = json_push_object(json_add_array(host, "DeviceRequests"));
-    json_add_string(request, "Driver", "nvidia");
-    add_words(request, "DeviceIDs", seat->gpus.items, seat->gpus.n);
-    cJSON *any_of = json_add_array(request, "Capabilities");
-    cJSON *all_of = cJSON_CreateArray();
-    json_push_string(all_of, "gpu");
-    cJSON_AddItemToArray(any_of, all_of);
+    json_open_list(out, "DeviceRequests");
+    json_open(out, NULL);
+    json_put_string(out, "Driver", "nvidia");
+    json_put_strings(out, "DeviceIDs", gpus);
+    json_open_list(out, "Capabilities"); /* any of lists of all */
+    put_word(out, NULL, "gpu");
+    json_close_list(out);
+    json_close(out);
+    json_close_list(out);
 }
 
-static void add_safety(cJSON *host, const struct container_plan *plan)
+static void put_safety(struct text *out, const struct container_plan *plan)
 {
     const struct container_options *options = &plan->order->container;
-    json_add_bool(host, "Privileged", options->privileged);
+    json_put_bool(out, "Privileged", options->privileged);
     if (options->host_pid)
-        json_add_string(host, "PidMode", "host");
+        json_put_string(out, "PidMode", "host");
     if (!options->privileged && !rules_allow(plan->site, "root-capabilities"))
-        add_word(host, "CapDrop", "ALL");
+        put_word(out, "CapDrop", "ALL");
     if (!options->privileged)
-        add_word(host, "SecurityOpt", "no-new-privileges");
-    json_add_bool(host, "ReadonlyRootfs", options->read_only);
+        put_word(out, "SecurityOpt", "no-new-privileges");
+    json_put_bool(out, "ReadonlyRootfs", options->read_only);
     if (options->read_only)
-        json_add_string(json_add_object(host, "Tmpfs"), "/tmp", "mode=1777");
+        json_put_raw(out, "Tmpfs", "{\"/tmp\":\"mode=1777\"}");
 }
 
-/* Its output is in the folder; what the shim itself says is a line or two. */
-static void add_logging(cJSON *host)
+static void put_host(struct text *out, const struct container_plan *plan)
 {
-    cJSON *log = json_add_object(host, "LogConfig");
-    json_add_string(log, "Type", "json-file");
-    cJSON *config = json_add_object(log, "Config");
-    json_add_string(config, "max-size", "1m");
+    json_open(out, "HostConfig");
+    put_mounts(out, plan->mounts);
+    put_limits(out, plan);
+    put_gpus(out, &plan->seat->gpus);
+    put_safety(out, plan);
+    /* Its output is in the folder; what the shim itself says is a line or two.
+     */
+    json_put_raw(out, "LogConfig",
+                 "{\"Type\":\"json-file\",\"Config\":{\"max-size\":\"1m\"}}");
+    json_put_bool(out, "Init", false); /* the shim reaps */
+    json_put_string(out, "NetworkMode", plan->network->name);
+    json_close(out);
 }
 
-static void add_network(cJSON *body, cJSON *host, const char *name,
+/* Podman resolves no host names, so the name is an alias, too. */
+static void put_network(struct text *out, const char *name,
                         const struct network *network)
 {
-    json_add_string(host, "NetworkMode", network->name);
     if (!network->has_names)
         return;
-    /* Podman resolves no host names, so the name is an alias, too. */
-    cJSON *networking = json_add_object(body, "NetworkingConfig");
-    cJSON *ends = json_add_object(networking, "EndpointsConfig");
-    add_word(json_add_object(ends, network->name), "Aliases", name);
+    json_open(out, "NetworkingConfig");
+    json_open(out, "EndpointsConfig");
+    json_open(out, network->name);
+    put_word(out, "Aliases", name);
+    json_close(out);
+    json_close(out);
+    json_close(out);
 }
 
 /* Root in a user's engine is that user, so files there stay ours. */
-static void add_user(cJSON *body, const struct container_plan *plan,
+static void put_user(struct text *out, const struct container_plan *plan,
                      struct arena *arena)
 {
     const char *user = plan->order->container.user;
@@ -162,37 +164,35 @@ static void add_user(cJSON *body, const struct container_plan *plan,
         user = arena_printf(arena, "%u:%u", (unsigned)geteuid(),
                             (unsigned)getegid());
     if (user != NULL)
-        json_add_string(body, "User", user);
+        json_put_string(out, "User", user);
 }
 
-cJSON *container_body(const struct container_plan *plan)
+void container_body(const struct container_plan *plan, struct text *out)
 {
     static const char *const shim[] = {CONTAINER_KIT "/bin/hypertune-shim",
                                        CONTAINER_TRIAL};
     const struct order *order = plan->order;
     struct arena *arena = arena_new();
     const char *name = container_name(arena, order, plan->replica);
-    cJSON *body = cJSON_CreateObject();
-    json_add_string(body, "Image", plan->image->id);
-    add_words(body, "Entrypoint", shim, sizeof shim / sizeof *shim);
-    json_add_array(body, "Cmd");
-    json_add_string(body, "WorkingDir", "/"); /* the shim goes elsewhere */
+    json_open(out, NULL);
+    json_put_string(out, "Image", plan->image->id);
+    json_put_strings(out, "Entrypoint", &(struct strings){2, shim});
+    json_put_raw(out, "Cmd", "[]");
+    json_put_string(out, "WorkingDir", "/"); /* the shim goes elsewhere */
     if (strcmp(plan->network->name, "host") != 0)
-        json_add_string(body, "Hostname", name);
-    add_user(body, plan, arena);
-    json_add_int(body, "StopTimeout", order->grace_ms / 1000 + STOP_EXTRA_S);
-    json_add_string(network_add_labels(body, plan->site, order), LABEL_REPLICA,
-                    order->replicas[plan->replica].name);
-    cJSON *host = json_add_object(body, "HostConfig");
-    add_mounts(host, plan->mounts);
-    add_limits(host, plan);
-    add_gpus(body, host, plan->seat);
-    add_safety(host, plan);
-    add_logging(host);
-    json_add_bool(host, "Init", false); /* the shim reaps */
-    add_network(body, host, name, plan->network);
+        json_put_string(out, "Hostname", name);
+    put_user(out, plan, arena);
+    json_put_int(out, "StopTimeout", order->grace_ms / 1000 + STOP_EXTRA_S);
+    network_put_labels(out, plan->site, order,
+                       order->replicas[plan->replica].name);
+    put_host(out, plan);
+    /* NVIDIA's images ask for every GPU by a variable, which NVIDIA's runtime
+     * obeys where it is the engine's default. */
+    if (plan->seat->gpus.n == 0)
+        put_word(out, "Env", "NVIDIA_VISIBLE_DEVICES=void");
+    put_network(out, name, plan->network);
+    json_close(out);
     arena_free(arena);
-    return body;
 }
 
 /* ---- calls ---- */
@@ -236,19 +236,20 @@ enum ht_status container_create(struct docker *docker,
 {
     struct arena *arena = arena_new();
     const char *name = container_name(arena, plan->order, plan->replica);
-    cJSON *body = container_body(plan);
+    struct text body = {0};
+    container_body(plan, &body);
     const struct docker_call call = {
         .method = "POST",
         .path = arena_printf(arena, "/containers/create?name=%s",
                              docker_escape(arena, name)),
-        .body = body,
+        .body = body.data,
         .timeout_ms = START_MS,
     };
     const struct node *answer;
     enum ht_status status = docker_call(docker, arena, &call, &answer, err);
     if (status == HT_CONFLICT)
         status = check_owner(docker, arena, plan, name, err);
-    cJSON_Delete(body);
+    text_free(&body);
     arena_free(arena);
     return status;
 }

@@ -9,10 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <cjson/cJSON.h>
-
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
+#include "proto/base/text.h"
 #include "runner/base/order.h"
 #include "runner/base/placement.h"
 #include "runner/base/site.h"
@@ -43,8 +42,8 @@ char *container_name(struct arena *arena, const struct order *order,
 enum ht_status container_check(const struct docker_facts *facts,
                                const struct order *order, struct ht_error *err);
 
-/* The body of /containers/create; the caller owns it. */
-cJSON *container_body(const struct container_plan *plan);
+/* Appends the body of /containers/create. */
+void container_body(const struct container_plan *plan, struct text *out);
 
 /* Makes the container, or finds the one an earlier life of this runner made.
  * HT_CONFLICT  the name is somebody else's */

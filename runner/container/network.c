@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/doc/json.h"
+#include "runner/base/json.h"
 
 static char *label_of(struct arena *arena, const struct order_key *key)
 {
@@ -36,7 +36,7 @@ char *network_filter(struct arena *arena, const struct site *site)
 }
 
 /* The second part of "ht-ab12cd34-7-3-1". */
-static void add_server(cJSON *labels, const struct order *order)
+static void put_server(struct text *out, const struct order *order)
 {
     const char *start = strchr(order->name, '-');
     if (start == NULL)
@@ -44,37 +44,41 @@ static void add_server(cJSON *labels, const struct order *order)
     char server[64];
     (void)snprintf(server, sizeof server, "%.*s", (int)strcspn(start + 1, "-"),
                    start + 1);
-    json_add_string(labels, LABEL_SERVER, server);
+    json_put_string(out, LABEL_SERVER, server);
 }
 
-cJSON *network_add_labels(cJSON *body, const struct site *site,
-                          const struct order *order)
+void network_put_labels(struct text *out, const struct site *site,
+                        const struct order *order, const char *replica)
 {
     struct arena *arena = arena_new();
-    cJSON *labels = json_add_object(body, "Labels");
-    add_server(labels, order);
-    json_add_string(labels, LABEL_RUNNER, site->runner);
-    json_add_string(labels, LABEL_ATTEMPT, label_of(arena, &order->key));
+    json_open(out, "Labels");
+    put_server(out, order);
+    json_put_string(out, LABEL_RUNNER, site->runner);
+    json_put_string(out, LABEL_ATTEMPT, label_of(arena, &order->key));
+    if (replica != NULL)
+        json_put_string(out, LABEL_REPLICA, replica);
+    json_close(out);
     arena_free(arena);
-    return labels;
 }
 
 static enum ht_status create(struct docker *docker, struct arena *arena,
                              const struct network_wish *wish,
                              struct ht_error *err)
 {
-    cJSON *body = cJSON_CreateObject();
-    json_add_string(body, "Name", wish->order->name);
-    json_add_string(body, "Driver", "bridge");
+    struct text body = {0};
+    json_open(&body, NULL);
+    json_put_string(&body, "Name", wish->order->name);
+    json_put_string(&body, "Driver", "bridge");
     /* Docker would make a second one of the same name. */
-    json_add_bool(body, "CheckDuplicate", true);
-    network_add_labels(body, wish->site, wish->order);
+    json_put_bool(&body, "CheckDuplicate", true);
+    network_put_labels(&body, wish->site, wish->order, NULL);
+    json_close(&body);
     const struct docker_call call = {
-        .method = "POST", .path = "/networks/create", .body = body};
+        .method = "POST", .path = "/networks/create", .body = body.data};
     const struct node *answer;
     const enum ht_status status =
         docker_call(docker, arena, &call, &answer, err);
-    cJSON_Delete(body);
+    text_free(&body);
     return status;
 }
 
@@ -180,18 +184,20 @@ static enum ht_status remove_empty(struct docker *docker, struct arena *arena,
 static void disconnect(struct docker *docker, struct arena *arena,
                        const char *network, const char *container)
 {
-    cJSON *body = cJSON_CreateObject();
-    json_add_string(body, "Container", container);
-    json_add_bool(body, "Force", true);
+    struct text body = {0};
+    json_open(&body, NULL);
+    json_put_string(&body, "Container", container);
+    json_put_bool(&body, "Force", true);
+    json_close(&body);
     const struct docker_call call = {
         .method = "POST",
         .path = arena_printf(arena, "/networks/%s/disconnect",
                              docker_escape(arena, network)),
-        .body = body,
+        .body = body.data,
     };
     const struct node *answer;
     (void)docker_call(docker, arena, &call, &answer, NULL);
-    cJSON_Delete(body);
+    text_free(&body);
 }
 
 /* A dockerd that was killed may know endpoints of containers that are gone. */

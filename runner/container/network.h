@@ -8,10 +8,9 @@
 
 #include <stdbool.h>
 
-#include <cjson/cJSON.h>
-
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
+#include "proto/base/text.h"
 #include "runner/base/order.h"
 #include "runner/base/site.h"
 #include "runner/docker/docker.h"
@@ -29,9 +28,10 @@ struct network {
                             container could reach */
 };
 
-/* Adds member "Labels" with server, runner and attempt; returns it. */
-cJSON *network_add_labels(cJSON *body, const struct site *site,
-                          const struct order *order);
+/* Appends member "Labels" with server, runner, attempt and, unless it is NULL,
+ * replica. */
+void network_put_labels(struct text *out, const struct site *site,
+                        const struct order *order, const char *replica);
 /* Reads the attempt's label, "7/3/1"; false when it is no such text. */
 bool network_read_attempt(const char *label, struct order_key *key);
 /* Query "filters=..." for what carries this runner's label. */

@@ -12,8 +12,7 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/text.h"
-#include "proto/doc/json.h"
-#include "runner/base/json_stream.h"
+#include "runner/base/json.h"
 #include "runner/docker/refusal.h"
 
 enum {
@@ -189,20 +188,16 @@ static void set_route(struct exchange *exchange)
         curl_easy_setopt(curl, CURLOPT_SSLKEY, address->key);
 }
 
-/* The method, its body in *body, and the headers, which the caller frees. */
-static struct curl_slist *set_request(const struct exchange *exchange,
-                                      struct text *body)
+/* The method, its body, and the headers, which the caller frees. */
+static struct curl_slist *set_request(const struct exchange *exchange)
 {
     const struct docker_call *call = exchange->call;
     CURL *curl = exchange->docker->curl;
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call->method);
     struct curl_slist *headers = curl_slist_append(NULL, "Expect:");
     if (strcmp(call->method, "POST") == 0) {
-        if (call->body != NULL)
-            json_print(cJSON_Duplicate(call->body, true), body);
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)body->len);
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS,
-                         body->data != NULL ? body->data : "");
+                         call->body != NULL ? call->body : "");
         headers = curl_slist_append(headers, "Content-Type: application/json");
     }
     if (call->auth != NULL) {
@@ -307,13 +302,11 @@ static enum ht_status transfer(struct exchange *exchange, struct ht_error *err)
     struct docker *docker = exchange->docker;
     curl_easy_reset(docker->curl); /* keeps the connection */
     text_clear(&exchange->answer);
-    struct text body = {0};
     set_route(exchange);
-    struct curl_slist *headers = set_request(exchange, &body);
+    struct curl_slist *headers = set_request(exchange);
     curl_easy_setopt(docker->curl, CURLOPT_HTTPHEADER, headers);
     const CURLcode code = perform(exchange);
     curl_slist_free_all(headers);
-    text_free(&body);
     if (code == CURLE_OK || code == CURLE_WRITE_ERROR)
         return judge_answer(exchange, err);
     return fail_transfer(exchange, code, err);

@@ -9,8 +9,6 @@
 
 #include <stdbool.h>
 
-#include <cjson/cJSON.h>
-
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/doc/node.h"
@@ -52,7 +50,7 @@ const char *docker_escape(struct arena *arena, const char *text);
 struct docker_call {
     const char *method; /* "GET", "POST", "DELETE" */
     const char *path;   /* "/containers/json", without the version */
-    const cJSON *body;  /* NULL: none */
+    const char *body;   /* JSON, NULL: none */
     const char *auth;   /* value of X-Registry-Auth, NULL: none */
     int timeout_ms;     /* of the whole call; 0: the usual 30 s */
 };

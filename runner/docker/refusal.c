@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "proto/base/text.h"
-#include "proto/doc/diag.h"
-#include "proto/doc/node.h"
+#include "runner/base/json.h"
 
 /* What Podman 4 says with code 500, and dockerd with 403, where the API has a
  * code of its own. Words like "not found" alone would be too few: a command
@@ -71,10 +70,7 @@ const char *docker_clean_words(struct arena *arena, const char *words)
 enum ht_status docker_refusal(struct arena *arena, long code, const char *body,
                               size_t len, struct ht_error *err)
 {
-    struct diag diag;
-    diag_init(&diag, arena, "answer", NULL, 0);
-    const struct node *map =
-        len > 0 ? node_read_json(arena, body, len, &diag) : NULL;
+    const struct node *map = json_read(arena, body, len);
     const char *words = node_get_string(map, "message", NULL);
     if (words == NULL)
         words = len > 0 ? arena_strndup(arena, body, len) : "";

@@ -15,8 +15,8 @@
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/base/text.h"
-#include "proto/doc/json.h"
 #include "runner/base/base64.h"
+#include "runner/base/json.h"
 
 enum { MOST_BYTES = 64 * 1024 };
 
@@ -163,10 +163,7 @@ static enum ht_status read_words(struct arena *arena, struct helper *helper,
     if (WEXITSTATUS(exit) != 0)
         return ht_fail(err, HT_IO, "%s failed with code %d", helper->program,
                        WEXITSTATUS(exit));
-    struct diag diag;
-    diag_init(&diag, arena, helper->program, NULL, 0);
-    const struct node *map =
-        node_read_json(arena, words, helper->said.len, &diag);
+    const struct node *map = json_read(arena, words, helper->said.len);
     if (node_get_string(map, "Username", NULL) == NULL ||
         node_get_string(map, "Secret", NULL) == NULL)
         return ht_fail(err, HT_IO, "%s did not answer with credentials",
@@ -424,18 +421,18 @@ static enum ht_status find_credentials(struct arena *arena,
 static const char *encode(struct arena *arena, const char *host,
                           const struct credentials *credentials)
 {
-    cJSON *map = cJSON_CreateObject();
-    if (credentials->identity != NULL) {
-        json_add_string(map, "identitytoken", credentials->identity);
-    } else {
-        json_add_string(map, "username", credentials->user);
-        json_add_string(map, "password", credentials->password);
-    }
-    json_add_string(map, "serveraddress",
-                    strcmp(host, hub) == 0 ? hub_server : host);
     struct text text = {0};
-    json_print(map, &text);
-    const char *encoded = registry_auth_encode(arena, text.data, text.len);
+    json_open(&text, NULL);
+    if (credentials->identity != NULL) {
+        json_put_string(&text, "identitytoken", credentials->identity);
+    } else {
+        json_put_string(&text, "username", credentials->user);
+        json_put_string(&text, "password", credentials->password);
+    }
+    json_put_string(&text, "serveraddress",
+                    strcmp(host, hub) == 0 ? hub_server : host);
+    json_close(&text);
+    const char *encoded = base64_url_encode(arena, text.data, text.len);
     explicit_bzero(text.data, text.len);
     text_free(&text);
     return encoded;

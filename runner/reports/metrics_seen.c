@@ -3,9 +3,8 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/doc/json.h"
 #include "proto/doc/similar_name.h"
-#include "runner/base/message.h"
+#include "runner/base/json.h"
 #include "runner/reports/log.h"
 
 enum {
@@ -75,10 +74,10 @@ bool metrics_seen_is_whole(const struct metrics_seen *evidence,
     return evidence->metrics == (UINT32_C(1) << metrics->n) - 1;
 }
 
-static void number_text(struct text *out, const char *key, double value)
+static void put_number(struct text *out, const char *key, double value)
 {
     char text[TEXT_DOUBLE_BYTES];
-    message_string(out, key, text_of_double(text, value));
+    json_put_string(out, key, text_of_double(text, value));
 }
 
 void metrics_seen_text(const struct metrics_seen *evidence, const char *replica,
@@ -86,18 +85,17 @@ void metrics_seen_text(const struct metrics_seen *evidence, const char *replica,
 {
     for (size_t i = 0; i < evidence->n; i++) {
         const struct metrics_seen_name *name = &evidence->names[i];
-        text_puts(out, out->data[out->len - 1] == '[' ? "" : ",");
-        text_puts(out, "{\"name\":");
-        quote_json(out, name->name);
-        message_int(out, "count", name->n);
+        json_open(out, NULL);
+        json_put_string(out, "name", name->name);
+        json_put_int(out, "count", name->n);
         if (name->n > 0) {
-            number_text(out, "first", name->first);
-            number_text(out, "last", name->last);
+            put_number(out, "first", name->first);
+            put_number(out, "last", name->last);
         }
-        message_string(out, "file", name->file);
-        message_int(out, "line", name->line);
-        message_string(out, "replica", replica);
-        text_puts(out, "}");
+        json_put_string(out, "file", name->file);
+        json_put_int(out, "line", name->line);
+        json_put_string(out, "replica", replica);
+        json_close(out);
     }
 }
 
@@ -164,7 +162,7 @@ static void part_text(struct text *out, const char *key, const char *from,
     while (len > 0 && ((unsigned char)from[len] & 0xc0) == 0x80)
         len--;
     text_append(&part, from, len);
-    message_string(out, key, part.data);
+    json_put_string(out, key, part.data);
     text_free(&part);
 }
 
@@ -180,13 +178,13 @@ void metrics_seen_line_text(const char *folder, const char *replica,
     const size_t end = named->number_at + named->number_len;
     /* A long line is told from the name on. */
     const size_t from = end > SHOWN_BYTES ? named->at : 0;
-    text_puts(out, ",\"line\":{\"stream\":");
-    quote_json(out, search.stream);
-    message_int(out, "line", search.line);
-    message_string(out, "replica", replica);
+    json_open(out, "line");
+    json_put_string(out, "stream", search.stream);
+    json_put_int(out, "line", search.line);
+    json_put_string(out, "replica", replica);
     part_text(out, "text", search.text + from, strlen(search.text + from));
     part_text(out, "name", search.text + named->at, named->name_len);
     part_text(out, "before", search.text + named->at,
               named->number_at - named->at);
-    text_puts(out, "}");
+    json_close(out);
 }

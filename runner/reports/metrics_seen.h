@@ -44,8 +44,7 @@ void metrics_seen_note_column(struct metrics_seen *evidence, const char *name,
 bool metrics_seen_is_whole(const struct metrics_seen *evidence,
                            const struct strings *metrics);
 
-/* Appends the objects of all names, a comma before each but the first that the
- * list in `out` has. */
+/* Appends the objects of all names to the list that is open in `out`. */
 void metrics_seen_text(const struct metrics_seen *evidence, const char *replica,
                        struct text *out);
 /* Appends the member "line" with the line of stdout or stderr in which a number

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "proto/base/arena.h"
+#include "runner/base/json.h"
 
 struct record {
     struct record *next;
@@ -34,7 +35,7 @@ void record_queue_add(struct record_queue *queue, const struct report *report,
 {
     struct text text = {0};
     report_text(report, &text);
-    struct record *record = ht_xcalloc(1, sizeof *record + text.len);
+    struct record *record = ht_xcalloc(1, sizeof *record + text.len + 1);
     record->writer = report->writer;
     record->seq = report->seq;
     record->after = after;
@@ -82,20 +83,19 @@ bool record_queue_is_ready(const struct record_queue *queue, int64_t beat)
 }
 
 void record_queue_batch(struct record_queue *queue, int64_t beat,
-                        struct text *out)
+                        const char *key, struct text *out)
 {
-    const size_t start = out->len;
     size_t n = 0;
-    text_puts(out, "[");
+    json_open_list(out, key);
+    const size_t start = out->len;
     for (const struct record *record = queue->first;
          record != NULL && record->after <= beat && n < queue->batch &&
          (n == 0 || out->len - start + record->len < RECORD_BATCH_BYTES);
          record = record->next) {
-        text_puts(out, n > 0 ? "," : "");
-        text_append(out, record->text, record->len);
+        json_put_raw(out, NULL, record->text);
         n++;
     }
-    text_puts(out, "]");
+    json_close_list(out);
     queue->in_flight = n;
 }
 

@@ -34,10 +34,11 @@ void record_queue_add(struct record_queue *queue, const struct report *report,
 void record_queue_have(struct record_queue *queue, uint64_t writer,
                        int64_t seq);
 bool record_queue_is_ready(const struct record_queue *queue, int64_t beat);
-/* Appends "[...]" of the records that may be sent after heartbeat `beat` and
- * marks them as in flight; there is at least one when it is ready. */
+/* Appends a list of the records that may be sent after heartbeat `beat`, as
+ * member `key`, and marks them as in flight; there is at least one when it is
+ * ready. */
 void record_queue_batch(struct record_queue *queue, int64_t beat,
-                        struct text *out);
+                        const char *key, struct text *out);
 void record_queue_confirm(struct record_queue *queue);
 /* The server found the batch wrong: it is tried again in halves until the one
  * bad record is alone and dropped. Returns how many were dropped. */

@@ -6,11 +6,10 @@
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
-#include "proto/doc/json.h"
 #include "proto/job/pattern.h"
 #include "runner/base/hash_map.h"
+#include "runner/base/json.h"
 #include "runner/base/log.h"
-#include "runner/base/message.h"
 #include "runner/base/tail.h"
 #include "runner/reports/log.h"
 #include "runner/reports/metrics_seen.h"
@@ -323,10 +322,10 @@ void records_hints_text(const struct records *records, struct text *out)
 {
     const char *state = results_file_state(&records->file);
     if (state != NULL) {
-        text_puts(out, ",\"file\":{\"path\":");
-        quote_json(out, records->order->metrics_file);
-        message_string(out, "state", state);
-        text_puts(out, "}");
+        json_open(out, "file");
+        json_put_string(out, "path", records->order->metrics_file);
+        json_put_string(out, "state", state);
+        json_close(out);
     }
     metrics_seen_line_text(records->output.folder, records->replica,
                            records->order->metrics.items[0], out);

@@ -1,9 +1,9 @@
 #include "runner/talk/lease_poll.h"
 
 #include "proto/base/clock.h"
-#include "proto/doc/json.h"
+#include "runner/base/json.h"
 #include "runner/base/log.h"
-#include "runner/talk/talk.h"
+#include "runner/talk/messages.h"
 
 enum {
     EMPTY_PAUSE_MS = 500, /* so that a hasty server cannot make us spin */
@@ -12,15 +12,12 @@ enum {
 
 static void take_attempt(struct lease_poll *leasing, const struct node *item)
 {
-    struct text lease = {0};
     struct order *order;
     struct ht_error err;
-    json_print(json_of_node(item), &lease);
-    if (order_parse(lease.data, lease.len, &order, &err) == HT_OK)
-        attempts_start(leasing->fleet, order, lease.data, lease.len);
+    if (order_read(item, &order, &err) == HT_OK)
+        attempts_start(leasing->fleet, order);
     else /* the server gives it up when no `started` comes */
         runner_log(RUNNER_ERROR, "lease.invalid", "reason=\"%s\"", err.text);
-    text_free(&lease);
 }
 
 static void take_leases(struct lease_poll *leasing, const struct node *map)
@@ -37,7 +34,7 @@ static void take_answer(struct lease_poll *leasing, const struct text *text,
                         bool *greeted)
 {
     struct arena *arena = arena_new();
-    const struct answer answer = message_read(arena, text);
+    const struct answer answer = talk_read_answer(arena, text);
     const int64_t now = clock_monotonic_ms();
     switch (answer.status) {
     case ANSWER_OK:
@@ -65,11 +62,11 @@ static void take_answer(struct lease_poll *leasing, const struct text *text,
 static void build_poll(struct lease_poll *leasing, int slots, struct text *out)
 {
     leasing->asked = slots;
-    message_open(out, leasing->sender, "lease", ++leasing->id);
-    message_int(out, "free", slots);
+    talk_open_message(out, leasing->sender, "lease", ++leasing->id);
+    json_put_int(out, "free", slots);
     /* Which of them are free the server knows best while it holds the poll. */
-    message_int(out, "gpus", (int64_t)leasing->fleet->site->gpus.n);
-    message_close(out);
+    json_put_int(out, "gpus", (int64_t)leasing->fleet->site->gpus.n);
+    json_close(out);
 }
 
 void lease_poll_tick(struct lease_poll *leasing, bool *greeted)

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "runner/attempt/attempts.h"
-#include "runner/base/message.h"
 #include "runner/talk/request_thread.h"
+#include "runner/talk/talk.h"
 
 struct lease_poll {
     struct attempts *fleet;

@@ -5,15 +5,17 @@
 #include <unistd.h>
 
 #include "proto/base/clock.h"
-#include "proto/doc/json.h"
 #include "runner/attempt/outputs.h"
 #include "runner/base/credentials.h"
 #include "runner/base/folder.h"
+#include "runner/base/json.h"
 
 enum {
     HEARTBEAT_BUSY_MS = 1000, /* when records wait for one */
     HEARTBEAT_LAST_MS = 100,  /* when an ended attempt waits for one */
-    MOST_DISCARDED = 100      /* in one heartbeat */
+    MOST_DISCARDED = 100,     /* in one heartbeat */
+    MOST_SECRETS = 500,
+    RETRY_DEFAULT_MS = 1000
 };
 
 /* ---- what an attempt runs on: `facts` of `started` ---- */
@@ -33,35 +35,41 @@ static bool are_facts_known(const struct attempt *run,
     return folder == NULL || git_commit_ask(provenance, folder, now_ms).known;
 }
 
-static void add_images(cJSON *facts, const struct attempt *run)
+static void put_images(struct text *out, const struct attempt *run)
 {
     const struct engine_facts known = run->engine->facts(&run->place);
     if (!known.known || known.images == NULL)
         return;
-    cJSON *images = NULL;
+    bool any = false;
     for (size_t i = 0; i < run->order->n_replicas; i++) {
         if (known.images[i] == NULL)
             continue;
-        if (images == NULL)
-            images = json_add_object(facts, "images");
-        json_add_string(images, run->order->replicas[i].name, known.images[i]);
+        if (!any)
+            json_open(out, "images");
+        any = true;
+        json_put_string(out, run->order->replicas[i].name, known.images[i]);
     }
+    if (any)
+        json_close(out);
 }
 
-static void add_gpus(cJSON *facts, const struct attempt *run)
+static void put_gpus(struct text *out, const struct attempt *run)
 {
-    cJSON *gpus = NULL;
+    bool any = false;
     for (size_t i = 0; i < run->placement.n; i++) {
         const struct strings *own = &run->placement.seats[i].gpus;
         for (size_t k = 0; k < own->n; k++) {
-            if (gpus == NULL)
-                gpus = json_add_array(facts, "gpus");
-            json_push_string(gpus, own->items[k]);
+            if (!any)
+                json_open_list(out, "gpus");
+            any = true;
+            json_put_string(out, NULL, own->items[k]);
         }
     }
+    if (any)
+        json_close_list(out);
 }
 
-static void add_git(cJSON *facts, const struct attempt *run,
+static void put_git(struct text *out, const struct attempt *run,
                     struct git_commit *provenance, int64_t now_ms)
 {
     const char *folder = work_folder(run);
@@ -71,63 +79,46 @@ static void add_git(cJSON *facts, const struct attempt *run,
         git_commit_ask(provenance, folder, now_ms);
     if (!answer.known || answer.commit == NULL)
         return;
-    cJSON *git = json_add_object(facts, "git");
-    json_add_string(git, "commit", answer.commit);
-    json_add_bool(git, "dirty", answer.dirty);
+    json_open(out, "git");
+    json_put_string(out, "commit", answer.commit);
+    json_put_bool(out, "dirty", answer.dirty);
+    json_close(out);
 }
 
-static void write_facts(const struct attempt *run,
-                        struct git_commit *provenance, const char *host,
-                        int64_t now_ms, struct text *out)
+static void put_facts(struct text *out, const struct talk *talk,
+                      const struct attempt *run, int64_t now_ms)
 {
     struct arena *arena = arena_new();
-    cJSON *facts = cJSON_CreateObject();
-    add_images(facts, run);
-    add_gpus(facts, run);
-    add_git(facts, run, provenance, now_ms);
+    json_open(out, "facts");
+    put_images(out, run);
+    put_gpus(out, run);
+    put_git(out, run, talk->provenance, now_ms);
     const char *output = outputs_here(arena, run->place.site, run->order);
     if (output != NULL)
-        json_add_string(facts, "output", output);
-    json_add_string(facts, "host", host);
-    json_print(facts, out);
+        json_put_string(out, "output", output);
+    json_put_string(out, "host", talk->host);
+    json_close(out);
     arena_free(arena);
 }
 
 /* ---- what this runner can do: `rules` of hello ---- */
 
-enum { MOST_SECRETS = 500 };
-
-static void add_strings(cJSON *object, const char *key,
-                        const struct strings *strings)
-{
-    cJSON *array = json_add_array(object, key);
-    for (size_t i = 0; i < strings->n; i++)
-        json_push_string(array, strings->items[i]);
-}
-
 /* Names alone; what is in them stays here. */
-static void add_secrets(cJSON *object, const char *folder)
+static void put_secrets(struct text *out, const char *folder)
 {
-    cJSON *array = json_add_array(object, "secrets");
+    json_open_list(out, "secrets");
     DIR *dir = folder != NULL ? opendir(folder) : NULL;
     struct dirent *entry;
     size_t n = 0;
     while (dir != NULL && n < MOST_SECRETS && (entry = readdir(dir)) != NULL) {
         if (entry->d_name[0] == '.')
             continue;
-        json_push_string(array, entry->d_name);
+        json_put_string(out, NULL, entry->d_name);
         n++;
     }
     if (dir != NULL)
         closedir(dir);
-}
-
-static void add_accounts(cJSON *object, const struct site *site)
-{
-    struct arena *arena = arena_new();
-    const struct strings accounts = credentials_accounts(arena, site);
-    add_strings(object, "credentials", &accounts);
-    arena_free(arena);
+    json_close_list(out);
 }
 
 static int64_t own_memory(void)
@@ -146,29 +137,63 @@ static struct engine_abilities abilities_of(const struct site *site,
         .gpus = true, .cpus = site->cores, .memory = own_memory()};
 }
 
-static void write_rules(const struct site *site, const struct engine *engine,
-                        struct text *out)
+static void put_rules(struct text *out, const struct site *site,
+                      const struct engine *engine)
 {
+    struct arena *arena = arena_new();
     const struct engine_abilities abilities = abilities_of(site, engine);
-    cJSON *rules = cJSON_CreateObject();
-    json_add_bool(rules, "images", engine->images);
-    add_strings(rules, "allow", &site->allowed);
-    add_strings(rules, "volumeRoots", &site->volume_roots);
-    json_add_string(rules, "gcsRoot", site->gcs_root);
-    json_add_bool(rules, "gcsCredentials", site->gcs_credentials);
-    add_secrets(rules, site->secrets);
-    add_strings(rules, "secretVariables", &site->secret_variables);
-    add_accounts(rules, site);
-    add_strings(rules, "gpus", &site->gpus);
-    json_add_bool(rules, "shareGpus", site->share_gpus);
-    json_add_int(rules, "cpus", abilities.cpus);
-    json_add_int(rules, "memory", abilities.memory);
+    const struct strings accounts = credentials_accounts(arena, site);
+    json_open(out, "rules");
+    json_put_bool(out, "images", engine->images);
+    json_put_strings(out, "allow", &site->allowed);
+    json_put_strings(out, "volumeRoots", &site->volume_roots);
+    json_put_string(out, "gcsRoot", site->gcs_root);
+    json_put_bool(out, "gcsCredentials", site->gcs_credentials);
+    put_secrets(out, site->secrets);
+    json_put_strings(out, "secretVariables", &site->secret_variables);
+    json_put_strings(out, "credentials", &accounts);
+    json_put_strings(out, "gpus", &site->gpus);
+    json_put_bool(out, "shareGpus", site->share_gpus);
+    json_put_int(out, "cpus", abilities.cpus);
+    json_put_int(out, "memory", abilities.memory);
     if (abilities.version != NULL)
-        json_add_string(rules, "engine", abilities.version);
-    json_print(rules, out);
+        json_put_string(out, "engine", abilities.version);
+    json_close(out);
+    arena_free(arena);
 }
 
 /* ---- requests ---- */
+
+void talk_open_message(struct text *out, const struct sender *sender,
+                       const char *type, int64_t id)
+{
+    json_open(out, NULL);
+    json_put_int(out, "v", 1);
+    json_put_string(out, "type", type);
+    json_put_string(out, "token", sender->token);
+    json_put_string(out, "runner", sender->runner);
+    json_put_string(out, "boot", sender->boot);
+    json_put_int(out, "id", id);
+}
+
+static void put_key(struct text *out, const struct order_key *key)
+{
+    json_put_int(out, "study", key->study);
+    json_put_int(out, "trial", key->trial);
+    json_put_int(out, "attempt", key->attempt);
+}
+
+/* The attempts in our care. */
+static void put_attempts(struct text *out, const struct attempts *attempts)
+{
+    json_open_list(out, "attempts");
+    for (const struct attempt *run = attempts->first; run; run = run->next) {
+        json_open(out, NULL);
+        put_key(out, &run->order->key);
+        json_close(out);
+    }
+    json_close_list(out);
+}
 
 static struct text *open_request(struct talk *talk, enum request_kind kind,
                                  const struct attempt *run)
@@ -186,11 +211,11 @@ static struct text *open_request(struct talk *talk, enum request_kind kind,
     struct request *request = &talk->request;
     text_clear(&request->body);
     request->kind = kind;
-    message_open(&request->body, talk->sender, types[kind], ++talk->id);
+    talk_open_message(&request->body, talk->sender, types[kind], ++talk->id);
     request->key =
         run != NULL ? run->order->key : (struct order_key){.study = 0};
     if (run != NULL)
-        message_attempt(&request->body, &run->order->key);
+        put_key(&request->body, &run->order->key);
     return &request->body;
 }
 
@@ -203,47 +228,43 @@ void talk_post(struct talk *talk)
 
 static void close_request(struct talk *talk)
 {
-    message_close(&talk->request.body);
+    json_close(&talk->request.body);
     talk_post(talk);
 }
 
 static void say_hello(struct talk *talk)
 {
     struct text *out = open_request(talk, REQUEST_HELLO, NULL);
-    message_string(out, "engine", talk->fleet->engine->name);
-    message_int(out, "slots", talk->fleet->site->slots);
-    message_string(out, "host", talk->host);
-    message_string(out, "version", HT_VERSION);
-    text_puts(out, ",\"rules\":");
-    write_rules(talk->fleet->site, talk->fleet->engine, out);
-    message_list(out, "attempts");
-    for (const struct attempt *run = talk->fleet->first; run; run = run->next)
-        message_list_attempt(out, &run->order->key);
-    message_list_end(out);
+    json_put_string(out, "engine", talk->fleet->engine->name);
+    json_put_int(out, "slots", talk->fleet->site->slots);
+    json_put_string(out, "host", talk->host);
+    json_put_string(out, "version", HT_VERSION);
+    put_rules(out, talk->fleet->site, talk->fleet->engine);
+    put_attempts(out, talk->fleet);
     close_request(talk);
 }
 
-static void add_discarded(struct talk *talk, struct text *out)
+static void put_discarded(struct talk *talk, struct text *out)
 {
     struct discard_item items[MOST_DISCARDED];
     const size_t n = discard_tell(talk->discard, items, MOST_DISCARDED);
-    message_list(out, "discarded");
-    for (size_t i = 0; i < n; i++)
-        text_printf(out, "%s{\"study\":%lld,\"trial\":%lld%s}",
-                    i > 0 ? "," : "", (long long)items[i].study,
-                    (long long)items[i].trial,
-                    items[i].kept ? ",\"kept\":true" : "");
-    message_list_end(out);
+    json_open_list(out, "discarded");
+    for (size_t i = 0; i < n; i++) {
+        json_open(out, NULL);
+        json_put_int(out, "study", items[i].study);
+        json_put_int(out, "trial", items[i].trial);
+        if (items[i].kept)
+            json_put_bool(out, "kept", true);
+        json_close(out);
+    }
+    json_close_list(out);
 }
 
 static void say_heartbeat(struct talk *talk)
 {
     struct text *out = open_request(talk, REQUEST_HEARTBEAT, NULL);
-    message_list(out, "attempts");
-    for (const struct attempt *run = talk->fleet->first; run; run = run->next)
-        message_list_attempt(out, &run->order->key);
-    message_list_end(out);
-    add_discarded(talk, out);
+    put_attempts(out, talk->fleet);
+    put_discarded(talk, out);
     talk->beat_at = clock_monotonic_ms();
     talk->beats_sent++;
     close_request(talk);
@@ -253,14 +274,14 @@ static void say_ended(struct talk *talk, const struct attempt *run)
 {
     const struct ending *ending = &run->ending;
     struct text *out = open_request(talk, REQUEST_ENDED, run);
-    message_string(out, "outcome", folder_outcome_name(ending->outcome));
+    json_put_string(out, "outcome", folder_outcome_name(ending->outcome));
     if (ending->has_exit)
-        message_int(out, "exit", ending->exit);
+        json_put_int(out, "exit", ending->exit);
     if (ending->has_signal)
-        message_int(out, "signal", ending->signal);
-    message_string(out, "reason", ending->reason);
+        json_put_int(out, "signal", ending->signal);
+    json_put_string(out, "reason", ending->reason);
     if (ending->impossible)
-        text_puts(out, ",\"impossible\":true");
+        json_put_bool(out, "impossible", true);
     close_request(talk);
 }
 
@@ -282,8 +303,7 @@ static bool say_started(struct talk *talk, const struct attempt *run)
         return false;
     struct text *out = open_request(talk, REQUEST_STARTED, run);
     talk->request.whole = whole;
-    text_puts(out, ",\"facts\":");
-    write_facts(run, talk->provenance, talk->host, now, out);
+    put_facts(out, talk, run, now);
     close_request(talk);
     return true;
 }
@@ -317,9 +337,8 @@ static bool say_records(struct talk *talk, const struct attempt *run, size_t i)
         return false;
     struct text *out = open_request(talk, REQUEST_REPORT, run);
     talk->request.replica = i;
-    message_string(out, "replica", run->replicas[i].name);
-    text_puts(out, ",\"records\":");
-    record_queue_batch(queue, talk->beats_answered, out);
+    json_put_string(out, "replica", run->replicas[i].name);
+    record_queue_batch(queue, talk->beats_answered, "records", out);
     close_request(talk);
     return true;
 }
@@ -336,11 +355,11 @@ static bool say_log(struct talk *talk, const struct attempt *run, size_t i,
     talk->request.replica = i;
     talk->request.stream = stream;
     talk->request.chunk = chunk;
-    message_string(out, "replica", run->replicas[i].name);
-    message_string(out, "stream", ship->source.stream);
-    message_int(out, "offset", chunk.offset);
-    message_int(out, "bytes", chunk.bytes);
-    message_string(out, "data", data.data);
+    json_put_string(out, "replica", run->replicas[i].name);
+    json_put_string(out, "stream", ship->source.stream);
+    json_put_int(out, "offset", chunk.offset);
+    json_put_int(out, "bytes", chunk.bytes);
+    json_put_string(out, "data", data.data);
     text_free(&data);
     close_request(talk);
     return true;
@@ -402,4 +421,34 @@ void talk_say_next(struct talk *talk)
         say_heartbeat(talk);
     else if (!say_progress(talk))
         say_content(talk);
+}
+
+/* ---- answers ---- */
+
+static enum answer_status read_status(const char *name)
+{
+    static const char *const names[] = {
+        [ANSWER_OK] = "ok",           [ANSWER_RETRY] = "retry",
+        [ANSWER_GONE] = "gone",       [ANSWER_DENIED] = "denied",
+        [ANSWER_INVALID] = "invalid",
+    };
+    for (int i = 0; i < ANSWER_INVALID; i++) {
+        if (strcmp(names[i], name) == 0)
+            return (enum answer_status)i;
+    }
+    return ANSWER_INVALID;
+}
+
+struct answer talk_read_answer(struct arena *arena, const struct text *text)
+{
+    struct answer answer = {.status = ANSWER_INVALID,
+                            .error = "the answer is not a JSON object"};
+    const struct node *map = json_read_map(arena, text->data, text->len);
+    if (map == NULL)
+        return answer;
+    answer.map = map;
+    answer.status = read_status(node_get_string(map, "status", ""));
+    answer.retry_ms = node_get_int(map, "retryMs", RETRY_DEFAULT_MS);
+    answer.error = node_get_string(map, "error", "");
+    return answer;
 }

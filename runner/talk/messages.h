@@ -1,4 +1,5 @@
-/* messages.h - the words of a talk: chooses and builds its next request.
+/* messages.h - the words of a talk, proto/README.md section 4: its next
+ * request, chosen and built, and the envelope of answers.
  *
  * The other half, talk.c, listens. */
 #ifndef HT_RUNNER_TALK_MESSAGES_H
@@ -6,7 +7,14 @@
 
 #include <stdint.h>
 
+#include "proto/base/arena.h"
+#include "proto/base/text.h"
+#include "proto/doc/node.h"
 #include "runner/talk/talk.h"
+
+/* Starts an object that json_close() ends. */
+void talk_open_message(struct text *out, const struct sender *sender,
+                       const char *type, int64_t id);
 
 /* Posts the most urgent request, if there is anything to say; no other may be
  * under way. */
@@ -15,5 +23,22 @@ void talk_say_next(struct talk *talk);
 void talk_post(struct talk *talk);
 /* Monotonic time at which the next heartbeat is due. */
 int64_t talk_heartbeat_at(const struct talk *talk);
+
+enum answer_status {
+    ANSWER_OK,
+    ANSWER_RETRY,   /* again after retry_ms */
+    ANSWER_GONE,    /* attempt or boot unknown, ended, superseded */
+    ANSWER_DENIED,  /* token not allowed */
+    ANSWER_INVALID, /* message wrong, or the answer is not readable */
+};
+
+struct answer {
+    enum answer_status status;
+    int64_t retry_ms;
+    const char *error;      /* "" when the server gave none */
+    const struct node *map; /* NULL when the answer is not readable */
+};
+
+struct answer talk_read_answer(struct arena *arena, const struct text *text);
 
 #endif

@@ -15,6 +15,7 @@
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
 #include "runner/base/disk.h"
+#include "runner/base/json.h"
 #include "runner/base/log.h"
 
 struct server_address {
@@ -148,11 +149,7 @@ static enum ht_status read_control(const char *server, const struct text *body,
                                    struct ht_error *err)
 {
     struct arena *arena = arena_new();
-    struct diag diag;
-    diag_init(&diag, arena, server, body->data, body->len);
-    const struct node *map =
-        body->len > 0 ? node_read_json(arena, body->data, body->len, &diag)
-                      : NULL;
+    const struct node *map = json_read(arena, body->data, body->len);
     const char *url = node_get_string(map, "control", "");
     const bool valid =
         strncmp(url, "tcp://", 6) == 0 && strlen(url) < LOCATOR_URL_BYTES;

@@ -299,7 +299,7 @@ static void take_invalid(struct talk *talk, const char *error)
 static void take_answer(struct talk *talk, const struct text *text)
 {
     struct arena *arena = arena_new();
-    const struct answer answer = message_read(arena, text);
+    const struct answer answer = talk_read_answer(arena, text);
     talk->heard_at = clock_monotonic_ms();
     switch (answer.status) {
     case ANSWER_OK:

@@ -13,9 +13,14 @@
 #include "runner/attempt/attempts.h"
 #include "runner/attempt/discard.h"
 #include "runner/attempt/git_commit.h"
-#include "runner/base/message.h"
 #include "runner/reports/log.h"
 #include "runner/talk/request_thread.h"
+
+struct sender {      /* who speaks */
+    char token[256]; /* of the runner */
+    char runner[40]; /* kept across restarts */
+    char boot[40];   /* random per start */
+};
 
 enum request_kind {
     REQUEST_NONE,

@@ -29,14 +29,12 @@ path(const char *format, ...)
 static enum ht_status call(const char *method, const char *where,
                            const char *body, const struct node **answer)
 {
-    cJSON *tree = body != NULL ? cJSON_Parse(body) : NULL;
     const struct node *unused;
     const enum ht_status status = docker_call(
         client.docker, client.arena,
         &(struct docker_call){
-            .method = method, .path = where, .body = tree, .timeout_ms = 60000},
+            .method = method, .path = where, .body = body, .timeout_ms = 60000},
         answer != NULL ? answer : &unused, &client.err);
-    cJSON_Delete(tree);
     return status;
 }
 

@@ -82,8 +82,7 @@ static inline void stage_close(struct stage *stage)
 
 static inline void write_lease(const struct stage *stage)
 {
-    CHECK(prepare_lease(stage->folder, stage->lease.data, stage->lease.len,
-                        NULL) == HT_OK);
+    CHECK(prepare_lease(stage->folder, stage->order, NULL) == HT_OK);
 }
 
 static inline void write_launches(const struct stage *stage)

@@ -48,7 +48,7 @@ static size_t collect(void)
         while (record_queue_is_ready(queue, INT64_MAX)) {
             text_clear(&out);
             n += queue->n;
-            record_queue_batch(queue, INT64_MAX, &out);
+            record_queue_batch(queue, INT64_MAX, NULL, &out);
             record_queue_confirm(queue);
             n -= queue->n;
         }

@@ -92,7 +92,7 @@ static void a_new_runner_knows_what_gpus_are_taken(void)
     stage_open(&stage, "exec sleep 600", "exec sleep 600");
     attempts_init(&fleet, &stage.site, &engine_process);
     CHECK(attempts_free_gpus(&fleet, stage.order->arena).n == 3);
-    attempts_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
+    attempts_start(&fleet, parse(&stage));
     CHECK(attempts_free_gpus(&fleet, stage.order->arena).n == 1);
     attempts_fini(&fleet);
     attempts_init(&fleet, &stage.site, &engine_process);
@@ -115,7 +115,7 @@ static void missing_gpus_make_the_attempt_lost(void)
     stage_open(&stage, once, once);
     stage.site.gpus.n = 1;
     attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
+    attempts_start(&fleet, parse(&stage));
     CHECK(fleet.first->ended && fleet.first->ending.outcome == OUTCOME_LOST);
     CHECK_TEXT(fleet.first->ending.reason,
                "the runner could not start it: GPUs needed: 2, free: 1");
@@ -145,7 +145,7 @@ static void an_image_without_a_command_fails_in_words(void)
     const char *reason = "image gcr.io/x needs a container engine; this runner "
                          "starts processes: give a command";
     attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
+    attempts_start(&fleet, parse(&stage));
     CHECK(fleet.first->ended && fleet.first->ending.outcome == OUTCOME_FAILED);
     CHECK_TEXT(fleet.first->ending.reason, reason);
     attempts_fini(&fleet);
@@ -169,7 +169,7 @@ static void a_job_may_choose_where_its_results_go(void)
                    stage.state);
     reorder(&stage, members);
     attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
+    attempts_start(&fleet, parse(&stage));
     UNTIL(has_ended(fleet.first));
     attempts_drop(&fleet, fleet.first);
     CHECK(disk_has(stage.state, "out/5/model/m"));

@@ -2,6 +2,7 @@
 #include "runner/base/order.h"
 
 #include "proto/base/text.h"
+#include "runner/base/json.h"
 #include "tests/check.h"
 
 /* An ATTEMPT with these members, and these of its replica. */
@@ -115,8 +116,29 @@ static void what_makes_no_sense_is_refused(void)
     }
 }
 
+static void an_answer_is_copied_and_kept_as_it_came(void)
+{
+    static const char json[] =
+        "{\"study\":7,\"trial\":3,\"attempt\":1,\"token\":\"t\",\"params\":"
+        "{\"lr\":0.10},\"replicas\":[{\"type\":\"master\",\"index\":0,"
+        "\"argv\":[\"x\",\"\u00e9\"]}]}";
+    struct arena *arena = arena_new();
+    struct order *order = NULL;
+    CHECK(order_read(json_read(arena, json, sizeof json - 1), &order, NULL) ==
+          HT_OK);
+    CHECK(order_read(json_read(arena, "[1]", 3), &order, NULL) == HT_INVALID);
+    arena_free(arena);
+    if (order == NULL)
+        return;
+    CHECK_TEXT(order->lease, json);
+    CHECK_TEXT(order->params.items[0].value, "0.10");
+    CHECK_TEXT(order->replicas[0].argv.items[1], "\u00e9");
+    order_free(order);
+}
+
 int main(void)
 {
+    RUN(an_answer_is_copied_and_kept_as_it_came);
     RUN(what_is_not_said_is_as_usual);
     RUN(everything_about_containers_is_read);
     RUN(its_place_at_google_is_read);

@@ -156,7 +156,7 @@ static inline struct attempt *start(struct dock *dock,
     text_puts(&lease, "]}");
     if (order_parse(lease.data, lease.len, &order, &err) != HT_OK)
         printf("# %s\n", err.text);
-    attempts_start(&dock->fleet, order, lease.data, lease.len);
+    attempts_start(&dock->fleet, order);
     text_free(&lease);
     return dock->fleet.first;
 }
@@ -230,14 +230,12 @@ static inline void call(const struct dock *dock, const char *method,
     struct docker_address *address = NULL;
     struct arena *arena = arena_new();
     struct docker *docker = connect_fake(dock, &address);
-    cJSON *body = json != NULL ? cJSON_Parse(json) : NULL;
     const struct docker_call call = {
-        .method = method, .path = path, .body = body};
+        .method = method, .path = path, .body = json};
     const struct node *answer;
     struct ht_error err = {.text = ""};
     if (docker_call(docker, arena, &call, &answer, &err) != HT_OK)
         printf("# %s\n", err.text);
-    cJSON_Delete(body);
     docker_free(docker);
     docker_address_free(address);
     arena_free(arena);

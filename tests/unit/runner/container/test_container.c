@@ -59,7 +59,7 @@ static void set_up(struct scene *scene)
 static const char *body_of(struct scene *scene)
 {
     struct text out = {0};
-    json_print(container_body(&scene->plan), &out);
+    container_body(&scene->plan, &out);
     const char *copy = arena_strdup(scene->arena, out.data);
     text_free(&out);
     return copy;

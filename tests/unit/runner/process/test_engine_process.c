@@ -33,7 +33,7 @@ static void a_started_attempt_ends_with_its_exit_code(void)
     struct attempts fleet;
     stage_open(&stage, once, NULL);
     attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
+    attempts_start(&fleet, parse(&stage));
     CHECK(attempts_free_slots(&fleet) == 1);
     UNTIL(has_ended(fleet.first));
     CHECK(attempts_free_slots(&fleet) == 2);
@@ -50,7 +50,7 @@ static void the_trials_own_folders_stay_when_they_hold_something(void)
     struct attempts fleet;
     stage_open(&stage, "echo m >$AIP_MODEL_DIR/m", NULL);
     attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
+    attempts_start(&fleet, parse(&stage));
     UNTIL(has_ended(fleet.first));
     attempts_drop(&fleet, fleet.first);
     CHECK(disk_has(stage.state, "2/5/model/m"));
@@ -246,7 +246,7 @@ static void what_a_link_leads_to_is_spared(void)
     stage_open(&stage, "exec sleep 600", NULL);
     (void)snprintf(other, sizeof other, "%s/other", stage.state);
     attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
+    attempts_start(&fleet, parse(&stage));
     UNTIL(disk_has(stage.replica, "shim.json"));
     link_replica(&stage, other);
     attempt_stop(fleet.first, &(struct stop_order){.reason = "enough"});
@@ -335,7 +335,7 @@ static void a_shim_that_cannot_start_is_lost_not_hung(void)
     stage_open(&stage, once, NULL);
     stage.site.shim = "/bin/false";
     attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
+    attempts_start(&fleet, parse(&stage));
     UNTIL(has_ended(fleet.first));
     CHECK(fleet.first->ending.outcome == OUTCOME_LOST);
     CHECK_TEXT(fleet.first->ending.reason,
@@ -355,7 +355,7 @@ static void removing_kills_whatever_runs(void)
                "while :; do sleep 0.02; done",
                NULL);
     attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, parse(&stage), stage.lease.data, stage.lease.len);
+    attempts_start(&fleet, parse(&stage));
     UNTIL(disk_has(stage.replica, "up"));
     attempts_drop(&fleet, fleet.first);
     CHECK(!disk_has(stage.state, "2"));

@@ -50,7 +50,7 @@ static struct text collect(struct records *records, int64_t beat, bool final)
         continue;
     struct record_queue *queue = records_queue(records);
     while (record_queue_is_ready(queue, beat)) {
-        record_queue_batch(queue, beat, &out);
+        record_queue_batch(queue, beat, NULL, &out);
         record_queue_confirm(queue);
     }
     return out;
@@ -108,7 +108,7 @@ static void what_the_library_may_deliver_waits_for_a_heartbeat(void)
     records_have(records, 0xaa, 2);
     CHECK(queue->n == 1 && record_queue_is_ready(queue, 7));
     struct text got = {0};
-    record_queue_batch(queue, 7, &got);
+    record_queue_batch(queue, 7, NULL, &got);
     CHECK_TEXT(got.data, "[" RECORD(3) "]");
     text_free(&got);
     end_records(records);
@@ -153,7 +153,7 @@ static void a_bad_record_alone_is_dropped(void)
     struct text kept = {0};
     while (record_queue_is_ready(queue, 1)) { /* a server that hates 3 */
         text_clear(&got);
-        record_queue_batch(queue, 1, &got);
+        record_queue_batch(queue, 1, NULL, &got);
         if (strstr(got.data, "\"n\":3,") != NULL) {
             dropped += record_queue_refuse(queue);
         } else {
@@ -290,7 +290,7 @@ static void what_came_instead_is_told_with_its_place(void)
                "\"replica\":\"master-0\"}");
     text_clear(&out);
     records_hints_text(records, &out);
-    CHECK_TEXT(out.data, ",\"file\":{\"path\":\"m.csv\",\"state\":\"missing\"},"
+    CHECK_TEXT(out.data, "\"file\":{\"path\":\"m.csv\",\"state\":\"missing\"},"
                          "\"line\":{\"stream\":\"stdout\",\"line\":2,"
                          "\"replica\":\"master-0\",\"text\":\"Acc = 0.5\","
                          "\"name\":\"Acc\",\"before\":\"Acc = \"}");

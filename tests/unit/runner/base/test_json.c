@@ -1,4 +1,4 @@
-#include "runner/base/json_stream.h"
+#include "runner/base/json.h"
 
 #include "tests/check.h"
 

@@ -1,0 +1,220 @@
+#include "runner/base/json.h"
+
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "proto/base/quote.h"
+
+/* ---- writing ---- */
+
+/* A value stands first behind a bracket; behind a line feed the caller put the
+ * comma. */
+static void begin_value(struct text *out, const char *key)
+{
+    if (out->len > 0 && strchr("{[\n", out->data[out->len - 1]) == NULL)
+        text_puts(out, ",");
+    if (key == NULL)
+        return;
+    quote_json(out, key);
+    text_puts(out, ":");
+}
+
+void json_put_raw(struct text *out, const char *key, const char *json)
+{
+    begin_value(out, key);
+    text_puts(out, json);
+}
+
+void json_open(struct text *out, const char *key)
+{
+    json_put_raw(out, key, "{");
+}
+
+void json_close(struct text *out)
+{
+    text_puts(out, "}");
+}
+
+void json_open_list(struct text *out, const char *key)
+{
+    json_put_raw(out, key, "[");
+}
+
+void json_close_list(struct text *out)
+{
+    text_puts(out, "]");
+}
+
+void json_put_int(struct text *out, const char *key, int64_t value)
+{
+    begin_value(out, key);
+    text_printf(out, "%lld", (long long)value);
+}
+
+void json_put_bool(struct text *out, const char *key, bool value)
+{
+    json_put_raw(out, key, value ? "true" : "false");
+}
+
+void json_put_string(struct text *out, const char *key, const char *value)
+{
+    begin_value(out, key);
+    if (value != NULL)
+        quote_json(out, value);
+    else
+        text_puts(out, "null");
+}
+
+void json_put_strings(struct text *out, const char *key,
+                      const struct strings *values)
+{
+    json_open_list(out, key);
+    for (size_t i = 0; i < values->n; i++)
+        json_put_string(out, NULL, values->items[i]);
+    json_close_list(out);
+}
+
+/* ---- reading ---- */
+
+const struct node *json_read(struct arena *arena, const char *text, size_t len)
+{
+    struct diag diag;
+    diag_init(&diag, arena, "text", NULL, 0);
+    return len > 0 ? node_read_json(arena, text, len, &diag) : NULL;
+}
+
+const struct node *json_read_map(struct arena *arena, const char *text,
+                                 size_t len)
+{
+    const struct node *root = json_read(arena, text, len);
+    return root != NULL && root->kind == NODE_MAP ? root : NULL;
+}
+
+/* False when it is no list; *first is its first item. */
+static bool open_list(const struct node *list, size_t most,
+                      const struct node **first)
+{
+    const bool none = list == NULL || list->kind == NODE_NULL;
+    *first = none ? NULL : list->first;
+    return none || (list->kind == NODE_LIST && list->count <= most);
+}
+
+bool json_read_strings(struct arena *arena, const struct node *list,
+                       size_t most, struct strings *strings)
+{
+    const struct node *item;
+    if (!open_list(list, most, &item))
+        return false;
+    const size_t room = item != NULL ? list->count : 0;
+    const char **items = arena_alloc(arena, room + 1, sizeof *items);
+    size_t n = 0;
+    for (; item != NULL; item = item->next) {
+        items[n] = node_string(item);
+        if (items[n++] == NULL)
+            return false;
+    }
+    *strings = (struct strings){.n = n, .items = items};
+    return true;
+}
+
+bool json_read_pairs(struct arena *arena, const struct node *list, size_t most,
+                     struct pairs *pairs)
+{
+    const struct node *item;
+    if (!open_list(list, most, &item))
+        return false;
+    const size_t room = item != NULL ? list->count : 0;
+    struct pair *items = arena_alloc(arena, room + 1, sizeof *items);
+    size_t n = 0;
+    for (; item != NULL; item = item->next) {
+        if (item->kind != NODE_LIST || item->count != 2)
+            return false;
+        items[n] = (struct pair){.name = node_string(item->first),
+                                 .value = node_string(item->first->next)};
+        if (items[n].name == NULL || items[n].value == NULL)
+            return false;
+        n++;
+    }
+    *pairs = (struct pairs){.n = n, .items = items};
+    return true;
+}
+
+/* ---- objects one after another ---- */
+
+void json_stream_fini(struct json_stream *stream)
+{
+    text_free(&stream->item);
+}
+
+bool json_stream_is_whole(const struct json_stream *stream)
+{
+    return stream->depth == 0;
+}
+
+/* Follows the nesting; whether the item is JSON at all, its reader tells. */
+static void count(struct json_stream *stream, char byte)
+{
+    if (stream->in_text) {
+        const bool escape = byte == '\\' && !stream->escaped;
+        if (byte == '"' && !stream->escaped)
+            stream->in_text = false;
+        stream->escaped = escape;
+        return;
+    }
+    stream->in_text = byte == '"';
+    stream->depth += byte == '{' || byte == '[';
+    stream->depth -= byte == '}' || byte == ']';
+}
+
+static enum json_stream_end hand_over(struct json_stream *stream,
+                                      json_stream_take *take, void *context)
+{
+    struct arena *arena = arena_new();
+    const struct node *item =
+        json_read(arena, stream->item.data, stream->item.len);
+    enum json_stream_end end = JSON_STREAM_BROKEN;
+    if (item != NULL)
+        end = take(context, item) ? JSON_STREAM_GOES_ON : JSON_STREAM_LEFT;
+    arena_free(arena);
+    text_clear(&stream->item);
+    return end;
+}
+
+/* The number of bytes that belong to the item that is open. */
+static size_t find_end(struct json_stream *stream, const char *bytes,
+                       size_t len)
+{
+    size_t n = 0;
+    do {
+        count(stream, bytes[n++]);
+    } while (n < len && stream->depth > 0);
+    return n;
+}
+
+enum json_stream_end json_stream_feed(struct json_stream *stream,
+                                      const char *bytes, size_t len,
+                                      json_stream_take *take, void *context)
+{
+    while (len > 0) {
+        if (stream->depth == 0 && strchr(" \t\r\n", *bytes) != NULL &&
+            *bytes != '\0') {
+            bytes++;
+            len--;
+            continue;
+        }
+        if (stream->depth == 0 && *bytes != '{')
+            return JSON_STREAM_BROKEN;
+        const size_t n = find_end(stream, bytes, len);
+        if (stream->item.len + n > HT_MAX_SPEC)
+            return JSON_STREAM_BROKEN;
+        text_append(&stream->item, bytes, n);
+        bytes += n;
+        len -= n;
+        if (stream->depth > 0)
+            continue;
+        const enum json_stream_end end = hand_over(stream, take, context);
+        if (end != JSON_STREAM_GOES_ON)
+            return end;
+    }
+    return JSON_STREAM_GOES_ON;
+}

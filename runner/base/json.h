@@ -1,0 +1,73 @@
+/* json.h - JSON as the runner writes and reads it: objects piece by piece,
+ * lists of texts, and objects that come one after another. */
+#ifndef HT_RUNNER_BASE_JSON_H
+#define HT_RUNNER_BASE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/text.h"
+#include "proto/doc/node.h"
+#include "proto/job/job.h"
+
+/* ---- writing ----
+ *
+ * Each appends a member of the object that is open, or, where the key is NULL,
+ * an item of the list or a text of its own; commas come by themselves. */
+void json_open(struct text *out, const char *key);
+void json_close(struct text *out);
+void json_open_list(struct text *out, const char *key);
+void json_close_list(struct text *out);
+void json_put_int(struct text *out, const char *key, int64_t value);
+void json_put_bool(struct text *out, const char *key, bool value);
+void json_put_string(struct text *out, const char *key,
+                     const char *value); /* NULL: null */
+void json_put_strings(struct text *out, const char *key,
+                      const struct strings *values);
+/* A value that is JSON already. */
+void json_put_raw(struct text *out, const char *key, const char *json);
+
+/* ---- reading ---- */
+
+/* In the arena; NULL when the text is not JSON. */
+const struct node *json_read(struct arena *arena, const char *text, size_t len);
+/* The object that a text is, NULL when it is none. */
+const struct node *json_read_map(struct arena *arena, const char *text,
+                                 size_t len);
+/* A list of texts, or of pairs of them, in the arena; none where it is absent
+ * or null. False when it is not such a list, or has more than `most`. */
+bool json_read_strings(struct arena *arena, const struct node *list,
+                       size_t most, struct strings *strings);
+bool json_read_pairs(struct arena *arena, const struct node *list, size_t most,
+                     struct pairs *pairs);
+
+/* ---- objects one after another, as engines send them ---- */
+
+struct json_stream {  /* all zero at first */
+    struct text item; /* the object that has begun */
+    int depth;        /* braces and brackets that are open */
+    bool in_text, escaped;
+};
+
+enum json_stream_end {
+    JSON_STREAM_GOES_ON, /* all bytes were taken */
+    JSON_STREAM_LEFT,    /* `take` wants no more */
+    JSON_STREAM_BROKEN,  /* these bytes are no JSON objects */
+};
+
+typedef bool json_stream_take(void *context, const struct node *item);
+
+void json_stream_fini(struct json_stream *stream);
+
+/* Hands every object that is complete now to `take`; the item is gone after
+ * the call. */
+enum json_stream_end json_stream_feed(struct json_stream *stream,
+                                      const char *bytes, size_t len,
+                                      json_stream_take *take, void *context);
+
+/* False while an object has begun and not ended. */
+bool json_stream_is_whole(const struct json_stream *stream);
+
+#endif
