@@ -4,19 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/doc/diag.h"
+#include "proto/base/limits.h"
 #include "proto/doc/node.h"
+#include "runner/base/json.h"
 
 enum { COLUMN_STEP = -1, COLUMN_OTHER = -2 };
-
-bool metrics_line_is_header(const char *line, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        if (!isspace((unsigned char)line[i]))
-            return line[i] != '{';
-    }
-    return false;
-}
 
 /* Copies the next cell without blanks around it and quotes; *at moves behind
  * its comma. False at the end of the line. */
@@ -74,31 +66,6 @@ static void set_step(struct report *report, double value)
     }
 }
 
-static bool read_csv(struct arena *arena, const struct metrics_header *header,
-                     const struct strings *metrics, const char *line,
-                     size_t len, struct report *report)
-{
-    struct report_metric *found =
-        arena_alloc(arena, metrics->n + 1, sizeof *found);
-    const char *cell;
-    size_t at = 0;
-    size_t n = 0;
-    for (size_t i = 0; i < header->n && next_cell(arena, line, len, &at, &cell);
-         i++) {
-        double value;
-        const int column = header->metric[i];
-        if (column == COLUMN_OTHER || !read_number(cell, &value))
-            continue;
-        if (column == COLUMN_STEP)
-            set_step(report, value);
-        else if (n < metrics->n)
-            found[n++] = (struct report_metric){metrics->items[column], value};
-    }
-    report->metrics = found;
-    report->n_metrics = n;
-    return n > 0;
-}
-
 static bool read_value(const struct node *node, double *value)
 {
     return (node->kind == NODE_NUMBER || node->kind == NODE_STRING) &&
@@ -111,16 +78,29 @@ static bool read_member(const struct node *map, const char *name, double *value)
     return node != NULL && read_value(node, value);
 }
 
-static bool read_json(struct arena *arena, const struct strings *metrics,
-                      const char *line, size_t len, struct report *report)
+static size_t read_cells(const struct metrics_header *header,
+                         const struct strings *metrics,
+                         const struct strings *cells,
+                         struct report_metric found[], struct report *report)
 {
-    struct diag diag;
-    diag_init(&diag, arena, "line", line, len);
-    const struct node *map = node_read_json(arena, line, len, &diag);
-    if (map == NULL || map->kind != NODE_MAP)
-        return false;
-    struct report_metric *found =
-        arena_alloc(arena, metrics->n + 1, sizeof *found);
+    size_t n = 0;
+    double value;
+    for (size_t i = 0; i < header->n && i < cells->n; i++) {
+        const int column = header->metric[i];
+        if (column == COLUMN_OTHER || !read_number(cells->items[i], &value))
+            continue;
+        if (column == COLUMN_STEP)
+            set_step(report, value);
+        else if (n < metrics->n)
+            found[n++] = (struct report_metric){metrics->items[column], value};
+    }
+    return n;
+}
+
+static size_t read_members(const struct node *map,
+                           const struct strings *metrics,
+                           struct report_metric found[], struct report *report)
+{
     size_t n = 0;
     double value;
     for (size_t i = 0; i < metrics->n; i++) {
@@ -129,72 +109,79 @@ static bool read_json(struct arena *arena, const struct strings *metrics,
     }
     if (read_member(map, "step", &value))
         set_step(report, value);
-    report->metrics = found;
-    report->n_metrics = n;
-    return n > 0;
-}
-
-static size_t json_names(struct arena *arena, const char *line, size_t len,
-                         const char *names[METRICS_LINE_COLUMNS])
-{
-    struct diag diag;
-    diag_init(&diag, arena, "line", line, len);
-    const struct node *map = node_read_json(arena, line, len, &diag);
-    const struct node *node =
-        map != NULL && map->kind == NODE_MAP ? map->first : NULL;
-    size_t n = 0;
-    double value;
-    for (; node != NULL && n < METRICS_LINE_COLUMNS; node = node->next) {
-        if (read_value(node, &value))
-            names[n++] = node->key;
-    }
     return n;
 }
 
-struct strings metrics_line_names(struct arena *arena, const char *line,
-                                  size_t len)
+bool metrics_line_read(struct arena *arena, const struct metrics_header *header,
+                       const struct strings *metrics,
+                       const struct metrics_line *line, struct report *report)
 {
-    const char **names =
-        arena_alloc(arena, METRICS_LINE_COLUMNS, sizeof *names);
-    size_t n = 0, at = 0;
-    if (!metrics_line_is_header(line, len))
-        n = json_names(arena, line, len, names);
-    else
-        while (n < METRICS_LINE_COLUMNS &&
-               next_cell(arena, line, len, &at, &names[n]))
-            n++;
-    return (struct strings){.n = n, .items = names};
+    struct report_metric *found =
+        arena_alloc(arena, metrics->n + 1, sizeof *found);
+    report->metrics = found;
+    report->n_metrics =
+        line->csv ? read_cells(header, metrics, &line->cells, found, report)
+                  : read_members(line->map, metrics, found, report);
+    return report->n_metrics > 0;
 }
 
-void metrics_line_read_header(struct metrics_header *header,
-                              const struct strings *metrics, const char *line,
-                              size_t len)
-{
-    struct arena *arena = arena_new();
-    const struct strings cells = metrics_line_names(arena, line, len);
-    header->n = cells.n;
-    for (size_t i = 0; i < cells.n; i++)
-        header->metric[i] = find_column(metrics, cells.items[i]);
-    arena_free(arena);
-}
+/* ---- the line ---- */
 
-bool metrics_line_names_metric(struct arena *arena,
-                               const struct strings *metrics, const char *line,
-                               size_t len)
+static bool is_csv(const char *text, size_t len)
 {
-    const struct strings cells = metrics_line_names(arena, line, len);
-    for (size_t i = 0; i < cells.n; i++) {
-        if (find_column(metrics, cells.items[i]) >= 0)
-            return true;
+    for (size_t i = 0; i < len; i++) {
+        if (!isspace((unsigned char)text[i]))
+            return text[i] != '{';
     }
     return false;
 }
 
-bool metrics_line_read(struct arena *arena, const struct metrics_header *header,
-                       const struct strings *metrics, const char *line,
-                       size_t len, struct report *report)
+struct metrics_line metrics_line_parse(struct arena *arena, const char *text,
+                                       size_t len)
 {
-    if (header->n > 0 && metrics_line_is_header(line, len))
-        return read_csv(arena, header, metrics, line, len, report);
-    return read_json(arena, metrics, line, len, report);
+    struct metrics_line line = {.csv = is_csv(text, len)};
+    if (!line.csv && len <= HT_MAX_REPORT_LINE)
+        line.map = json_read_map(arena, text, len);
+    if (!line.csv)
+        return line;
+    const char **cells =
+        arena_alloc(arena, METRICS_LINE_COLUMNS, sizeof *cells);
+    size_t n = 0, at = 0;
+    while (n < METRICS_LINE_COLUMNS &&
+           next_cell(arena, text, len, &at, &cells[n]))
+        n++;
+    line.cells = (struct strings){.n = n, .items = cells};
+    return line;
+}
+
+struct strings metrics_line_names(struct arena *arena,
+                                  const struct metrics_line *line)
+{
+    if (line->csv)
+        return line->cells;
+    const char **names =
+        arena_alloc(arena, METRICS_LINE_COLUMNS, sizeof *names);
+    size_t n = 0;
+    double value;
+    const struct node *node = line->map != NULL ? line->map->first : NULL;
+    for (; node != NULL && n < METRICS_LINE_COLUMNS; node = node->next) {
+        if (read_value(node, &value))
+            names[n++] = node->key;
+    }
+    return (struct strings){.n = n, .items = names};
+}
+
+bool metrics_line_read_header(struct metrics_header *header,
+                              const struct strings *metrics,
+                              const struct metrics_line *line, bool first)
+{
+    struct metrics_header read = {.n = line->cells.n};
+    bool heading = first && line->csv;
+    for (size_t i = 0; i < read.n; i++) {
+        read.metric[i] = find_column(metrics, line->cells.items[i]);
+        heading |= read.metric[i] >= 0;
+    }
+    if (heading)
+        *header = read;
+    return heading;
 }

@@ -17,27 +17,29 @@ struct metrics_header { /* what each column of a CSV file holds */
     int metric[METRICS_LINE_COLUMNS]; /* index; -1: step, -2: other */
 };
 
-/* True when the line begins a CSV file rather than a JSON object. */
-bool metrics_line_is_header(const char *line, size_t len);
-void metrics_line_read_header(struct metrics_header *header,
-                              const struct strings *metrics, const char *line,
-                              size_t len);
+struct metrics_line { /* one line, parsed once; in the arena it was given */
+    bool csv;
+    struct strings cells;   /* of CSV, at most METRICS_LINE_COLUMNS */
+    const struct node *map; /* of JSON; NULL: it is no object, or too long */
+};
+struct metrics_line metrics_line_parse(struct arena *arena, const char *text,
+                                       size_t len);
 
-/* True when some cell of the line is the name of a metric: a heading, also in
- * the middle of a file that several runs have appended to. */
-bool metrics_line_names_metric(struct arena *arena,
-                               const struct strings *metrics, const char *line,
-                               size_t len);
+/* Takes a line of CSV as the heading of those that follow, when it is the first
+ * of the file or some cell is the name of a metric, as in the middle of a file
+ * that several runs have appended to. False: it is none. */
+bool metrics_line_read_header(struct metrics_header *header,
+                              const struct strings *metrics,
+                              const struct metrics_line *line, bool first);
 
-/* The cells of a line of CSV, or the names of the numbers of a JSON object, at
- * most METRICS_LINE_COLUMNS; in the arena. */
-struct strings metrics_line_names(struct arena *arena, const char *line,
-                                  size_t len);
+/* The cells, or the names of the object's numbers; in the arena. */
+struct strings metrics_line_names(struct arena *arena,
+                                  const struct metrics_line *line);
 
 /* Fills metrics and step; false when no metric of the study is in the line.
  * Cells that hold no number are left out. */
 bool metrics_line_read(struct arena *arena, const struct metrics_header *header,
-                       const struct strings *metrics, const char *line,
-                       size_t len, struct report *report);
+                       const struct strings *metrics,
+                       const struct metrics_line *line, struct report *report);
 
 #endif

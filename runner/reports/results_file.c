@@ -211,27 +211,25 @@ enum saying { SAYS_COLUMNS, SAYS_RECORD, SAYS_NOTHING };
 struct line {
     const char *text;
     size_t len;
-    bool first; /* of the file */
+    bool first;                 /* of the file */
+    struct metrics_line parsed; /* by understand(), till the next one */
 };
 
 static enum saying understand(struct results_file *file,
-                              struct metrics_header *header,
-                              const struct line *line, struct report *report)
+                              struct metrics_header *header, struct line *line,
+                              struct report *report)
 {
     const struct strings *metrics = &file->order->metrics;
     arena_reset(file->scratch);
+    line->parsed = metrics_line_parse(file->scratch, line->text, line->len);
     if (line->first)
         header->n = 0;
-    if (metrics_line_is_header(line->text, line->len) &&
-        (line->first || metrics_line_names_metric(file->scratch, metrics,
-                                                  line->text, line->len))) {
-        metrics_line_read_header(header, metrics, line->text, line->len);
+    if (metrics_line_read_header(header, metrics, &line->parsed, line->first))
         return SAYS_COLUMNS;
-    }
     *report = (struct report){.time_ms = clock_wall_ms(), .checkpoint = ""};
     return line->len <= HT_MAX_REPORT_LINE &&
-                   metrics_line_read(file->scratch, header, metrics, line->text,
-                                     line->len, report)
+                   metrics_line_read(file->scratch, header, metrics,
+                                     &line->parsed, report)
                ? SAYS_RECORD
                : SAYS_NOTHING;
 }
@@ -350,7 +348,7 @@ static bool is_continued(const struct results_file *file,
 static void note_names(struct results_file *file, const struct line *line)
 {
     const struct strings names =
-        metrics_line_names(file->scratch, line->text, line->len);
+        metrics_line_names(file->scratch, &line->parsed);
     for (size_t i = 0; i < names.n; i++)
         metrics_seen_note_column(file->evidence, names.items[i],
                                  file->order->metrics_file, file->tail.line);
@@ -379,7 +377,7 @@ static int64_t count_ours(struct results_file *file, uint64_t hash)
     return count > others ? count - others : 0;
 }
 
-static void judge_line(struct results_file *file, const struct line *line)
+static void judge_line(struct results_file *file, struct line *line)
 {
     struct report report;
     const enum saying saying = understand(file, &file->header, line, &report);
@@ -422,7 +420,7 @@ static void take_line(void *context, const char *text, size_t len,
  * before: 0.5, 0.7 and 0.5 again. The last one is what counts. */
 static void repeat_last(struct results_file *file)
 {
-    const struct line line = {.text = file->last.data, .len = file->last.len};
+    struct line line = {.text = file->last.data, .len = file->last.len};
     struct report report;
     if (file->passes < 2 || file->fresh || file->last_seq == 0 ||
         file->last_seq == file->newest)
