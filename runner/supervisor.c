@@ -32,12 +32,12 @@ struct supervisor {
     const struct supervisor_settings *settings;
     struct sender sender;
     int signals, wake;
-    struct server_address *locator;
-    struct request_thread *short_courier, *lease_courier;
+    struct server_address *address;
+    struct request_thread *talk_thread, *lease_thread;
     struct discard *discard;
-    struct attempts fleet;
+    struct attempts attempts;
     struct talk talk;
-    struct lease_poll leasing;
+    struct lease_poll lease_poll;
     int64_t ticked_at; /* monotonic */
     int64_t moved_at;  /* monotonic: when a folder last changed */
     bool more;         /* the last tick left something unread */
@@ -74,33 +74,33 @@ static enum ht_status open_all(struct supervisor *supervisor,
         status = open_events(supervisor, err);
     if (status != HT_OK)
         return status;
-    supervisor->locator =
+    supervisor->address =
         server_address_new(settings->server, settings->token_file);
     status =
-        request_thread_start(supervisor->locator, SHORT_PATIENCE_MS,
-                             supervisor->wake, &supervisor->short_courier, err);
+        request_thread_start(supervisor->address, SHORT_PATIENCE_MS,
+                             supervisor->wake, &supervisor->talk_thread, err);
     if (status == HT_OK)
-        status = request_thread_start(supervisor->locator, LEASE_PATIENCE_MS,
+        status = request_thread_start(supervisor->address, LEASE_PATIENCE_MS,
                                       supervisor->wake,
-                                      &supervisor->lease_courier, err);
+                                      &supervisor->lease_thread, err);
     if (status == HT_OK)
         status = discard_start(settings->site, &supervisor->discard, err);
     if (status != HT_OK)
         return status;
-    attempts_init(&supervisor->fleet, settings->site, settings->engine);
+    attempts_init(&supervisor->attempts, settings->site, settings->engine);
     return HT_OK;
 }
 
 static void close_all(struct supervisor *supervisor)
 {
-    if (supervisor->locator != NULL)
-        server_address_stop(supervisor->locator);
-    request_thread_stop(supervisor->short_courier);
-    request_thread_stop(supervisor->lease_courier);
-    server_address_free(supervisor->locator);
+    if (supervisor->address != NULL)
+        server_address_stop(supervisor->address);
+    request_thread_stop(supervisor->talk_thread);
+    request_thread_stop(supervisor->lease_thread);
+    server_address_free(supervisor->address);
     talk_fini(&supervisor->talk);
     discard_stop(supervisor->discard);
-    attempts_fini(&supervisor->fleet);
+    attempts_fini(&supervisor->attempts);
     if (supervisor->opened)
         supervisor->settings->engine->close();
     if (supervisor->signals >= 0)
@@ -114,7 +114,7 @@ static void read_signals(struct supervisor *supervisor)
     struct signalfd_siginfo info;
     while (read(supervisor->signals, &info, sizeof info) == sizeof info) {
         if (info.ssi_signo == SIGCHLD)
-            supervisor->fleet.dirty = true;
+            supervisor->attempts.dirty = true;
         else
             supervisor->ending = true;
     }
@@ -155,28 +155,28 @@ static enum ht_status open_engine(struct supervisor *supervisor,
 static void begin(struct supervisor *supervisor)
 {
     const struct supervisor_settings *settings = supervisor->settings;
-    attempts_scan(&supervisor->fleet);
+    attempts_scan(&supervisor->attempts);
     talk_init(&supervisor->talk, &(struct talk_parts){
-                                     .fleet = &supervisor->fleet,
-                                     .courier = supervisor->short_courier,
+                                     .attempts = &supervisor->attempts,
+                                     .thread = supervisor->talk_thread,
                                      .sender = &supervisor->sender,
                                      .discard = supervisor->discard,
                                      .token_file = settings->token_file,
                                      .host = settings->host,
                                  });
-    supervisor->leasing = (struct lease_poll){
-        .fleet = &supervisor->fleet,
-        .courier = supervisor->lease_courier,
+    supervisor->lease_poll = (struct lease_poll){
+        .attempts = &supervisor->attempts,
+        .thread = supervisor->lease_thread,
         .sender = &supervisor->sender,
     };
 }
 
 static int64_t tick_at(const struct supervisor *supervisor)
 {
-    const struct attempts *fleet = &supervisor->fleet;
-    if (fleet->first == NULL && !fleet->dirty)
+    const struct attempts *attempts = &supervisor->attempts;
+    if (attempts->first == NULL && !attempts->dirty)
         return INT64_MAX;
-    if (fleet->dirty || supervisor->more)
+    if (attempts->dirty || supervisor->more)
         return supervisor->ticked_at + TICK_GAP_MS;
     const bool busy = supervisor->ticked_at - supervisor->moved_at < TICK_MS;
     return supervisor->ticked_at + (busy ? BUSY_TICK_MS : TICK_MS);
@@ -186,11 +186,11 @@ static void tick(struct supervisor *supervisor, int64_t now)
 {
     if (now < tick_at(supervisor))
         return;
-    if (supervisor->fleet.dirty)
+    if (supervisor->attempts.dirty)
         supervisor->moved_at = now;
     supervisor->ticked_at = now;
     supervisor->more =
-        attempts_tick(&supervisor->fleet, supervisor->talk.beats_sent + 1);
+        attempts_tick(&supervisor->attempts, supervisor->talk.beats_sent + 1);
     /* Orphans of dead shims come to us as their subreaper. The engine has
      * just looked at its own children. */
     while (waitpid(-1, NULL, WNOHANG) > 0)
@@ -200,13 +200,13 @@ static void tick(struct supervisor *supervisor, int64_t now)
 static void speak(struct supervisor *supervisor)
 {
     talk_go_on(&supervisor->talk);
-    lease_poll_tick(&supervisor->leasing, &supervisor->talk.greeted);
+    lease_poll_tick(&supervisor->lease_poll, &supervisor->talk.greeted);
 }
 
 static int64_t alone_at(const struct supervisor *supervisor)
 {
     if (!supervisor->settings->exit_when_alone ||
-        supervisor->fleet.first != NULL)
+        supervisor->attempts.first != NULL)
         return INT64_MAX;
     return supervisor->talk.heard_at + supervisor->settings->alone_ms;
 }
@@ -216,9 +216,9 @@ static int wait_ms(const struct supervisor *supervisor)
     int64_t wake = tick_at(supervisor);
     const int64_t others[] = {
         talk_wake_at(&supervisor->talk), alone_at(supervisor),
-        supervisor->leasing.polling || !supervisor->talk.greeted
+        supervisor->lease_poll.polling || !supervisor->talk.greeted
             ? INT64_MAX
-            : supervisor->leasing.next_at};
+            : supervisor->lease_poll.next_at};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         wake = others[i] < wake ? others[i] : wake;
     if (wake == INT64_MAX)
@@ -234,7 +234,7 @@ static void loop(struct supervisor *supervisor)
         struct pollfd fds[] = {
             {.fd = supervisor->signals, .events = POLLIN},
             {.fd = supervisor->wake, .events = POLLIN},
-            {.fd = supervisor->fleet.watch, .events = POLLIN},
+            {.fd = supervisor->attempts.watch, .events = POLLIN},
         };
         if (poll(fds, 3, wait_ms(supervisor)) < 0 && errno != EINTR)
             return;
@@ -244,7 +244,7 @@ static void loop(struct supervisor *supervisor)
         if (fds[1].revents != 0)
             eventfd_read(supervisor->wake, &count);
         if (fds[2].revents != 0)
-            attempts_read_watch(&supervisor->fleet);
+            attempts_read_watch(&supervisor->attempts);
         const int64_t now = clock_monotonic_ms();
         tick(supervisor, now);
         speak(supervisor);
@@ -264,7 +264,7 @@ enum ht_status supervisor_run(const struct supervisor_settings *settings,
         .sender = settings->sender,
         .signals = -1,
         .wake = -1,
-        .fleet = {.watch = -1},
+        .attempts = {.watch = -1},
     };
     enum ht_status status = open_all(&supervisor, err);
     if (status == HT_OK)
@@ -275,10 +275,10 @@ enum ht_status supervisor_run(const struct supervisor_settings *settings,
                    "runner=%s engine=%s slots=%d gpus=%zu found=%zu",
                    supervisor.sender.runner, settings->engine->name,
                    settings->site->slots, settings->site->gpus.n,
-                   attempts_count(&supervisor.fleet));
+                   attempts_count(&supervisor.attempts));
         loop(&supervisor);
         runner_log(RUNNER_INFO, "runner.end", "attempts=%zu",
-                   attempts_count(&supervisor.fleet));
+                   attempts_count(&supervisor.attempts));
     }
     close_all(&supervisor);
     return status;

@@ -1,7 +1,7 @@
 /* supervisor.h - the runner's one loop: takes attempts, watches them, tells
  * the server, until it is told to end.
  *
- * All state belongs to the calling thread; two couriers carry requests. Ending
+ * All state belongs to the calling thread; two threads carry requests. Ending
  * leaves every attempt running: the next runner adopts them. */
 #ifndef HT_RUNNER_SUPERVISOR_H
 #define HT_RUNNER_SUPERVISOR_H

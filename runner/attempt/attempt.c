@@ -16,7 +16,7 @@ enum {
     N_LOGS = sizeof((struct attempt_replica *)0)->logs / sizeof(struct log_ship)
 };
 
-enum { TOLD_REPLICAS = 16 }; /* in the evidence, the master first */
+enum { TOLD_REPLICAS = 16 }; /* in "evidence", the master first */
 
 static const char default_file[] = "/tmp/hypertune/output.metrics";
 
@@ -30,25 +30,25 @@ struct attempt *attempt_new(const struct site *site,
     static const char *const streams[N_LOGS] = {"stdout", "stderr",
                                                 RUNNER_STREAM};
     const char *credentials = credentials_path(order->arena, site, &order->key);
-    struct attempt *run = ht_xcalloc(1, sizeof *run);
-    run->engine = engine;
-    run->order = order;
-    run->watch = -1;
-    run->folder = prepare_attempt_folder(order->arena, site, &order->key);
-    run->place = (struct engine_place){
+    struct attempt *attempt = ht_xcalloc(1, sizeof *attempt);
+    attempt->engine = engine;
+    attempt->order = order;
+    attempt->watch = -1;
+    attempt->folder = prepare_attempt_folder(order->arena, site, &order->key);
+    attempt->place = (struct engine_place){
         .site = site,
         .order = order,
-        .placement = &run->placement,
-        .folder = run->folder,
+        .placement = &attempt->placement,
+        .folder = attempt->folder,
         .homes = arena_alloc(order->arena, order->n_replicas,
-                             sizeof *run->place.homes),
+                             sizeof *attempt->place.homes),
     };
-    run->replicas =
-        arena_alloc(order->arena, order->n_replicas, sizeof *run->replicas);
+    attempt->replicas =
+        arena_alloc(order->arena, order->n_replicas, sizeof *attempt->replicas);
     for (size_t i = 0; i < order->n_replicas; i++) {
-        struct attempt_replica *replica = &run->replicas[i];
+        struct attempt_replica *replica = &attempt->replicas[i];
         replica->name = order->replicas[i].name;
-        replica->folder = prepare_replica_folder(order->arena, run->folder,
+        replica->folder = prepare_replica_folder(order->arena, attempt->folder,
                                                  &order->replicas[i]);
         replica->records = records_new(order, i, replica->folder);
         for (size_t k = 0; k < N_LOGS; k++)
@@ -57,139 +57,142 @@ struct attempt *attempt_new(const struct site *site,
         replica->watch = -1;
     }
     /* What an earlier life chose is in use, whether we adopt it or not. */
-    (void)placement_read(run->folder, order, &run->placement, NULL);
-    return run;
+    (void)placement_read(attempt->folder, order, &attempt->placement, NULL);
+    return attempt;
 }
 
-void attempt_free(struct attempt *run)
+void attempt_free(struct attempt *attempt)
 {
-    if (run == NULL)
+    if (attempt == NULL)
         return;
-    for (size_t i = 0; i < run->order->n_replicas; i++) {
-        records_free(run->replicas[i].records);
+    for (size_t i = 0; i < attempt->order->n_replicas; i++) {
+        records_free(attempt->replicas[i].records);
         for (int k = 0; k < N_LOGS; k++)
-            log_ship_fini(&run->replicas[i].logs[k]);
+            log_ship_fini(&attempt->replicas[i].logs[k]);
     }
-    placement_release(&run->placement);
-    order_free(run->order);
-    free(run);
+    placement_release(&attempt->placement);
+    order_free(attempt->order);
+    free(attempt);
 }
 
-static void end_unstarted(struct attempt *run, const struct ht_error *err)
+static void end_unstarted(struct attempt *attempt, const struct ht_error *err)
 {
     const bool impossible = err->status == HT_PRECONDITION;
-    run->engine->remove(&run->place);
-    run->told_started = true; /* there is nothing to tell about a start */
-    run->told_facts = true;
-    run->ended = true;
-    run->ending = (struct ending){
+    attempt->engine->remove(&attempt->place);
+    attempt->told_started = true; /* there is nothing to tell about a start */
+    attempt->told_facts = true;
+    attempt->ended = true;
+    attempt->ending = (struct ending){
         .outcome = impossible ? OUTCOME_FAILED : OUTCOME_LOST,
         .ended_ms = clock_wall_ms(),
         .impossible = impossible,
     };
     (void)snprintf(
-        run->ending.reason, sizeof run->ending.reason, "%s%s",
+        attempt->ending.reason, sizeof attempt->ending.reason, "%s%s",
         impossible ? "" : "the runner could not start it: ", err->text);
     runner_log(RUNNER_ERROR, "attempt.unstarted", "name=%s reason=\"%s\"",
-               run->order->name, err->text);
+               attempt->order->name, err->text);
 }
 
-static enum ht_status place(struct attempt *run,
+static enum ht_status place(struct attempt *attempt,
                             const struct strings *free_gpus,
                             struct ht_error *err)
 {
-    if (run->placement.n > 0)
+    if (attempt->placement.n > 0)
         return HT_OK;
     const enum ht_status status =
-        placement_choose(run->place.site, run->order, free_gpus,
-                         run->engine->address, &run->placement, err);
+        placement_choose(attempt->place.site, attempt->order, free_gpus,
+                         attempt->engine->address, &attempt->placement, err);
     if (status != HT_OK)
         return status;
-    return placement_write(run->folder, run->order, &run->placement, err);
+    return placement_write(attempt->folder, attempt->order, &attempt->placement,
+                           err);
 }
 
 /* Before anything starts, or after it was there: see records_begin(). */
-static enum ht_status begin_records(struct attempt *run, bool anew,
+static enum ht_status begin_records(struct attempt *attempt, bool anew,
                                     struct ht_error *err)
 {
     enum ht_status status = HT_OK;
-    for (size_t i = 0; status == HT_OK && i < run->order->n_replicas; i++)
-        status =
-            records_begin(run->replicas[i].records, run->folder, anew, err);
+    for (size_t i = 0; status == HT_OK && i < attempt->order->n_replicas; i++)
+        status = records_begin(attempt->replicas[i].records, attempt->folder,
+                               anew, err);
     return status;
 }
 
-static void end_or_go_on(struct attempt *run, enum ht_status status,
+static void end_or_go_on(struct attempt *attempt, enum ht_status status,
                          const struct ht_error *err, const char *event)
 {
     if (status != HT_OK)
-        end_unstarted(run, err);
+        end_unstarted(attempt, err);
     else
-        runner_log(RUNNER_INFO, event, "name=%s", run->order->name);
+        runner_log(RUNNER_INFO, event, "name=%s", attempt->order->name);
 }
 
-void attempt_start(struct attempt *run, const struct strings *free_gpus)
+void attempt_start(struct attempt *attempt, const struct strings *free_gpus)
 {
     struct ht_error err, why;
-    run->accepted = true;
-    folder_home_reclaim(run->place.site->state, run->folder);
-    disk_remove_tree(run->folder); /* of an earlier database's attempt */
+    attempt->accepted = true;
+    folder_home_reclaim(attempt->place.site->state, attempt->folder);
+    disk_remove_tree(attempt->folder); /* of an earlier database's attempt */
     const enum ht_status clean =
-        outputs_begin(run->place.site, run->order, &why);
-    enum ht_status status = prepare_lease(run->folder, run->order, &err);
+        outputs_begin(attempt->place.site, attempt->order, &why);
+    enum ht_status status =
+        prepare_lease(attempt->folder, attempt->order, &err);
     if (status == HT_OK && clean != HT_OK)
         status = ht_fail(&err, clean, "%s", why.text);
     if (status == HT_OK)
-        status = place(run, free_gpus, &err);
+        status = place(attempt, free_gpus, &err);
     if (status == HT_OK)
-        status = begin_records(run, true, &err);
+        status = begin_records(attempt, true, &err);
     if (status == HT_OK)
-        status = run->engine->start(&run->place, &err);
-    end_or_go_on(run, status, &err, "attempt.started");
+        status = attempt->engine->start(&attempt->place, &err);
+    end_or_go_on(attempt, status, &err, "attempt.started");
 }
 
-void attempt_refuse(struct attempt *run, const char *reason)
+void attempt_refuse(struct attempt *attempt, const char *reason)
 {
     struct ht_error err;
-    run->accepted = true;
-    if (prepare_lease(run->folder, run->order, &err) == HT_OK)
+    attempt->accepted = true;
+    if (prepare_lease(attempt->folder, attempt->order, &err) == HT_OK)
         ht_fail(&err, HT_UNAVAILABLE, "%s", reason);
-    end_unstarted(run, &err);
+    end_unstarted(attempt, &err);
 }
 
-bool attempt_disturbs(const struct attempt *run, const struct attempt *other)
+bool attempt_disturbs(const struct attempt *attempt,
+                      const struct attempt *other)
 {
     return !other->collected &&
-           results_file_is_same(records_file(run->replicas[0].records),
+           results_file_is_same(records_file(attempt->replicas[0].records),
                                 records_file(other->replicas[0].records));
 }
 
-void attempt_adopt(struct attempt *run, const struct strings *free_gpus)
+void attempt_adopt(struct attempt *attempt, const struct strings *free_gpus)
 {
     struct ht_error err;
-    run->accepted = true;
-    run->told_started = disk_has(run->folder, mark_started);
-    run->told_facts = run->told_started;
-    run->told_ended = disk_has(run->folder, mark_ended);
-    const bool anew = !prepare_is_complete(run->order, run->folder);
-    enum ht_status status = begin_records(run, anew, &err);
+    attempt->accepted = true;
+    attempt->told_started = disk_has(attempt->folder, mark_started);
+    attempt->told_facts = attempt->told_started;
+    attempt->told_ended = disk_has(attempt->folder, mark_ended);
+    const bool anew = !prepare_is_complete(attempt->order, attempt->folder);
+    enum ht_status status = begin_records(attempt, anew, &err);
     if (status == HT_OK)
-        status = place(run, free_gpus, &err);
+        status = place(attempt, free_gpus, &err);
     if (status == HT_OK)
-        status = run->engine->adopt(&run->place, &err);
-    end_or_go_on(run, status, &err, "attempt.adopted");
+        status = attempt->engine->adopt(&attempt->place, &err);
+    end_or_go_on(attempt, status, &err, "attempt.adopted");
 }
 
-void attempt_remove(struct attempt *run)
+void attempt_remove(struct attempt *attempt)
 {
-    run->engine->remove(&run->place);
-    prepare_remove(run->place.site, &run->order->key);
+    attempt->engine->remove(&attempt->place);
+    prepare_remove(attempt->place.site, &attempt->order->key);
 }
 
-void attempt_stop(struct attempt *run, const struct stop_order *order)
+void attempt_stop(struct attempt *attempt, const struct stop_order *order)
 {
-    if (!run->ended)
-        run->engine->stop(&run->place, order);
+    if (!attempt->ended)
+        attempt->engine->stop(&attempt->place, order);
 }
 
 /* A trainer that ends by itself has written its last line to the end. */
@@ -199,89 +202,92 @@ static bool was_killed(const struct ending *ending)
            (!ending->has_exit || ending->exit > 128);
 }
 
-static void note_end(struct attempt *run)
+static void note_end(struct attempt *attempt)
 {
-    run->ended = true;
-    for (size_t i = 0; was_killed(&run->ending) && i < run->order->n_replicas;
-         i++)
-        records_cut(run->replicas[i].records);
+    attempt->ended = true;
+    for (size_t i = 0;
+         was_killed(&attempt->ending) && i < attempt->order->n_replicas; i++)
+        records_cut(attempt->replicas[i].records);
     runner_log(RUNNER_INFO, "attempt.ended", "name=%s outcome=%s reason=\"%s\"",
-               run->order->name, folder_outcome_name(run->ending.outcome),
-               run->ending.reason);
+               attempt->order->name,
+               folder_outcome_name(attempt->ending.outcome),
+               attempt->ending.reason);
 }
 
-static uint64_t count_skipped(const struct attempt *run)
+static uint64_t count_skipped(const struct attempt *attempt)
 {
     uint64_t n = 0;
-    for (size_t i = 0; i < run->order->n_replicas; i++)
-        n += records_skipped(run->replicas[i].records);
+    for (size_t i = 0; i < attempt->order->n_replicas; i++)
+        n += records_skipped(attempt->replicas[i].records);
     return n;
 }
 
 /* What lies in a folder that is not the replica's any more is not its. */
-static bool collect(struct attempt *run, size_t i, int64_t next_beat,
+static bool collect(struct attempt *attempt, size_t i, int64_t next_beat,
                     bool final)
 {
-    struct attempt_replica *replica = &run->replicas[i];
-    if (folder_home_lost(&run->place.homes[i], replica->folder) == NULL)
+    struct attempt_replica *replica = &attempt->replicas[i];
+    if (folder_home_lost(&attempt->place.homes[i], replica->folder) == NULL)
         return records_collect(replica->records, next_beat, final);
     for (size_t k = 0; k < N_LOGS; k++)
         replica->logs[k].done = true;
     return false;
 }
 
-bool attempt_tick(struct attempt *run, int64_t next_beat)
+bool attempt_tick(struct attempt *attempt, int64_t next_beat)
 {
-    if (!run->accepted || run->collected)
+    if (!attempt->accepted || attempt->collected)
         return false;
-    if (!run->ended &&
-        run->engine->poll(&run->place, &run->ending) == ENGINE_ENDED)
-        note_end(run);
+    if (!attempt->ended &&
+        attempt->engine->poll(&attempt->place, &attempt->ending) ==
+            ENGINE_ENDED)
+        note_end(attempt);
     /* Asked before reading: a file read after the end is read whole. */
-    const bool final = run->ended;
+    const bool final = attempt->ended;
     bool more = false;
-    for (size_t i = 0; i < run->order->n_replicas; i++)
-        more |= collect(run, i, next_beat, final);
-    run->collected = final && !more;
-    if (run->collected && count_skipped(run) > 0)
+    for (size_t i = 0; i < attempt->order->n_replicas; i++)
+        more |= collect(attempt, i, next_beat, final);
+    attempt->collected = final && !more;
+    if (attempt->collected && count_skipped(attempt) > 0)
         runner_log(RUNNER_WARN, "records.skipped", "name=%s lines=%llu",
-                   run->order->name, (unsigned long long)count_skipped(run));
+                   attempt->order->name,
+                   (unsigned long long)count_skipped(attempt));
     return more;
 }
 
-bool attempt_is_started(const struct attempt *run)
+bool attempt_is_started(const struct attempt *attempt)
 {
-    return run->engine->is_started(&run->place);
+    return attempt->engine->is_started(&attempt->place);
 }
 
-void attempt_mark_started(struct attempt *run)
+void attempt_mark_started(struct attempt *attempt)
 {
-    run->told_started = true;
-    (void)disk_mark(run->folder, mark_started, NULL);
+    attempt->told_started = true;
+    (void)disk_mark(attempt->folder, mark_started, NULL);
 }
 
-void attempt_mark_ended(struct attempt *run)
+void attempt_mark_ended(struct attempt *attempt)
 {
-    run->told_ended = true;
-    (void)disk_mark(run->folder, mark_ended, NULL);
+    attempt->told_ended = true;
+    (void)disk_mark(attempt->folder, mark_ended, NULL);
 }
 
-bool attempt_has_queue(const struct attempt *run)
+bool attempt_has_queue(const struct attempt *attempt)
 {
-    for (size_t i = 0; i < run->order->n_replicas; i++) {
-        if (records_queue(run->replicas[i].records)->n > 0)
+    for (size_t i = 0; i < attempt->order->n_replicas; i++) {
+        if (records_queue(attempt->replicas[i].records)->n > 0)
             return true;
     }
     return false;
 }
 
-bool attempt_is_shipped(const struct attempt *run)
+bool attempt_is_shipped(const struct attempt *attempt)
 {
-    if (!run->collected || attempt_has_queue(run))
+    if (!attempt->collected || attempt_has_queue(attempt))
         return false;
-    for (size_t i = 0; i < run->order->n_replicas; i++) {
+    for (size_t i = 0; i < attempt->order->n_replicas; i++) {
         for (size_t k = 0; k < N_LOGS; k++) {
-            if (!run->replicas[i].logs[k].done)
+            if (!attempt->replicas[i].logs[k].done)
                 return false;
         }
     }
@@ -289,30 +295,30 @@ bool attempt_is_shipped(const struct attempt *run)
 }
 
 /* Where cloudml-hypertune writes when no variable names a file. */
-static bool has_default_file(const struct attempt *run)
+static bool has_default_file(const struct attempt *attempt)
 {
     struct stat status;
-    return run->order->replicas[0].image == NULL &&
+    return attempt->order->replicas[0].image == NULL &&
            lstat(default_file, &status) == 0 && S_ISREG(status.st_mode) &&
            (int64_t)status.st_mtim.tv_sec * 1000 + 999 >=
-               run->ending.started_ms &&
-           (int64_t)status.st_mtim.tv_sec * 1000 <= run->ending.ended_ms;
+               attempt->ending.started_ms &&
+           (int64_t)status.st_mtim.tv_sec * 1000 <= attempt->ending.ended_ms;
 }
 
-void attempt_evidence_text(const struct attempt *run, struct text *out)
+void attempt_evidence_text(const struct attempt *attempt, struct text *out)
 {
-    const struct order *order = run->order;
-    const struct records *master = run->replicas[0].records;
-    if (order->metrics.n == 0 || run->ending.started_ms == 0 ||
+    const struct order *order = attempt->order;
+    const struct records *master = attempt->replicas[0].records;
+    if (order->metrics.n == 0 || attempt->ending.started_ms == 0 ||
         records_are_whole(master))
         return;
     json_open(out, "evidence");
     json_open_list(out, "names");
     for (size_t i = 0; i < order->n_replicas && i < TOLD_REPLICAS; i++)
-        records_names_text(run->replicas[i].records, out);
+        records_names_text(attempt->replicas[i].records, out);
     json_close_list(out);
     records_hints_text(master, out);
-    if (has_default_file(run))
+    if (has_default_file(attempt))
         json_put_string(out, "elsewhere", default_file);
     json_close(out);
 }

@@ -47,37 +47,40 @@ struct attempt {
 struct attempt *attempt_new(const struct site *site,
                             const struct engine *engine, struct order *order);
 void attempt_free(
-    struct attempt *run); /* accepts NULL; leaves processes alone */
+    struct attempt *attempt); /* accepts NULL; leaves processes alone */
 
 /* Puts the lease on disk and starts the attempt, with GPUs out of those that
- * are free. Whatever fails ends the run, with the reason: as failed
+ * are free. Whatever fails ends the attempt, with the reason: as failed
  * when the engine cannot run what was ordered, else as lost. */
-void attempt_start(struct attempt *run, const struct strings *free_gpus);
-/* Puts the lease on disk and ends the run as lost at once. */
-void attempt_refuse(struct attempt *run, const char *reason);
+void attempt_start(struct attempt *attempt, const struct strings *free_gpus);
+/* Puts the lease on disk and ends the attempt as lost at once. */
+void attempt_refuse(struct attempt *attempt, const char *reason);
 /* Whether both write the same metrics file, and the other may not have been
  * read to its end. */
-bool attempt_disturbs(const struct attempt *run, const struct attempt *other);
+bool attempt_disturbs(const struct attempt *attempt,
+                      const struct attempt *other);
 /* Goes on with an attempt of an earlier life that the server still wants. */
-void attempt_adopt(struct attempt *run, const struct strings *free_gpus);
+void attempt_adopt(struct attempt *attempt, const struct strings *free_gpus);
 /* Kills what is left and removes the folder. */
-void attempt_remove(struct attempt *run);
-void attempt_stop(struct attempt *run, const struct stop_order *order);
+void attempt_remove(struct attempt *attempt);
+void attempt_stop(struct attempt *attempt, const struct stop_order *order);
 
 /* Every replica has begun to run; of an attempt that has ended, had. */
-bool attempt_is_started(const struct attempt *run);
+bool attempt_is_started(const struct attempt *attempt);
 
 /* Asks the engine and reads new records; true when there is more to read. */
-bool attempt_tick(struct attempt *run, int64_t next_beat);
+bool attempt_tick(struct attempt *attempt, int64_t next_beat);
 
-void attempt_mark_started(struct attempt *run); /* `started` was confirmed */
-void attempt_mark_ended(struct attempt *run);   /* `ended` was confirmed */
+void attempt_mark_started(
+    struct attempt *attempt);                     /* `started` was confirmed */
+void attempt_mark_ended(struct attempt *attempt); /* `ended` was confirmed */
 
-bool attempt_has_queue(const struct attempt *run); /* records wait to be sent */
+bool attempt_has_queue(
+    const struct attempt *attempt); /* records wait to be sent */
 /* Everything the attempt left was confirmed by the server. */
-bool attempt_is_shipped(const struct attempt *run);
+bool attempt_is_shipped(const struct attempt *attempt);
 /* Appends the member "evidence" of `drained` (proto/README.md section 4) when
  * the master has not reported every metric of the study. */
-void attempt_evidence_text(const struct attempt *run, struct text *out);
+void attempt_evidence_text(const struct attempt *attempt, struct text *out);
 
 #endif

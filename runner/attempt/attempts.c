@@ -14,154 +14,159 @@
 #include "runner/base/log.h"
 #include "runner/base/procfs.h"
 
-void attempts_init(struct attempts *fleet, const struct site *site,
+void attempts_init(struct attempts *attempts, const struct site *site,
                    const struct engine *engine)
 {
-    *fleet = (struct attempts){
+    *attempts = (struct attempts){
         .site = site,
         .engine = engine,
         .watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK),
     };
 }
 
-void attempts_fini(struct attempts *fleet)
+void attempts_fini(struct attempts *attempts)
 {
-    while (fleet->first != NULL) {
-        struct attempt *next = fleet->first->next;
-        attempt_free(fleet->first);
-        fleet->first = next;
+    while (attempts->first != NULL) {
+        struct attempt *next = attempts->first->next;
+        attempt_free(attempts->first);
+        attempts->first = next;
     }
-    if (fleet->watch >= 0)
-        close(fleet->watch);
+    if (attempts->watch >= 0)
+        close(attempts->watch);
 }
 
-struct attempt *attempts_find(const struct attempts *fleet,
+struct attempt *attempts_find(const struct attempts *attempts,
                               const struct order_key *key)
 {
-    struct attempt *run = fleet->first;
-    while (run != NULL && !order_key_equal(&run->order->key, key))
-        run = run->next;
-    return run;
+    struct attempt *attempt = attempts->first;
+    while (attempt != NULL && !order_key_equal(&attempt->order->key, key))
+        attempt = attempt->next;
+    return attempt;
 }
 
-static void add(struct attempts *fleet, struct attempt *run)
+static void add(struct attempts *attempts, struct attempt *attempt)
 {
-    struct attempt **last = &fleet->first;
+    struct attempt **last = &attempts->first;
     while (*last != NULL)
         last = &(*last)->next;
-    *last = run;
-    fleet->dirty = true;
+    *last = attempt;
+    attempts->dirty = true;
 }
 
-static void watch(struct attempts *fleet, struct attempt *run)
+static void watch(struct attempts *attempts, struct attempt *attempt)
 {
-    for (size_t i = 0; i < run->order->n_replicas && fleet->watch >= 0; i++)
-        run->replicas[i].watch =
-            inotify_add_watch(fleet->watch, run->replicas[i].folder,
+    for (size_t i = 0; i < attempt->order->n_replicas && attempts->watch >= 0;
+         i++)
+        attempt->replicas[i].watch =
+            inotify_add_watch(attempts->watch, attempt->replicas[i].folder,
                               IN_MODIFY | IN_MOVED_TO | IN_CREATE | IN_ONLYDIR);
 }
 
 /* A folder that several attempts have is watched once for all of them. */
-static void watch_file(struct attempts *fleet, struct attempt *run)
+static void watch_file(struct attempts *attempts, struct attempt *attempt)
 {
-    const char *folder = records_file(run->replicas[0].records)->folder;
-    if (fleet->watch >= 0 && run->watch < 0 && folder != NULL)
-        run->watch = inotify_add_watch(fleet->watch, folder,
-                                       IN_MODIFY | IN_MOVE | IN_CREATE |
-                                           IN_DELETE | IN_ONLYDIR);
+    const char *folder = records_file(attempt->replicas[0].records)->folder;
+    if (attempts->watch >= 0 && attempt->watch < 0 && folder != NULL)
+        attempt->watch = inotify_add_watch(attempts->watch, folder,
+                                           IN_MODIFY | IN_MOVE | IN_CREATE |
+                                               IN_DELETE | IN_ONLYDIR);
 }
 
-static void forget_watch(const struct attempts *fleet, int watch)
+static void forget_watch(const struct attempts *attempts, int watch)
 {
-    const struct attempt *run = fleet->first;
-    while (run != NULL && run->watch != watch)
-        run = run->next;
-    if (run == NULL && fleet->watch >= 0 && watch >= 0)
-        inotify_rm_watch(fleet->watch, watch);
+    const struct attempt *attempt = attempts->first;
+    while (attempt != NULL && attempt->watch != watch)
+        attempt = attempt->next;
+    if (attempt == NULL && attempts->watch >= 0 && watch >= 0)
+        inotify_rm_watch(attempts->watch, watch);
 }
 
 /* An attempt that was given up here, which the server knows already. */
-static const struct attempt *find_disturbed(const struct attempts *fleet,
-                                            const struct attempt *run)
+static const struct attempt *find_disturbed(const struct attempts *attempts,
+                                            const struct attempt *attempt)
 {
-    const struct attempt *other = fleet->first;
-    while (other != NULL && !attempt_disturbs(run, other))
+    const struct attempt *other = attempts->first;
+    while (other != NULL && !attempt_disturbs(attempt, other))
         other = other->next;
     return other;
 }
 
-void attempts_start(struct attempts *fleet, struct order *order)
+void attempts_start(struct attempts *attempts, struct order *order)
 {
-    if (attempts_find(fleet, &order->key) != NULL) {
+    if (attempts_find(attempts, &order->key) != NULL) {
         order_free(order);
         return;
     }
-    struct attempt *run = attempt_new(fleet->site, fleet->engine, order);
-    const struct strings free_gpus = attempts_free_gpus(fleet, order->arena);
-    const struct attempt *other = find_disturbed(fleet, run);
+    struct attempt *attempt =
+        attempt_new(attempts->site, attempts->engine, order);
+    const struct strings free_gpus = attempts_free_gpus(attempts, order->arena);
+    const struct attempt *other = find_disturbed(attempts, attempt);
     if (other != NULL)
-        attempt_refuse(run,
+        attempt_refuse(attempt,
                        arena_printf(order->arena,
                                     "%s still writes the metrics file %s",
                                     other->order->name, order->metrics_file));
     else
-        attempt_start(run, &free_gpus);
-    add(fleet, run);
-    watch(fleet, run);
+        attempt_start(attempt, &free_gpus);
+    add(attempts, attempt);
+    watch(attempts, attempt);
 }
 
-void attempts_adopt(struct attempts *fleet, struct attempt *run)
+void attempts_adopt(struct attempts *attempts, struct attempt *attempt)
 {
     const struct strings free_gpus =
-        attempts_free_gpus(fleet, run->order->arena);
-    attempt_adopt(run, &free_gpus);
-    watch(fleet, run);
-    fleet->dirty = true;
+        attempts_free_gpus(attempts, attempt->order->arena);
+    attempt_adopt(attempt, &free_gpus);
+    watch(attempts, attempt);
+    attempts->dirty = true;
 }
 
-void attempts_drop(struct attempts *fleet, struct attempt *run)
+void attempts_drop(struct attempts *attempts, struct attempt *attempt)
 {
-    struct attempt **link = &fleet->first;
-    while (*link != run)
+    struct attempt **link = &attempts->first;
+    while (*link != attempt)
         link = &(*link)->next;
-    *link = run->next;
-    for (size_t i = 0; i < run->order->n_replicas && fleet->watch >= 0; i++)
-        inotify_rm_watch(fleet->watch, run->replicas[i].watch);
-    forget_watch(fleet, run->watch);
-    attempt_remove(run);
-    attempt_free(run);
+    *link = attempt->next;
+    for (size_t i = 0; i < attempt->order->n_replicas && attempts->watch >= 0;
+         i++)
+        inotify_rm_watch(attempts->watch, attempt->replicas[i].watch);
+    forget_watch(attempts, attempt->watch);
+    attempt_remove(attempt);
+    attempt_free(attempt);
 }
 
-bool attempts_tick(struct attempts *fleet, int64_t next_beat)
+bool attempts_tick(struct attempts *attempts, int64_t next_beat)
 {
     bool more = false;
-    fleet->dirty = false;
-    for (struct attempt *run = fleet->first; run != NULL; run = run->next) {
-        watch_file(fleet, run);
-        more |= attempt_tick(run, next_beat);
+    attempts->dirty = false;
+    for (struct attempt *attempt = attempts->first; attempt != NULL;
+         attempt = attempt->next) {
+        watch_file(attempts, attempt);
+        more |= attempt_tick(attempt, next_beat);
     }
     return more;
 }
 
-void attempts_read_watch(struct attempts *fleet)
+void attempts_read_watch(struct attempts *attempts)
 {
     char events[4096];
-    while (read(fleet->watch, events, sizeof events) > 0)
-        fleet->dirty = true;
+    while (read(attempts->watch, events, sizeof events) > 0)
+        attempts->dirty = true;
 }
 
-int attempts_free_slots(const struct attempts *fleet)
+int attempts_free_slots(const struct attempts *attempts)
 {
-    int free_slots = fleet->site->slots;
-    for (const struct attempt *run = fleet->first; run != NULL; run = run->next)
-        free_slots -= !run->ended;
+    int free_slots = attempts->site->slots;
+    for (const struct attempt *attempt = attempts->first; attempt != NULL;
+         attempt = attempt->next)
+        free_slots -= !attempt->ended;
     return free_slots > 0 ? free_slots : 0;
 }
 
-static bool has_gpu(const struct attempt *run, const char *gpu)
+static bool has_gpu(const struct attempt *attempt, const char *gpu)
 {
-    for (size_t i = 0; i < run->placement.n; i++) {
-        const struct strings *gpus = &run->placement.seats[i].gpus;
+    for (size_t i = 0; i < attempt->placement.n; i++) {
+        const struct strings *gpus = &attempt->placement.replicas[i].gpus;
         for (size_t k = 0; k < gpus->n; k++) {
             if (strcmp(gpus->items[k], gpu) == 0)
                 return true;
@@ -170,38 +175,40 @@ static bool has_gpu(const struct attempt *run, const char *gpu)
     return false;
 }
 
-static int count_users(const struct attempts *fleet, const char *gpu)
+static int count_users(const struct attempts *attempts, const char *gpu)
 {
     int users = 0;
-    for (const struct attempt *run = fleet->first; run != NULL; run = run->next)
-        users += !run->ended && has_gpu(run, gpu);
+    for (const struct attempt *attempt = attempts->first; attempt != NULL;
+         attempt = attempt->next)
+        users += !attempt->ended && has_gpu(attempt, gpu);
     return users;
 }
 
-struct strings attempts_free_gpus(const struct attempts *fleet,
+struct strings attempts_free_gpus(const struct attempts *attempts,
                                   struct arena *arena)
 {
-    const struct strings *all = &fleet->site->gpus;
+    const struct strings *all = &attempts->site->gpus;
     const char **items = arena_alloc(arena, all->n + 1, sizeof *items);
     struct strings found = {.items = items};
     int most = 0; /* users of one that is still to be given */
-    for (size_t i = 0; fleet->site->share_gpus && i < all->n; i++) {
-        const int users = count_users(fleet, all->items[i]);
+    for (size_t i = 0; attempts->site->share_gpus && i < all->n; i++) {
+        const int users = count_users(attempts, all->items[i]);
         most = users > most ? users : most;
     }
     for (int users = 0; users <= most; users++) {
         for (size_t i = 0; i < all->n; i++) {
-            if (count_users(fleet, all->items[i]) == users)
+            if (count_users(attempts, all->items[i]) == users)
                 items[found.n++] = all->items[i];
         }
     }
     return found;
 }
 
-size_t attempts_count(const struct attempts *fleet)
+size_t attempts_count(const struct attempts *attempts)
 {
     size_t n = 0;
-    for (const struct attempt *run = fleet->first; run != NULL; run = run->next)
+    for (const struct attempt *attempt = attempts->first; attempt != NULL;
+         attempt = attempt->next)
         n++;
     return n;
 }
@@ -246,10 +253,10 @@ static void clear_debris(const char *folder)
         closedir(dir);
 }
 
-static void take_in(struct attempts *fleet, const struct order_key *key)
+static void take_in(struct attempts *attempts, const struct order_key *key)
 {
     struct arena *arena = arena_new();
-    const char *folder = prepare_attempt_folder(arena, fleet->site, key);
+    const char *folder = prepare_attempt_folder(arena, attempts->site, key);
     struct disk_bytes lease;
     struct order *order = NULL;
     struct ht_error err;
@@ -258,17 +265,17 @@ static void take_in(struct attempts *fleet, const struct order_key *key)
     if (status == HT_OK)
         status = order_parse(lease.data, lease.len, &order, &err);
     if (status == HT_OK && order_key_equal(&order->key, key)) {
-        add(fleet, attempt_new(fleet->site, fleet->engine, order));
+        add(attempts, attempt_new(attempts->site, attempts->engine, order));
     } else {
         runner_log(RUNNER_WARN, "attempt.debris", "folder=%s", folder);
         order_free(order);
         clear_debris(folder);
-        prepare_remove(fleet->site, key);
+        prepare_remove(attempts->site, key);
     }
     arena_free(arena);
 }
 
-static void scan_level(struct attempts *fleet, const char *path,
+static void scan_level(struct attempts *attempts, const char *path,
                        struct order_key *key, int depth)
 {
     int64_t *const level[] = {&key->study, &key->trial, &key->attempt};
@@ -281,19 +288,19 @@ static void scan_level(struct attempts *fleet, const char *path,
         if (*level[depth] == 0 || !is_folder(dir, entry->d_name))
             continue;
         if (depth == 2) {
-            take_in(fleet, key);
+            take_in(attempts, key);
             continue;
         }
         struct arena *arena = arena_new();
-        scan_level(fleet, arena_printf(arena, "%s/%s", path, entry->d_name),
+        scan_level(attempts, arena_printf(arena, "%s/%s", path, entry->d_name),
                    key, depth + 1);
         arena_free(arena);
     }
     closedir(dir);
 }
 
-void attempts_scan(struct attempts *fleet)
+void attempts_scan(struct attempts *attempts)
 {
     struct order_key key = {0};
-    scan_level(fleet, fleet->site->state, &key, 0);
+    scan_level(attempts, attempts->site->state, &key, 0);
 }

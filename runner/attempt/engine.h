@@ -18,7 +18,7 @@
 
 enum engine_state { ENGINE_RUNNING, ENGINE_ENDED };
 
-struct engine_place { /* one attempt in an engine's hands */
+struct engine_place { /* one attempt, as an engine has it */
     const struct site *site;
     const struct order *order; /* the engine may allocate in its arena */
     const struct placement *placement; /* chosen and written */

@@ -40,10 +40,10 @@ struct git_commit {
 
 struct git_commit *git_commit_new(void)
 {
-    struct git_commit *provenance = ht_xcalloc(1, sizeof *provenance);
+    struct git_commit *commit = ht_xcalloc(1, sizeof *commit);
     for (size_t i = 0; i < MOST_FOLDERS; i++)
-        provenance->questions[i].fd = -1;
-    return provenance;
+        commit->questions[i].fd = -1;
+    return commit;
 }
 
 /* Whoever supervises reaps git with the other children. */
@@ -63,11 +63,11 @@ static void forget(struct question *question)
     *question = (struct question){.fd = -1};
 }
 
-void git_commit_free(struct git_commit *provenance)
+void git_commit_free(struct git_commit *commit)
 {
-    for (size_t i = 0; provenance != NULL && i < MOST_FOLDERS; i++)
-        forget(&provenance->questions[i]);
-    free(provenance);
+    for (size_t i = 0; commit != NULL && i < MOST_FOLDERS; i++)
+        forget(&commit->questions[i]);
+    free(commit);
 }
 
 /* ---- asking git ---- */
@@ -158,11 +158,11 @@ static void listen(struct question *question, int64_t now_ms)
 
 /* ---- being asked ---- */
 
-static struct question *find(struct git_commit *provenance, const char *folder)
+static struct question *find(struct git_commit *commit, const char *folder)
 {
-    struct question *oldest = &provenance->questions[0];
+    struct question *oldest = &commit->questions[0];
     for (size_t i = 0; i < MOST_FOLDERS; i++) {
-        struct question *question = &provenance->questions[i];
+        struct question *question = &commit->questions[i];
         if (question->folder != NULL && strcmp(question->folder, folder) == 0)
             return question;
         if (question->folder == NULL || question->asked_ms < oldest->asked_ms)
@@ -171,10 +171,10 @@ static struct question *find(struct git_commit *provenance, const char *folder)
     return oldest;
 }
 
-struct git_commit_answer git_commit_ask(struct git_commit *provenance,
+struct git_commit_answer git_commit_ask(struct git_commit *commit,
                                         const char *folder, int64_t now_ms)
 {
-    struct question *question = find(provenance, folder);
+    struct question *question = find(commit, folder);
     const bool same =
         question->folder != NULL && strcmp(question->folder, folder) == 0;
     if (!same || (question->fd < 0 && now_ms - question->asked_ms >= FRESH_MS))
@@ -187,10 +187,10 @@ struct git_commit_answer git_commit_ask(struct git_commit *provenance,
     };
 }
 
-int64_t git_commit_wake_at(const struct git_commit *provenance, int64_t now_ms)
+int64_t git_commit_wake_at(const struct git_commit *commit, int64_t now_ms)
 {
     for (size_t i = 0; i < MOST_FOLDERS; i++) {
-        if (provenance->questions[i].fd >= 0)
+        if (commit->questions[i].fd >= 0)
             return now_ms + LOOK_MS;
     }
     return INT64_MAX;

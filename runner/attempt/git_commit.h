@@ -12,7 +12,7 @@
 struct git_commit;
 
 struct git_commit *git_commit_new(void);
-void git_commit_free(struct git_commit *provenance); /* accepts NULL */
+void git_commit_free(struct git_commit *commit); /* accepts NULL */
 
 struct git_commit_answer {
     bool known;         /* false: git is still at it */
@@ -23,10 +23,10 @@ struct git_commit_answer {
 
 /* What the folder stands at, asking git when nobody has lately. An answer comes
  * within two seconds of the first question, or counts as none. */
-struct git_commit_answer git_commit_ask(struct git_commit *provenance,
+struct git_commit_answer git_commit_ask(struct git_commit *commit,
                                         const char *folder, int64_t now_ms);
 /* Monotonic time to ask again about what is not known yet; INT64_MAX: all is.
  */
-int64_t git_commit_wake_at(const struct git_commit *provenance, int64_t now_ms);
+int64_t git_commit_wake_at(const struct git_commit *commit, int64_t now_ms);
 
 #endif

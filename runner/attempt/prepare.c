@@ -73,12 +73,12 @@ static enum ht_status fill_replica(const struct order *order,
 }
 
 /* What the replica does not get although its job names it. */
-static void say_credentials(const struct replica_env *identity,
+static void say_credentials(const struct replica_env *env,
                             const struct variables *variables,
                             const char *folder)
 {
-    const char *account = identity->order->service_account;
-    const char *ours = replica_env_credentials(identity);
+    const char *account = env->order->service_account;
+    const char *ours = replica_env_credentials(env);
     const char *there = replica_env_find(variables, CREDENTIALS_VARIABLE);
     const bool same = there != NULL && ours != NULL && strcmp(there, ours) == 0;
     if (account != NULL && there != NULL && !same)
@@ -86,11 +86,11 @@ static void say_credentials(const struct replica_env *identity,
                               "the job or its image sets " CREDENTIALS_VARIABLE
                               ": the credentials of %s are not used",
                               account);
-    else if (identity->credentials.lack != NULL)
-        runner_log_of_replica(folder, "%s", identity->credentials.lack);
+    else if (env->credentials.lack != NULL)
+        runner_log_of_replica(folder, "%s", env->credentials.lack);
 }
 
-static void say_job(const struct replica_env *identity,
+static void say_job(const struct replica_env *env,
                     const struct variables *variables, const char *folder)
 {
     if (variables->lacks_job)
@@ -99,38 +99,38 @@ static void say_job(const struct replica_env *identity,
             "CLUSTER_SPEC and TF_CONFIG are without \"job\": with its "
             "%lld bytes they would be longer than the %d that Linux "
             "takes of a variable",
-            (long long)identity->order->job_bytes, HT_MAX_WORD);
+            (long long)env->order->job_bytes, HT_MAX_WORD);
 }
 
-static enum ht_status prepare_replica(const struct replica_env *identity,
+static enum ht_status prepare_replica(const struct replica_env *env,
                                       const char *folder, struct arena *arena,
                                       struct ht_error *err)
 {
-    const struct order *order = identity->order;
-    const struct replica_view *habitat = identity->habitat;
-    const struct replica_order *replica = &order->replicas[identity->replica];
-    if (habitat->argv.n == 0)
+    const struct order *order = env->order;
+    const struct replica_view *view = env->view;
+    const struct replica_order *replica = &order->replicas[env->replica];
+    if (view->argv.n == 0)
         return ht_fail(err, HT_PRECONDITION,
                        "image %.128s has no command of its own: give one",
                        replica->image != NULL ? replica->image : "");
     enum ht_status status = fill_replica(order, folder, err);
-    if (status == HT_OK && habitat->makes != NULL)
-        status = outputs_make(habitat->makes, err);
+    if (status == HT_OK && view->makes != NULL)
+        status = outputs_make(view->makes, err);
     if (status != HT_OK)
         return status;
     struct variables variables = {.arena = arena};
-    replica_env_set(&variables, identity);
-    say_credentials(identity, &variables, folder);
-    say_job(identity, &variables, folder);
+    replica_env_set(&variables, env);
+    say_credentials(env, &variables, folder);
+    say_job(env, &variables, folder);
     char boot[PROCFS_BOOT_BYTES];
     const struct launch launch = {
-        .argv = habitat->argv,
+        .argv = view->argv,
         .env = {.n = variables.n, .items = variables.items},
-        .inherited = habitat->inherited,
-        .workdir = habitat->workdir,
-        .copied = habitat->copied,
-        .left_out = habitat->copied != NULL ? order->metrics_file : NULL,
-        .state = habitat->copied != NULL ? identity->site->state : NULL,
+        .inherited = view->inherited,
+        .workdir = view->workdir,
+        .copied = view->copied,
+        .left_out = view->copied != NULL ? order->metrics_file : NULL,
+        .state = view->copied != NULL ? env->site->state : NULL,
         .timeout_ms = order->timeout_ms,
         .grace_ms = order->grace_ms,
         .boot = procfs_boot(boot) ? boot : NULL,
@@ -141,7 +141,7 @@ static enum ht_status prepare_replica(const struct replica_env *identity,
 enum ht_status
 prepare_replicas(const struct site *site, const struct order *order,
                  const struct placement *placement, const char *attempt_folder,
-                 const struct replica_view habitats[], struct ht_error *err)
+                 const struct replica_view views[], struct ht_error *err)
 {
     struct arena *arena = arena_new();
     struct pairs secrets = {0};
@@ -151,18 +151,18 @@ prepare_replicas(const struct site *site, const struct order *order,
     if (status == HT_OK)
         status = credentials_give(arena, site, order, &credentials, err);
     for (size_t i = 0; status == HT_OK && i < order->n_replicas; i++) {
-        const struct replica_env identity = {
+        const struct replica_env env = {
             .site = site,
             .order = order,
             .placement = placement,
             .replica = i,
-            .habitat = &habitats[i],
+            .view = &views[i],
             .secrets = &secrets,
             .credentials = credentials,
         };
         const char *folder =
             prepare_replica_folder(arena, attempt_folder, &order->replicas[i]);
-        status = prepare_replica(&identity, folder, arena, err);
+        status = prepare_replica(&env, folder, arena, err);
     }
     arena_free(arena);
     return status;

@@ -28,7 +28,7 @@ enum ht_status prepare_lease(const char *attempt_folder,
                              const struct order *order, struct ht_error *err);
 
 /* Makes folders, token, params and launch.json of every replica, and the
- * attempt's copy of its credentials; habitats[i] is
+ * attempt's copy of its credentials; views[i] is
  * that of the order's replica i. What is in a replica's folder can be read, and
  * the folder written, by any user who gets there: containers have users of
  * their own, and the attempt's folder around it lets nobody else through. May
@@ -38,7 +38,7 @@ enum ht_status prepare_lease(const char *attempt_folder,
 enum ht_status
 prepare_replicas(const struct site *site, const struct order *order,
                  const struct placement *placement, const char *attempt_folder,
-                 const struct replica_view habitats[], struct ht_error *err);
+                 const struct replica_view views[], struct ht_error *err);
 bool prepare_is_complete(const struct order *order, const char *attempt_folder);
 
 /* Removes an ended attempt's folder and credentials. The trial's own folders

@@ -60,9 +60,9 @@ static size_t find_pool(const struct cluster_pool *pools, size_t n,
 
 /* Replicas of one type keep their order, types that of their first replica. */
 static struct cluster make_cluster(struct arena *arena,
-                                   const struct replica_env *identity)
+                                   const struct replica_env *env)
 {
-    const struct order *order = identity->order;
+    const struct order *order = env->order;
     const size_t n = order->n_replicas;
     struct cluster_pool *pools = arena_alloc(arena, n, sizeof *pools);
     size_t n_pools = 0;
@@ -74,7 +74,7 @@ static struct cluster make_cluster(struct arena *arena,
         size_t count = 0;
         for (size_t k = i; k < n; k++) {
             if (strcmp(order->replicas[k].type, type) == 0)
-                members[count++] = identity->placement->seats[k].address;
+                members[count++] = env->placement->replicas[k].address;
         }
         pools[n_pools++] = (struct cluster_pool){
             .type = type, .n = count, .addresses = members};
@@ -95,13 +95,11 @@ typedef void cluster_function(const struct cluster *cluster, const char *type,
                               size_t index, struct text *out);
 
 /* False when the variable is longer than the kernel takes. */
-static bool describe(struct variables *variables,
-                     const struct replica_env *identity,
+static bool describe(struct variables *variables, const struct replica_env *env,
                      const struct cluster *cluster, const char *name,
                      cluster_function *function)
 {
-    const struct replica_order *replica =
-        &identity->order->replicas[identity->replica];
+    const struct replica_order *replica = &env->order->replicas[env->replica];
     struct text out = {0};
     function(cluster, replica->type, (size_t)replica->index, &out);
     variables_set(variables, name,
@@ -112,24 +110,24 @@ static bool describe(struct variables *variables,
 }
 
 static bool describe_both(struct variables *variables,
-                          const struct replica_env *identity,
+                          const struct replica_env *env,
                           const struct cluster *cluster)
 {
-    const bool spec = describe(variables, identity, cluster, "CLUSTER_SPEC",
-                               cluster_spec_text);
-    return describe(variables, identity, cluster, "TF_CONFIG",
+    const bool spec =
+        describe(variables, env, cluster, "CLUSTER_SPEC", cluster_spec_text);
+    return describe(variables, env, cluster, "TF_CONFIG",
                     cluster_tf_config_text) &&
            spec;
 }
 
 static void set_cluster(struct variables *variables,
-                        const struct replica_env *identity)
+                        const struct replica_env *env)
 {
-    const struct order *order = identity->order;
-    struct cluster cluster = make_cluster(variables->arena, identity);
-    if (!describe_both(variables, identity, &cluster)) {
+    const struct order *order = env->order;
+    struct cluster cluster = make_cluster(variables->arena, env);
+    if (!describe_both(variables, env, &cluster)) {
         cluster.job_json = NULL;
-        describe_both(variables, identity, &cluster);
+        describe_both(variables, env, &cluster);
     }
     variables->lacks_job = cluster.job_json == NULL && order->job_bytes > 0;
     if (cluster.trial != NULL)
@@ -140,12 +138,10 @@ static void set_cluster(struct variables *variables,
 }
 
 /* Without GPUs of our own to give, whatever the user says stays. */
-static void set_gpus(struct variables *variables,
-                     const struct replica_env *identity)
+static void set_gpus(struct variables *variables, const struct replica_env *env)
 {
-    const struct strings *gpus =
-        &identity->placement->seats[identity->replica].gpus;
-    if (identity->site->gpus.n > 0)
+    const struct strings *gpus = &env->placement->replicas[env->replica].gpus;
+    if (env->site->gpus.n > 0)
         variables_set(variables, "CUDA_VISIBLE_DEVICES",
                       gpus_text(variables->arena, gpus));
 }
@@ -168,52 +164,50 @@ static void add_folder(struct variables *variables, const char *name,
 
 /* What the job says, over what is there anyway. */
 static void set_jobs_own(struct variables *variables,
-                         const struct replica_env *identity)
+                         const struct replica_env *env)
 {
-    const struct replica_view *habitat = identity->habitat;
-    const struct pairs *env = &identity->order->replicas[identity->replica].env;
-    for (size_t i = 0; i < habitat->base.n; i++)
-        variables_set(variables, habitat->base.items[i].name,
-                      habitat->base.items[i].value);
-    for (size_t i = 0; i < env->n; i++) {
-        const struct pair *pair = &env->items[i];
+    const struct replica_view *view = env->view;
+    const struct pairs *own = &env->order->replicas[env->replica].env;
+    for (size_t i = 0; i < view->base.n; i++)
+        variables_set(variables, view->base.items[i].name,
+                      view->base.items[i].value);
+    for (size_t i = 0; i < own->n; i++) {
+        const struct pair *pair = &own->items[i];
         const bool is_place =
-            habitat->gcs != NULL && strncmp(pair->name, "AIP_", 4) == 0;
+            view->gcs != NULL && strncmp(pair->name, "AIP_", 4) == 0;
         const char *value =
-            is_place
-                ? outputs_rewrite(variables->arena, pair->value, habitat->gcs)
-                : pair->value;
+            is_place ? outputs_rewrite(variables->arena, pair->value, view->gcs)
+                     : pair->value;
         variables_set(variables, pair->name,
-                      replica_view_put_trial_dir(variables->arena,
-                                                 identity->order, value,
-                                                 habitat->folder));
+                      replica_view_put_trial_dir(variables->arena, env->order,
+                                                 value, view->folder));
     }
-    for (size_t i = 0; i < identity->secrets->n; i++)
-        variables_set(variables, identity->secrets->items[i].name,
-                      identity->secrets->items[i].value);
+    for (size_t i = 0; i < env->secrets->n; i++)
+        variables_set(variables, env->secrets->items[i].name,
+                      env->secrets->items[i].value);
 }
 
-static int count_threads(const struct replica_env *identity)
+static int count_threads(const struct replica_env *env)
 {
-    const double cpus = identity->order->replicas[identity->replica].cpus;
+    const double cpus = env->order->replicas[env->replica].cpus;
     const int share =
-        cpus > 0 ? (int)cpus : identity->site->cores / identity->site->slots;
+        cpus > 0 ? (int)cpus : env->site->cores / env->site->slots;
     return share > 0 ? share : 1;
 }
 
-const char *replica_env_credentials(const struct replica_env *identity)
+const char *replica_env_credentials(const struct replica_env *env)
 {
-    const char *mounted = identity->habitat->credentials;
-    const char *file = identity->credentials.file;
+    const char *mounted = env->view->credentials;
+    const char *file = env->credentials.file;
     return file == NULL || mounted == NULL ? file : mounted;
 }
 
 static void set_defaults(struct variables *variables,
-                         const struct replica_env *identity)
+                         const struct replica_env *env)
 {
-    const struct pairs *offered = &identity->habitat->offered;
+    const struct pairs *offered = &env->view->offered;
     const char *threads =
-        arena_printf(variables->arena, "%d", count_threads(identity));
+        arena_printf(variables->arena, "%d", count_threads(env));
     variables_default(variables, "PYTHONUNBUFFERED", "1");
     variables_default(variables, "OMP_NUM_THREADS", threads);
     variables_default(variables, "MKL_NUM_THREADS", threads);
@@ -221,9 +215,9 @@ static void set_defaults(struct variables *variables,
     for (size_t i = 0; i < offered->n; i++)
         variables_default(variables, offered->items[i].name,
                           offered->items[i].value);
-    if (replica_env_credentials(identity) != NULL)
+    if (replica_env_credentials(env) != NULL)
         variables_default(variables, CREDENTIALS_VARIABLE,
-                          replica_env_credentials(identity));
+                          replica_env_credentials(env));
 }
 
 /* As on Vertex. Google's libraries would take GOOGLE_CLOUD_PROJECT before the
@@ -241,31 +235,29 @@ static void set_place(struct variables *variables, const struct order *order)
  * A package of that name that is installed goes before ours, unless the job
  * wants it otherwise: the folder `hook` has nothing but a finder for imports
  * that fail. */
-static void set_kit(struct variables *variables,
-                    const struct replica_env *identity)
+static void set_kit(struct variables *variables, const struct replica_env *env)
 {
-    const struct replica_view *habitat = identity->habitat;
+    const struct replica_view *view = env->view;
     struct arena *arena = variables->arena;
-    if (habitat->programs != NULL)
-        add_folder(variables, "PATH", habitat->programs,
-                   habitat->programs_first);
-    if (habitat->kit == NULL)
+    if (view->programs != NULL)
+        add_folder(variables, "PATH", view->programs, view->programs_first);
+    if (view->kit == NULL)
         return;
-    variables_set(variables, "HYPERTUNE_KIT", habitat->kit);
-    if (identity->order->reporter == REPORTER_PYTHON)
+    variables_set(variables, "HYPERTUNE_KIT", view->kit);
+    if (env->order->reporter == REPORTER_PYTHON)
         add_folder(variables, "PYTHONPATH",
-                   arena_printf(arena, "%s/python", habitat->kit), true);
-    else if (habitat->offers_package)
+                   arena_printf(arena, "%s/python", view->kit), true);
+    else if (view->offers_package)
         add_folder(variables, "PYTHONPATH",
-                   arena_printf(arena, "%s/hook", habitat->kit), true);
+                   arena_printf(arena, "%s/hook", view->kit), true);
 }
 
 static void set_folders(struct variables *variables,
-                        const struct replica_env *identity)
+                        const struct replica_env *env)
 {
-    const struct replica_view *habitat = identity->habitat;
+    const struct replica_view *view = env->view;
     struct arena *arena = variables->arena;
-    const char *folder = habitat->folder;
+    const char *folder = view->folder;
     variables_set(variables, "CLOUD_ML_HP_METRIC_FILE",
                   arena_printf(arena, "%s/output.metrics", folder));
     variables_set(variables, "HYPERTUNE_REPORT_FILE",
@@ -273,31 +265,29 @@ static void set_folders(struct variables *variables,
     variables_set(variables, "HYPERTUNE_TRIAL_TOKEN_FILE",
                   arena_printf(arena, "%s/token", folder));
     variables_set(variables, "HYPERTUNE_TRIAL_DIR", folder);
-    const size_t len = strlen(habitat->outputs);
-    const char *slash = len > 0 && habitat->outputs[len - 1] == '/' ? "" : "/";
+    const size_t len = strlen(view->outputs);
+    const char *slash = len > 0 && view->outputs[len - 1] == '/' ? "" : "/";
     for (size_t i = 0; i < OUTPUT_FOLDERS; i++)
         variables_set(variables, output_folders[i].name,
-                      arena_printf(arena, "%s%s%s", habitat->outputs, slash,
+                      arena_printf(arena, "%s%s%s", view->outputs, slash,
                                    output_folders[i].value));
 }
 
-void replica_env_set(struct variables *variables,
-                     const struct replica_env *identity)
+void replica_env_set(struct variables *variables, const struct replica_env *env)
 {
-    const struct order *order = identity->order;
-    set_jobs_own(variables, identity);
-    set_defaults(variables, identity);
+    const struct order *order = env->order;
+    set_jobs_own(variables, env);
+    set_defaults(variables, env);
     set_place(variables, order);
-    set_kit(variables, identity);
-    set_cluster(variables, identity);
-    set_gpus(variables, identity);
-    set_folders(variables, identity);
+    set_kit(variables, env);
+    set_cluster(variables, env);
+    set_gpus(variables, env);
+    set_folders(variables, env);
     variables_set(variables, "CLOUD_ML_JOB_ID", order->job_name);
-    if (identity->habitat->report_url != NULL)
-        variables_set(variables, "HYPERTUNE_REPORT_URL",
-                      identity->habitat->report_url);
+    if (env->view->report_url != NULL)
+        variables_set(variables, "HYPERTUNE_REPORT_URL", env->view->report_url);
     variables_set(variables, "HYPERTUNE_REPLICA",
-                  order->replicas[identity->replica].name);
+                  order->replicas[env->replica].name);
     if (order->key.attempt > 1)
         variables_set(variables, "HYPERTUNE_RESUME", "1");
 }

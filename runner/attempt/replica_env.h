@@ -31,17 +31,17 @@ struct replica_env {
     const struct order *order;
     const struct placement *placement;
     size_t replica; /* which of the order's */
-    const struct replica_view *habitat;
+    const struct replica_view *view;
     const struct pairs *secrets; /* variables and their values */
     struct credentials credentials;
 };
 
 /* The file of its credentials as the replica sees it; NULL: it has none. */
-const char *replica_env_credentials(const struct replica_env *identity);
+const char *replica_env_credentials(const struct replica_env *env);
 
 /* Fills in everything: what is there anyway and the defaults, over them the
- * user's own variables, over all the replica's identity. */
+ * user's own variables, over all what tells the replica who it is. */
 void replica_env_set(struct variables *variables,
-                     const struct replica_env *identity);
+                     const struct replica_env *env);
 
 #endif

@@ -11,19 +11,19 @@
 #include "runner/base/credentials.h"
 #include "runner/reports/log.h"
 
-void replicas_init(struct replicas *crew, const struct engine_place *place)
+void replicas_init(struct replicas *replicas, const struct engine_place *place)
 {
     const struct order *order = place->order;
     const size_t n = order->n_replicas;
-    *crew = (struct replicas){
+    *replicas = (struct replicas){
         .n = n,
-        .replicas = arena_alloc(order->arena, n, sizeof *crew->replicas),
+        .items = arena_alloc(order->arena, n, sizeof *replicas->items),
         .endings = arena_alloc(order->arena, n, sizeof(void *)),
         .order = order,
         .credentials = credentials_path(order->arena, place->site, &order->key),
     };
     for (size_t i = 0; i < n; i++) {
-        struct replicas_one *member = &crew->replicas[i];
+        struct replicas_one *member = &replicas->items[i];
         member->folder = prepare_replica_folder(order->arena, place->folder,
                                                 &order->replicas[i]);
         member->home = &place->homes[i];
@@ -39,12 +39,13 @@ static bool may_explain(const struct ending *ending)
             (ending->has_signal && ending->signal != SIGKILL));
 }
 
-static void add_last_line(const struct replicas *crew,
+static void add_last_line(const struct replicas *replicas,
                           struct replicas_one *member)
 {
     struct ending *ending = &member->ending;
     struct text line = {0};
-    log_last_line(crew->order, member->folder, crew->credentials, &line);
+    log_last_line(replicas->order, member->folder, replicas->credentials,
+                  &line);
     const size_t len = strlen(ending->reason);
     if (line.len > 0 && len + line.len + 2 < sizeof ending->reason)
         (void)snprintf(ending->reason + len, sizeof ending->reason - len,
@@ -53,10 +54,10 @@ static void add_last_line(const struct replicas *crew,
 }
 
 /* Nothing is written there: it may be another trial's folder. */
-void replicas_end_homeless(struct replicas *crew, size_t replica,
+void replicas_end_homeless(struct replicas *replicas, size_t replica,
                            const char *reason)
 {
-    struct replicas_one *member = &crew->replicas[replica];
+    struct replicas_one *member = &replicas->items[replica];
     member->ended = true;
     member->ending =
         (struct ending){.outcome = OUTCOME_FAILED, .ended_ms = clock_wall_ms()};
@@ -64,40 +65,40 @@ void replicas_end_homeless(struct replicas *crew, size_t replica,
                    reason);
 }
 
-bool replicas_is_homeless(struct replicas *crew, size_t replica)
+bool replicas_is_homeless(struct replicas *replicas, size_t replica)
 {
-    const struct replicas_one *member = &crew->replicas[replica];
+    const struct replicas_one *member = &replicas->items[replica];
     const char *lost = folder_home_lost(member->home, member->folder);
     if (lost != NULL && !member->ended)
-        replicas_end_homeless(crew, replica, lost);
+        replicas_end_homeless(replicas, replica, lost);
     return lost != NULL;
 }
 
-bool replicas_read_exit(struct replicas *crew, size_t replica)
+bool replicas_read_exit(struct replicas *replicas, size_t replica)
 {
-    struct replicas_one *member = &crew->replicas[replica];
+    struct replicas_one *member = &replicas->items[replica];
     if (!member->ended &&
         folder_read_exit(member->folder, &member->ending, NULL) == HT_OK) {
         member->ended = true;
         if (may_explain(&member->ending))
-            add_last_line(crew, member);
+            add_last_line(replicas, member);
     }
     return member->ended;
 }
 
-void replicas_end(struct replicas *crew, size_t replica,
+void replicas_end(struct replicas *replicas, size_t replica,
                   const struct ending *ending)
 {
-    struct replicas_one *member = &crew->replicas[replica];
+    struct replicas_one *member = &replicas->items[replica];
     member->ending = *ending;
     member->ended = true;
     folder_write_exit(member->folder, ending, NULL);
 }
 
-void replicas_stop(struct replicas *crew, const struct stop_order *order)
+void replicas_stop(struct replicas *replicas, const struct stop_order *order)
 {
-    for (size_t i = 0; i < crew->n; i++) {
-        const struct replicas_one *member = &crew->replicas[i];
+    for (size_t i = 0; i < replicas->n; i++) {
+        const struct replicas_one *member = &replicas->items[i];
         if (!member->ended &&
             folder_home_lost(member->home, member->folder) == NULL)
             folder_write_stop(member->folder, order, NULL);
@@ -168,8 +169,9 @@ struct ending replicas_outcome(const struct order *order, size_t decisive,
     return made;
 }
 
-static void stop_after(struct replicas *crew, const struct engine_place *place,
-                       size_t decisive, const struct ending *ending)
+static void stop_after(struct replicas *replicas,
+                       const struct engine_place *place, size_t decisive,
+                       const struct ending *ending)
 {
     struct stop_order stop = {.kill = false};
     if (decisive == 0 && ending->outcome == OUTCOME_SUCCEEDED)
@@ -177,29 +179,29 @@ static void stop_after(struct replicas *crew, const struct engine_place *place,
                        place->order->replicas[0].type);
     else
         (void)snprintf(stop.reason, sizeof stop.reason, "%s", ending->reason);
-    replicas_stop(crew, &stop);
+    replicas_stop(replicas, &stop);
 }
 
-enum engine_state replicas_judge(struct replicas *crew,
+enum engine_state replicas_judge(struct replicas *replicas,
                                  const struct engine_place *place,
                                  struct ending *ending)
 {
     const struct order *order = place->order;
     size_t ended = 0;
-    for (size_t i = 0; i < crew->n; i++) {
-        const struct replicas_one *member = &crew->replicas[i];
-        crew->endings[i] = member->ended ? &member->ending : NULL;
+    for (size_t i = 0; i < replicas->n; i++) {
+        const struct replicas_one *member = &replicas->items[i];
+        replicas->endings[i] = member->ended ? &member->ending : NULL;
         ended += member->ended;
     }
-    const size_t decisive = replicas_decisive(order, crew->endings);
-    if (decisive == crew->n)
+    const size_t decisive = replicas_decisive(order, replicas->endings);
+    if (decisive == replicas->n)
         return ENGINE_RUNNING;
-    const struct ending verdict =
-        replicas_outcome(order, decisive, crew->endings[decisive]);
-    if (ended == crew->n) {
-        *ending = verdict;
+    const struct ending outcome =
+        replicas_outcome(order, decisive, replicas->endings[decisive]);
+    if (ended == replicas->n) {
+        *ending = outcome;
         return ENGINE_ENDED;
     }
-    stop_after(crew, place, decisive, &verdict);
+    stop_after(replicas, place, decisive, &outcome);
     return ENGINE_RUNNING;
 }

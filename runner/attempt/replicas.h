@@ -22,34 +22,34 @@ struct replicas_one {
 
 struct replicas { /* in the order's order, in the order's arena */
     size_t n;
-    struct replicas_one *replicas;
+    struct replicas_one *items;
     const struct ending **endings; /* scratch of replicas_judge() */
     const struct order *order;
     const char *credentials; /* the attempt's copy */
 };
 
-void replicas_init(struct replicas *crew, const struct engine_place *place);
+void replicas_init(struct replicas *replicas, const struct engine_place *place);
 
 /* Of a replica that has not ended: has its trial done something to its folder,
  * so that nothing in there can be trusted? Then it has failed by that, and what
  * runs is the engine's to kill. */
-bool replicas_is_homeless(struct replicas *crew, size_t replica);
-void replicas_end_homeless(struct replicas *crew, size_t replica,
+bool replicas_is_homeless(struct replicas *replicas, size_t replica);
+void replicas_end_homeless(struct replicas *replicas, size_t replica,
                            const char *reason);
 /* Takes exit.json of a replica that has not ended yet; true when it has. Where
  * its trainer failed, the last line of stderr follows in the reason. */
-bool replicas_read_exit(struct replicas *crew, size_t replica);
+bool replicas_read_exit(struct replicas *replicas, size_t replica);
 /* The replica ended without our supervisor's word; leaves an exit.json so that
- * a later runner comes to the same verdict. */
-void replicas_end(struct replicas *crew, size_t replica,
+ * a later runner comes to the same outcome. */
+void replicas_end(struct replicas *replicas, size_t replica,
                   const struct ending *ending);
 
 /* Leaves the order to stop with every replica that has not ended. */
-void replicas_stop(struct replicas *crew, const struct stop_order *order);
+void replicas_stop(struct replicas *replicas, const struct stop_order *order);
 
 /* The attempt's state by its replicas; the first decisive end makes it stop
  * the others. */
-enum engine_state replicas_judge(struct replicas *crew,
+enum engine_state replicas_judge(struct replicas *replicas,
                                  const struct engine_place *place,
                                  struct ending *ending);
 

@@ -126,20 +126,20 @@ static struct placement make_empty(const struct order *order)
 {
     struct placement placement = {
         .n = order->n_replicas,
-        .seats = arena_alloc(order->arena, order->n_replicas,
-                             sizeof *placement.seats),
+        .replicas = arena_alloc(order->arena, order->n_replicas,
+                                sizeof *placement.replicas),
     };
     for (size_t i = 0; i < placement.n; i++)
-        placement.seats[i].claim = -1;
+        placement.replicas[i].claim = -1;
     return placement;
 }
 
 void placement_release(struct placement *placement)
 {
     for (size_t i = 0; i < placement->n; i++) {
-        if (placement->seats[i].claim >= 0)
-            close(placement->seats[i].claim);
-        placement->seats[i].claim = -1;
+        if (placement->replicas[i].claim >= 0)
+            close(placement->replicas[i].claim);
+        placement->replicas[i].claim = -1;
     }
 }
 
@@ -156,13 +156,13 @@ placement_choose(const struct site *site, const struct order *order,
     size_t used = 0;
     enum ht_status status = HT_OK;
     for (size_t i = 0; i < chosen.n && status == HT_OK; i++) {
-        struct seat *seat = &chosen.seats[i];
+        struct replica_place *place = &chosen.replicas[i];
         const size_t n = (size_t)order->replicas[i].gpus;
         const char **gpus = arena_alloc(order->arena, n + 1, sizeof *gpus);
         for (size_t k = 0; k < n; k++)
             gpus[k] = arena_strdup(order->arena, free_gpus->items[used++]);
-        seat->gpus = (struct strings){.n = n, .items = gpus};
-        status = address(site, order, i, &seat->address, &seat->claim, err);
+        place->gpus = (struct strings){.n = n, .items = gpus};
+        status = address(site, order, i, &place->address, &place->claim, err);
     }
     if (status == HT_OK)
         *placement = chosen;
@@ -181,11 +181,11 @@ enum ht_status placement_write(const char *attempt_folder,
     struct text out = {0};
     json_open(&out, NULL);
     for (size_t i = 0; i < placement->n; i++) {
-        const struct seat *seat = &placement->seats[i];
+        const struct replica_place *place = &placement->replicas[i];
         text_puts(&out, i > 0 ? ",\n" : "\n");
         json_open(&out, order->replicas[i].name);
-        json_put_string(&out, "address", seat->address);
-        json_put_strings(&out, "gpus", &seat->gpus);
+        json_put_string(&out, "address", place->address);
+        json_put_strings(&out, "gpus", &place->gpus);
         json_close(&out);
     }
     if (placement->relay_port > 0) {
@@ -200,13 +200,13 @@ enum ht_status placement_write(const char *attempt_folder,
     return status;
 }
 
-static bool read_seat(const struct order *order, const struct node *map,
-                      struct seat *seat)
+static bool read_place(const struct order *order, const struct node *map,
+                       struct replica_place *place)
 {
-    seat->address = node_get_string(map, "address", NULL);
+    place->address = node_get_string(map, "address", NULL);
     const struct node *list = node_find(map, "gpus");
-    return seat->address != NULL && list != NULL &&
-           json_read_strings(order->arena, list, SIZE_MAX, &seat->gpus);
+    return place->address != NULL && list != NULL &&
+           json_read_strings(order->arena, list, SIZE_MAX, &place->gpus);
 }
 
 /* Elsewhere than on loopback ports are nobody else's. */
@@ -229,13 +229,13 @@ enum ht_status placement_read(const char *attempt_folder,
         return status;
     struct placement read = make_empty(order);
     for (size_t i = 0; i < read.n; i++) {
-        if (!read_seat(order, node_find(map, order->replicas[i].name),
-                       &read.seats[i]))
+        if (!read_place(order, node_find(map, order->replicas[i].name),
+                        &read.replicas[i]))
             return ht_fail(err, HT_CORRUPT, "%s does not place %s", file_name,
                            order->replicas[i].name);
     }
     for (size_t i = 0; i < read.n; i++)
-        read.seats[i].claim = claim_again(read.seats[i].address);
+        read.replicas[i].claim = claim_again(read.replicas[i].address);
     const int64_t relay = node_get_int(map, "relay", 0);
     read.relay_port = relay > 0 && relay <= UINT16_MAX ? (int)relay : 0;
     *placement = read;

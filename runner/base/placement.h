@@ -13,16 +13,16 @@
 #include "runner/base/order.h"
 #include "runner/base/site.h"
 
-struct seat {            /* of one replica */
+struct replica_place {   /* of one replica */
     const char *address; /* HOST:PORT as the others reach it */
     int claim;           /* on the port, see placement_claim_port(); -1: none */
     struct strings gpus; /* exclusively its own */
 };
 
-struct placement {      /* zeroed: nothing is chosen */
-    size_t n;           /* order->n_replicas */
-    struct seat *seats; /* in the order's order; in its arena */
-    int relay_port;     /* on the gateway of its network, 0: none yet */
+struct placement {                  /* zeroed: nothing is chosen */
+    size_t n;                       /* order->n_replicas */
+    struct replica_place *replicas; /* in the order's order; in its arena */
+    int relay_port; /* on the gateway of its network, 0: none yet */
 };
 
 /* The engine's member `address`. */

@@ -153,10 +153,10 @@ static bool is_mine(pid_t pid)
 static bool in_session(const struct stat_fields *fields,
                        const struct process *leader)
 {
-    struct stat_fields now;
+    struct stat_fields current;
     if (leader == NULL || fields->session != leader->pid)
         return false;
-    return !read_stat(leader->pid, &now) || now.start == leader->start;
+    return !read_stat(leader->pid, &current) || current.start == leader->start;
 }
 
 struct mark { /* by which a leftover is recognised */
@@ -175,8 +175,8 @@ static bool is_leftover(pid_t pid, const struct mark *mark)
            environment_names(pid, mark->folder, mark->unsure);
 }
 
-/* Decides again once the pidfd holds the process, so that a pid that changed
- * hands in between is spared. */
+/* Decides again once the pidfd holds the process, so that a pid that is
+ * another process by now is spared. */
 static bool kill_if_leftover(pid_t pid, const void *context)
 {
     const struct mark *mark = context;

@@ -148,7 +148,7 @@ struct round {
     atomic_size_t next;
 };
 
-struct hand {
+struct worker {
     struct round *round;
     struct docker *docker;
     pthread_t thread;
@@ -157,13 +157,13 @@ struct hand {
 
 static void *work(void *context)
 {
-    struct hand *hand = context;
-    struct round *round = hand->round;
+    struct worker *worker = context;
+    struct round *round = worker->round;
     const size_t n = round->attempt->order->n_replicas;
     size_t i;
     while ((i = atomic_fetch_add(&round->next, 1)) < n &&
            !container_attempt_is_abandoned(round->attempt))
-        round->step(round->attempt, hand->docker, i, round->context);
+        round->step(round->attempt, worker->docker, i, round->context);
     return NULL;
 }
 
@@ -171,18 +171,19 @@ void container_attempt_each(struct container_attempt *attempt,
                             container_attempt_step *step, void *context)
 {
     struct round round = {.attempt = attempt, .step = step, .context = context};
-    struct hand hands[ATTEMPT_HANDS];
+    struct worker connections[ATTEMPT_CONNECTIONS];
     atomic_init(&round.next, 0);
-    for (size_t k = 0; k < ATTEMPT_HANDS; k++) {
-        hands[k] = (struct hand){.round = &round, .docker = attempt->hands[k]};
-        hands[k].busy =
-            k > 0 && k < attempt->order->n_replicas &&
-            pthread_create(&hands[k].thread, NULL, work, &hands[k]) == 0;
+    for (size_t k = 0; k < ATTEMPT_CONNECTIONS; k++) {
+        connections[k] =
+            (struct worker){.round = &round, .docker = attempt->connections[k]};
+        connections[k].busy = k > 0 && k < attempt->order->n_replicas &&
+                              pthread_create(&connections[k].thread, NULL, work,
+                                             &connections[k]) == 0;
     }
-    work(&hands[0]);
-    for (size_t k = 1; k < ATTEMPT_HANDS; k++) {
-        if (hands[k].busy)
-            pthread_join(hands[k].thread, NULL);
+    work(&connections[0]);
+    for (size_t k = 1; k < ATTEMPT_CONNECTIONS; k++) {
+        if (connections[k].busy)
+            pthread_join(connections[k].thread, NULL);
     }
 }
 
@@ -196,11 +197,11 @@ static void *live(void *context)
     if (!container_attempt_is_abandoned(attempt))
         container_attempt_clear(attempt);
     if (attempt->relayed)
-        relay_close(attempt->harbor->relay, attempt->network.gateway,
+        relay_close(attempt->engine->relay, attempt->network.gateway,
                     attempt->placement.relay_port);
     /* A call that came through late may have left something. */
     if (container_attempt_is_abandoned(attempt))
-        leftovers_wake(attempt->harbor->janitor);
+        leftovers_wake(attempt->engine->leftovers);
     pthread_mutex_lock(&attempt->lock);
     attempt->over = true;
     pthread_mutex_unlock(&attempt->lock);
@@ -227,7 +228,7 @@ static enum ht_status make_folders(struct container_attempt *attempt,
 {
     struct arena *arena = attempt->order->arena;
     const size_t n = attempt->order->n_replicas;
-    attempt->folder = prepare_attempt_folder(arena, attempt->harbor->site,
+    attempt->folder = prepare_attempt_folder(arena, attempt->engine->site,
                                              &attempt->order->key);
     attempt->folders = arena_alloc(arena, n, sizeof *attempt->folders);
     attempt->findings = arena_alloc(arena, n, sizeof *attempt->findings);
@@ -254,8 +255,8 @@ static void init_lock(struct container_attempt *attempt)
 
 static void release(struct container_attempt *attempt)
 {
-    for (size_t k = 0; k < ATTEMPT_HANDS; k++)
-        docker_free(attempt->hands[k]);
+    for (size_t k = 0; k < ATTEMPT_CONNECTIONS; k++)
+        docker_free(attempt->connections[k]);
     pthread_cond_destroy(&attempt->changed);
     pthread_mutex_destroy(&attempt->lock);
     placement_release(&attempt->placement);
@@ -263,19 +264,19 @@ static void release(struct container_attempt *attempt)
     free(attempt);
 }
 
-enum ht_status container_attempt_launch(struct harbor *harbor,
+enum ht_status container_attempt_launch(struct container_engine *engine,
                                         const struct engine_place *place,
                                         struct container_attempt **attempt,
                                         struct ht_error *err)
 {
     struct container_attempt *made = ht_xcalloc(1, sizeof *made);
-    made->harbor = harbor;
+    made->engine = engine;
     init_lock(made);
     enum ht_status status = read_again(place, made, err);
     if (status == HT_OK)
         status = make_folders(made, err);
-    for (size_t k = 0; k < ATTEMPT_HANDS && status == HT_OK; k++)
-        made->hands[k] = docker_new(harbor->address);
+    for (size_t k = 0; k < ATTEMPT_CONNECTIONS && status == HT_OK; k++)
+        made->connections[k] = docker_new(engine->address);
     const int code =
         status == HT_OK ? pthread_create(&made->thread, NULL, live, made) : 0;
     if (code != 0)
@@ -293,8 +294,8 @@ void container_attempt_abandon(struct container_attempt *attempt)
     pthread_mutex_lock(&attempt->lock);
     attempt->abandoned = true;
     pthread_cond_broadcast(&attempt->changed);
-    for (size_t k = 0; k < ATTEMPT_HANDS; k++)
-        docker_cancel(attempt->hands[k]);
+    for (size_t k = 0; k < ATTEMPT_CONNECTIONS; k++)
+        docker_cancel(attempt->connections[k]);
     while (attempt->writers > 0)
         pthread_cond_wait(&attempt->changed, &attempt->lock);
     pthread_mutex_unlock(&attempt->lock);
@@ -310,7 +311,7 @@ void container_attempt_tell_stop(struct container_attempt *attempt,
         attempt->kill_at = kill_at;
     attempt->stopped = true;
     if (attempt->pulling)
-        docker_cancel(attempt->hands[0]);
+        docker_cancel(attempt->connections[0]);
     pthread_cond_broadcast(&attempt->changed);
     pthread_mutex_unlock(&attempt->lock);
 }

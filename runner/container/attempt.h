@@ -20,16 +20,19 @@
 #include "runner/docker/docker.h"
 #include "runner/docker/image.h"
 
-struct harbor { /* the open engine; set once, shared by all attempts */
+struct container_engine { /* the open engine; set once, shared by all attempts
+                           */
     const struct site *site;
     struct arena *arena;
     struct docker_address *address;
     struct docker_facts facts;
     struct relay *relay;
-    struct leftovers *janitor;
+    struct leftovers *leftovers;
 };
 
-enum { ATTEMPT_HANDS = 3 }; /* calls of one attempt to the engine at once */
+enum {
+    ATTEMPT_CONNECTIONS = 3
+}; /* calls of one attempt to the engine at once */
 
 struct finding { /* what exit.json does not say, or not well enough */
     bool known;
@@ -38,7 +41,7 @@ struct finding { /* what exit.json does not say, or not well enough */
 
 struct container_attempt {
     struct container_attempt *next;
-    struct harbor *harbor;
+    struct container_engine *engine;
     /* Of its own, for the thread may outlive the runner's. */
     struct order *order;
     const char *folder;
@@ -53,7 +56,7 @@ struct container_attempt {
     pthread_t thread;
     pthread_mutex_t lock;   /* of what follows */
     pthread_cond_t changed; /* of anything there */
-    struct docker *hands[ATTEMPT_HANDS];
+    struct docker *connections[ATTEMPT_CONNECTIONS];
     struct finding *findings; /* of each replica */
     const char **digests;     /* of each replica's image */
     int64_t kill_at; /* monotonic: when the engine kills; once stopped */
@@ -63,7 +66,7 @@ struct container_attempt {
     bool stopped;   /* the replicas were told to end */
     bool ended;     /* all replicas: the containers can go */
     bool abandoned; /* no further step */
-    bool cleared;   /* nothing of it is left, or the janitor has it */
+    bool cleared;   /* nothing of it is left, or leftovers.c has it */
     bool over;      /* the thread is */
     bool relayed;   /* the thread's own, too */
 };
@@ -72,7 +75,7 @@ struct container_attempt {
 
 /* Reads lease and placement again.
  * HT_IO  a file cannot be read, or there is no thread */
-enum ht_status container_attempt_launch(struct harbor *harbor,
+enum ht_status container_attempt_launch(struct container_engine *engine,
                                         const struct engine_place *place,
                                         struct container_attempt **attempt,
                                         struct ht_error *err);
@@ -123,7 +126,8 @@ container_attempt_say(struct container_attempt *attempt, size_t replica,
 bool container_attempt_begin_writing(struct container_attempt *attempt);
 void container_attempt_end_writing(struct container_attempt *attempt);
 
-/* Each replica in its turn, several at once, each by a hand of its own. */
+/* Each replica in its turn, several at once, each by a connection of its own.
+ */
 typedef void container_attempt_step(struct container_attempt *attempt,
                                     struct docker *docker, size_t replica,
                                     void *context);

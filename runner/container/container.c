@@ -129,7 +129,7 @@ static void put_host(struct text *out, const struct container_plan *plan)
     json_open(out, "HostConfig");
     put_mounts(out, plan->mounts);
     put_limits(out, plan);
-    put_gpus(out, &plan->seat->gpus);
+    put_gpus(out, &plan->place->gpus);
     put_safety(out, plan);
     /* Its output is in the folder; what the shim itself says is a line or two.
      */
@@ -188,7 +188,7 @@ void container_body(const struct container_plan *plan, struct text *out)
     put_host(out, plan);
     /* NVIDIA's images ask for every GPU by a variable, which NVIDIA's runtime
      * obeys where it is the engine's default. */
-    if (plan->seat->gpus.n == 0)
+    if (plan->place->gpus.n == 0)
         put_word(out, "Env", "NVIDIA_VISIBLE_DEVICES=void");
     put_network(out, name, plan->network);
     json_close(out);

@@ -27,7 +27,7 @@ struct container_plan { /* of one replica; all is borrowed */
     const struct docker_facts *facts;
     const struct order *order;
     size_t replica;
-    const struct seat *seat;
+    const struct replica_place *place;
     const struct image *image;
     const struct mounts *mounts;
     const struct network *network;

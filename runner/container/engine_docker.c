@@ -15,18 +15,18 @@
 #include "runner/base/rules.h"
 #include "runner/container/container.h"
 
-struct berth { /* the supervising thread's view of an attempt */
+struct supervised { /* the supervising thread's view of an attempt */
     struct container_attempt *attempt;
-    struct replicas crew;
+    struct replicas replicas;
     bool *doubted; /* replicas with an end that the shim did not write */
     bool started;
-    bool amended; /* findings stand in the crew's endings */
+    bool amended; /* the replicas' endings have the findings */
     struct engine_facts facts;
 };
 
-/* One engine a runner; the list also serves the janitor. */
+/* One engine a runner; leftovers.c asks the list, too. */
 static struct {
-    struct harbor harbor;
+    struct container_engine opened;
     pthread_mutex_t lock; /* of the list */
     struct container_attempt *first;
 } engine = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -34,7 +34,7 @@ static struct {
 /* ---- the list ---- */
 
 /* An attempt that nobody has adopted yet lies on disk with its lease. One that
- * was removed is doomed, whatever is said here. */
+ * was removed goes, whatever is answered here. */
 static bool keeps(void *context, const struct order_key *key)
 {
     (void)context;
@@ -47,7 +47,7 @@ static bool keeps(void *context, const struct order_key *key)
     if (kept)
         return true;
     struct arena *arena = arena_new();
-    kept = disk_has(prepare_attempt_folder(arena, engine.harbor.site, key),
+    kept = disk_has(prepare_attempt_folder(arena, engine.opened.site, key),
                     "lease.json");
     arena_free(arena);
     return kept;
@@ -83,7 +83,7 @@ static struct container_attempt *take_out(bool all)
     return found;
 }
 
-static void bury_dead(void)
+static void free_over(void)
 {
     struct container_attempt *attempt;
     while ((attempt = take_out(false)) != NULL)
@@ -94,25 +94,26 @@ static void bury_dead(void)
 
 static void docker_engine_close(void)
 {
-    struct harbor *harbor = &engine.harbor;
+    struct container_engine *opened = &engine.opened;
     for (struct container_attempt *attempt = engine.first; attempt != NULL;
          attempt = attempt->next)
         container_attempt_abandon(attempt);
     struct container_attempt *attempt;
     while ((attempt = take_out(true)) != NULL)
         container_attempt_free(attempt);
-    leftovers_stop(harbor->janitor);
-    relay_stop(harbor->relay);
-    docker_address_free(harbor->address);
-    arena_free(harbor->arena);
-    *harbor = (struct harbor){.site = NULL};
+    leftovers_stop(opened->leftovers);
+    relay_stop(opened->relay);
+    docker_address_free(opened->address);
+    arena_free(opened->arena);
+    *opened = (struct container_engine){.site = NULL};
 }
 
-static enum ht_status ask_facts(struct harbor *harbor, struct ht_error *err)
+static enum ht_status ask_facts(struct container_engine *opened,
+                                struct ht_error *err)
 {
-    struct docker *docker = docker_new(harbor->address);
+    struct docker *docker = docker_new(opened->address);
     const enum ht_status status =
-        docker_ask_facts(docker, harbor->arena, &harbor->facts, err);
+        docker_ask_facts(docker, opened->arena, &opened->facts, err);
     docker_free(docker);
     return status;
 }
@@ -120,22 +121,22 @@ static enum ht_status ask_facts(struct harbor *harbor, struct ht_error *err)
 static enum ht_status docker_engine_open(const struct site *site,
                                          struct ht_error *err)
 {
-    struct harbor *harbor = &engine.harbor;
-    *harbor = (struct harbor){.site = site, .arena = arena_new()};
+    struct container_engine *opened = &engine.opened;
+    *opened = (struct container_engine){.site = site, .arena = arena_new()};
     enum ht_status status =
-        docker_address_find(site->docker_host, getenv, &harbor->address, err);
+        docker_address_find(site->docker_host, getenv, &opened->address, err);
     if (status == HT_NOT_FOUND) /* it may come yet */
         status = HT_UNAVAILABLE;
     if (status == HT_OK)
-        status = ask_facts(harbor, err);
+        status = ask_facts(opened, err);
     if (status == HT_OK)
-        status = relay_start(&harbor->relay, err);
+        status = relay_start(&opened->relay, err);
     if (status == HT_OK)
-        status = leftovers_start(harbor->address, site, keeps, NULL,
-                                 &harbor->janitor, err);
+        status = leftovers_start(opened->address, site, keeps, NULL,
+                                 &opened->leftovers, err);
     if (status == HT_OK)
         runner_log(RUNNER_INFO, "engine.open", "version=\"%s\" at=%s",
-                   harbor->facts.version, harbor->address->text);
+                   opened->facts.version, opened->address->text);
     else
         docker_engine_close();
     return status;
@@ -143,7 +144,7 @@ static enum ht_status docker_engine_open(const struct site *site,
 
 static struct engine_abilities docker_engine_abilities(void)
 {
-    const struct docker_facts *facts = &engine.harbor.facts;
+    const struct docker_facts *facts = &engine.opened.facts;
     return (struct engine_abilities){
         .version = facts->version,
         .gpus = facts->gpus && !facts->podman,
@@ -174,72 +175,74 @@ static enum ht_status docker_engine_adopt(struct engine_place *place,
                                           struct ht_error *err)
 {
     const struct order *order = place->order;
-    bury_dead();
+    free_over();
     enum ht_status status = rules_check(place->site, order, err);
     if (status == HT_OK)
-        status = container_check(&engine.harbor.facts, order, err);
+        status = container_check(&engine.opened.facts, order, err);
     struct container_attempt *attempt;
     if (status == HT_OK)
-        status = container_attempt_launch(&engine.harbor, place, &attempt, err);
+        status = container_attempt_launch(&engine.opened, place, &attempt, err);
     if (status != HT_OK)
         return status;
     add(attempt);
-    struct berth *berth = arena_alloc(order->arena, 1, sizeof *berth);
-    berth->attempt = attempt;
-    replicas_init(&berth->crew, place);
-    berth->doubted =
-        arena_alloc(order->arena, order->n_replicas, sizeof *berth->doubted);
-    place->memory = berth;
+    struct supervised *supervised =
+        arena_alloc(order->arena, 1, sizeof *supervised);
+    supervised->attempt = attempt;
+    replicas_init(&supervised->replicas, place);
+    supervised->doubted = arena_alloc(order->arena, order->n_replicas,
+                                      sizeof *supervised->doubted);
+    place->memory = supervised;
     return HT_OK;
 }
 
 /* The trial may write into its folder, too: an end counts when the shim, which
  * writes it last, is gone. That takes it a moment, once. */
-static bool has_told(struct berth *berth, size_t replica)
+static bool has_told(struct supervised *supervised, size_t replica)
 {
     enum { LOOKS = 8, PAUSE_MS = 2 };
-    const struct container_attempt *attempt = berth->attempt;
+    const struct container_attempt *attempt = supervised->attempt;
     if (!container_attempt_has_exit(attempt, replica))
         return false;
     bool alive = container_attempt_is_alive(attempt, replica);
-    for (int i = 0; alive && !berth->doubted[replica] && i < LOOKS; i++) {
+    for (int i = 0; alive && !supervised->doubted[replica] && i < LOOKS; i++) {
         poll(NULL, 0, PAUSE_MS);
         alive = container_attempt_is_alive(attempt, replica);
     }
-    berth->doubted[replica] = alive;
+    supervised->doubted[replica] = alive;
     return !alive;
 }
 
 /* What the thread found out about replicas that cannot tell; once all is
  * cleared, also what they could not know when they told. */
-static void take_findings(struct berth *berth, bool cleared)
+static void take_findings(struct supervised *supervised, bool cleared)
 {
-    struct container_attempt *attempt = berth->attempt;
-    const bool amends = cleared && !berth->amended;
-    for (size_t i = 0; i < berth->crew.n; i++) {
-        if (!berth->crew.replicas[i].ended && has_told(berth, i))
-            replicas_read_exit(&berth->crew, i);
-        if (berth->crew.replicas[i].ended && !amends)
+    struct container_attempt *attempt = supervised->attempt;
+    const bool amends = cleared && !supervised->amended;
+    for (size_t i = 0; i < supervised->replicas.n; i++) {
+        if (!supervised->replicas.items[i].ended && has_told(supervised, i))
+            replicas_read_exit(&supervised->replicas, i);
+        if (supervised->replicas.items[i].ended && !amends)
             continue;
         pthread_mutex_lock(&attempt->lock);
         const struct finding finding = attempt->findings[i];
         pthread_mutex_unlock(&attempt->lock);
         if (finding.known)
-            replicas_end(&berth->crew, i, &finding.ending);
+            replicas_end(&supervised->replicas, i, &finding.ending);
     }
-    berth->amended = cleared;
+    supervised->amended = cleared;
 }
 
 static enum engine_state docker_engine_poll(struct engine_place *place,
                                             struct ending *ending)
 {
-    struct berth *berth = place->memory;
-    struct container_attempt *attempt = berth->attempt;
+    struct supervised *supervised = place->memory;
+    struct container_attempt *attempt = supervised->attempt;
     pthread_mutex_lock(&attempt->lock);
     const bool cleared = attempt->cleared;
     pthread_mutex_unlock(&attempt->lock);
-    take_findings(berth, cleared);
-    const enum engine_state state = replicas_judge(&berth->crew, place, ending);
+    take_findings(supervised, cleared);
+    const enum engine_state state =
+        replicas_judge(&supervised->replicas, place, ending);
     if (state != ENGINE_ENDED || cleared)
         return state;
     container_attempt_tell_ended(attempt);
@@ -249,54 +252,56 @@ static enum engine_state docker_engine_poll(struct engine_place *place,
 static void docker_engine_stop(struct engine_place *place,
                                const struct stop_order *order)
 {
-    struct berth *berth = place->memory;
-    replicas_stop(&berth->crew, order);
-    container_attempt_tell_stop(berth->attempt, order);
+    struct supervised *supervised = place->memory;
+    replicas_stop(&supervised->replicas, order);
+    container_attempt_tell_stop(supervised->attempt, order);
 }
 
 static void docker_engine_remove(struct engine_place *place)
 {
-    struct berth *berth = place->memory;
+    struct supervised *supervised = place->memory;
     bool cleared = false;
-    if (berth != NULL) {
-        pthread_mutex_lock(&berth->attempt->lock);
-        cleared = berth->attempt->cleared;
-        pthread_mutex_unlock(&berth->attempt->lock);
-        container_attempt_abandon(berth->attempt);
+    if (supervised != NULL) {
+        pthread_mutex_lock(&supervised->attempt->lock);
+        cleared = supervised->attempt->cleared;
+        pthread_mutex_unlock(&supervised->attempt->lock);
+        container_attempt_abandon(supervised->attempt);
     }
     if (!cleared)
-        leftovers_doom(engine.harbor.janitor, &place->order->key);
+        leftovers_doom(engine.opened.leftovers, &place->order->key);
     place->memory = NULL;
-    bury_dead();
+    free_over();
 }
 
 static bool docker_engine_is_started(const struct engine_place *place)
 {
-    struct berth *berth = place->memory;
-    if (berth == NULL)
+    struct supervised *supervised = place->memory;
+    if (supervised == NULL)
         return false;
-    for (size_t i = 0; i < berth->crew.n && !berth->started; i++)
-        berth->started = container_attempt_has_begun(berth->attempt, i);
-    return berth->started;
+    for (size_t i = 0; i < supervised->replicas.n && !supervised->started; i++)
+        supervised->started =
+            container_attempt_has_begun(supervised->attempt, i);
+    return supervised->started;
 }
 
 static struct engine_facts docker_engine_facts(const struct engine_place *place)
 {
-    struct berth *berth = place->memory;
-    if (berth == NULL)
+    struct supervised *supervised = place->memory;
+    if (supervised == NULL)
         return (struct engine_facts){.known = false};
-    struct container_attempt *attempt = berth->attempt;
+    struct container_attempt *attempt = supervised->attempt;
     pthread_mutex_lock(&attempt->lock);
-    if (attempt->has_digests && !berth->facts.known) {
-        const size_t n = berth->crew.n;
+    if (attempt->has_digests && !supervised->facts.known) {
+        const size_t n = supervised->replicas.n;
         const char **images =
             arena_alloc(place->order->arena, n, sizeof *images);
         for (size_t i = 0; i < n; i++)
             images[i] = arena_strdup(place->order->arena, attempt->digests[i]);
-        berth->facts = (struct engine_facts){.known = true, .images = images};
+        supervised->facts =
+            (struct engine_facts){.known = true, .images = images};
     }
     pthread_mutex_unlock(&attempt->lock);
-    return berth->facts;
+    return supervised->facts;
 }
 
 const struct engine engine_docker = {

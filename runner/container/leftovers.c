@@ -12,13 +12,13 @@
 
 enum {
     USUAL_MS = 30000,
-    SOON_MS = 1500,       /* after somebody was doomed ... */
+    SOON_MS = 1500,       /* after an attempt was given up ... */
     SOON_SPAN_MS = 10000, /* ... for so long */
 };
 
 struct leftovers {
     const struct site *site;
-    janitor_keeps *keeps;
+    leftovers_keep *keeps;
     void *context;
     struct docker *docker;
     pthread_t thread;
@@ -33,47 +33,48 @@ struct leftovers {
 
 /* ---- one sweep ---- */
 
-static bool is_doomed(struct leftovers *janitor, const struct order_key *key)
+static bool is_doomed(struct leftovers *leftovers, const struct order_key *key)
 {
     bool found = false;
-    pthread_mutex_lock(&janitor->lock);
-    for (size_t i = 0; i < janitor->n_doomed && !found; i++)
-        found = order_key_equal(&janitor->doomed[i], key);
-    pthread_mutex_unlock(&janitor->lock);
+    pthread_mutex_lock(&leftovers->lock);
+    for (size_t i = 0; i < leftovers->n_doomed && !found; i++)
+        found = order_key_equal(&leftovers->doomed[i], key);
+    pthread_mutex_unlock(&leftovers->lock);
     return found;
 }
 
-static bool is_kept(struct leftovers *janitor, const struct node *item)
+static bool is_kept(struct leftovers *leftovers, const struct node *item)
 {
     const struct node *labels = node_find(item, "Labels");
     struct order_key key;
     return labels != NULL && labels->kind == NODE_MAP &&
            network_read_attempt(node_get_string(labels, LABEL_ATTEMPT, ""),
                                 &key) &&
-           !is_doomed(janitor, &key) && janitor->keeps(janitor->context, &key);
+           !is_doomed(leftovers, &key) &&
+           leftovers->keeps(leftovers->context, &key);
 }
 
 typedef enum ht_status remover(struct docker *docker, const char *name,
                                struct ht_error *err);
 
-static void sweep_kind(struct leftovers *janitor, const char *path,
+static void sweep_kind(struct leftovers *leftovers, const char *path,
                        remover *remove_one)
 {
     struct arena *arena = arena_new();
     const struct docker_call call = {
         .method = "GET",
         .path = arena_printf(arena, "%s%s", path,
-                             network_filter(arena, janitor->site)),
+                             network_filter(arena, leftovers->site)),
     };
     const struct node *list;
     struct ht_error err;
-    if (docker_call(janitor->docker, arena, &call, &list, &err) == HT_OK &&
+    if (docker_call(leftovers->docker, arena, &call, &list, &err) == HT_OK &&
         list != NULL && list->kind == NODE_LIST) {
         for (const struct node *item = list->first; item; item = item->next) {
             const char *id = node_get_string(item, "Id", NULL);
-            if (id == NULL || is_kept(janitor, item))
+            if (id == NULL || is_kept(leftovers, item))
                 continue;
-            if (remove_one(janitor->docker, id, &err) != HT_OK)
+            if (remove_one(leftovers->docker, id, &err) != HT_OK)
                 runner_log(RUNNER_WARN, "janitor.failed",
                            "id=%.12s reason=\"%s\"", id, err.text);
             else
@@ -83,51 +84,52 @@ static void sweep_kind(struct leftovers *janitor, const char *path,
     arena_free(arena);
 }
 
-static void leftovers_sweep(struct leftovers *janitor)
+static void leftovers_sweep(struct leftovers *leftovers)
 {
-    sweep_kind(janitor, "/containers/json?all=1&", container_remove);
-    sweep_kind(janitor, "/networks?", network_remove);
+    sweep_kind(leftovers, "/containers/json?all=1&", container_remove);
+    sweep_kind(leftovers, "/networks?", network_remove);
 }
 
 /* ---- the thread ---- */
 
-static void wait_ms(struct leftovers *janitor, int64_t ms)
+static void wait_ms(struct leftovers *leftovers, int64_t ms)
 {
     const struct timespec until = clock_in_ms(ms);
-    while (!janitor->ending && !janitor->due &&
-           pthread_cond_timedwait(&janitor->changed, &janitor->lock, &until) ==
-               0)
+    while (!leftovers->ending && !leftovers->due &&
+           pthread_cond_timedwait(&leftovers->changed, &leftovers->lock,
+                                  &until) == 0)
         continue;
 }
 
 static void *live(void *context)
 {
-    struct leftovers *janitor = context;
-    pthread_mutex_lock(&janitor->lock);
-    while (!janitor->ending) {
-        janitor->due = false;
-        pthread_mutex_unlock(&janitor->lock);
-        leftovers_sweep(janitor);
-        pthread_mutex_lock(&janitor->lock);
-        wait_ms(janitor, clock_monotonic_ms() < janitor->soon_until ? SOON_MS
-                                                                    : USUAL_MS);
+    struct leftovers *leftovers = context;
+    pthread_mutex_lock(&leftovers->lock);
+    while (!leftovers->ending) {
+        leftovers->due = false;
+        pthread_mutex_unlock(&leftovers->lock);
+        leftovers_sweep(leftovers);
+        pthread_mutex_lock(&leftovers->lock);
+        wait_ms(leftovers, clock_monotonic_ms() < leftovers->soon_until
+                               ? SOON_MS
+                               : USUAL_MS);
     }
-    pthread_mutex_unlock(&janitor->lock);
+    pthread_mutex_unlock(&leftovers->lock);
     return NULL;
 }
 
-static void free_all(struct leftovers *janitor)
+static void free_all(struct leftovers *leftovers)
 {
-    docker_free(janitor->docker);
-    pthread_cond_destroy(&janitor->changed);
-    pthread_mutex_destroy(&janitor->lock);
-    free(janitor->doomed);
-    free(janitor);
+    docker_free(leftovers->docker);
+    pthread_cond_destroy(&leftovers->changed);
+    pthread_mutex_destroy(&leftovers->lock);
+    free(leftovers->doomed);
+    free(leftovers);
 }
 
 enum ht_status leftovers_start(const struct docker_address *address,
-                               const struct site *site, janitor_keeps *keeps,
-                               void *context, struct leftovers **janitor,
+                               const struct site *site, leftovers_keep *keeps,
+                               void *context, struct leftovers **leftovers,
                                struct ht_error *err)
 {
     struct leftovers *made = ht_xcalloc(1, sizeof *made);
@@ -148,44 +150,44 @@ enum ht_status leftovers_start(const struct docker_address *address,
     const int code = pthread_create(&made->thread, NULL, live, made);
     if (code != 0) {
         free_all(made);
-        return ht_fail_errno(err, code, "no thread for the janitor");
+        return ht_fail_errno(err, code, "no thread for leftovers");
     }
-    *janitor = made;
+    *leftovers = made;
     return HT_OK;
 }
 
-void leftovers_stop(struct leftovers *janitor)
+void leftovers_stop(struct leftovers *leftovers)
 {
-    if (janitor == NULL)
+    if (leftovers == NULL)
         return;
-    pthread_mutex_lock(&janitor->lock);
-    janitor->ending = true;
-    pthread_cond_signal(&janitor->changed);
-    pthread_mutex_unlock(&janitor->lock);
-    docker_cancel(janitor->docker);
-    pthread_join(janitor->thread, NULL);
-    free_all(janitor);
+    pthread_mutex_lock(&leftovers->lock);
+    leftovers->ending = true;
+    pthread_cond_signal(&leftovers->changed);
+    pthread_mutex_unlock(&leftovers->lock);
+    docker_cancel(leftovers->docker);
+    pthread_join(leftovers->thread, NULL);
+    free_all(leftovers);
 }
 
-void leftovers_doom(struct leftovers *janitor, const struct order_key *key)
+void leftovers_doom(struct leftovers *leftovers, const struct order_key *key)
 {
-    pthread_mutex_lock(&janitor->lock);
-    if (janitor->n_doomed == janitor->room) {
-        janitor->room = janitor->room > 0 ? 2 * janitor->room : 16;
-        janitor->doomed = ht_xrealloc(janitor->doomed, janitor->room,
-                                      sizeof *janitor->doomed);
+    pthread_mutex_lock(&leftovers->lock);
+    if (leftovers->n_doomed == leftovers->room) {
+        leftovers->room = leftovers->room > 0 ? 2 * leftovers->room : 16;
+        leftovers->doomed = ht_xrealloc(leftovers->doomed, leftovers->room,
+                                        sizeof *leftovers->doomed);
     }
-    janitor->doomed[janitor->n_doomed++] = *key;
-    janitor->due = true;
-    janitor->soon_until = clock_monotonic_ms() + SOON_SPAN_MS;
-    pthread_cond_signal(&janitor->changed);
-    pthread_mutex_unlock(&janitor->lock);
+    leftovers->doomed[leftovers->n_doomed++] = *key;
+    leftovers->due = true;
+    leftovers->soon_until = clock_monotonic_ms() + SOON_SPAN_MS;
+    pthread_cond_signal(&leftovers->changed);
+    pthread_mutex_unlock(&leftovers->lock);
 }
 
-void leftovers_wake(struct leftovers *janitor)
+void leftovers_wake(struct leftovers *leftovers)
 {
-    pthread_mutex_lock(&janitor->lock);
-    janitor->due = true;
-    pthread_cond_signal(&janitor->changed);
-    pthread_mutex_unlock(&janitor->lock);
+    pthread_mutex_lock(&leftovers->lock);
+    leftovers->due = true;
+    pthread_cond_signal(&leftovers->changed);
+    pthread_mutex_unlock(&leftovers->lock);
 }

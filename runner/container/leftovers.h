@@ -18,20 +18,20 @@ struct leftovers;
 
 /* Whether an attempt is in care. Asked after the engine was, so that what has
  * just been started is known. */
-typedef bool janitor_keeps(void *context, const struct order_key *key);
+typedef bool leftovers_keep(void *context, const struct order_key *key);
 
 /* Sweeps at once, then every 30 s. Everything is borrowed.
  * HT_IO  no thread can be made */
 enum ht_status leftovers_start(const struct docker_address *address,
-                               const struct site *site, janitor_keeps *keeps,
-                               void *context, struct leftovers **janitor,
+                               const struct site *site, leftovers_keep *keeps,
+                               void *context, struct leftovers **leftovers,
                                struct ht_error *err);
-void leftovers_stop(struct leftovers *janitor); /* accepts NULL */
+void leftovers_stop(struct leftovers *leftovers); /* accepts NULL */
 
 /* Whatever carries this attempt's label goes, kept or not; sweeps at once, and
  * again soon, for calls that were under way. */
-void leftovers_doom(struct leftovers *janitor, const struct order_key *key);
+void leftovers_doom(struct leftovers *leftovers, const struct order_key *key);
 /* Sweeps at once. */
-void leftovers_wake(struct leftovers *janitor);
+void leftovers_wake(struct leftovers *leftovers);
 
 #endif

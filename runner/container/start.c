@@ -96,7 +96,7 @@ static bool does_engine_answer(struct container_attempt *attempt)
     const struct docker_call call = {.method = "GET", .path = "/version"};
     const struct node *answer;
     const enum ht_status status =
-        docker_call(attempt->hands[0], arena, &call, &answer, NULL);
+        docker_call(attempt->connections[0], arena, &call, &answer, NULL);
     arena_free(arena);
     return status == HT_OK;
 }
@@ -119,12 +119,12 @@ static enum ht_status get_image(struct start *start, size_t replica,
     for (int tries = 1;;) {
         const int64_t begin = container_attempt_now();
         const enum ht_status status =
-            image_get(attempt->hands[0], start->arena, &wish,
+            image_get(attempt->connections[0], start->arena, &wish,
                       &start->images[replica], err);
         start->give_up_at += container_attempt_now() - begin;
         if (status != HT_UNAVAILABLE ||
             (does_engine_answer(attempt) && ++tries > IMAGE_TRIES) ||
-            !may_try_again(start, attempt->hands[0], &pause_ms))
+            !may_try_again(start, attempt->connections[0], &pause_ms))
             return status;
     }
 }
@@ -144,9 +144,9 @@ static void set_pulling(struct container_attempt *attempt, bool pulling)
     pthread_mutex_lock(&attempt->lock);
     attempt->pulling = pulling;
     if (!pulling && !attempt->abandoned &&
-        docker_is_cancelled(attempt->hands[0])) {
-        docker_free(attempt->hands[0]);
-        attempt->hands[0] = docker_new(attempt->harbor->address);
+        docker_is_cancelled(attempt->connections[0])) {
+        docker_free(attempt->connections[0]);
+        attempt->connections[0] = docker_new(attempt->engine->address);
     }
     pthread_mutex_unlock(&attempt->lock);
 }
@@ -204,7 +204,7 @@ enum ht_status container_attempt_open_relay(struct container_attempt *attempt,
         attempt->order->report_url == NULL)
         return HT_OK;
     int port = attempt->placement.relay_port;
-    enum ht_status status = relay_open(attempt->harbor->relay, gateway,
+    enum ht_status status = relay_open(attempt->engine->relay, gateway,
                                        attempt->order->report_url, &port, err);
     if (status != HT_OK)
         return status;
@@ -222,16 +222,16 @@ enum ht_status container_attempt_open_relay(struct container_attempt *attempt,
 static enum ht_status make_network(struct start *start, struct ht_error *err)
 {
     struct container_attempt *attempt = start->attempt;
-    const struct network_wish wish = {.site = attempt->harbor->site,
-                                      .facts = &attempt->harbor->facts,
+    const struct network_wish wish = {.site = attempt->engine->site,
+                                      .facts = &attempt->engine->facts,
                                       .order = attempt->order};
     int pause_ms = FIRST_PAUSE_MS;
     enum ht_status status;
     do {
-        status = network_make(attempt->hands[0], attempt->order->arena, &wish,
-                              &attempt->network, err);
+        status = network_make(attempt->connections[0], attempt->order->arena,
+                              &wish, &attempt->network, err);
     } while (status == HT_UNAVAILABLE &&
-             may_try_again(start, attempt->hands[0], &pause_ms));
+             may_try_again(start, attempt->connections[0], &pause_ms));
     struct ht_error closed;
     if (status == HT_OK &&
         container_attempt_open_relay(attempt, &closed) != HT_OK)
@@ -266,17 +266,17 @@ static enum ht_status prepare(struct start *start, struct ht_error *err)
     if (prepare_is_complete(order, attempt->folder))
         return HT_OK;
     const char *url = make_report_url(attempt, start->arena);
-    struct replica_view *habitats =
-        arena_alloc(start->arena, order->n_replicas, sizeof *habitats);
+    struct replica_view *views =
+        arena_alloc(start->arena, order->n_replicas, sizeof *views);
     for (size_t i = 0; i < order->n_replicas; i++)
-        habitats[i] =
-            replica_view_of_container(start->arena, attempt->harbor->site,
+        views[i] =
+            replica_view_of_container(start->arena, attempt->engine->site,
                                       order, i, &start->images[i], url);
     if (!container_attempt_begin_writing(attempt))
         return ht_fail(err, HT_UNAVAILABLE, "it is not wanted any more");
     const enum ht_status status =
-        prepare_replicas(attempt->harbor->site, order, &attempt->placement,
-                         attempt->folder, habitats, err);
+        prepare_replicas(attempt->engine->site, order, &attempt->placement,
+                         attempt->folder, views, err);
     container_attempt_end_writing(attempt);
     return status;
 }
@@ -287,17 +287,17 @@ static enum ht_status make_container(struct start *start, struct docker *docker,
                                      size_t replica, struct ht_error *err)
 {
     struct container_attempt *attempt = start->attempt;
-    const struct site *site = attempt->harbor->site;
+    const struct site *site = attempt->engine->site;
     struct arena *arena = arena_new();
     struct mounts mounts;
     enum ht_status status = mounts_find(
         arena, site, attempt->order, attempt->folders[replica], &mounts, err);
     const struct container_plan plan = {
         .site = site,
-        .facts = &attempt->harbor->facts,
+        .facts = &attempt->engine->facts,
         .order = attempt->order,
         .replica = replica,
-        .seat = &attempt->placement.seats[replica],
+        .place = &attempt->placement.replicas[replica],
         .image = &start->images[replica],
         .mounts = &mounts,
         .network = &attempt->network,
@@ -399,7 +399,7 @@ void container_attempt_bring_up(struct container_attempt *attempt)
         .attempt = attempt,
         .arena = arena_new(),
         .give_up_at =
-            container_attempt_now() + attempt->harbor->site->start_limit_ms,
+            container_attempt_now() + attempt->engine->site->start_limit_ms,
     };
     start.images = arena_alloc(start.arena, attempt->order->n_replicas,
                                sizeof *start.images);

@@ -14,7 +14,7 @@ enum {
     ASK_MS = 10000,      /* ... at the engine, when all is well */
     WEIGH_MS = 5000,     /* ... at the size of the folders */
     MISSING_MS = 300000, /* an engine may be away once a replica died */
-    CLEAR_MS = 10000,    /* to clear away before the janitor does it */
+    CLEAR_MS = 10000,    /* to clear away before leftovers.c does it */
     CLEAR_PAUSE_MS = 50,
     END_MS = 3000, /* for a container whose trainer has ended */
     MIB = 1024 * 1024,
@@ -47,7 +47,7 @@ static bool tell_memory(const struct container_attempt *attempt, size_t replica,
 {
     const int64_t memory = attempt->order->replicas[replica].memory;
     const bool guessed =
-        !oom_killed && killed && memory > 0 && attempt->harbor->facts.podman;
+        !oom_killed && killed && memory > 0 && attempt->engine->facts.podman;
     if (!oom_killed && !guessed)
         return false;
     char limit[32];
@@ -149,7 +149,7 @@ static void ask_about(struct watch *watch, size_t replica)
     struct arena *arena = arena_new();
     struct container_state state;
     const enum ht_status status = container_look(
-        attempt->hands[0], arena,
+        attempt->connections[0], arena,
         container_name(arena, attempt->order, replica), &state, NULL);
     note_answer(watch, status);
     /* It may have told while we asked. */
@@ -217,7 +217,7 @@ static void kill_overdue(struct container_attempt *attempt)
         if (is_settled(attempt, i))
             continue;
         struct arena *arena = arena_new();
-        (void)container_kill(attempt->hands[0],
+        (void)container_kill(attempt->connections[0],
                              container_name(arena, attempt->order, i), NULL);
         arena_free(arena);
     }
@@ -227,8 +227,8 @@ static void kill_overdue(struct container_attempt *attempt)
 
 static struct network_wish network_of(const struct container_attempt *attempt)
 {
-    return (struct network_wish){.site = attempt->harbor->site,
-                                 .facts = &attempt->harbor->facts,
+    return (struct network_wish){.site = attempt->engine->site,
+                                 .facts = &attempt->engine->facts,
                                  .order = attempt->order};
 }
 
@@ -236,7 +236,7 @@ static void find_network(struct container_attempt *attempt)
 {
     const struct network_wish wish = network_of(attempt);
     struct ht_error err;
-    if (network_make(attempt->hands[0], attempt->order->arena, &wish,
+    if (network_make(attempt->connections[0], attempt->order->arena, &wish,
                      &attempt->network, &err) == HT_OK &&
         container_attempt_open_relay(attempt, &err) != HT_OK)
         container_attempt_say(attempt, 0, "reports go by file only: %s",
@@ -249,7 +249,7 @@ static void ask_engine(struct watch *watch)
     struct container_attempt *attempt = watch->attempt;
     struct arena *arena = arena_new();
     struct container_state state;
-    note_answer(watch, container_look(attempt->hands[0], arena,
+    note_answer(watch, container_look(attempt->connections[0], arena,
                                       container_name(arena, attempt->order, 0),
                                       &state, NULL));
     arena_free(arena);
@@ -384,7 +384,8 @@ static bool try_to_clear(struct container_attempt *attempt)
     arena_free(arena);
     const struct network_wish wish = network_of(attempt);
     if (clear && attempt->order->container.network == NULL)
-        clear = network_remove_own(attempt->hands[0], &wish, NULL) == HT_OK;
+        clear =
+            network_remove_own(attempt->connections[0], &wish, NULL) == HT_OK;
     return clear;
 }
 
@@ -393,12 +394,12 @@ void container_attempt_clear(struct container_attempt *attempt)
     const int64_t give_up_at = container_attempt_now() + CLEAR_MS;
     bool clear = try_to_clear(attempt);
     while (!clear && container_attempt_now() < give_up_at &&
-           docker_pause(attempt->hands[0], CLEAR_PAUSE_MS))
+           docker_pause(attempt->connections[0], CLEAR_PAUSE_MS))
         clear = try_to_clear(attempt);
     if (container_attempt_is_abandoned(attempt))
         return;
     if (!clear)
-        leftovers_doom(attempt->harbor->janitor, &attempt->order->key);
+        leftovers_doom(attempt->engine->leftovers, &attempt->order->key);
     pthread_mutex_lock(&attempt->lock);
     attempt->cleared = true;
     pthread_mutex_unlock(&attempt->lock);

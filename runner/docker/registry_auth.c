@@ -203,7 +203,7 @@ enum { HELPER_MS = 10000 };
 
 struct credentials {
     const char *user, *password; /* both or none */
-    const char *identity;        /* a token in their place */
+    const char *env;             /* a token in their place */
 };
 
 /* ---- base64 ---- */
@@ -351,7 +351,7 @@ static enum ht_status ask_helper(struct arena *arena, const char *helper,
     const char *secret = node_get_string(found, "Secret", "");
     const char *user = node_get_string(found, "Username", "");
     if (strcmp(user, "<token>") == 0) /* by the helpers' protocol */
-        credentials->identity = secret;
+        credentials->env = secret;
     else
         *credentials = (struct credentials){.user = user, .password = secret};
     return HT_OK;
@@ -379,9 +379,9 @@ static enum ht_status read_entry(struct arena *arena, const struct node *entry,
 {
     const char *auth = node_get_string(entry, "auth", "");
     const char *user = node_get_string(entry, "username", "");
-    const char *identity = node_get_string(entry, "identitytoken", "");
-    if (identity[0] != '\0')
-        credentials->identity = identity;
+    const char *env = node_get_string(entry, "identitytoken", "");
+    if (env[0] != '\0')
+        credentials->env = env;
     else if (auth[0] != '\0')
         return split_auth(arena, auth, credentials, err);
     else if (user[0] != '\0')
@@ -392,7 +392,7 @@ static enum ht_status read_entry(struct arena *arena, const struct node *entry,
 
 static bool has_any(const struct credentials *credentials)
 {
-    return credentials->user != NULL || credentials->identity != NULL;
+    return credentials->user != NULL || credentials->env != NULL;
 }
 
 /* The helper of the registry, else that of all, else the file itself. */
@@ -423,8 +423,8 @@ static const char *encode(struct arena *arena, const char *host,
 {
     struct text text = {0};
     json_open(&text, NULL);
-    if (credentials->identity != NULL) {
-        json_put_string(&text, "identitytoken", credentials->identity);
+    if (credentials->env != NULL) {
+        json_put_string(&text, "identitytoken", credentials->env);
     } else {
         json_put_string(&text, "username", credentials->user);
         json_put_string(&text, "password", credentials->password);

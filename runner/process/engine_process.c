@@ -27,7 +27,7 @@ enum { LEFTOVER_BOUND_MS = 5000 };
 static const char mark_prepared[] = "prepared";
 
 struct processes { /* of one attempt */
-    struct replicas crew;
+    struct replicas replicas;
     pid_t *shims; /* our child while > 0; 0: another's, or not there */
 };
 
@@ -36,8 +36,9 @@ static struct processes *processes_of(struct engine_place *place)
     if (place->memory == NULL) {
         struct arena *arena = place->order->arena;
         struct processes *processes = arena_alloc(arena, 1, sizeof *processes);
-        replicas_init(&processes->crew, place);
-        processes->shims = arena_alloc(arena, processes->crew.n, sizeof(pid_t));
+        replicas_init(&processes->replicas, place);
+        processes->shims =
+            arena_alloc(arena, processes->replicas.n, sizeof(pid_t));
         place->memory = processes;
     }
     return place->memory;
@@ -61,7 +62,7 @@ static void kill_replica(struct processes *processes, size_t i,
             continue;
     }
     processes->shims[i] = 0;
-    procfs_kill_leftovers(processes->crew.replicas[i].folder, shim,
+    procfs_kill_leftovers(processes->replicas.items[i].folder, shim,
                           LEFTOVER_BOUND_MS);
 }
 
@@ -94,7 +95,7 @@ static enum ht_status spawn_shim(const struct site *site,
                                  struct processes *processes, size_t i,
                                  struct ht_error *err)
 {
-    const char *folder = processes->crew.replicas[i].folder;
+    const char *folder = processes->replicas.items[i].folder;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&actions);
@@ -155,20 +156,20 @@ static enum ht_status prepare(const struct engine_place *place,
     if (status != HT_OK || prepare_is_complete(order, place->folder))
         return status;
     struct arena *arena = arena_new();
-    struct replica_view *habitats =
-        arena_alloc(arena, order->n_replicas, sizeof *habitats);
+    struct replica_view *views =
+        arena_alloc(arena, order->n_replicas, sizeof *views);
     for (size_t i = 0; status == HT_OK && i < order->n_replicas; i++) {
-        habitats[i] = replica_view_of_process(
+        views[i] = replica_view_of_process(
             arena, place->site, order, i,
             prepare_replica_folder(arena, place->folder, &order->replicas[i]));
         /* One of its own is a copy that the shim makes. */
-        const char *copied = habitats[i].copied;
-        status = check_workdir(
-            arena, copied != NULL ? copied : habitats[i].workdir, err);
+        const char *copied = views[i].copied;
+        status = check_workdir(arena,
+                               copied != NULL ? copied : views[i].workdir, err);
     }
     if (status == HT_OK)
         status = prepare_replicas(place->site, order, place->placement,
-                                  place->folder, habitats, err);
+                                  place->folder, views, err);
     arena_free(arena);
     return status == HT_OK ? disk_mark(place->folder, mark_prepared, err)
                            : status;
@@ -179,10 +180,10 @@ static enum ht_status prepare(const struct engine_place *place,
 static void end_emptied(struct engine_place *place)
 {
     struct processes *processes = processes_of(place);
-    for (size_t i = 0; i < processes->crew.n; i++) {
-        if (disk_has(processes->crew.replicas[i].folder, "launch.json"))
+    for (size_t i = 0; i < processes->replicas.n; i++) {
+        if (disk_has(processes->replicas.items[i].folder, "launch.json"))
             continue;
-        replicas_end_homeless(&processes->crew, i, folder_home_removed);
+        replicas_end_homeless(&processes->replicas, i, folder_home_removed);
         kill_replica(processes, i, NULL);
     }
 }
@@ -199,8 +200,8 @@ static enum ht_status process_adopt(struct engine_place *place,
     }
     enum ht_status status = prepare(place, err);
     struct processes *processes = processes_of(place);
-    for (size_t i = 0; status == HT_OK && i < processes->crew.n; i++) {
-        const char *folder = processes->crew.replicas[i].folder;
+    for (size_t i = 0; status == HT_OK && i < processes->replicas.n; i++) {
+        const char *folder = processes->replicas.items[i].folder;
         if (!disk_has(folder, "exit.json") && !disk_has(folder, "shim.json"))
             status = spawn_shim(place->site, processes, i, err);
     }
@@ -209,30 +210,30 @@ static enum ht_status process_adopt(struct engine_place *place,
 
 /* ---- poll ---- */
 
-static void end_lost(struct replicas *crew, size_t i,
+static void end_lost(struct replicas *replicas, size_t i,
                      const struct process *shim, const char *reason)
 {
-    procfs_kill_leftovers(crew->replicas[i].folder, shim, LEFTOVER_BOUND_MS);
+    procfs_kill_leftovers(replicas->items[i].folder, shim, LEFTOVER_BOUND_MS);
     struct ending ending = {.outcome = OUTCOME_LOST,
                             .ended_ms = clock_wall_ms()};
     (void)snprintf(ending.reason, sizeof ending.reason, "%s", reason);
-    replicas_end(crew, i, &ending);
+    replicas_end(replicas, i, &ending);
 }
 
 /* Our child is gone without exit.json: did it never get to work? */
 static void judge_dead_child(const struct site *site,
                              struct processes *processes, size_t i, int status)
 {
-    struct replicas *crew = &processes->crew;
+    struct replicas *replicas = &processes->replicas;
     struct process shim;
     const bool known =
-        folder_read_shim(crew->replicas[i].folder, &shim, NULL) == HT_OK;
+        folder_read_shim(replicas->items[i].folder, &shim, NULL) == HT_OK;
     if (WIFEXITED(status) && WEXITSTATUS(status) == SHIM_TAKEN) {
         if (!known) /* the other one may have died before it wrote the file */
             (void)spawn_shim(site, processes, i, NULL);
         return;
     }
-    end_lost(crew, i, known ? &shim : NULL,
+    end_lost(replicas, i, known ? &shim : NULL,
              WIFSIGNALED(status) ? "its supervisor process was killed"
              : known ? "its supervisor process could not write down its end"
                      : "its supervisor process could not start");
@@ -241,18 +242,18 @@ static void judge_dead_child(const struct site *site,
 static void judge_stranger(const struct site *site, struct processes *processes,
                            size_t i)
 {
-    struct replicas *crew = &processes->crew;
+    struct replicas *replicas = &processes->replicas;
     struct process shim;
     const enum ht_status status =
-        folder_read_shim(crew->replicas[i].folder, &shim, NULL);
+        folder_read_shim(replicas->items[i].folder, &shim, NULL);
     if (status == HT_NOT_FOUND) {
         (void)spawn_shim(site, processes, i, NULL);
     } else if (status != HT_OK) {
-        end_lost(crew, i, NULL, "the note of its supervisor is damaged");
-    } else if (!procfs_is_alive(&shim) && !replicas_read_exit(crew, i)) {
+        end_lost(replicas, i, NULL, "the note of its supervisor is damaged");
+    } else if (!procfs_is_alive(&shim) && !replicas_read_exit(replicas, i)) {
         struct process self = {.boot = ""};
         (void)procfs_identify(getpid(), &self, NULL);
-        end_lost(crew, i, &shim,
+        end_lost(replicas, i, &shim,
                  strcmp(self.boot, shim.boot) == 0
                      ? "its supervisor process was killed"
                      : "the machine was restarted");
@@ -262,26 +263,27 @@ static void judge_stranger(const struct site *site, struct processes *processes,
 static void poll_replica(const struct site *site, struct processes *processes,
                          size_t i)
 {
-    struct replicas *crew = &processes->crew;
-    if (crew->replicas[i].ended)
+    struct replicas *replicas = &processes->replicas;
+    if (replicas->items[i].ended)
         return;
-    if (replicas_is_homeless(crew, i)) {
+    if (replicas_is_homeless(replicas, i)) {
         kill_replica(processes, i, NULL);
         return;
     }
     if (processes->shims[i] <= 0) {
-        if (!replicas_read_exit(crew, i))
+        if (!replicas_read_exit(replicas, i))
             judge_stranger(site, processes, i);
         return;
     }
     int status = 0;
     const pid_t pid = waitpid(processes->shims[i], &status, WNOHANG);
     if (pid == 0) {
-        replicas_read_exit(crew, i); /* it may need a moment to end itself */
+        replicas_read_exit(replicas,
+                           i); /* it may need a moment to end itself */
         return;
     }
     processes->shims[i] = 0;
-    if (!replicas_read_exit(crew, i) && pid > 0)
+    if (!replicas_read_exit(replicas, i) && pid > 0)
         judge_dead_child(site, processes, i, status);
 }
 
@@ -289,15 +291,15 @@ static enum engine_state process_poll(struct engine_place *place,
                                       struct ending *ending)
 {
     struct processes *processes = processes_of(place);
-    for (size_t i = 0; i < processes->crew.n; i++)
+    for (size_t i = 0; i < processes->replicas.n; i++)
         poll_replica(place->site, processes, i);
-    return replicas_judge(&processes->crew, place, ending);
+    return replicas_judge(&processes->replicas, place, ending);
 }
 
 static void process_stop(struct engine_place *place,
                          const struct stop_order *order)
 {
-    replicas_stop(&processes_of(place)->crew, order);
+    replicas_stop(&processes_of(place)->replicas, order);
 }
 
 /* ---- removal ---- */
@@ -305,10 +307,10 @@ static void process_stop(struct engine_place *place,
 static void process_remove(struct engine_place *place)
 {
     struct processes *processes = processes_of(place);
-    for (size_t i = 0; i < processes->crew.n; i++) {
+    for (size_t i = 0; i < processes->replicas.n; i++) {
         struct process shim;
-        const bool known = !replicas_is_homeless(&processes->crew, i) &&
-                           folder_read_shim(processes->crew.replicas[i].folder,
+        const bool known = !replicas_is_homeless(&processes->replicas, i) &&
+                           folder_read_shim(processes->replicas.items[i].folder,
                                             &shim, NULL) == HT_OK;
         kill_replica(processes, i, known ? &shim : NULL);
     }

@@ -131,7 +131,7 @@ void log_ship_init(struct log_ship *ship, const struct order *order,
 
 void log_ship_fini(struct log_ship *ship)
 {
-    masked_secrets_fini(&ship->hidden);
+    masked_secrets_fini(&ship->secrets);
 }
 
 /* Bytes at the end that may be the start of a longer UTF-8 sequence. */
@@ -192,7 +192,7 @@ static size_t count_whole(const struct log_ship *ship, const char *buffer,
 {
     if (final && !more)
         return len;
-    size_t whole = masked_secrets_whole(&ship->hidden, buffer, len);
+    size_t whole = masked_secrets_whole(&ship->secrets, buffer, len);
     whole -= count_unfinished(buffer, whole);
     return whole == 0 && more ? len : whole;
 }
@@ -212,12 +212,13 @@ bool log_ship_next(struct log_ship *ship, int64_t now, bool final,
     if (!final && len < SMALL_BYTES && now - ship->sent_ms < SMALL_WAIT_MS)
         return false;
     if (ship->order != NULL)
-        masked_secrets_load(&ship->hidden, ship->order, ship->source.folder,
+        masked_secrets_load(&ship->secrets, ship->order, ship->source.folder,
                             ship->credentials);
     len = count_whole(ship, buffer, len, final, more);
     if (len == 0)
         return false; /* the rest of a character or word will come */
-    append_clean(out, buffer, masked_secrets_blank(&ship->hidden, buffer, len));
+    append_clean(out, buffer,
+                 masked_secrets_blank(&ship->secrets, buffer, len));
     chunk->bytes = (int64_t)len;
     ship->sent_ms = now;
     ship->late += final ? chunk->bytes : 0;
@@ -234,7 +235,7 @@ void log_ship_confirm(struct log_ship *ship, const struct log_chunk *chunk,
 /* ---- the last line ---- */
 
 /* Some lines more than the longest secret, which the beginning may cut. */
-enum { LOOKED_AT = 2 * HIDDEN_MOST };
+enum { LOOKED_AT = 2 * MASKED_MOST };
 
 static const char ellipsis[] = "\xe2\x80\xa6";
 
@@ -353,14 +354,14 @@ static void find_last(const char *bytes, size_t len, struct text *out)
 void log_last_line(const struct order *order, const char *replica_folder,
                    const char *credentials, struct text *out)
 {
-    struct masked_secrets hidden = {0};
+    struct masked_secrets secrets = {0};
     struct text end = {0};
-    masked_secrets_load(&hidden, order, replica_folder, credentials);
-    if (hidden.loaded)
+    masked_secrets_load(&secrets, order, replica_folder, credentials);
+    if (secrets.loaded)
         read_end(replica_folder, &end);
     if (end.len > 0)
-        find_last(end.data, masked_secrets_blank(&hidden, end.data, end.len),
+        find_last(end.data, masked_secrets_blank(&secrets, end.data, end.len),
                   out);
     text_free(&end);
-    masked_secrets_fini(&hidden);
+    masked_secrets_fini(&secrets);
 }

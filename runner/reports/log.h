@@ -42,7 +42,7 @@ struct log_ship {
     struct log_source source;
     const struct order *order;
     const char *credentials;
-    struct masked_secrets hidden;
+    struct masked_secrets secrets;
     int64_t sent_ms; /* monotonic time of the last chunk */
     int64_t late;    /* bytes sent since the writer died */
     bool done;       /* the stream has ended and all of it was confirmed */

@@ -9,24 +9,25 @@
 
 enum { MOST_PIECES = 1024 };
 
-static void add_piece(struct masked_secrets *hidden, const char *bytes,
+static void add_piece(struct masked_secrets *secrets, const char *bytes,
                       size_t len)
 {
-    if (len < HIDDEN_LEAST || hidden->n == MOST_PIECES)
+    if (len < MASKED_LEAST || secrets->n == MOST_PIECES)
         return;
     char *piece = ht_xcalloc(len + 1, 1);
     memcpy(piece, bytes, len);
-    hidden->pieces = ht_xrealloc(hidden->pieces, hidden->n + 1, sizeof(char *));
-    hidden->pieces[hidden->n++] = piece;
+    secrets->pieces =
+        ht_xrealloc(secrets->pieces, secrets->n + 1, sizeof(char *));
+    secrets->pieces[secrets->n++] = piece;
 }
 
-static void add_value(struct masked_secrets *hidden, const char *value)
+static void add_value(struct masked_secrets *secrets, const char *value)
 {
     while (*value != '\0') {
         size_t len = strcspn(value, "\r\n");
-        if (len > HIDDEN_MOST)
-            len = HIDDEN_MOST;
-        add_piece(hidden, value, len);
+        if (len > MASKED_MOST)
+            len = MASKED_MOST;
+        add_piece(secrets, value, len);
         value += len;
         value += strspn(value, "\r\n");
     }
@@ -41,39 +42,39 @@ static bool is_secret(const struct order *order, const char *name)
     return false;
 }
 
-static void add_credentials(struct masked_secrets *hidden, struct arena *arena,
+static void add_credentials(struct masked_secrets *secrets, struct arena *arena,
                             const char *file)
 {
-    const struct strings secrets = credentials_secrets(arena, file);
-    for (size_t i = 0; i < secrets.n; i++)
-        add_value(hidden, secrets.items[i]);
+    const struct strings keys = credentials_secrets(arena, file);
+    for (size_t i = 0; i < keys.n; i++)
+        add_value(secrets, keys.items[i]);
 }
 
-void masked_secrets_load(struct masked_secrets *hidden,
+void masked_secrets_load(struct masked_secrets *secrets,
                          const struct order *order, const char *replica_folder,
                          const char *credentials)
 {
-    if (hidden->loaded)
+    if (secrets->loaded)
         return;
     struct arena *arena = arena_new();
     struct launch launch;
     if (folder_read_launch(arena, replica_folder, &launch, NULL) == HT_OK) {
-        hidden->loaded = true;
+        secrets->loaded = true;
         for (size_t i = 0; i < launch.env.n; i++) {
             if (is_secret(order, launch.env.items[i].name))
-                add_value(hidden, launch.env.items[i].value);
+                add_value(secrets, launch.env.items[i].value);
         }
-        add_credentials(hidden, arena, credentials);
+        add_credentials(secrets, arena, credentials);
     }
     arena_free(arena);
 }
 
-void masked_secrets_fini(struct masked_secrets *hidden)
+void masked_secrets_fini(struct masked_secrets *secrets)
 {
-    for (size_t i = 0; i < hidden->n; i++)
-        free(hidden->pieces[i]);
-    free(hidden->pieces);
-    *hidden = (struct masked_secrets){.n = 0};
+    for (size_t i = 0; i < secrets->n; i++)
+        free(secrets->pieces[i]);
+    free(secrets->pieces);
+    *secrets = (struct masked_secrets){.n = 0};
 }
 
 /* The longest beginning of the piece, but not all of it, at the end. */
@@ -100,16 +101,16 @@ static size_t move_before(const char *piece, const char *bytes, size_t len,
                : cut;
 }
 
-size_t masked_secrets_whole(const struct masked_secrets *hidden,
+size_t masked_secrets_whole(const struct masked_secrets *secrets,
                             const char *bytes, size_t len)
 {
     size_t cut = len;
-    for (size_t i = 0; i < hidden->n; i++) {
-        const size_t whole = len - count_begun(hidden->pieces[i], bytes, len);
+    for (size_t i = 0; i < secrets->n; i++) {
+        const size_t whole = len - count_begun(secrets->pieces[i], bytes, len);
         cut = whole < cut ? whole : cut;
     }
-    for (size_t i = 0; cut > 0 && cut < len && i < hidden->n;) {
-        const size_t before = move_before(hidden->pieces[i], bytes, len, cut);
+    for (size_t i = 0; cut > 0 && cut < len && i < secrets->n;) {
+        const size_t before = move_before(secrets->pieces[i], bytes, len, cut);
         i = before < cut ? 0 : i + 1; /* the new place may cut another */
         cut = before;
     }
@@ -126,15 +127,15 @@ static void mark(const char *piece, const char *bytes, size_t len, bool marks[])
     }
 }
 
-size_t masked_secrets_blank(const struct masked_secrets *hidden, char *bytes,
+size_t masked_secrets_blank(const struct masked_secrets *secrets, char *bytes,
                             size_t len)
 {
     static const char blank[] = "***";
-    if (hidden->n == 0)
+    if (secrets->n == 0)
         return len;
     bool *marks = ht_xcalloc(len + 1, sizeof *marks);
-    for (size_t i = 0; i < hidden->n; i++)
-        mark(hidden->pieces[i], bytes, len, marks);
+    for (size_t i = 0; i < secrets->n; i++)
+        mark(secrets->pieces[i], bytes, len, marks);
     size_t kept = 0;
     for (size_t i = 0; i < len; i++) {
         if (!marks[i]) {

@@ -12,7 +12,7 @@
 #include "proto/base/text.h"
 #include "runner/base/order.h"
 
-enum { HIDDEN_LEAST = 8, HIDDEN_MOST = 16 * 1024 }; /* bytes of one piece */
+enum { MASKED_LEAST = 8, MASKED_MOST = 16 * 1024 }; /* bytes of one piece */
 
 struct masked_secrets { /* zeroed: nothing is hidden */
     size_t n;
@@ -24,18 +24,18 @@ struct masked_secrets { /* zeroed: nothing is hidden */
  * that was changed since is not what its trainer prints. From `credentials`,
  * the attempt's copy if there is one, it takes the keys. Does nothing when they
  * were taken already, or as long as there is no launch.json. */
-void masked_secrets_load(struct masked_secrets *hidden,
+void masked_secrets_load(struct masked_secrets *secrets,
                          const struct order *order, const char *replica_folder,
                          const char *credentials);
-void masked_secrets_fini(struct masked_secrets *hidden);
+void masked_secrets_fini(struct masked_secrets *secrets);
 
 /* How many of the bytes can be shown before the next come: nothing hidden is
  * cut, be it complete or maybe begun. */
-size_t masked_secrets_whole(const struct masked_secrets *hidden,
+size_t masked_secrets_whole(const struct masked_secrets *secrets,
                             const char *bytes, size_t len);
 /* Writes "***" over what is hidden, in place; returns the new length, which is
  * never more. */
-size_t masked_secrets_blank(const struct masked_secrets *hidden, char *bytes,
+size_t masked_secrets_blank(const struct masked_secrets *secrets, char *bytes,
                             size_t len);
 
 #endif

@@ -16,25 +16,25 @@ enum {
 /* ---- names ---- */
 
 /* NULL: there is no room for it. */
-static struct metrics_seen_name *get_name(struct metrics_seen *evidence,
+static struct metrics_seen_name *get_name(struct metrics_seen *seen,
                                           const char *name)
 {
     size_t i = 0;
-    while (i < evidence->n && strcmp(evidence->names[i].name, name) != 0)
+    while (i < seen->n && strcmp(seen->names[i].name, name) != 0)
         i++;
-    if (i == EVIDENCE_NAMES)
+    if (i == METRICS_SEEN_NAMES)
         return NULL;
-    if (i == evidence->n)
-        evidence->names[evidence->n++] = (struct metrics_seen_name){
-            .name = arena_strdup(evidence->arena, name)};
-    return &evidence->names[i];
+    if (i == seen->n)
+        seen->names[seen->n++] =
+            (struct metrics_seen_name){.name = arena_strdup(seen->arena, name)};
+    return &seen->names[i];
 }
 
-static void note_value(struct metrics_seen *evidence,
+static void note_value(struct metrics_seen *seen,
                        const struct report_metric *metric, const char *file,
                        int64_t line)
 {
-    struct metrics_seen_name *name = get_name(evidence, metric->name);
+    struct metrics_seen_name *name = get_name(seen, metric->name);
     if (name == NULL)
         return;
     if (name->n++ == 0)
@@ -44,34 +44,33 @@ static void note_value(struct metrics_seen *evidence,
     name->line = line;
 }
 
-void metrics_seen_note(struct metrics_seen *evidence,
-                       const struct strings *metrics,
+void metrics_seen_note(struct metrics_seen *seen, const struct strings *metrics,
                        const struct report *report, const char *file,
                        int64_t line)
 {
     for (size_t i = 0; i < report->n_metrics; i++) {
-        note_value(evidence, &report->metrics[i], file, line);
+        note_value(seen, &report->metrics[i], file, line);
         for (size_t k = 0; k < metrics->n; k++)
             if (strcmp(metrics->items[k], report->metrics[i].name) == 0)
-                evidence->metrics |= UINT32_C(1) << k;
+                seen->metrics |= UINT32_C(1) << k;
     }
 }
 
-void metrics_seen_note_column(struct metrics_seen *evidence, const char *name,
+void metrics_seen_note_column(struct metrics_seen *seen, const char *name,
                               const char *file, int64_t line)
 {
-    struct metrics_seen_name *column = get_name(evidence, name);
+    struct metrics_seen_name *column = get_name(seen, name);
     if (column == NULL || column->n > 0)
         return;
     column->file = file;
     column->line = line;
 }
 
-bool metrics_seen_is_whole(const struct metrics_seen *evidence,
+bool metrics_seen_is_whole(const struct metrics_seen *seen,
                            const struct strings *metrics)
 {
     _Static_assert(HT_MAX_METRICS < 32, "each metric has its bit");
-    return evidence->metrics == (UINT32_C(1) << metrics->n) - 1;
+    return seen->metrics == (UINT32_C(1) << metrics->n) - 1;
 }
 
 static void put_number(struct text *out, const char *key, double value)
@@ -80,11 +79,11 @@ static void put_number(struct text *out, const char *key, double value)
     json_put_string(out, key, text_of_double(text, value));
 }
 
-void metrics_seen_text(const struct metrics_seen *evidence, const char *replica,
+void metrics_seen_text(const struct metrics_seen *seen, const char *replica,
                        struct text *out)
 {
-    for (size_t i = 0; i < evidence->n; i++) {
-        const struct metrics_seen_name *name = &evidence->names[i];
+    for (size_t i = 0; i < seen->n; i++) {
+        const struct metrics_seen_name *name = &seen->names[i];
         json_open(out, NULL);
         json_put_string(out, "name", name->name);
         json_put_int(out, "count", name->n);

@@ -15,7 +15,7 @@
 #include "proto/job/job.h"
 #include "proto/job/report.h"
 
-enum { EVIDENCE_NAMES = 10 };
+enum { METRICS_SEEN_NAMES = 10 };
 
 struct metrics_seen_name {
     const char *name;
@@ -28,24 +28,23 @@ struct metrics_seen_name {
 struct metrics_seen {
     struct arena *arena; /* of the names */
     size_t n;
-    struct metrics_seen_name names[EVIDENCE_NAMES];
+    struct metrics_seen_name names[METRICS_SEEN_NAMES];
     uint32_t metrics; /* of the study that came: bit i is number i */
 };
 
-/* Files are named by texts that outlive the evidence. */
-void metrics_seen_note(struct metrics_seen *evidence,
-                       const struct strings *metrics,
+/* Files are named by texts that outlive `seen`. */
+void metrics_seen_note(struct metrics_seen *seen, const struct strings *metrics,
                        const struct report *report, const char *file,
                        int64_t line);
 /* The heading of a column that is no metric of the study's. */
-void metrics_seen_note_column(struct metrics_seen *evidence, const char *name,
+void metrics_seen_note_column(struct metrics_seen *seen, const char *name,
                               const char *file, int64_t line);
 /* Whether each metric of the study came. */
-bool metrics_seen_is_whole(const struct metrics_seen *evidence,
+bool metrics_seen_is_whole(const struct metrics_seen *seen,
                            const struct strings *metrics);
 
 /* Appends the objects of all names to the list that is open in `out`. */
-void metrics_seen_text(const struct metrics_seen *evidence, const char *replica,
+void metrics_seen_text(const struct metrics_seen *seen, const char *replica,
                        struct text *out);
 /* Appends the member "line" with the line of stdout or stderr in which a number
  * has a name most like `metric`; nothing when there is none in what the replica

@@ -24,7 +24,7 @@ enum {
 struct records {
     const struct order *order;
     const char *replica; /* its name */
-    struct metrics_seen evidence;
+    struct metrics_seen seen;
     struct arena *arena;   /* paths, patterns */
     struct arena *scratch; /* one line */
     struct tail reports, foreign;
@@ -39,7 +39,7 @@ struct records {
     bool cut;                 /* see records_cut() */
     struct hash_map taken; /* of each writer: the highest seq that was read or
                               that the server has */
-    struct hash_map seen;  /* records of other files */
+    struct hash_map foreign_known; /* records of other files */
     struct record_queue queue;
     int64_t next_beat; /* of the running records_collect() */
     int64_t late;      /* bytes of stdout read since its writer died */
@@ -89,7 +89,7 @@ struct records *records_new(const struct order *order, size_t replica,
     records->order = order;
     records->replica = order->replicas[replica].name;
     records->arena = arena_new();
-    records->evidence.arena = records->arena;
+    records->seen.arena = records->arena;
     records->line_number = 1;
     records->scratch = arena_new();
     struct arena *arena = records->arena;
@@ -98,8 +98,7 @@ struct records *records_new(const struct order *order, size_t replica,
               arena_printf(arena, "%s/reports.jsonl", folder));
     tail_init(&records->foreign,
               arena_printf(arena, "%s/output.metrics", folder));
-    results_file_init(&records->file, order, replica, folder,
-                      &records->evidence);
+    results_file_init(&records->file, order, replica, folder, &records->seen);
     records->file.take = take_result;
     records->file.context = records;
     records->output = (struct log_source){.folder = folder, .stream = "stdout"};
@@ -114,7 +113,7 @@ void records_free(struct records *records)
         return;
     record_queue_fini(&records->queue);
     results_file_fini(&records->file);
-    hash_map_clear(&records->seen);
+    hash_map_clear(&records->foreign_known);
     hash_map_clear(&records->taken);
     text_free(&records->line);
     arena_free(records->scratch);
@@ -135,8 +134,8 @@ void records_have(struct records *records, uint64_t id, int64_t seq)
 static void note(struct records *records, const struct report *report,
                  const char *file, int64_t line)
 {
-    metrics_seen_note(&records->evidence, &records->order->metrics, report,
-                      file, line);
+    metrics_seen_note(&records->seen, &records->order->metrics, report, file,
+                      line);
 }
 
 /* ---- our own file ---- */
@@ -183,7 +182,7 @@ static void take_foreign(void *context, const char *line, size_t len,
         records->malformed++;
         return;
     }
-    if (hash_map_count(&records->seen, (uint64_t)report.seq) > 1)
+    if (hash_map_count(&records->foreign_known, (uint64_t)report.seq) > 1)
         return;
     note(records, &report, "output.metrics", records->foreign.line);
     queue_record(records, &report, 0);
@@ -310,12 +309,12 @@ struct record_queue *records_queue(struct records *records)
 
 bool records_are_whole(const struct records *records)
 {
-    return metrics_seen_is_whole(&records->evidence, &records->order->metrics);
+    return metrics_seen_is_whole(&records->seen, &records->order->metrics);
 }
 
 void records_names_text(const struct records *records, struct text *out)
 {
-    metrics_seen_text(&records->evidence, records->replica, out);
+    metrics_seen_text(&records->seen, records->replica, out);
 }
 
 void records_hints_text(const struct records *records, struct text *out)

@@ -169,10 +169,10 @@ static const char *folder_of(struct arena *arena, const struct tail *tail)
 
 void results_file_init(struct results_file *file, const struct order *order,
                        size_t replica, const char *folder,
-                       struct metrics_seen *evidence)
+                       struct metrics_seen *seen)
 {
     *file = (struct results_file){.order = order,
-                                  .evidence = evidence,
+                                  .seen = seen,
                                   .arena = arena_new(),
                                   .scratch = arena_new(),
                                   .leftover = {.watch = -1}};
@@ -187,8 +187,8 @@ void results_file_fini(struct results_file *file)
     tail_fini(&file->tail);
     stop_watch(&file->leftover);
     hash_map_clear(&file->before);
-    hash_map_clear(&file->now);
-    hash_map_clear(&file->seen);
+    hash_map_clear(&file->lines);
+    hash_map_clear(&file->known);
     text_free(&file->last);
     arena_free(file->scratch);
     arena_free(file->arena);
@@ -332,7 +332,7 @@ static void begin_pass(struct results_file *file)
     file->passes++;
     file->fresh = false;
     file->last_seq = 0;
-    hash_map_clear(&file->now);
+    hash_map_clear(&file->lines);
 }
 
 /* Whether the line was begun before and ends in what was written since. */
@@ -350,7 +350,7 @@ static void note_names(struct results_file *file, const struct line *line)
     const struct strings names =
         metrics_line_names(file->scratch, &line->parsed);
     for (size_t i = 0; i < names.n; i++)
-        metrics_seen_note_column(file->evidence, names.items[i],
+        metrics_seen_note_column(file->seen, names.items[i],
                                  file->order->metrics_file, file->tail.line);
 }
 
@@ -358,11 +358,11 @@ static void take_record(struct results_file *file, struct report *report,
                         uint64_t seq)
 {
     report->seq = (int64_t)seq;
-    if (hash_map_count(&file->seen, seq) > 1)
+    if (hash_map_count(&file->known, seq) > 1)
         return;
     file->fresh = true;
     file->newest = seq;
-    metrics_seen_note(file->evidence, &file->order->metrics, report,
+    metrics_seen_note(file->seen, &file->order->metrics, report,
                       file->order->metrics_file, file->tail.line);
     file->take(file->context, report);
 }
@@ -371,7 +371,7 @@ static void take_record(struct results_file *file, struct report *report,
  * is not this attempt's. */
 static int64_t count_ours(struct results_file *file, uint64_t hash)
 {
-    const int64_t count = hash_map_count(&file->now, hash);
+    const int64_t count = hash_map_count(&file->lines, hash);
     const int64_t others =
         file->leftover.gone ? 0 : hash_map_get(&file->before, hash);
     return count > others ? count - others : 0;
@@ -408,7 +408,7 @@ static void take_line(void *context, const char *text, size_t len,
     if (offset == 0)
         begin_pass(file);
     if (is_continued(file, &line, offset)) {
-        hash_map_count(&file->now, file->torn); /* it is there, too */
+        hash_map_count(&file->lines, file->torn); /* it is there, too */
         line.text += file->torn_len;
         line.len -= file->torn_len;
         line.first = false;

@@ -34,8 +34,7 @@ typedef void results_file_take(void *context, const struct report *report);
 
 struct results_file {
     const struct order *order;
-    struct metrics_seen
-        *evidence; /* of the replica: what else is in the file */
+    struct metrics_seen *seen; /* of the replica: what else is in the file */
     results_file_take *take;
     void *context;
     struct arena *arena;   /* paths */
@@ -45,25 +44,25 @@ struct results_file {
     struct metrics_header header;
     struct leftover leftover;
     struct hash_map before; /* lines that are not this attempt's */
-    struct hash_map now;    /* lines that were found since the file's start */
-    struct hash_map seen;
-    int64_t torn_at;    /* where an unfinished line of before begins, */
-    size_t torn_len;    /* its length; 0: there is none */
-    uint64_t torn_hash; /* of its bytes */
-    uint64_t torn;      /* of what it says */
-    int64_t passes;     /* times that the file was read from its start */
-    bool begun;         /* what was there before is known */
-    bool fresh;         /* this pass brought a new record */
-    uint64_t newest;    /* seq of the record that was taken last */
-    struct text last;   /* our last line in the file, */
-    uint64_t last_seq;  /* and the seq of its record; 0: there is none */
-    uint64_t skipped;   /* lines that say nothing */
+    struct hash_map lines;  /* lines that were found since the file's start */
+    struct hash_map known;  /* records that were taken */
+    int64_t torn_at;        /* where an unfinished line of before begins, */
+    size_t torn_len;        /* its length; 0: there is none */
+    uint64_t torn_hash;     /* of its bytes */
+    uint64_t torn;          /* of what it says */
+    int64_t passes;         /* times that the file was read from its start */
+    bool begun;             /* what was there before is known */
+    bool fresh;             /* this pass brought a new record */
+    uint64_t newest;        /* seq of the record that was taken last */
+    struct text last;       /* our last line in the file, */
+    uint64_t last_seq;      /* and the seq of its record; 0: there is none */
+    uint64_t skipped;       /* lines that say nothing */
 };
 
 /* Replica 0 reads it; `folder` is that replica's. Everything is borrowed. */
 void results_file_init(struct results_file *file, const struct order *order,
                        size_t replica, const char *folder,
-                       struct metrics_seen *evidence);
+                       struct metrics_seen *seen);
 void results_file_fini(struct results_file *file);
 
 /* Before anything of the attempt starts: what is in the file now is not its.

@@ -15,8 +15,8 @@
 #include "runner/talk/talk.h"
 
 struct lease_poll {
-    struct attempts *fleet;
-    struct request_thread *courier;
+    struct attempts *attempts;
+    struct request_thread *thread;
     const struct sender *sender;
     int64_t id;      /* of the newest poll */
     bool polling;    /* a poll is under way */
@@ -24,11 +24,11 @@ struct lease_poll {
     int64_t next_at; /* monotonic; no new poll before */
 };
 
-/* LEASE_PATIENCE_MS is for the courier: longer than the server's hold. */
+/* LEASE_PATIENCE_MS is for the thread: longer than the server's hold. */
 enum { LEASE_PATIENCE_MS = 30000 };
 
 /* Handles an answer that has come and keeps a poll going; `greeted` becomes
  * false when the server does not know this boot of the runner. */
-void lease_poll_tick(struct lease_poll *leasing, bool *greeted);
+void lease_poll_tick(struct lease_poll *poll, bool *greeted);
 
 #endif

@@ -22,42 +22,42 @@ enum {
 
 /* The folder whose commit counts: a process runs what lies there, an image what
  * is in it. NULL: none. */
-static const char *work_folder(const struct attempt *run)
+static const char *work_folder(const struct attempt *attempt)
 {
-    const struct replica_order *master = &run->order->replicas[0];
+    const struct replica_order *master = &attempt->order->replicas[0];
     return master->image == NULL ? master->workdir : NULL;
 }
 
-static bool are_facts_known(const struct attempt *run,
-                            struct git_commit *provenance, int64_t now_ms)
+static bool are_facts_known(const struct attempt *attempt,
+                            struct git_commit *commit, int64_t now_ms)
 {
-    const char *folder = work_folder(run);
-    return folder == NULL || git_commit_ask(provenance, folder, now_ms).known;
+    const char *folder = work_folder(attempt);
+    return folder == NULL || git_commit_ask(commit, folder, now_ms).known;
 }
 
-static void put_images(struct text *out, const struct attempt *run)
+static void put_images(struct text *out, const struct attempt *attempt)
 {
-    const struct engine_facts known = run->engine->facts(&run->place);
+    const struct engine_facts known = attempt->engine->facts(&attempt->place);
     if (!known.known || known.images == NULL)
         return;
     bool any = false;
-    for (size_t i = 0; i < run->order->n_replicas; i++) {
+    for (size_t i = 0; i < attempt->order->n_replicas; i++) {
         if (known.images[i] == NULL)
             continue;
         if (!any)
             json_open(out, "images");
         any = true;
-        json_put_string(out, run->order->replicas[i].name, known.images[i]);
+        json_put_string(out, attempt->order->replicas[i].name, known.images[i]);
     }
     if (any)
         json_close(out);
 }
 
-static void put_gpus(struct text *out, const struct attempt *run)
+static void put_gpus(struct text *out, const struct attempt *attempt)
 {
     bool any = false;
-    for (size_t i = 0; i < run->placement.n; i++) {
-        const struct strings *own = &run->placement.seats[i].gpus;
+    for (size_t i = 0; i < attempt->placement.n; i++) {
+        const struct strings *own = &attempt->placement.replicas[i].gpus;
         for (size_t k = 0; k < own->n; k++) {
             if (!any)
                 json_open_list(out, "gpus");
@@ -69,14 +69,14 @@ static void put_gpus(struct text *out, const struct attempt *run)
         json_close_list(out);
 }
 
-static void put_git(struct text *out, const struct attempt *run,
-                    struct git_commit *provenance, int64_t now_ms)
+static void put_git(struct text *out, const struct attempt *attempt,
+                    struct git_commit *commit, int64_t now_ms)
 {
-    const char *folder = work_folder(run);
+    const char *folder = work_folder(attempt);
     if (folder == NULL)
         return;
     const struct git_commit_answer answer =
-        git_commit_ask(provenance, folder, now_ms);
+        git_commit_ask(commit, folder, now_ms);
     if (!answer.known || answer.commit == NULL)
         return;
     json_open(out, "git");
@@ -86,14 +86,15 @@ static void put_git(struct text *out, const struct attempt *run,
 }
 
 static void put_facts(struct text *out, const struct talk *talk,
-                      const struct attempt *run, int64_t now_ms)
+                      const struct attempt *attempt, int64_t now_ms)
 {
     struct arena *arena = arena_new();
     json_open(out, "facts");
-    put_images(out, run);
-    put_gpus(out, run);
-    put_git(out, run, talk->provenance, now_ms);
-    const char *output = outputs_here(arena, run->place.site, run->order);
+    put_images(out, attempt);
+    put_gpus(out, attempt);
+    put_git(out, attempt, talk->commit, now_ms);
+    const char *output =
+        outputs_here(arena, attempt->place.site, attempt->order);
     if (output != NULL)
         json_put_string(out, "output", output);
     json_put_string(out, "host", talk->host);
@@ -187,16 +188,17 @@ static void put_key(struct text *out, const struct order_key *key)
 static void put_attempts(struct text *out, const struct attempts *attempts)
 {
     json_open_list(out, "attempts");
-    for (const struct attempt *run = attempts->first; run; run = run->next) {
+    for (const struct attempt *attempt = attempts->first; attempt;
+         attempt = attempt->next) {
         json_open(out, NULL);
-        put_key(out, &run->order->key);
+        put_key(out, &attempt->order->key);
         json_close(out);
     }
     json_close_list(out);
 }
 
 static struct text *open_request(struct talk *talk, enum request_kind kind,
-                                 const struct attempt *run)
+                                 const struct attempt *attempt)
 {
     static const char *const types[] = {
         [REQUEST_NONE] = "",
@@ -213,9 +215,9 @@ static struct text *open_request(struct talk *talk, enum request_kind kind,
     request->kind = kind;
     talk_open_message(&request->body, talk->sender, types[kind], ++talk->id);
     request->key =
-        run != NULL ? run->order->key : (struct order_key){.study = 0};
-    if (run != NULL)
-        put_key(&request->body, &run->order->key);
+        attempt != NULL ? attempt->order->key : (struct order_key){.study = 0};
+    if (attempt != NULL)
+        put_key(&request->body, &attempt->order->key);
     return &request->body;
 }
 
@@ -223,7 +225,7 @@ void talk_post(struct talk *talk)
 {
     struct text copy = {0};
     text_append(&copy, talk->request.body.data, talk->request.body.len);
-    request_thread_post(talk->courier, &copy);
+    request_thread_post(talk->thread, &copy);
 }
 
 static void close_request(struct talk *talk)
@@ -235,12 +237,12 @@ static void close_request(struct talk *talk)
 static void say_hello(struct talk *talk)
 {
     struct text *out = open_request(talk, REQUEST_HELLO, NULL);
-    json_put_string(out, "engine", talk->fleet->engine->name);
-    json_put_int(out, "slots", talk->fleet->site->slots);
+    json_put_string(out, "engine", talk->attempts->engine->name);
+    json_put_int(out, "slots", talk->attempts->site->slots);
     json_put_string(out, "host", talk->host);
     json_put_string(out, "version", HT_VERSION);
-    put_rules(out, talk->fleet->site, talk->fleet->engine);
-    put_attempts(out, talk->fleet);
+    put_rules(out, talk->attempts->site, talk->attempts->engine);
+    put_attempts(out, talk->attempts);
     close_request(talk);
 }
 
@@ -263,17 +265,17 @@ static void put_discarded(struct talk *talk, struct text *out)
 static void say_heartbeat(struct talk *talk)
 {
     struct text *out = open_request(talk, REQUEST_HEARTBEAT, NULL);
-    put_attempts(out, talk->fleet);
+    put_attempts(out, talk->attempts);
     put_discarded(talk, out);
     talk->beat_at = clock_monotonic_ms();
     talk->beats_sent++;
     close_request(talk);
 }
 
-static void say_ended(struct talk *talk, const struct attempt *run)
+static void say_ended(struct talk *talk, const struct attempt *attempt)
 {
-    const struct ending *ending = &run->ending;
-    struct text *out = open_request(talk, REQUEST_ENDED, run);
+    const struct ending *ending = &attempt->ending;
+    struct text *out = open_request(talk, REQUEST_ENDED, attempt);
     json_put_string(out, "outcome", folder_outcome_name(ending->outcome));
     if (ending->has_exit)
         json_put_int(out, "exit", ending->exit);
@@ -285,25 +287,25 @@ static void say_ended(struct talk *talk, const struct attempt *run)
     close_request(talk);
 }
 
-static bool owes_facts(const struct attempt *run)
+static bool owes_facts(const struct attempt *attempt)
 {
-    return run->told_started && !run->told_facts;
+    return attempt->told_started && !attempt->told_facts;
 }
 
 /* Said as soon as it is true, and once more when all is known of it; what never
  * began is not said to have. */
-static bool say_started(struct talk *talk, const struct attempt *run)
+static bool say_started(struct talk *talk, const struct attempt *attempt)
 {
-    const bool first = !run->told_started && attempt_is_started(run);
-    if (!first && !owes_facts(run))
+    const bool first = !attempt->told_started && attempt_is_started(attempt);
+    if (!first && !owes_facts(attempt))
         return false;
     const int64_t now = clock_monotonic_ms();
-    const bool whole = are_facts_known(run, talk->provenance, now);
+    const bool whole = are_facts_known(attempt, talk->commit, now);
     if (!first && !whole)
         return false;
-    struct text *out = open_request(talk, REQUEST_STARTED, run);
+    struct text *out = open_request(talk, REQUEST_STARTED, attempt);
     talk->request.whole = whole;
-    put_facts(out, talk, run, now);
+    put_facts(out, talk, attempt, now);
     close_request(talk);
     return true;
 }
@@ -311,51 +313,55 @@ static bool say_started(struct talk *talk, const struct attempt *run)
 /* The life of an attempt: started, ended, drained. */
 static bool say_progress(struct talk *talk)
 {
-    for (struct attempt *run = talk->fleet->first; run; run = run->next) {
-        if (!run->accepted)
+    for (struct attempt *attempt = talk->attempts->first; attempt;
+         attempt = attempt->next) {
+        if (!attempt->accepted)
             continue;
-        if (say_started(talk, run))
+        if (say_started(talk, attempt))
             return true;
-        if (run->told_ended && attempt_is_shipped(run) && !owes_facts(run)) {
-            attempt_evidence_text(run,
-                                  open_request(talk, REQUEST_DRAINED, run));
+        if (attempt->told_ended && attempt_is_shipped(attempt) &&
+            !owes_facts(attempt)) {
+            attempt_evidence_text(attempt,
+                                  open_request(talk, REQUEST_DRAINED, attempt));
             close_request(talk);
             return true;
         }
-        if (run->ended && !run->told_ended) {
-            say_ended(talk, run);
+        if (attempt->ended && !attempt->told_ended) {
+            say_ended(talk, attempt);
             return true;
         }
     }
     return false;
 }
 
-static bool say_records(struct talk *talk, const struct attempt *run, size_t i)
+static bool say_records(struct talk *talk, const struct attempt *attempt,
+                        size_t i)
 {
-    struct record_queue *queue = records_queue(run->replicas[i].records);
+    struct record_queue *queue = records_queue(attempt->replicas[i].records);
     if (!record_queue_is_ready(queue, talk->beats_answered))
         return false;
-    struct text *out = open_request(talk, REQUEST_REPORT, run);
+    struct text *out = open_request(talk, REQUEST_REPORT, attempt);
     talk->request.replica = i;
-    json_put_string(out, "replica", run->replicas[i].name);
+    json_put_string(out, "replica", attempt->replicas[i].name);
     record_queue_batch(queue, talk->beats_answered, "records", out);
     close_request(talk);
     return true;
 }
 
-static bool say_log(struct talk *talk, const struct attempt *run, size_t i,
+static bool say_log(struct talk *talk, const struct attempt *attempt, size_t i,
                     int stream)
 {
-    struct log_ship *ship = &run->replicas[i].logs[stream];
+    struct log_ship *ship = &attempt->replicas[i].logs[stream];
     struct log_chunk chunk;
     struct text data = {0};
-    if (!log_ship_next(ship, clock_monotonic_ms(), run->ended, &chunk, &data))
+    if (!log_ship_next(ship, clock_monotonic_ms(), attempt->ended, &chunk,
+                       &data))
         return false;
-    struct text *out = open_request(talk, REQUEST_LOG, run);
+    struct text *out = open_request(talk, REQUEST_LOG, attempt);
     talk->request.replica = i;
     talk->request.stream = stream;
     talk->request.chunk = chunk;
-    json_put_string(out, "replica", run->replicas[i].name);
+    json_put_string(out, "replica", attempt->replicas[i].name);
     json_put_string(out, "stream", ship->source.stream);
     json_put_int(out, "offset", chunk.offset);
     json_put_int(out, "bytes", chunk.bytes);
@@ -366,20 +372,20 @@ static bool say_log(struct talk *talk, const struct attempt *run, size_t i,
 }
 
 /* Records before logs, but every attempt in its turn. */
-static bool say_from(struct talk *talk, const struct attempt *run)
+static bool say_from(struct talk *talk, const struct attempt *attempt)
 {
-    if (!run->accepted)
+    if (!attempt->accepted)
         return false;
-    const bool began = run->told_started || run->ended;
-    for (size_t i = 0; began && i < run->order->n_replicas; i++) {
-        if (say_records(talk, run, i))
+    const bool began = attempt->told_started || attempt->ended;
+    for (size_t i = 0; began && i < attempt->order->n_replicas; i++) {
+        if (say_records(talk, attempt, i))
             return true;
     }
-    for (size_t i = 0; i < run->order->n_replicas; i++) {
+    for (size_t i = 0; i < attempt->order->n_replicas; i++) {
         const int streams =
-            sizeof run->replicas->logs / sizeof(struct log_ship);
+            sizeof attempt->replicas->logs / sizeof(struct log_ship);
         for (int stream = 0; stream < streams; stream++) {
-            if (say_log(talk, run, i, stream))
+            if (say_log(talk, attempt, i, stream))
                 return true;
         }
     }
@@ -388,12 +394,12 @@ static bool say_from(struct talk *talk, const struct attempt *run)
 
 static bool say_content(struct talk *talk)
 {
-    const size_t n = attempts_count(talk->fleet);
+    const size_t n = attempts_count(talk->attempts);
     for (size_t k = 0; k < n; k++) {
-        const struct attempt *run = talk->fleet->first;
+        const struct attempt *attempt = talk->attempts->first;
         for (size_t i = (talk->turn + k) % n; i > 0; i--)
-            run = run->next;
-        if (say_from(talk, run)) {
+            attempt = attempt->next;
+        if (say_from(talk, attempt)) {
             talk->turn += k + 1;
             return true;
         }
@@ -404,10 +410,12 @@ static bool say_content(struct talk *talk)
 int64_t talk_heartbeat_at(const struct talk *talk)
 {
     int64_t wait = talk->heartbeat_ms;
-    for (const struct attempt *run = talk->fleet->first; run; run = run->next) {
-        if (!run->accepted || !attempt_has_queue(run))
+    for (const struct attempt *attempt = talk->attempts->first; attempt;
+         attempt = attempt->next) {
+        if (!attempt->accepted || !attempt_has_queue(attempt))
             continue;
-        const int64_t most = run->ended ? HEARTBEAT_LAST_MS : HEARTBEAT_BUSY_MS;
+        const int64_t most =
+            attempt->ended ? HEARTBEAT_LAST_MS : HEARTBEAT_BUSY_MS;
         wait = wait < most ? wait : most;
     }
     return talk->beat_at + wait;

@@ -21,205 +21,203 @@ enum {
     BACKOFF_MOST_MS = 2000
 };
 
-enum courier_state { COURIER_IDLE, COURIER_BUSY, COURIER_ANSWERED };
+enum thread_state { THREAD_IDLE, THREAD_BUSY, THREAD_ANSWERED };
 
 struct request_thread {
-    struct server_address *locator;
+    struct server_address *address;
     int patience_ms;
     int wake; /* tells the supervising thread of an answer */
-    int kick; /* tells the courier's thread of a change; owned */
+    int kick; /* tells the thread of a change; owned */
     pthread_t thread;
     pthread_mutex_t lock; /* of everything down to `answer` */
-    enum courier_state state;
+    enum thread_state state;
     bool stopping;
     uint64_t posted; /* counts requests, so that a replaced one is noticed */
     struct text request, answer;
-    struct req_socket *req;      /* from here on the thread's own */
-    char url[LOCATOR_URL_BYTES]; /* where the server was last, "" unknown */
+    struct req_socket *req;     /* from here on the thread's own */
+    char url[SERVER_URL_BYTES]; /* where the server was last, "" unknown */
     int backoff_ms;
     bool away; /* the log has been told that the server is away */
 };
 
 /* ---- the supervising thread's side ---- */
 
-void request_thread_post(struct request_thread *courier, struct text *request)
+void request_thread_post(struct request_thread *thread, struct text *request)
 {
-    pthread_mutex_lock(&courier->lock);
-    text_free(&courier->request);
-    text_free(&courier->answer);
-    courier->request = *request;
+    pthread_mutex_lock(&thread->lock);
+    text_free(&thread->request);
+    text_free(&thread->answer);
+    thread->request = *request;
     *request = (struct text){0};
-    courier->state = COURIER_BUSY;
-    courier->posted++;
-    pthread_mutex_unlock(&courier->lock);
-    eventfd_write(courier->kick, 1);
+    thread->state = THREAD_BUSY;
+    thread->posted++;
+    pthread_mutex_unlock(&thread->lock);
+    eventfd_write(thread->kick, 1);
 }
 
-bool request_thread_take(struct request_thread *courier, struct text *answer)
+bool request_thread_take(struct request_thread *thread, struct text *answer)
 {
-    pthread_mutex_lock(&courier->lock);
-    const bool answered = courier->state == COURIER_ANSWERED;
+    pthread_mutex_lock(&thread->lock);
+    const bool answered = thread->state == THREAD_ANSWERED;
     if (answered) {
-        *answer = courier->answer;
-        courier->answer = (struct text){0};
-        courier->state = COURIER_IDLE;
+        *answer = thread->answer;
+        thread->answer = (struct text){0};
+        thread->state = THREAD_IDLE;
     }
-    pthread_mutex_unlock(&courier->lock);
+    pthread_mutex_unlock(&thread->lock);
     return answered;
 }
 
-/* ---- the courier's own side ---- */
+/* ---- the thread's own side ---- */
 
 /* The number of the request to carry, 0 when there is none; false when the
  * thread has to end. */
-static bool look(struct request_thread *courier, uint64_t *number)
+static bool look(struct request_thread *thread, uint64_t *number)
 {
     eventfd_t count;
-    eventfd_read(courier->kick, &count); /* what for is told under the lock */
-    pthread_mutex_lock(&courier->lock);
-    const bool go_on = !courier->stopping;
-    *number = courier->state == COURIER_BUSY ? courier->posted : 0;
-    pthread_mutex_unlock(&courier->lock);
+    eventfd_read(thread->kick, &count); /* what for is told under the lock */
+    pthread_mutex_lock(&thread->lock);
+    const bool go_on = !thread->stopping;
+    *number = thread->state == THREAD_BUSY ? thread->posted : 0;
+    pthread_mutex_unlock(&thread->lock);
     return go_on;
 }
 
 /* Ends early when something changes. */
-static void pause_ms(const struct request_thread *courier, int ms)
+static void pause_ms(const struct request_thread *thread, int ms)
 {
-    struct pollfd fd = {.fd = courier->kick, .events = POLLIN};
+    struct pollfd fd = {.fd = thread->kick, .events = POLLIN};
     poll(&fd, 1, ms);
 }
 
-static void back_off(struct request_thread *courier)
+static void back_off(struct request_thread *thread)
 {
-    pause_ms(courier, courier->backoff_ms);
-    courier->backoff_ms *= 2;
-    if (courier->backoff_ms > BACKOFF_MOST_MS)
-        courier->backoff_ms = BACKOFF_MOST_MS;
+    pause_ms(thread, thread->backoff_ms);
+    thread->backoff_ms *= 2;
+    if (thread->backoff_ms > BACKOFF_MOST_MS)
+        thread->backoff_ms = BACKOFF_MOST_MS;
 }
 
-static void note_away(struct request_thread *courier,
-                      const struct ht_error *err)
+static void note_away(struct request_thread *thread, const struct ht_error *err)
 {
-    if (!courier->away)
+    if (!thread->away)
         runner_log(RUNNER_WARN, "server.away", "reason=\"%s\"", err->text);
-    courier->away = true;
+    thread->away = true;
 }
 
-static bool connect_server(struct request_thread *courier)
+static bool connect_server(struct request_thread *thread)
 {
     struct ht_error err;
-    if (req_socket_is_open(courier->req))
+    if (req_socket_is_open(thread->req))
         return true;
     enum ht_status status =
-        server_address_find(courier->locator, courier->url, &err);
+        server_address_find(thread->address, thread->url, &err);
     if (status == HT_OK)
-        status =
-            req_socket_connect(courier->req, courier->url, CONNECT_MS, &err);
+        status = req_socket_connect(thread->req, thread->url, CONNECT_MS, &err);
     if (status != HT_OK)
-        note_away(courier, &err);
+        note_away(thread, &err);
     return status == HT_OK;
 }
 
-static void keep_answer(struct request_thread *courier, uint64_t number,
+static void keep_answer(struct request_thread *thread, uint64_t number,
                         struct text *answer)
 {
-    courier->backoff_ms = BACKOFF_FIRST_MS;
-    courier->away = false;
-    pthread_mutex_lock(&courier->lock);
-    if (courier->posted == number && courier->state == COURIER_BUSY) {
-        courier->answer = *answer;
+    thread->backoff_ms = BACKOFF_FIRST_MS;
+    thread->away = false;
+    pthread_mutex_lock(&thread->lock);
+    if (thread->posted == number && thread->state == THREAD_BUSY) {
+        thread->answer = *answer;
         *answer = (struct text){0};
-        courier->state = COURIER_ANSWERED;
+        thread->state = THREAD_ANSWERED;
     }
-    pthread_mutex_unlock(&courier->lock);
-    eventfd_write(courier->wake, 1);
+    pthread_mutex_unlock(&thread->lock);
+    eventfd_write(thread->wake, 1);
 }
 
 /* False when the request was replaced meanwhile. */
-static bool copy_request(struct request_thread *courier, uint64_t number,
+static bool copy_request(struct request_thread *thread, uint64_t number,
                          struct text *copy)
 {
-    pthread_mutex_lock(&courier->lock);
-    const bool same = courier->posted == number;
+    pthread_mutex_lock(&thread->lock);
+    const bool same = thread->posted == number;
     if (same)
-        text_append(copy, courier->request.data, courier->request.len);
-    pthread_mutex_unlock(&courier->lock);
+        text_append(copy, thread->request.data, thread->request.len);
+    pthread_mutex_unlock(&thread->lock);
     return same;
 }
 
-static bool is_wanted(struct request_thread *courier, uint64_t number)
+static bool is_wanted(struct request_thread *thread, uint64_t number)
 {
     uint64_t newest;
-    return look(courier, &newest) && newest == number;
+    return look(thread, &newest) && newest == number;
 }
 
 /* A kick may be older than the request that is under way. */
-static enum req_socket_result wait_for_answer(struct request_thread *courier,
+static enum req_socket_result wait_for_answer(struct request_thread *thread,
                                               uint64_t number,
                                               struct text *answer)
 {
     enum req_socket_result result;
     do {
-        result = req_socket_wait(courier->req, courier->patience_ms, answer);
-    } while (result == REQ_KICKED && is_wanted(courier, number));
+        result = req_socket_wait(thread->req, thread->patience_ms, answer);
+    } while (result == REQ_KICKED && is_wanted(thread, number));
     return result;
 }
 
 /* One try on the open connection. */
-static void exchange(struct request_thread *courier, uint64_t number)
+static void exchange(struct request_thread *thread, uint64_t number)
 {
     struct text copy = {0};
     struct text answer = {0};
     enum req_socket_result result = REQ_KICKED;
-    if (copy_request(courier, number, &copy)) {
-        result = req_socket_send(courier->req, copy.data, copy.len, SEND_MS);
+    if (copy_request(thread, number, &copy)) {
+        result = req_socket_send(thread->req, copy.data, copy.len, SEND_MS);
         if (result == REQ_ANSWERED)
-            result = wait_for_answer(courier, number, &answer);
+            result = wait_for_answer(thread, number, &answer);
     }
     if (result == REQ_ANSWERED)
-        keep_answer(courier, number, &answer);
+        keep_answer(thread, number, &answer);
     else if (result == REQ_SILENT)
-        req_socket_close(courier->req); /* is it still there, and still here? */
+        req_socket_close(thread->req); /* is it still there, and still here? */
     text_free(&copy);
     text_free(&answer);
 }
 
-static void *run_courier(void *context)
+static void *run_thread(void *context)
 {
-    struct request_thread *courier = context;
+    struct request_thread *thread = context;
     uint64_t number;
-    while (look(courier, &number)) {
+    while (look(thread, &number)) {
         if (number == 0)
-            pause_ms(courier, -1);
-        else if (!connect_server(courier))
-            back_off(courier);
+            pause_ms(thread, -1);
+        else if (!connect_server(thread))
+            back_off(thread);
         else
-            exchange(courier, number);
+            exchange(thread, number);
     }
     return NULL;
 }
 
-static void free_courier(struct request_thread *courier)
+static void free_thread(struct request_thread *thread)
 {
-    req_socket_free(courier->req);
-    close(courier->kick);
-    text_free(&courier->request);
-    text_free(&courier->answer);
-    pthread_mutex_destroy(&courier->lock);
-    free(courier);
+    req_socket_free(thread->req);
+    close(thread->kick);
+    text_free(&thread->request);
+    text_free(&thread->answer);
+    pthread_mutex_destroy(&thread->lock);
+    free(thread);
 }
 
-enum ht_status request_thread_start(struct server_address *locator,
+enum ht_status request_thread_start(struct server_address *address,
                                     int patience_ms, int wake,
-                                    struct request_thread **courier,
+                                    struct request_thread **thread,
                                     struct ht_error *err)
 {
     const int kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (kick < 0)
         return ht_fail_errno(err, errno, "no descriptor for events");
     struct request_thread *made = ht_xcalloc(1, sizeof *made);
-    made->locator = locator;
+    made->address = address;
     made->patience_ms = patience_ms;
     made->wake = wake;
     made->kick = kick;
@@ -227,25 +225,25 @@ enum ht_status request_thread_start(struct server_address *locator,
     pthread_mutex_init(&made->lock, NULL);
     enum ht_status status = req_socket_new(kick, &made->req, err);
     if (status == HT_OK) {
-        const int code = pthread_create(&made->thread, NULL, run_courier, made);
+        const int code = pthread_create(&made->thread, NULL, run_thread, made);
         if (code != 0)
             status = ht_fail_errno(err, code, "cannot start a thread");
     }
     if (status == HT_OK)
-        *courier = made;
+        *thread = made;
     else
-        free_courier(made);
+        free_thread(made);
     return status;
 }
 
-void request_thread_stop(struct request_thread *courier)
+void request_thread_stop(struct request_thread *thread)
 {
-    if (courier == NULL)
+    if (thread == NULL)
         return;
-    pthread_mutex_lock(&courier->lock);
-    courier->stopping = true;
-    pthread_mutex_unlock(&courier->lock);
-    eventfd_write(courier->kick, 1);
-    pthread_join(courier->thread, NULL);
-    free_courier(courier);
+    pthread_mutex_lock(&thread->lock);
+    thread->stopping = true;
+    pthread_mutex_unlock(&thread->lock);
+    eventfd_write(thread->kick, 1);
+    pthread_join(thread->thread, NULL);
+    free_thread(thread);
 }

@@ -20,7 +20,7 @@
 
 struct server_address {
     pthread_mutex_t lock; /* one question at a time */
-    char server[LOCATOR_URL_BYTES];
+    char server[SERVER_URL_BYTES];
     char *token_file, *folder;
     atomic_bool stopped;
 };
@@ -28,44 +28,44 @@ struct server_address {
 struct server_address *server_address_new(const char *server,
                                           const char *token_file)
 {
-    struct server_address *locator = ht_xcalloc(1, sizeof *locator);
-    pthread_mutex_init(&locator->lock, NULL);
-    (void)snprintf(locator->server, sizeof locator->server, "%s", server);
-    locator->token_file = ht_xstrdup(token_file);
-    locator->folder = ht_xstrdup(token_file);
-    char *slash = strrchr(locator->folder, '/');
+    struct server_address *address = ht_xcalloc(1, sizeof *address);
+    pthread_mutex_init(&address->lock, NULL);
+    (void)snprintf(address->server, sizeof address->server, "%s", server);
+    address->token_file = ht_xstrdup(token_file);
+    address->folder = ht_xstrdup(token_file);
+    char *slash = strrchr(address->folder, '/');
     if (slash != NULL)
         *slash = '\0';
     else
-        (void)snprintf(locator->folder, strlen(token_file) + 1, ".");
-    atomic_init(&locator->stopped, false);
-    return locator;
+        (void)snprintf(address->folder, strlen(token_file) + 1, ".");
+    atomic_init(&address->stopped, false);
+    return address;
 }
 
-void server_address_free(struct server_address *locator)
+void server_address_free(struct server_address *address)
 {
-    if (locator == NULL)
+    if (address == NULL)
         return;
-    pthread_mutex_destroy(&locator->lock);
-    free(locator->token_file);
-    free(locator->folder);
-    free(locator);
+    pthread_mutex_destroy(&address->lock);
+    free(address->token_file);
+    free(address->folder);
+    free(address);
 }
 
-void server_address_stop(struct server_address *locator)
+void server_address_stop(struct server_address *address)
 {
-    atomic_store(&locator->stopped, true);
+    atomic_store(&address->stopped, true);
 }
 
 enum ht_status server_address_token(const char *token_file,
-                                    char token[LOCATOR_TOKEN_BYTES],
+                                    char token[SERVER_TOKEN_BYTES],
                                     struct ht_error *err)
 {
     FILE *file = fopen(token_file, "re");
     if (file == NULL)
         return ht_fail_errno(err, errno, "cannot open token file %s",
                              token_file);
-    char line[LOCATOR_TOKEN_BYTES] = "";
+    char line[SERVER_TOKEN_BYTES] = "";
     const bool read = fgets(line, sizeof line, file) != NULL;
     (void)fclose(file);
     line[strcspn(line, " \t\r\n")] = '\0';
@@ -89,16 +89,16 @@ static size_t keep_body(char *bytes, size_t size, size_t n, void *context)
 static int stop_transfer(void *context, curl_off_t a, curl_off_t b,
                          curl_off_t c, curl_off_t d)
 {
-    const struct server_address *locator = context;
+    const struct server_address *address = context;
     (void)a, (void)b, (void)c, (void)d;
-    return atomic_load(&locator->stopped);
+    return atomic_load(&address->stopped);
 }
 
-static struct curl_slist *set_up(CURL *curl, struct server_address *locator,
+static struct curl_slist *set_up(CURL *curl, struct server_address *address,
                                  const char *url, const char *token,
                                  struct text *body)
 {
-    char header[LOCATOR_TOKEN_BYTES + 32];
+    char header[SERVER_TOKEN_BYTES + 32];
     (void)snprintf(header, sizeof header, "Authorization: Bearer %s", token);
     struct curl_slist *headers = curl_slist_append(NULL, header);
     curl_easy_setopt(curl, CURLOPT_URL, url);
@@ -112,22 +112,22 @@ static struct curl_slist *set_up(CURL *curl, struct server_address *locator,
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, body);
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, stop_transfer);
-    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, locator);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, address);
     return headers;
 }
 
-static enum ht_status get_server(struct server_address *locator,
+static enum ht_status get_server(struct server_address *address,
                                  const char *server, const char *token,
                                  struct text *body, struct ht_error *err)
 {
     CURL *curl = curl_easy_init();
     if (curl == NULL)
         return ht_fail(err, HT_UNAVAILABLE, "libcurl cannot start");
-    char url[LOCATOR_URL_BYTES + 32];
+    char url[SERVER_URL_BYTES + 32];
     const size_t len = strlen(server);
     (void)snprintf(url, sizeof url, "%s%shypertune/v1/server", server,
                    len > 0 && server[len - 1] == '/' ? "" : "/");
-    struct curl_slist *headers = set_up(curl, locator, url, token, body);
+    struct curl_slist *headers = set_up(curl, address, url, token, body);
     const CURLcode code = curl_easy_perform(curl);
     long http = 0;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &http);
@@ -145,16 +145,16 @@ static enum ht_status get_server(struct server_address *locator,
 }
 
 static enum ht_status read_control(const char *server, const struct text *body,
-                                   char control[LOCATOR_URL_BYTES],
+                                   char control[SERVER_URL_BYTES],
                                    struct ht_error *err)
 {
     struct arena *arena = arena_new();
     const struct node *map = json_read(arena, body->data, body->len);
     const char *url = node_get_string(map, "control", "");
     const bool valid =
-        strncmp(url, "tcp://", 6) == 0 && strlen(url) < LOCATOR_URL_BYTES;
+        strncmp(url, "tcp://", 6) == 0 && strlen(url) < SERVER_URL_BYTES;
     if (valid)
-        (void)snprintf(control, LOCATOR_URL_BYTES, "%s", url);
+        (void)snprintf(control, SERVER_URL_BYTES, "%s", url);
     arena_free(arena);
     if (!valid)
         return ht_fail(err, HT_UNAVAILABLE, "%s names no control address",
@@ -162,15 +162,15 @@ static enum ht_status read_control(const char *server, const struct text *body,
     return HT_OK;
 }
 
-static enum ht_status ask(struct server_address *locator, const char *server,
-                          char control[LOCATOR_URL_BYTES], struct ht_error *err)
+static enum ht_status ask(struct server_address *address, const char *server,
+                          char control[SERVER_URL_BYTES], struct ht_error *err)
 {
-    char token[LOCATOR_TOKEN_BYTES];
+    char token[SERVER_TOKEN_BYTES];
     enum ht_status status =
-        server_address_token(locator->token_file, token, err);
+        server_address_token(address->token_file, token, err);
     struct text body = {0};
     if (status == HT_OK)
-        status = get_server(locator, server, token, &body, err);
+        status = get_server(address, server, token, &body, err);
     if (status == HT_OK)
         status = read_control(server, &body, control, err);
     text_free(&body);
@@ -179,48 +179,47 @@ static enum ht_status ask(struct server_address *locator, const char *server,
 
 /* ---- the other place to look ---- */
 
-static bool read_server_file(const struct server_address *locator,
-                             char server[LOCATOR_URL_BYTES])
+static bool read_server_file(const struct server_address *address,
+                             char server[SERVER_URL_BYTES])
 {
     struct arena *arena = arena_new();
     const struct node *map;
     bool found = false;
-    if (disk_read_json(arena, locator->folder, "server.json", &map, NULL) ==
+    if (disk_read_json(arena, address->folder, "server.json", &map, NULL) ==
         HT_OK) {
         const char *url = node_get_string(map, "http", "");
         found = strncmp(url, "http", 4) == 0 &&
-                strlen(url) < LOCATOR_URL_BYTES &&
-                strcmp(url, locator->server) != 0;
+                strlen(url) < SERVER_URL_BYTES &&
+                strcmp(url, address->server) != 0;
         if (found)
-            (void)snprintf(server, LOCATOR_URL_BYTES, "%s", url);
+            (void)snprintf(server, SERVER_URL_BYTES, "%s", url);
     }
     arena_free(arena);
     return found;
 }
 
-static enum ht_status find(struct server_address *locator,
-                           char control[LOCATOR_URL_BYTES],
-                           struct ht_error *err)
+static enum ht_status find(struct server_address *address,
+                           char control[SERVER_URL_BYTES], struct ht_error *err)
 {
-    if (atomic_load(&locator->stopped))
+    if (atomic_load(&address->stopped))
         return ht_fail(err, HT_UNAVAILABLE, "the runner ends");
-    const enum ht_status status = ask(locator, locator->server, control, err);
-    char other[LOCATOR_URL_BYTES];
-    if (status == HT_OK || !read_server_file(locator, other) ||
-        ask(locator, other, control, NULL) != HT_OK)
+    const enum ht_status status = ask(address, address->server, control, err);
+    char other[SERVER_URL_BYTES];
+    if (status == HT_OK || !read_server_file(address, other) ||
+        ask(address, other, control, NULL) != HT_OK)
         return status;
-    runner_log(RUNNER_INFO, "server.moved", "from=%s to=%s", locator->server,
+    runner_log(RUNNER_INFO, "server.moved", "from=%s to=%s", address->server,
                other);
-    memcpy(locator->server, other, sizeof other);
+    memcpy(address->server, other, sizeof other);
     return HT_OK;
 }
 
-enum ht_status server_address_find(struct server_address *locator,
-                                   char control[LOCATOR_URL_BYTES],
+enum ht_status server_address_find(struct server_address *address,
+                                   char control[SERVER_URL_BYTES],
                                    struct ht_error *err)
 {
-    pthread_mutex_lock(&locator->lock);
-    const enum ht_status status = find(locator, control, err);
-    pthread_mutex_unlock(&locator->lock);
+    pthread_mutex_lock(&address->lock);
+    const enum ht_status status = find(address, control, err);
+    pthread_mutex_unlock(&address->lock);
     return status;
 }

@@ -10,27 +10,27 @@
 
 struct server_address;
 
-enum { LOCATOR_URL_BYTES = 512, LOCATOR_TOKEN_BYTES = 256 };
+enum { SERVER_URL_BYTES = 512, SERVER_TOKEN_BYTES = 256 };
 
 /* Strings are copied. curl_global_init() was called before. */
 struct server_address *server_address_new(const char *server,
                                           const char *token_file);
-void server_address_free(struct server_address *locator); /* accepts NULL */
+void server_address_free(struct server_address *address); /* accepts NULL */
 
 /* Asks the server for its control URL; blocks for some seconds at most.
  * HT_UNAUTHENTICATED  the server refuses the token
  * HT_UNAVAILABLE      no server answers, or not with what we asked
  * HT_IO               the token file cannot be read */
-enum ht_status server_address_find(struct server_address *locator,
-                                   char control[LOCATOR_URL_BYTES],
+enum ht_status server_address_find(struct server_address *address,
+                                   char control[SERVER_URL_BYTES],
                                    struct ht_error *err);
 /* Makes a running and every later server_address_find() fail at once. */
-void server_address_stop(struct server_address *locator);
+void server_address_stop(struct server_address *address);
 
 /* Reads the token; a rotated one is taken without a restart.
  * HT_IO  the file cannot be read or holds no token */
 enum ht_status server_address_token(const char *token_file,
-                                    char token[LOCATOR_TOKEN_BYTES],
+                                    char token[SERVER_TOKEN_BYTES],
                                     struct ht_error *err);
 
 #endif

@@ -20,22 +20,22 @@ enum {
 void talk_init(struct talk *talk, const struct talk_parts *parts)
 {
     *talk = (struct talk){
-        .fleet = parts->fleet,
-        .courier = parts->courier,
+        .attempts = parts->attempts,
+        .thread = parts->thread,
         .sender = parts->sender,
         .discard = parts->discard,
         .token_file = parts->token_file,
         .host = parts->host,
         .heartbeat_ms = HEARTBEAT_MS,
         .heard_at = clock_monotonic_ms(),
-        .provenance = git_commit_new(),
+        .commit = git_commit_new(),
     };
 }
 
 void talk_fini(struct talk *talk)
 {
     text_free(&talk->request.body);
-    git_commit_free(talk->provenance);
+    git_commit_free(talk->commit);
 }
 
 static const struct node *first_of(const struct node *list)
@@ -43,54 +43,54 @@ static const struct node *first_of(const struct node *list)
     return list != NULL ? list->first : NULL;
 }
 
-/* The run that an item of a list names; NULL: none of ours. */
-static struct attempt *find_named(const struct attempts *fleet,
+/* The attempt that an item of a list names; NULL: none of ours. */
+static struct attempt *find_named(const struct attempts *attempts,
                                   const struct node *item)
 {
     struct order_key key;
-    return order_key_read(item, &key) ? attempts_find(fleet, &key) : NULL;
+    return order_key_read(item, &key) ? attempts_find(attempts, &key) : NULL;
 }
 
-void talk_apply_stops(struct attempts *fleet, const struct node *list)
+void talk_apply_stops(struct attempts *attempts, const struct node *list)
 {
     for (const struct node *item = first_of(list); item; item = item->next) {
-        struct attempt *run = find_named(fleet, item);
-        if (run == NULL)
+        struct attempt *attempt = find_named(attempts, item);
+        if (attempt == NULL)
             continue;
         struct stop_order order = {
             .kill = strcmp(node_get_string(item, "how", "stop"), "kill") == 0};
         (void)snprintf(order.reason, sizeof order.reason, "%s",
                        node_get_string(item, "reason", ""));
-        attempt_stop(run, &order);
+        attempt_stop(attempt, &order);
     }
 }
 
-static void drop(struct talk *talk, struct attempt *run, const char *why)
+static void drop(struct talk *talk, struct attempt *attempt, const char *why)
 {
     runner_log(RUNNER_WARN, "attempt.dropped", "name=%s reason=\"%s\"",
-               run->order->name, why);
-    attempts_drop(talk->fleet, run);
+               attempt->order->name, why);
+    attempts_drop(talk->attempts, attempt);
 }
 
 static void drop_listed(struct talk *talk, const struct node *list,
                         const char *why)
 {
     for (const struct node *item = first_of(list); item; item = item->next) {
-        struct attempt *run = find_named(talk->fleet, item);
-        if (run != NULL)
-            drop(talk, run, why);
+        struct attempt *attempt = find_named(talk->attempts, item);
+        if (attempt != NULL)
+            drop(talk, attempt, why);
     }
 }
 
 /* What lay on disk and was not named as kept is nobody's. */
 static void drop_unwanted(struct talk *talk)
 {
-    struct attempt *run = talk->fleet->first;
-    while (run != NULL) {
-        struct attempt *next = run->next;
-        if (!run->accepted)
-            drop(talk, run, "the server does not know it");
-        run = next;
+    struct attempt *attempt = talk->attempts->first;
+    while (attempt != NULL) {
+        struct attempt *next = attempt->next;
+        if (!attempt->accepted)
+            drop(talk, attempt, "the server does not know it");
+        attempt = next;
     }
 }
 
@@ -99,9 +99,9 @@ static void take_hello(struct talk *talk, const struct node *map)
     drop_listed(talk, node_find(map, "forget"), "the server forgot it");
     const struct node *item = first_of(node_find(map, "keep"));
     for (; item != NULL; item = item->next) {
-        struct attempt *run = find_named(talk->fleet, item);
-        if (run != NULL && !run->accepted)
-            attempts_adopt(talk->fleet, run);
+        struct attempt *attempt = find_named(talk->attempts, item);
+        if (attempt != NULL && !attempt->accepted)
+            attempts_adopt(talk->attempts, attempt);
     }
     const int64_t ms = node_get_int(map, "heartbeatMs", HEARTBEAT_MS);
     talk->heartbeat_ms = ms < HEARTBEAT_LEAST_MS ? HEARTBEAT_LEAST_MS : ms;
@@ -109,15 +109,15 @@ static void take_hello(struct talk *talk, const struct node *map)
     talk->greeted = true;
     drop_unwanted(talk);
     runner_log(RUNNER_INFO, "server.greeted", "attempts=%zu",
-               attempts_count(talk->fleet));
+               attempts_count(talk->attempts));
 }
 
-static struct attempt_replica *find_replica(const struct attempt *run,
+static struct attempt_replica *find_replica(const struct attempt *attempt,
                                             const char *name)
 {
-    for (size_t i = 0; run != NULL && i < run->order->n_replicas; i++) {
-        if (strcmp(run->replicas[i].name, name) == 0)
-            return &run->replicas[i];
+    for (size_t i = 0; attempt != NULL && i < attempt->order->n_replicas; i++) {
+        if (strcmp(attempt->replicas[i].name, name) == 0)
+            return &attempt->replicas[i];
     }
     return NULL;
 }
@@ -135,11 +135,13 @@ static void take_writers(const struct attempt_replica *replica,
 }
 
 /* A trial that still runs here needs what it has. */
-static bool has_trial(const struct attempts *fleet, int64_t study,
+static bool has_trial(const struct attempts *attempts, int64_t study,
                       int64_t trial)
 {
-    for (const struct attempt *run = fleet->first; run; run = run->next) {
-        if (run->order->key.study == study && run->order->key.trial == trial)
+    for (const struct attempt *attempt = attempts->first; attempt;
+         attempt = attempt->next) {
+        if (attempt->order->key.study == study &&
+            attempt->order->key.trial == trial)
             return true;
     }
     return false;
@@ -155,7 +157,7 @@ static void take_unwanted(struct talk *talk, const struct node *list)
             .rewrite_gcs = node_get_bool(item, "rewriteGs", false),
         };
         if (wish.study > 0 && wish.trial > 0 &&
-            !has_trial(talk->fleet, wish.study, wish.trial))
+            !has_trial(talk->attempts, wish.study, wish.trial))
             discard_ask(talk->discard, &wish);
     }
 }
@@ -167,35 +169,36 @@ static void take_heartbeat(struct talk *talk, const struct node *map)
     take_unwanted(talk, node_find(map, "discard"));
     const struct node *item = first_of(node_find(map, "have"));
     for (; item != NULL; item = item->next) {
-        const struct attempt *run = find_named(talk->fleet, item);
-        take_writers(find_replica(run, node_get_string(item, "replica", "")),
-                     node_find(item, "writers"));
+        const struct attempt *attempt = find_named(talk->attempts, item);
+        take_writers(
+            find_replica(attempt, node_get_string(item, "replica", "")),
+            node_find(item, "writers"));
     }
-    talk_apply_stops(talk->fleet, node_find(map, "stop"));
+    talk_apply_stops(talk->attempts, node_find(map, "stop"));
     drop_listed(talk, node_find(map, "gone"), "the server gave it up");
 }
 
-static void take_report(struct talk *talk, struct attempt *run,
+static void take_report(struct talk *talk, struct attempt *attempt,
                         const struct node *map)
 {
     const struct attempt_replica *replica =
-        &run->replicas[talk->request.replica];
+        &attempt->replicas[talk->request.replica];
     record_queue_confirm(records_queue(replica->records));
     take_writers(replica, node_find(map, "have"));
-    if (node_get_bool(map, "stop", false) && !run->ended)
+    if (node_get_bool(map, "stop", false) && !attempt->ended)
         talk->beat_at = 0; /* ask at once who wants it to stop, and how */
 }
 
-static void take_started(struct talk *talk, struct attempt *run)
+static void take_started(struct talk *talk, struct attempt *attempt)
 {
-    if (!run->told_started)
-        attempt_mark_started(run);
-    run->told_facts = talk->request.whole;
+    if (!attempt->told_started)
+        attempt_mark_started(attempt);
+    attempt->told_facts = talk->request.whole;
 }
 
 static void take_ok(struct talk *talk, const struct node *map)
 {
-    struct attempt *run = attempts_find(talk->fleet, &talk->request.key);
+    struct attempt *attempt = attempts_find(talk->attempts, &talk->request.key);
     if (talk->request.kind != REQUEST_HELLO)
         talk->doubtful = false;
     switch (talk->request.kind) {
@@ -206,24 +209,24 @@ static void take_ok(struct talk *talk, const struct node *map)
         take_heartbeat(talk, map);
         return;
     case REQUEST_STARTED:
-        if (run != NULL)
-            take_started(talk, run);
+        if (attempt != NULL)
+            take_started(talk, attempt);
         return;
     case REQUEST_ENDED:
-        if (run != NULL)
-            attempt_mark_ended(run);
+        if (attempt != NULL)
+            attempt_mark_ended(attempt);
         return;
     case REQUEST_DRAINED:
-        if (run != NULL)
-            attempts_drop(talk->fleet, run);
+        if (attempt != NULL)
+            attempts_drop(talk->attempts, attempt);
         return;
     case REQUEST_REPORT:
-        if (run != NULL)
-            take_report(talk, run, map);
+        if (attempt != NULL)
+            take_report(talk, attempt, map);
         return;
     case REQUEST_LOG:
-        if (run != NULL)
-            log_ship_confirm(&run->replicas[talk->request.replica]
+        if (attempt != NULL)
+            log_ship_confirm(&attempt->replicas[talk->request.replica]
                                   .logs[talk->request.stream],
                              &talk->request.chunk,
                              node_get_int(map, "offset", 0));
@@ -235,10 +238,11 @@ static void take_ok(struct talk *talk, const struct node *map)
 
 static void return_records(struct talk *talk)
 {
-    const struct attempt *run = attempts_find(talk->fleet, &talk->request.key);
-    if (run != NULL && talk->request.kind == REQUEST_REPORT)
+    const struct attempt *attempt =
+        attempts_find(talk->attempts, &talk->request.key);
+    if (attempt != NULL && talk->request.kind == REQUEST_REPORT)
         record_queue_return(
-            records_queue(run->replicas[talk->request.replica].records));
+            records_queue(attempt->replicas[talk->request.replica].records));
 }
 
 /* What was not accepted is said again later, in a new request. */
@@ -251,29 +255,30 @@ static void fall_quiet(struct talk *talk)
 /* The attempt is no longer ours, or the server does not know this boot. */
 static void take_gone(struct talk *talk)
 {
-    struct attempt *run = attempts_find(talk->fleet, &talk->request.key);
+    struct attempt *attempt = attempts_find(talk->attempts, &talk->request.key);
     if (talk->request.kind == REQUEST_HELLO)
         fall_quiet(talk);
     else if (talk->request.kind == REQUEST_HEARTBEAT)
         talk->greeted = false;
-    else if (run != NULL)
-        drop(talk, run, "the server does not want it any more");
+    else if (attempt != NULL)
+        drop(talk, attempt, "the server does not want it any more");
 }
 
 /* The message itself is wrong: it must never be said again. */
-static void give_up_request(struct talk *talk, struct attempt *run)
+static void give_up_request(struct talk *talk, struct attempt *attempt)
 {
     const struct request *request = &talk->request;
     if (request->kind == REQUEST_REPORT) {
         if (record_queue_refuse(
-                records_queue(run->replicas[request->replica].records)) > 0)
+                records_queue(attempt->replicas[request->replica].records)) > 0)
             runner_log(RUNNER_WARN, "records.refused", "name=%s",
-                       run->order->name);
+                       attempt->order->name);
     } else if (request->kind == REQUEST_LOG) {
-        log_ship_confirm(&run->replicas[request->replica].logs[request->stream],
-                         &request->chunk, 0);
+        log_ship_confirm(
+            &attempt->replicas[request->replica].logs[request->stream],
+            &request->chunk, 0);
     } else {
-        drop(talk, run, "the server refused a message about it");
+        drop(talk, attempt, "the server refused a message about it");
     }
 }
 
@@ -281,7 +286,7 @@ static void give_up_request(struct talk *talk, struct attempt *run)
  * that comes before judging the message. */
 static void take_invalid(struct talk *talk, const char *error)
 {
-    struct attempt *run = attempts_find(talk->fleet, &talk->request.key);
+    struct attempt *attempt = attempts_find(talk->attempts, &talk->request.key);
     runner_log(RUNNER_ERROR, "request.invalid", "kind=%d error=\"%s\"",
                (int)talk->request.kind, error);
     if (talk->request.kind != REQUEST_HELLO && !talk->doubtful) {
@@ -290,8 +295,8 @@ static void take_invalid(struct talk *talk, const char *error)
         talk->greeted = false;
     } else if (talk->request.kind <= REQUEST_HEARTBEAT) {
         fall_quiet(talk);
-    } else if (run != NULL) {
-        give_up_request(talk, run);
+    } else if (attempt != NULL) {
+        give_up_request(talk, attempt);
         talk->doubtful = false;
     }
 }
@@ -340,7 +345,7 @@ void talk_go_on(struct talk *talk)
 {
     struct text text = {0};
     notice_silence(talk);
-    if (request_thread_take(talk->courier, &text)) {
+    if (request_thread_take(talk->thread, &text)) {
         take_answer(talk, &text);
         text_free(&text);
     }
@@ -363,7 +368,7 @@ int64_t talk_wake_at(const struct talk *talk)
         return INT64_MAX;
     const int64_t beat = talk_heartbeat_at(talk);
     const int64_t facts =
-        git_commit_wake_at(talk->provenance, clock_monotonic_ms());
+        git_commit_wake_at(talk->commit, clock_monotonic_ms());
     const int64_t first = beat < facts ? beat : facts;
     return first > talk->quiet_until ? first : talk->quiet_until;
 }

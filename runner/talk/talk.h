@@ -2,7 +2,7 @@
  * time, the most urgent first: hello, heartbeat, life of an attempt, records,
  * logs.
  *
- * One thread; the courier does the waiting. */
+ * One thread; the request thread does the waiting. */
 #ifndef HT_RUNNER_TALK_TALK_H
 #define HT_RUNNER_TALK_TALK_H
 
@@ -44,8 +44,8 @@ struct request { /* the one under way */
 };
 
 struct talk {
-    struct attempts *fleet;
-    struct request_thread *courier;
+    struct attempts *attempts;
+    struct request_thread *thread;
     struct sender *sender;
     const char *token_file; /* read again when the token is refused */
     const char *host;
@@ -61,13 +61,13 @@ struct talk {
     int64_t quiet_until; /* monotonic; nothing new is said before */
     struct request request;
     uint64_t turn; /* whose records or log come next */
-    struct git_commit *provenance;
+    struct git_commit *commit;
     struct discard *discard; /* borrowed */
 };
 
 struct talk_parts { /* all borrowed */
-    struct attempts *fleet;
-    struct request_thread *courier;
+    struct attempts *attempts;
+    struct request_thread *thread;
     struct sender *sender;
     struct discard *discard;
     const char *token_file;
@@ -83,6 +83,6 @@ void talk_go_on(struct talk *talk);
 int64_t talk_wake_at(const struct talk *talk);
 
 /* Orders to stop, in answers of leases and heartbeats. */
-void talk_apply_stops(struct attempts *fleet, const struct node *list);
+void talk_apply_stops(struct attempts *attempts, const struct node *list);
 
 #endif

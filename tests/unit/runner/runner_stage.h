@@ -93,33 +93,33 @@ static inline void write_launches(const struct stage *stage)
                            engine_process.address, &placement, NULL) == HT_OK);
     CHECK(placement_write(stage->folder, stage->order, &placement, NULL) ==
           HT_OK);
-    struct replica_view habitats[2];
+    struct replica_view views[2];
     for (size_t i = 0; i < stage->order->n_replicas && i < 2; i++)
-        habitats[i] = replica_view_of_process(
+        views[i] = replica_view_of_process(
             stage->order->arena, &stage->site, stage->order, i,
             prepare_replica_folder(stage->order->arena, stage->folder,
                                    &stage->order->replicas[i]));
     CHECK(prepare_replicas(&stage->site, stage->order, &placement,
-                           stage->folder, habitats, NULL) == HT_OK);
+                           stage->folder, views, NULL) == HT_OK);
     placement_release(&placement); /* as if this life had ended */
 }
 
 /* What a runner does that finds the folder: takes it in and adopts it. */
 static inline struct attempt *adopt(const struct stage *stage,
-                                    struct attempts *fleet)
+                                    struct attempts *attempts)
 {
-    attempts_init(fleet, &stage->site, &engine_process);
-    attempts_scan(fleet);
-    CHECK(attempts_count(fleet) == 1);
-    if (fleet->first != NULL)
-        attempts_adopt(fleet, fleet->first);
-    return fleet->first;
+    attempts_init(attempts, &stage->site, &engine_process);
+    attempts_scan(attempts);
+    CHECK(attempts_count(attempts) == 1);
+    if (attempts->first != NULL)
+        attempts_adopt(attempts, attempts->first);
+    return attempts->first;
 }
 
-static inline bool has_ended(struct attempt *run)
+static inline bool has_ended(struct attempt *attempt)
 {
-    attempt_tick(run, 1);
-    return run->ended;
+    attempt_tick(attempt, 1);
+    return attempt->ended;
 }
 
 #endif

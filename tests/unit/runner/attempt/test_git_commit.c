@@ -32,13 +32,13 @@ static bool git(const char *const words[])
 
 #define GIT(...) git((const char *const[]){__VA_ARGS__, NULL})
 
-static struct git_commit_answer await(struct git_commit *provenance,
+static struct git_commit_answer await(struct git_commit *commit,
                                       const char *path, int64_t now_ms)
 {
     struct git_commit_answer answer;
     const int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
     do {
-        answer = git_commit_ask(provenance, path, now_ms);
+        answer = git_commit_ask(commit, path, now_ms);
         usleep(1000);
     } while (!answer.known && clock_monotonic_ms() < end_ms);
     CHECK(answer.known);
@@ -49,44 +49,44 @@ static struct git_commit_answer await(struct git_commit *provenance,
 
 static void a_clean_tree_has_its_commit(void)
 {
-    struct git_commit *provenance = git_commit_new();
-    const struct git_commit_answer answer = await(provenance, folder, 1000);
+    struct git_commit *commit = git_commit_new();
+    const struct git_commit_answer answer = await(commit, folder, 1000);
     CHECK(answer.commit != NULL && strlen(answer.commit) == 40);
     CHECK(!answer.dirty);
-    CHECK(git_commit_wake_at(provenance, 1000) == INT64_MAX);
-    git_commit_free(provenance);
+    CHECK(git_commit_wake_at(commit, 1000) == INT64_MAX);
+    git_commit_free(commit);
 }
 
 static void a_change_makes_it_dirty_once_the_answer_is_old(void)
 {
-    struct git_commit *provenance = git_commit_new();
-    CHECK(!await(provenance, folder, 1000).dirty);
+    struct git_commit *commit = git_commit_new();
+    CHECK(!await(commit, folder, 1000).dirty);
     CHECK(disk_write(folder, "new.py", "x", 1, 0600, NULL) == HT_OK);
-    CHECK(!await(provenance, folder, 2000).dirty);
-    const struct git_commit_answer answer = await(provenance, folder, 9000);
+    CHECK(!await(commit, folder, 2000).dirty);
+    const struct git_commit_answer answer = await(commit, folder, 9000);
     CHECK(answer.dirty && answer.commit != NULL);
-    git_commit_free(provenance);
+    git_commit_free(commit);
 }
 
 static void other_folders_have_none(void)
 {
-    struct git_commit *provenance = git_commit_new();
-    CHECK(await(provenance, empty, 1000).commit == NULL);
-    CHECK(await(provenance, "/no/such", 1000).commit == NULL);
-    CHECK(await(provenance, folder, 1000).commit != NULL);
-    git_commit_free(provenance);
+    struct git_commit *commit = git_commit_new();
+    CHECK(await(commit, empty, 1000).commit == NULL);
+    CHECK(await(commit, "/no/such", 1000).commit == NULL);
+    CHECK(await(commit, folder, 1000).commit != NULL);
+    git_commit_free(commit);
 }
 
 static void no_answer_is_awaited_longer_than_two_seconds(void)
 {
-    struct git_commit *provenance = git_commit_new();
-    struct git_commit_answer answer = git_commit_ask(provenance, folder, 1000);
+    struct git_commit *commit = git_commit_new();
+    struct git_commit_answer answer = git_commit_ask(commit, folder, 1000);
     if (!answer.known) {
-        CHECK(git_commit_wake_at(provenance, 1000) < 1100);
-        answer = git_commit_ask(provenance, folder, 4000);
+        CHECK(git_commit_wake_at(commit, 1000) < 1100);
+        answer = git_commit_ask(commit, folder, 4000);
     }
     CHECK(answer.known);
-    git_commit_free(provenance);
+    git_commit_free(commit);
     while (waitpid(-1, NULL, 0) > 0)
         continue;
 }

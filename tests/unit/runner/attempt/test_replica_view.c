@@ -75,28 +75,28 @@ static const char *joined(const struct order *order,
 }
 
 static struct variables told_with(struct order *order,
-                                  const struct replica_view *habitat,
+                                  const struct replica_view *view,
                                   const struct pairs *secrets,
                                   const char *credentials)
 {
-    static struct seat seat = {.address = "host:2222"};
+    static struct replica_place place = {.address = "host:2222"};
     struct variables variables = {.arena = order->arena};
-    const struct placement placement = {.n = 1, .seats = &seat};
-    const struct replica_env identity = {.site = &site,
-                                         .order = order,
-                                         .placement = &placement,
-                                         .habitat = habitat,
-                                         .secrets = secrets,
-                                         .credentials = {.file = credentials}};
-    replica_env_set(&variables, &identity);
+    const struct placement placement = {.n = 1, .replicas = &place};
+    const struct replica_env env = {.site = &site,
+                                    .order = order,
+                                    .placement = &placement,
+                                    .view = view,
+                                    .secrets = secrets,
+                                    .credentials = {.file = credentials}};
+    replica_env_set(&variables, &env);
     return variables;
 }
 
 static struct variables told(struct order *order,
-                             const struct replica_view *habitat,
+                             const struct replica_view *view,
                              const struct pairs *secrets)
 {
-    return told_with(order, habitat, secrets, NULL);
+    return told_with(order, view, secrets, NULL);
 }
 
 static const char *value_in(const struct variables *variables, const char *name)
@@ -113,8 +113,8 @@ static const char *value_in(const struct variables *variables, const char *name)
 static void check_command(const char *own, const char *wanted)
 {
     struct order *order = make_order("", own);
-    const struct replica_view habitat = contained(order);
-    CHECK_TEXT(joined(order, &habitat.argv), wanted);
+    const struct replica_view view = contained(order);
+    CHECK_TEXT(joined(order, &view.argv), wanted);
     order_free(order);
 }
 
@@ -158,13 +158,13 @@ static void an_image_without_a_command_needs_one(void)
     char folder[PATH_MAX];
     struct order *order = make_order("", "");
     const struct image empty = {.name = "registry/x:1"};
-    const struct replica_view habitat =
+    const struct replica_view view =
         replica_view_of_container(order->arena, &site, order, 0, &empty, NULL);
-    struct seat seat = {.address = "host:2222"};
-    const struct placement placement = {.n = 1, .seats = &seat};
+    struct replica_place place = {.address = "host:2222"};
+    const struct placement placement = {.n = 1, .replicas = &place};
     struct ht_error err;
     CHECK(prepare_replicas(&site, order, &placement, fixture_folder(folder),
-                           &habitat, &err) == HT_PRECONDITION);
+                           &view, &err) == HT_PRECONDITION);
     CHECK_TEXT(err.text,
                "image registry/x:1 has no command of its own: give one");
     order_free(order);
@@ -177,8 +177,8 @@ static void a_container_has_the_images_environment_and_none_of_ours(void)
     struct order *order =
         make_order("", ",\"env\":[[\"MODE\",\"first\"],[\"EXTRA\",\"1\"],"
                        "[\"MODE\",\"job\"]]");
-    const struct replica_view habitat = contained(order);
-    const struct variables variables = told(order, &habitat, &no_secrets);
+    const struct replica_view view = contained(order);
+    const struct variables variables = told(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "PATH"),
                "/hypertune/kit/bin:/opt/conda/bin:/bin");
     CHECK_TEXT(value_in(&variables, "LANG"), "C.UTF-8");
@@ -187,16 +187,16 @@ static void a_container_has_the_images_environment_and_none_of_ours(void)
     CHECK_TEXT(value_in(&variables, "LD_LIBRARY_PATH"), "(unset)");
     CHECK_TEXT(value_in(&variables, "VIRTUAL_ENV"), "(unset)");
     CHECK_TEXT(value_in(&variables, "HOME"), "(unset)");
-    CHECK(habitat.inherited.n == 2);
-    CHECK_TEXT(habitat.inherited.items[0], "HOME");
+    CHECK(view.inherited.n == 2);
+    CHECK_TEXT(view.inherited.items[0], "HOME");
     order_free(order);
 }
 
 static void a_container_is_told_its_own_paths(void)
 {
     struct order *order = make_order("", "");
-    const struct replica_view habitat = contained(order);
-    const struct variables variables = told(order, &habitat, &no_secrets);
+    const struct replica_view view = contained(order);
+    const struct variables variables = told(order, &view, &no_secrets);
     static const struct pair wanted[] = {
         {"HYPERTUNE_TRIAL_DIR", "/hypertune/trial"},
         {"HYPERTUNE_REPORT_FILE", "/hypertune/trial/reports.jsonl"},
@@ -211,17 +211,17 @@ static void a_container_is_told_its_own_paths(void)
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         CHECK_TEXT(value_in(&variables, wanted[i].name), wanted[i].value);
-    CHECK_TEXT(habitat.workdir, "/app");
-    CHECK(habitat.makes == NULL);
+    CHECK_TEXT(view.workdir, "/app");
+    CHECK(view.makes == NULL);
     order_free(order);
 }
 
 static void a_container_without_a_way_to_the_server_has_no_url(void)
 {
     struct order *order = make_order("", ",\"cpus\":2.5");
-    const struct replica_view habitat =
+    const struct replica_view view =
         replica_view_of_container(order->arena, &site, order, 0, &image, NULL);
-    const struct variables variables = told(order, &habitat, &no_secrets);
+    const struct variables variables = told(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "HYPERTUNE_REPORT_URL"), "(unset)");
     CHECK_TEXT(value_in(&variables, "OMP_NUM_THREADS"), "2");
     order_free(order);
@@ -231,8 +231,8 @@ static void a_process_has_the_submitting_shells_environment(void)
 {
     struct order *order = make_order("", ",\"argv\":[\"a\"],\"env\":[["
                                          "\"VIRTUAL_ENV\",\"/mine\"]]");
-    const struct replica_view habitat = as_process(order);
-    const struct variables variables = told(order, &habitat, &no_secrets);
+    const struct replica_view view = as_process(order);
+    const struct variables variables = told(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "PATH"), "/home/me/venv/bin:/usr/lib/ht");
     CHECK_TEXT(value_in(&variables, "VIRTUAL_ENV"), "/mine");
     CHECK_TEXT(value_in(&variables, "HOME"), "/home/runner");
@@ -242,18 +242,18 @@ static void a_process_has_the_submitting_shells_environment(void)
     CHECK_TEXT(value_in(&variables, "HYPERTUNE_REPORT_URL"),
                "tcp://127.0.0.1:1");
     CHECK_TEXT(value_in(&variables, "PYTHONPATH"), "(unset)");
-    CHECK_TEXT(habitat.makes, "/state/2/5");
+    CHECK_TEXT(view.makes, "/state/2/5");
     order_free(order);
 }
 
 static void later_attempts_are_told_to_resume(void)
 {
     struct order *order = make_order(",\"retries\":1", "");
-    const struct replica_view habitat = contained(order);
-    struct variables variables = told(order, &habitat, &no_secrets);
+    const struct replica_view view = contained(order);
+    struct variables variables = told(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "HYPERTUNE_RESUME"), "(unset)");
     order->key.attempt = 2;
-    variables = told(order, &habitat, &no_secrets);
+    variables = told(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "HYPERTUNE_RESUME"), "1");
     order_free(order);
 }
@@ -264,8 +264,8 @@ static void secrets_are_variables_but_never_our_own(void)
                                          {"HYPERTUNE_TRIAL_DIR", "/etc"}};
     const struct pairs secrets = {2, values};
     struct order *order = make_order("", ",\"env\":[[\"KEY\",\"job\"]]");
-    const struct replica_view habitat = contained(order);
-    const struct variables variables = told(order, &habitat, &secrets);
+    const struct replica_view view = contained(order);
+    const struct variables variables = told(order, &view, &secrets);
     CHECK_TEXT(value_in(&variables, "KEY"), "value");
     CHECK_TEXT(value_in(&variables, "HYPERTUNE_TRIAL_DIR"), "/hypertune/trial");
     order_free(order);
@@ -275,19 +275,19 @@ static void credentials_are_where_googles_libraries_look(void)
 {
     static const char name[] = "GOOGLE_APPLICATION_CREDENTIALS";
     struct order *order = make_order("", ",\"argv\":[\"a\"]");
-    struct replica_view habitat = contained(order);
-    struct variables variables = told(order, &habitat, &no_secrets);
+    struct replica_view view = contained(order);
+    struct variables variables = told(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, name), "(unset)");
-    variables = told_with(order, &habitat, &no_secrets, "/state/c.json");
+    variables = told_with(order, &view, &no_secrets, "/state/c.json");
     CHECK_TEXT(value_in(&variables, name), "/hypertune/credentials.json");
-    habitat = as_process(order);
-    variables = told_with(order, &habitat, &no_secrets, "/state/c.json");
+    view = as_process(order);
+    variables = told_with(order, &view, &no_secrets, "/state/c.json");
     CHECK_TEXT(value_in(&variables, name), "/state/c.json");
     order_free(order);
     order = make_order("", ",\"env\":[[\"GOOGLE_APPLICATION_CREDENTIALS\","
                            "\"/mine\"]]");
-    habitat = contained(order);
-    variables = told_with(order, &habitat, &no_secrets, "/state/c.json");
+    view = contained(order);
+    variables = told_with(order, &view, &no_secrets, "/state/c.json");
     CHECK_TEXT(value_in(&variables, name), "/mine");
     order_free(order);
 }
@@ -297,8 +297,8 @@ static void a_job_knows_its_project_and_region(void)
     struct order *order =
         make_order(",\"project\":\"p\",\"location\":\"l\"",
                    ",\"env\":[[\"CLOUD_ML_REGION\",\"mine\"]]");
-    const struct replica_view habitat = contained(order);
-    const struct variables variables = told(order, &habitat, &no_secrets);
+    const struct replica_view view = contained(order);
+    const struct variables variables = told(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "CLOUD_ML_PROJECT_ID"), "p");
     CHECK_TEXT(value_in(&variables, "CLOUD_ML_REGION"), "mine");
     CHECK_TEXT(value_in(&variables, "GOOGLE_CLOUD_PROJECT"), "(unset)");
@@ -310,8 +310,8 @@ static void a_job_knows_its_project_and_region(void)
 static void our_package_is_offered_behind_the_images(void)
 {
     struct order *order = make_order("", "");
-    const struct replica_view habitat = contained(order);
-    const struct variables variables = told(order, &habitat, &no_secrets);
+    const struct replica_view view = contained(order);
+    const struct variables variables = told(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "PYTHONPATH"), "/hypertune/kit/hook:/app");
     order_free(order);
 }
@@ -320,12 +320,12 @@ static void our_package_goes_first_when_the_job_says_so(void)
 {
     struct order *order =
         make_order(",\"reporter\":\"python\"", ",\"argv\":[\"a\"]");
-    struct replica_view habitat = contained(order);
-    struct variables variables = told(order, &habitat, &no_secrets);
+    struct replica_view view = contained(order);
+    struct variables variables = told(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "PYTHONPATH"),
                "/hypertune/kit/python:/app");
-    habitat = as_process(order);
-    variables = told(order, &habitat, &no_secrets);
+    view = as_process(order);
+    variables = told(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "PYTHONPATH"), "/usr/lib/ht/kit/python");
     order_free(order);
 }
@@ -340,24 +340,24 @@ static void buckets_are_folders_only_when_the_job_and_the_admin_say_so(void)
         "[\"DATA\",\"gs://b/d\"]]";
     struct order *order =
         make_order(",\"rewriteGs\":true,\"outputDir\":\"gs://out/job/5\"", own);
-    struct replica_view habitat = contained(order);
-    CHECK_TEXT(joined(order, &habitat.argv),
+    struct replica_view view = contained(order);
+    CHECK_TEXT(joined(order, &view.argv),
                "/gcs/b/p --data=/gcs/b/x,/gcs/c/y logs://b");
-    struct variables variables = told(order, &habitat, &no_secrets);
+    struct variables variables = told(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "AIP_MODEL_DIR"), "/gcs/out/job/5/model");
     CHECK_TEXT(value_in(&variables, "AIP_TRAINING_DATA_URI"), "/gcs/b/t");
     CHECK_TEXT(value_in(&variables, "DATA"), "gs://b/d");
-    habitat = as_process(order);
-    CHECK_TEXT(joined(order, &habitat.argv),
+    view = as_process(order);
+    CHECK_TEXT(joined(order, &view.argv),
                "/buckets/b/p --data=/buckets/b/x,/buckets/c/y logs://b");
-    CHECK_TEXT(habitat.makes, "/buckets/out/job/5");
+    CHECK_TEXT(view.makes, "/buckets/out/job/5");
     order_free(order);
 
     order = make_order(",\"outputDir\":\"gs://out/job/5\"", own);
-    habitat = contained(order);
-    CHECK_TEXT(joined(order, &habitat.argv),
+    view = contained(order);
+    CHECK_TEXT(joined(order, &view.argv),
                "gs://b/p --data=gs://b/x,gs://c/y logs://b");
-    variables = told(order, &habitat, &no_secrets);
+    variables = told(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "AIP_MODEL_DIR"), "gs://out/job/5/model");
     CHECK_TEXT(value_in(&variables, "AIP_TRAINING_DATA_URI"), "gs://b/t");
     order_free(order);

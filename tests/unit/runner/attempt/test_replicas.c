@@ -15,13 +15,13 @@ static void the_end_of_the_master_ends_the_others(void)
     stage_open(&stage, "until [ -e ../worker-0/up ]; do sleep 0.02; done",
                "echo >up; exec sleep 600");
     write_launches(&stage);
-    struct attempts fleet;
-    struct attempt *run = adopt(&stage, &fleet);
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_SUCCEEDED);
     CHECK(fixture_file_has(stage.folder, "worker-0/exit.json",
                            "stopped: the master has ended"));
-    attempts_fini(&fleet);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -30,12 +30,13 @@ static void a_failed_worker_decides(void)
     struct stage stage;
     stage_open(&stage, "exec sleep 600", "echo no rest >&2; exit 9");
     write_launches(&stage);
-    struct attempts fleet;
-    struct attempt *run = adopt(&stage, &fleet);
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_FAILED && run->ending.exit == 9);
-    CHECK_TEXT(run->ending.reason, "worker-0: exit 9: no rest");
-    attempts_fini(&fleet);
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_FAILED &&
+          attempt->ending.exit == 9);
+    CHECK_TEXT(attempt->ending.reason, "worker-0: exit 9: no rest");
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -45,15 +46,15 @@ static void a_stop_counts_even_where_a_replica_fails_of_it(void)
     stage_open(&stage, "echo >up; exec sleep 600",
                "trap 'exit 5' TERM; echo >up; while :; do sleep 0.02; done");
     write_launches(&stage);
-    struct attempts fleet;
-    struct attempt *run = adopt(&stage, &fleet);
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
     UNTIL(disk_has(stage.folder, "master-0/up") &&
           disk_has(stage.folder, "worker-0/up"));
-    attempt_stop(run, &(struct stop_order){.reason = "by a test"});
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_STOPPED);
-    CHECK_TEXT(run->ending.reason, "stopped: by a test");
-    attempts_fini(&fleet);
+    attempt_stop(attempt, &(struct stop_order){.reason = "by a test"});
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_STOPPED);
+    CHECK_TEXT(attempt->ending.reason, "stopped: by a test");
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -66,8 +67,8 @@ static void a_lost_worker_is_named_though_the_master_fails_of_it(void)
                "exit 1",
                "echo $$ >up.tmp; mv up.tmp up; exec sleep 600");
     write_launches(&stage);
-    struct attempts fleet;
-    struct attempt *run = adopt(&stage, &fleet);
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
     UNTIL(disk_has(stage.folder, "worker-0/up"));
     char worker[PATH_MAX + 64];
     (void)snprintf(worker, sizeof worker, "%s/worker-0", stage.folder);
@@ -75,11 +76,11 @@ static void a_lost_worker_is_named_though_the_master_fails_of_it(void)
     CHECK(folder_read_shim(worker, &shim, NULL) == HT_OK);
     CHECK(procfs_kill(&shim));
     UNTIL(disk_has(stage.replica, "exit.json")); /* before we look again */
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(run->ending.reason,
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(attempt->ending.reason,
                "worker-0: its supervisor process was killed");
-    attempts_fini(&fleet);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -88,39 +89,40 @@ static void a_lost_worker_is_named_though_the_master_fails_of_it(void)
 static void a_new_runner_knows_what_gpus_are_taken(void)
 {
     struct stage stage;
-    struct attempts fleet;
+    struct attempts attempts;
     stage_open(&stage, "exec sleep 600", "exec sleep 600");
-    attempts_init(&fleet, &stage.site, &engine_process);
-    CHECK(attempts_free_gpus(&fleet, stage.order->arena).n == 3);
-    attempts_start(&fleet, parse(&stage));
-    CHECK(attempts_free_gpus(&fleet, stage.order->arena).n == 1);
-    attempts_fini(&fleet);
-    attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_scan(&fleet); /* not adopted yet, maybe never */
+    attempts_init(&attempts, &stage.site, &engine_process);
+    CHECK(attempts_free_gpus(&attempts, stage.order->arena).n == 3);
+    attempts_start(&attempts, parse(&stage));
+    CHECK(attempts_free_gpus(&attempts, stage.order->arena).n == 1);
+    attempts_fini(&attempts);
+    attempts_init(&attempts, &stage.site, &engine_process);
+    attempts_scan(&attempts); /* not adopted yet, maybe never */
     const struct strings free_gpus =
-        attempts_free_gpus(&fleet, stage.order->arena);
+        attempts_free_gpus(&attempts, stage.order->arena);
     CHECK(free_gpus.n == 1);
     CHECK_TEXT(free_gpus.items[0], "g2");
-    attempts_adopt(&fleet, fleet.first);
-    attempts_drop(&fleet, fleet.first);
-    CHECK(attempts_free_gpus(&fleet, stage.order->arena).n == 3);
-    attempts_fini(&fleet);
+    attempts_adopt(&attempts, attempts.first);
+    attempts_drop(&attempts, attempts.first);
+    CHECK(attempts_free_gpus(&attempts, stage.order->arena).n == 3);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
 static void missing_gpus_make_the_attempt_lost(void)
 {
     struct stage stage;
-    struct attempts fleet;
+    struct attempts attempts;
     stage_open(&stage, once, once);
     stage.site.gpus.n = 1;
-    attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, parse(&stage));
-    CHECK(fleet.first->ended && fleet.first->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(fleet.first->ending.reason,
+    attempts_init(&attempts, &stage.site, &engine_process);
+    attempts_start(&attempts, parse(&stage));
+    CHECK(attempts.first->ended &&
+          attempts.first->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(attempts.first->ending.reason,
                "the runner could not start it: GPUs needed: 2, free: 1");
     CHECK(!disk_has(stage.replica, "launch.json"));
-    attempts_fini(&fleet);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -137,28 +139,29 @@ static void reorder(struct stage *stage, const char *members)
 static void an_image_without_a_command_fails_in_words(void)
 {
     struct stage stage;
-    struct attempts fleet;
+    struct attempts attempts;
     stage_open(&stage, once, NULL);
     reorder(&stage, "\"replicas\":[{\"type\":\"master\",\"index\":0,"
                     "\"image\":\"gcr.io/x\",\"argv\":[\"--lr=1\"],"
                     "\"entryWords\":0}]");
     const char *reason = "image gcr.io/x needs a container engine; this runner "
                          "starts processes: give a command";
-    attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, parse(&stage));
-    CHECK(fleet.first->ended && fleet.first->ending.outcome == OUTCOME_FAILED);
-    CHECK_TEXT(fleet.first->ending.reason, reason);
-    attempts_fini(&fleet);
-    struct attempt *run = adopt(&stage, &fleet);
-    CHECK(run->ended && run->ending.outcome == OUTCOME_FAILED);
-    attempts_fini(&fleet);
+    attempts_init(&attempts, &stage.site, &engine_process);
+    attempts_start(&attempts, parse(&stage));
+    CHECK(attempts.first->ended &&
+          attempts.first->ending.outcome == OUTCOME_FAILED);
+    CHECK_TEXT(attempts.first->ending.reason, reason);
+    attempts_fini(&attempts);
+    struct attempt *attempt = adopt(&stage, &attempts);
+    CHECK(attempt->ended && attempt->ending.outcome == OUTCOME_FAILED);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
 static void a_job_may_choose_where_its_results_go(void)
 {
     struct stage stage;
-    struct attempts fleet;
+    struct attempts attempts;
     stage_open(&stage, once, NULL);
     char members[2 * PATH_MAX];
     (void)snprintf(members, sizeof members,
@@ -168,15 +171,15 @@ static void a_job_may_choose_where_its_results_go(void)
                    "echo >$AIP_TENSORBOARD_LOG_DIR/l\"]}]",
                    stage.state);
     reorder(&stage, members);
-    attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, parse(&stage));
-    UNTIL(has_ended(fleet.first));
-    attempts_drop(&fleet, fleet.first);
+    attempts_init(&attempts, &stage.site, &engine_process);
+    attempts_start(&attempts, parse(&stage));
+    UNTIL(has_ended(attempts.first));
+    attempts_drop(&attempts, attempts.first);
     CHECK(disk_has(stage.state, "out/5/model/m"));
     CHECK(disk_has(stage.state, "out/5/checkpoints/c"));
     CHECK(disk_has(stage.state, "out/5/logs/l"));
     CHECK(!disk_has(stage.state, "2"));
-    attempts_fini(&fleet);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 

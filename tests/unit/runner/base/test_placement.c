@@ -56,14 +56,14 @@ static void every_replica_gets_an_address_and_its_gpus(void)
     struct placement placement;
     CHECK(order_gpus(order) == 2);
     CHECK(choose(order, &four, &placement, NULL) == HT_OK);
-    CHECK(placement.n == 3 && placement.seats[0].gpus.n == 0);
-    CHECK_TEXT(placement.seats[1].gpus.items[0], "g0");
-    CHECK_TEXT(placement.seats[2].gpus.items[0], "g1");
+    CHECK(placement.n == 3 && placement.replicas[0].gpus.n == 0);
+    CHECK_TEXT(placement.replicas[1].gpus.items[0], "g0");
+    CHECK_TEXT(placement.replicas[2].gpus.items[0], "g1");
     for (size_t i = 0; i < 3; i++) {
-        CHECK(strncmp(placement.seats[i].address, "127.0.0.1:", 10) == 0);
+        CHECK(strncmp(placement.replicas[i].address, "127.0.0.1:", 10) == 0);
         for (size_t k = 0; k < i; k++)
-            CHECK(strcmp(placement.seats[i].address,
-                         placement.seats[k].address) != 0);
+            CHECK(strcmp(placement.replicas[i].address,
+                         placement.replicas[k].address) != 0);
     }
     placement_release(&placement);
     order_free(order);
@@ -126,11 +126,11 @@ static void a_later_life_reads_what_was_chosen(void)
     CHECK(placement_read(folder, order, &read, NULL) == HT_OK);
     CHECK(read.n == 3 && read.relay_port == 4711);
     for (size_t i = 0; i < read.n; i++) {
-        CHECK_TEXT(read.seats[i].address, chosen.seats[i].address);
-        CHECK(read.seats[i].gpus.n == chosen.seats[i].gpus.n);
-        CHECK(placement_claim_port(port_of(read.seats[i].address)) == -1);
+        CHECK_TEXT(read.replicas[i].address, chosen.replicas[i].address);
+        CHECK(read.replicas[i].gpus.n == chosen.replicas[i].gpus.n);
+        CHECK(placement_claim_port(port_of(read.replicas[i].address)) == -1);
     }
-    CHECK_TEXT(read.seats[2].gpus.items[0], "g1");
+    CHECK_TEXT(read.replicas[2].gpus.items[0], "g1");
     placement_release(&read);
     CHECK(disk_replace(folder, "placement.json", "{\"master-0\":{}}", 15, 0600,
                        NULL) == HT_OK);
@@ -151,29 +151,30 @@ static const char *variable(const struct variables *variables, const char *name)
 
 /* The environment of worker-1, in the order's arena. */
 static struct variables told_in(struct order *order, const struct site *site,
-                                const struct replica_view *habitat)
+                                const struct replica_view *view)
 {
     struct variables variables = {.arena = order->arena};
-    struct seat seats[] = {{.address = "127.0.0.1:1"},
-                           {.address = "127.0.0.1:2"},
-                           {.address = "127.0.0.1:3", .gpus = {2, names}}};
-    const struct placement placement = {.n = 3, .seats = seats};
+    struct replica_place replicas[] = {
+        {.address = "127.0.0.1:1"},
+        {.address = "127.0.0.1:2"},
+        {.address = "127.0.0.1:3", .gpus = {2, names}}};
+    const struct placement placement = {.n = 3, .replicas = replicas};
     const struct pairs no_secrets = {0};
-    const struct replica_env identity = {.site = site,
-                                         .order = order,
-                                         .placement = &placement,
-                                         .replica = 2,
-                                         .habitat = habitat,
-                                         .secrets = &no_secrets};
-    replica_env_set(&variables, &identity);
+    const struct replica_env env = {.site = site,
+                                    .order = order,
+                                    .placement = &placement,
+                                    .replica = 2,
+                                    .view = view,
+                                    .secrets = &no_secrets};
+    replica_env_set(&variables, &env);
     return variables;
 }
 
 static struct variables told(struct order *order, const struct site *site)
 {
-    const struct replica_view habitat =
+    const struct replica_view view =
         replica_view_of_process(order->arena, site, order, 2, "/f");
-    return told_in(order, site, &habitat);
+    return told_in(order, site, &view);
 }
 
 static const struct site with_gpus = {

@@ -23,7 +23,7 @@ struct dock { /* a fake engine and a runner's state, in a folder of their own */
     const char *dialect;
     pid_t fake;
     struct site site;
-    struct attempts fleet;
+    struct attempts attempts;
 };
 
 struct attempt_text {    /* what of a lease the tests vary */
@@ -77,12 +77,12 @@ static inline void open_engine(struct dock *dock)
     struct ht_error err = {.text = ""};
     if (engine_docker.open(&dock->site, &err) != HT_OK)
         printf("# %s\n", err.text);
-    attempts_init(&dock->fleet, &dock->site, &engine_docker);
+    attempts_init(&dock->attempts, &dock->site, &engine_docker);
 }
 
 static inline void close_engine(struct dock *dock)
 {
-    attempts_fini(&dock->fleet);
+    attempts_fini(&dock->attempts);
     engine_docker.close();
 }
 
@@ -156,27 +156,27 @@ static inline struct attempt *start(struct dock *dock,
     text_puts(&lease, "]}");
     if (order_parse(lease.data, lease.len, &order, &err) != HT_OK)
         printf("# %s\n", err.text);
-    attempts_start(&dock->fleet, order);
+    attempts_start(&dock->attempts, order);
     text_free(&lease);
-    return dock->fleet.first;
+    return dock->attempts.first;
 }
 
-static inline bool has_ended(struct attempt *run)
+static inline bool has_ended(struct attempt *attempt)
 {
-    attempt_tick(run, 1);
-    return run->ended;
+    attempt_tick(attempt, 1);
+    return attempt->ended;
 }
 
-static inline bool is_running(struct attempt *run)
+static inline bool is_running(struct attempt *attempt)
 {
-    attempt_tick(run, 1);
-    return attempt_is_started(run);
+    attempt_tick(attempt, 1);
+    return attempt_is_started(attempt);
 }
 
-static inline bool has_told(const struct attempt *run, const char *words)
+static inline bool has_told(const struct attempt *attempt, const char *words)
 {
-    return fixture_file_has(run->replicas[0].folder, "runner.000000000000.log",
-                            words);
+    return fixture_file_has(attempt->replicas[0].folder,
+                            "runner.000000000000.log", words);
 }
 
 static inline struct docker *connect_fake(const struct dock *dock,
@@ -246,17 +246,17 @@ static inline struct attempt *live_again(struct dock *dock)
 {
     close_engine(dock);
     open_engine(dock);
-    attempts_scan(&dock->fleet);
-    CHECK(attempts_count(&dock->fleet) == 1);
-    if (dock->fleet.first != NULL)
-        attempts_adopt(&dock->fleet, dock->fleet.first);
-    return dock->fleet.first;
+    attempts_scan(&dock->attempts);
+    CHECK(attempts_count(&dock->attempts) == 1);
+    if (dock->attempts.first != NULL)
+        attempts_adopt(&dock->attempts, dock->attempts.first);
+    return dock->attempts.first;
 }
 
-static inline bool has_file(struct attempt *run, const char *name)
+static inline bool has_file(struct attempt *attempt, const char *name)
 {
-    attempt_tick(run, 1);
-    return disk_has(run->replicas[0].folder, name);
+    attempt_tick(attempt, 1);
+    return disk_has(attempt->replicas[0].folder, name);
 }
 
 /* Runs one to its end; the reason is checked, and that nothing is left. */
@@ -266,12 +266,12 @@ static inline void expect(const char *dialect, const char *script,
 {
     struct dock dock;
     dock_open(&dock, dialect, script);
-    struct attempt *run = start(&dock, what);
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == outcome);
-    if (strstr(run->ending.reason, reason) == NULL)
-        CHECK_TEXT(run->ending.reason, reason);
-    attempts_drop(&dock.fleet, run);
+    struct attempt *attempt = start(&dock, what);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == outcome);
+    if (strstr(attempt->ending.reason, reason) == NULL)
+        CHECK_TEXT(attempt->ending.reason, reason);
+    attempts_drop(&dock.attempts, attempt);
     UNTIL(count_left(&dock) == 0);
     dock_close(&dock);
 }

@@ -18,7 +18,7 @@ struct scene { /* a plan with everything it borrows */
     struct docker_facts facts;
     struct order order;
     struct replica_order replica;
-    struct seat seat;
+    struct replica_place place;
     struct image image;
     struct mounts mounts;
     struct network network;
@@ -48,7 +48,7 @@ static void set_up(struct scene *scene)
         .site = &scene->site,
         .facts = &scene->facts,
         .order = &scene->order,
-        .seat = &scene->seat,
+        .place = &scene->place,
         .image = &scene->image,
         .mounts = &scene->mounts,
         .network = &scene->network,
@@ -149,7 +149,7 @@ static void what_the_job_asks_for_is_there(void)
     };
     scene.replica.memory = 512 << 20;
     scene.replica.cpus = 1.5;
-    scene.seat.gpus = (struct strings){1, gpus};
+    scene.place.gpus = (struct strings){1, gpus};
     const char *body = body_of(&scene);
     check_has(body, "\"User\":\"1000:100\"");
     check_has(body, "\"Memory\":536870912,\"MemorySwap\":536870912");

@@ -9,17 +9,17 @@ static void a_trial_runs_and_leaves_nothing(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct attempt *run =
+    struct attempt *attempt =
         start(&dock, &(struct attempt_text){.script = "echo hello; exit 0"});
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
-    CHECK(run->told_started == false); /* that is still to be said */
-    CHECK(fixture_file_has(run->replicas[0].folder, "stdout.000000000000.log",
-                           "hello"));
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_SUCCEEDED);
+    CHECK(attempt->told_started == false); /* that is still to be said */
+    CHECK(fixture_file_has(attempt->replicas[0].folder,
+                           "stdout.000000000000.log", "hello"));
     CHECK(count_left(&dock) == 0); /* before the end is told */
-    const struct engine_facts facts = engine_docker.facts(&run->place);
+    const struct engine_facts facts = engine_docker.facts(&attempt->place);
     CHECK(facts.known && strstr(facts.images[0], "sha256:") != NULL);
-    attempts_drop(&dock.fleet, run);
+    attempts_drop(&dock.attempts, attempt);
     dock_close(&dock);
 }
 
@@ -54,11 +54,11 @@ static void a_master_that_ends_before_its_worker_begins_has_begun(void)
     dock_open(&dock, "docker",
               "{\"faults\":[{\"path\":\"/containers/.*worker.*/start\","
               "\"do\":\"hang\"}]}");
-    struct attempt *run = start(
+    struct attempt *attempt = start(
         &dock, &(struct attempt_text){.script = "exit 0", .worker = "exit 0"});
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
-    CHECK(attempt_is_started(run));
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_SUCCEEDED);
+    CHECK(attempt_is_started(attempt));
     dock_close(&dock);
 }
 
@@ -66,14 +66,14 @@ static void a_stop_ends_every_replica(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct attempt *run =
+    struct attempt *attempt =
         start(&dock, &(struct attempt_text){.script = "sleep 60",
                                             .worker = "sleep 60"});
-    UNTIL(is_running(run));
-    attempt_stop(run, &(struct stop_order){.reason = "by a test"});
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_STOPPED);
-    CHECK_TEXT(run->ending.reason, "stopped: by a test");
+    UNTIL(is_running(attempt));
+    attempt_stop(attempt, &(struct stop_order){.reason = "by a test"});
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_STOPPED);
+    CHECK_TEXT(attempt->ending.reason, "stopped: by a test");
     CHECK(count_left(&dock) == 0);
     dock_close(&dock);
 }
@@ -83,14 +83,14 @@ static void a_stop_breaks_off_a_pull(void)
     struct dock dock;
     dock_open(&dock, "docker",
               "{\"faults\":[{\"path\":\"/images/.*\",\"do\":\"hang\"}]}");
-    struct attempt *run =
+    struct attempt *attempt =
         start(&dock, &(struct attempt_text){.script = "sleep 60"});
-    attempt_tick(run, 1);
-    attempt_stop(run, &(struct stop_order){.reason = "by a test"});
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_STOPPED);
-    CHECK_TEXT(run->ending.reason, "stopped: by a test");
-    CHECK(!attempt_is_started(run));
+    attempt_tick(attempt, 1);
+    attempt_stop(attempt, &(struct stop_order){.reason = "by a test"});
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_STOPPED);
+    CHECK_TEXT(attempt->ending.reason, "stopped: by a test");
+    CHECK(!attempt_is_started(attempt));
     dock_close(&dock);
 }
 
@@ -98,11 +98,11 @@ static void without_a_network_none_is_made(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct attempt *run =
+    struct attempt *attempt =
         start(&dock, &(struct attempt_text){
                          .script = "exit 0",
                          .members = "\"container\":{\"network\":\"none\"},"});
-    UNTIL(has_ended(run));
+    UNTIL(has_ended(attempt));
     CHECK(count_calls(&dock, "/networks/") == 0);
     CHECK(count_calls(&dock, "\"NetworkMode\": \"none\"") == 1);
     dock_close(&dock);
@@ -114,14 +114,14 @@ static void an_image_that_is_nowhere_fails_for_good(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct attempt *run =
+    struct attempt *attempt =
         start(&dock, &(struct attempt_text){.script = "exit 0",
                                             .replica = "\"image\":\"no:1\","});
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_FAILED);
-    CHECK(run->ending.impossible);
-    CHECK(strstr(run->ending.reason, "no:1") != NULL);
-    CHECK(has_told(run, "no:1"));
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_FAILED);
+    CHECK(attempt->ending.impossible);
+    CHECK(strstr(attempt->ending.reason, "no:1") != NULL);
+    CHECK(has_told(attempt, "no:1"));
     dock_close(&dock);
 }
 
@@ -131,11 +131,11 @@ static void a_name_that_a_stranger_has_is_said(void)
     dock_open(&dock, "docker", "{}");
     call(&dock, "POST", "/containers/create?name=ht-s-2-5-1-master-0",
          "{\"Image\":\"tiny:1\"}");
-    struct attempt *run =
+    struct attempt *attempt =
         start(&dock, &(struct attempt_text){.script = "exit 0"});
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_LOST);
-    CHECK(strstr(run->ending.reason, "not this runner's") != NULL);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_LOST);
+    CHECK(strstr(attempt->ending.reason, "not this runner's") != NULL);
     dock_close(&dock);
 }
 
@@ -156,12 +156,12 @@ static void a_start_that_takes_too_long_is_given_up(void)
               "{\"faults\":[{\"path\":\"/containers/.*/start\",\"do\":"
               "\"status\",\"status\":204}]}");
     dock.site.start_limit_ms = 300;
-    struct attempt *run =
+    struct attempt *attempt =
         start(&dock, &(struct attempt_text){.script = "exit 0"});
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(run->ending.reason, "its supervisor did not begin in time");
-    attempts_drop(&dock.fleet, run);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(attempt->ending.reason, "its supervisor did not begin in time");
+    attempts_drop(&dock.attempts, attempt);
     UNTIL(count_left(&dock) == 0);
     dock_close(&dock);
 }
@@ -184,13 +184,13 @@ static void gpus_are_refused_where_there_are_none(void)
         struct dock dock;
         dock_open(&dock, dialects[i], "{}");
         dock.site.gpus = (struct strings){.n = 1, .items = gpus};
-        struct attempt *run =
+        struct attempt *attempt =
             start(&dock, &(struct attempt_text){.script = "exit 0",
                                                 .replica = "\"gpus\":1,"});
-        UNTIL(has_ended(run));
-        CHECK(run->ending.outcome == OUTCOME_FAILED);
-        CHECK(strstr(run->ending.reason, "resources.gpus: ") != NULL);
-        CHECK(strstr(run->ending.reason, "NVIDIA") != NULL);
+        UNTIL(has_ended(attempt));
+        CHECK(attempt->ending.outcome == OUTCOME_FAILED);
+        CHECK(strstr(attempt->ending.reason, "resources.gpus: ") != NULL);
+        CHECK(strstr(attempt->ending.reason, "NVIDIA") != NULL);
         CHECK(count_calls(&dock, "/containers/create") == 0);
         dock_close(&dock);
     }
@@ -222,12 +222,12 @@ static void a_lost_answer_doubles_nothing(void)
               "\"effect\":true},"
               "{\"path\":\"/containers/.*/start\",\"nth\":1,\"do\":\"drop\","
               "\"effect\":true}]}");
-    struct attempt *run = start(
+    struct attempt *attempt = start(
         &dock, &(struct attempt_text){.script = "echo x >>\"$HYPERTUNE_TRIAL_"
                                                 "DIR/times\"; sleep 1"});
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
-    char *times = fixture_text(run->replicas[0].folder, "times");
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_SUCCEEDED);
+    char *times = fixture_text(attempt->replicas[0].folder, "times");
     CHECK_TEXT(times, "x\n");
     free(times);
     CHECK(count_left(&dock) == 0);
@@ -238,17 +238,17 @@ static void a_trial_outlives_the_death_of_the_engine(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct attempt *run = start(
+    struct attempt *attempt = start(
         &dock, &(struct attempt_text){
                    .script = "while ! [ -e \"$HYPERTUNE_TRIAL_DIR/go\" ]; do "
                              "sleep 0.02; done; exit 0"});
-    UNTIL(is_running(run));
+    UNTIL(is_running(attempt));
     kill_fake(&dock);
-    CHECK(disk_mark(run->replicas[0].folder, "go", NULL) == HT_OK);
-    UNTIL(has_file(run, "exit.json"));
+    CHECK(disk_mark(attempt->replicas[0].folder, "go", NULL) == HT_OK);
+    UNTIL(has_file(attempt, "exit.json"));
     start_fake(&dock);
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_SUCCEEDED);
     UNTIL(count_left(&dock) == 0);
     dock_close(&dock);
 }
@@ -260,10 +260,10 @@ static void what_cannot_be_removed_is_removed_later(void)
               "{\"faults\":[{\"method\":\"DELETE\",\"path\":\".*\","
               "\"nth\":[1,2,3],\"do\":\"status\",\"status\":500,"
               "\"body\":{\"message\":\"device or resource busy\"}}]}");
-    struct attempt *run =
+    struct attempt *attempt =
         start(&dock, &(struct attempt_text){.script = "exit 0"});
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_SUCCEEDED);
     CHECK(count_left(&dock) == 0);
     dock_close(&dock);
 }
@@ -274,13 +274,13 @@ static void a_container_removed_by_hand_is_lost(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct attempt *run =
+    struct attempt *attempt =
         start(&dock, &(struct attempt_text){.script = "sleep 60"});
-    UNTIL(is_running(run));
+    UNTIL(is_running(attempt));
     call(&dock, "DELETE", "/containers/ht-s-2-5-1-master-0?force=1", NULL);
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(run->ending.reason,
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(attempt->ending.reason,
                "its container was removed by somebody else");
     dock_close(&dock);
 }
@@ -289,13 +289,13 @@ static void a_container_killed_by_hand_is_lost(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct attempt *run =
+    struct attempt *attempt =
         start(&dock, &(struct attempt_text){.script = "sleep 60"});
-    UNTIL(is_running(run));
+    UNTIL(is_running(attempt));
     call(&dock, "POST", "/containers/ht-s-2-5-1-master-0/kill", NULL);
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_LOST);
-    CHECK(strstr(run->ending.reason, "was killed") != NULL);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_LOST);
+    CHECK(strstr(attempt->ending.reason, "was killed") != NULL);
     dock_close(&dock);
 }
 
@@ -303,13 +303,13 @@ static void a_container_stopped_by_hand_is_lost(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct attempt *run =
+    struct attempt *attempt =
         start(&dock, &(struct attempt_text){.script = "sleep 60"});
-    UNTIL(is_running(run));
+    UNTIL(is_running(attempt));
     call(&dock, "POST", "/containers/ht-s-2-5-1-master-0/stop", NULL);
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(run->ending.reason,
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(attempt->ending.reason,
                "its container was stopped by somebody else");
     dock_close(&dock);
 }
@@ -343,16 +343,16 @@ static void the_next_runner_goes_on_with_a_running_container(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct attempt *run = start(
+    struct attempt *attempt = start(
         &dock, &(struct attempt_text){
                    .script = "while ! [ -e \"$HYPERTUNE_TRIAL_DIR/go\" ]; do "
                              "sleep 0.02; done; exit 7"});
-    UNTIL(is_running(run));
-    run = live_again(&dock);
-    CHECK(is_running(run));
-    CHECK(disk_mark(run->replicas[0].folder, "go", NULL) == HT_OK);
-    UNTIL(has_ended(run));
-    CHECK_TEXT(run->ending.reason, "exit 7");
+    UNTIL(is_running(attempt));
+    attempt = live_again(&dock);
+    CHECK(is_running(attempt));
+    CHECK(disk_mark(attempt->replicas[0].folder, "go", NULL) == HT_OK);
+    UNTIL(has_ended(attempt));
+    CHECK_TEXT(attempt->ending.reason, "exit 7");
     CHECK(count_calls(&dock, "/containers/create") == 1);
     CHECK(count_left(&dock) == 0);
     dock_close(&dock);
@@ -367,9 +367,9 @@ static void a_container_that_was_made_but_not_started_is_started(void)
     (void)start(&dock, &(struct attempt_text){.script = "exit 0"});
     UNTIL(count_calls(&dock, "/start") > 0);
     play(&dock, "{}");
-    struct attempt *run = live_again(&dock);
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
+    struct attempt *attempt = live_again(&dock);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_SUCCEEDED);
     CHECK(count_left(&dock) == 0);
     dock_close(&dock);
 }
@@ -378,12 +378,13 @@ static void a_running_trial_that_is_dropped_leaves_nothing(void)
 {
     struct dock dock;
     dock_open(&dock, "podman", "{}");
-    struct attempt *run =
+    struct attempt *attempt =
         start(&dock, &(struct attempt_text){.script = "sleep 60",
                                             .worker = "sleep 60"});
-    UNTIL(is_running(run) && disk_has(run->replicas[0].folder, "shim.json") &&
-          disk_has(run->replicas[1].folder, "shim.json"));
-    attempts_drop(&dock.fleet, run);
+    UNTIL(is_running(attempt) &&
+          disk_has(attempt->replicas[0].folder, "shim.json") &&
+          disk_has(attempt->replicas[1].folder, "shim.json"));
+    attempts_drop(&dock.attempts, attempt);
     UNTIL(count_left(&dock) == 0);
     CHECK(disk_has(dock.state, "2") == false);
     dock_close(&dock);
@@ -395,10 +396,10 @@ static void a_trial_that_is_dropped_while_it_starts_leaves_nothing(void)
     dock_open(&dock, "docker",
               "{\"faults\":[{\"path\":\"/containers/.*/start\",\"nth\":1,"
               "\"do\":\"delay\",\"seconds\":0.5}]}");
-    struct attempt *run =
+    struct attempt *attempt =
         start(&dock, &(struct attempt_text){.script = "sleep 60"});
     UNTIL(count_calls(&dock, "/start") > 0);
-    attempts_drop(&dock.fleet, run);
+    attempts_drop(&dock.attempts, attempt);
     UNTIL(count_left(&dock) == 0);
     dock_close(&dock);
 }

@@ -15,12 +15,13 @@ static size_t count_runs(const struct stage *stage)
 /* Adopts, waits for the end, and proves that the trainer ran just once. */
 static void expect_one_run(const struct stage *stage)
 {
-    struct attempts fleet;
-    struct attempt *run = adopt(stage, &fleet);
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_FAILED && run->ending.exit == 7);
+    struct attempts attempts;
+    struct attempt *attempt = adopt(stage, &attempts);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_FAILED &&
+          attempt->ending.exit == 7);
     CHECK(count_runs(stage) == 1);
-    attempts_fini(&fleet);
+    attempts_fini(&attempts);
 }
 
 static const char once[] = "printf x >>runs; exit 7";
@@ -30,33 +31,33 @@ static const char once[] = "printf x >>runs; exit 7";
 static void a_started_attempt_ends_with_its_exit_code(void)
 {
     struct stage stage;
-    struct attempts fleet;
+    struct attempts attempts;
     stage_open(&stage, once, NULL);
-    attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, parse(&stage));
-    CHECK(attempts_free_slots(&fleet) == 1);
-    UNTIL(has_ended(fleet.first));
-    CHECK(attempts_free_slots(&fleet) == 2);
-    CHECK_TEXT(fleet.first->ending.reason, "exit 7");
-    attempts_drop(&fleet, fleet.first);
+    attempts_init(&attempts, &stage.site, &engine_process);
+    attempts_start(&attempts, parse(&stage));
+    CHECK(attempts_free_slots(&attempts) == 1);
+    UNTIL(has_ended(attempts.first));
+    CHECK(attempts_free_slots(&attempts) == 2);
+    CHECK_TEXT(attempts.first->ending.reason, "exit 7");
+    attempts_drop(&attempts, attempts.first);
     CHECK(!disk_has(stage.state, "2")); /* nothing of value was in it */
-    attempts_fini(&fleet);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
 static void the_trials_own_folders_stay_when_they_hold_something(void)
 {
     struct stage stage;
-    struct attempts fleet;
+    struct attempts attempts;
     stage_open(&stage, "echo m >$AIP_MODEL_DIR/m", NULL);
-    attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, parse(&stage));
-    UNTIL(has_ended(fleet.first));
-    attempts_drop(&fleet, fleet.first);
+    attempts_init(&attempts, &stage.site, &engine_process);
+    attempts_start(&attempts, parse(&stage));
+    UNTIL(has_ended(attempts.first));
+    attempts_drop(&attempts, attempts.first);
     CHECK(disk_has(stage.state, "2/5/model/m"));
     CHECK(!disk_has(stage.state, "2/5/1"));
     CHECK(!disk_has(stage.state, "2/5/checkpoints"));
-    attempts_fini(&fleet);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -66,9 +67,9 @@ static void a_replica_knows_who_it_is(void)
     stage_open(&stage, "env >env; cat $HYPERTUNE_TRIAL_TOKEN_FILE params >>env",
                NULL);
     write_launches(&stage);
-    struct attempts fleet;
-    struct attempt *run = adopt(&stage, &fleet);
-    UNTIL(has_ended(run));
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
+    UNTIL(has_ended(attempt));
     char *env = fixture_text(stage.replica, "env");
     static const char *const lines[] = {
         "\nHYPERTUNE_TRIAL_DIR=",  "\nHYPERTUNE_REPLICA=master-0\n",
@@ -92,7 +93,7 @@ static void a_replica_knows_who_it_is(void)
     CHECK(stat(token, &status) == 0 && (status.st_mode & 0777) == 0644);
     CHECK(stat(stage.replica, &status) == 0 && (status.st_mode & 0777) == 0777);
     CHECK(stat(stage.folder, &status) == 0 && (status.st_mode & 0777) == 0700);
-    attempts_fini(&fleet);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -101,14 +102,14 @@ static void a_replica_knows_who_it_is(void)
 static void killed_after_the_folder_but_before_the_lease(void)
 {
     struct stage stage;
-    struct attempts fleet;
+    struct attempts attempts;
     stage_open(&stage, once, NULL);
     CHECK(disk_make_folder(stage.replica, NULL) == HT_OK);
-    attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_scan(&fleet);
-    CHECK(attempts_count(&fleet) == 0);
+    attempts_init(&attempts, &stage.site, &engine_process);
+    attempts_scan(&attempts);
+    CHECK(attempts_count(&attempts) == 0);
     CHECK(!disk_has(stage.state, "2")); /* debris is removed */
-    attempts_fini(&fleet);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -165,14 +166,14 @@ static void killed_while_the_trainer_runs(void)
     write_launches(&stage);
     const pid_t shim = fixture_start(stage.replica);
     UNTIL(count_runs(&stage) == 1);
-    struct attempts fleet;
-    struct attempt *run = adopt(&stage, &fleet);
-    CHECK(!has_ended(run));
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
+    CHECK(!has_ended(attempt));
     CHECK(disk_mark(stage.replica, "go", NULL) == HT_OK);
-    UNTIL(has_ended(run));
-    CHECK(run->ending.exit == 7 && count_runs(&stage) == 1);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.exit == 7 && count_runs(&stage) == 1);
     fixture_wait(shim);
-    attempts_fini(&fleet);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -191,19 +192,19 @@ static void marks_tell_what_the_server_has_confirmed(void)
     struct stage stage;
     stage_open(&stage, once, NULL);
     write_launches(&stage);
-    struct attempts fleet;
-    struct attempt *run = adopt(&stage, &fleet);
-    CHECK(!run->told_started && !run->told_ended);
-    attempt_mark_started(run);
-    attempts_fini(&fleet);
-    run = adopt(&stage, &fleet);
-    CHECK(run->told_started && !run->told_ended);
-    attempt_mark_ended(run);
-    attempts_fini(&fleet);
-    run = adopt(&stage, &fleet);
-    CHECK(run->told_started && run->told_ended);
-    UNTIL(has_ended(run));
-    attempts_fini(&fleet);
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
+    CHECK(!attempt->told_started && !attempt->told_ended);
+    attempt_mark_started(attempt);
+    attempts_fini(&attempts);
+    attempt = adopt(&stage, &attempts);
+    CHECK(attempt->told_started && !attempt->told_ended);
+    attempt_mark_ended(attempt);
+    attempts_fini(&attempts);
+    attempt = adopt(&stage, &attempts);
+    CHECK(attempt->told_started && attempt->told_ended);
+    UNTIL(has_ended(attempt));
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -216,13 +217,14 @@ static void what_has_run_is_not_started_again_without_its_folder(void)
     write_launches(&stage);
     CHECK(disk_mark(stage.folder, "prepared", NULL) == HT_OK);
     disk_remove_tree(stage.replica);
-    struct attempts fleet;
-    struct attempt *run = adopt(&stage, &fleet);
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_FAILED && !run->ending.impossible);
-    CHECK_TEXT(run->ending.reason, folder_home_removed);
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_FAILED &&
+          !attempt->ending.impossible);
+    CHECK_TEXT(attempt->ending.reason, folder_home_removed);
     CHECK(!disk_has(stage.folder, "master-0"));
-    attempts_fini(&fleet);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -241,23 +243,24 @@ static void link_replica(const struct stage *stage, const char *other)
 static void what_a_link_leads_to_is_spared(void)
 {
     struct stage stage;
-    struct attempts fleet;
+    struct attempts attempts;
     char other[PATH_MAX + 64];
     stage_open(&stage, "exec sleep 600", NULL);
     (void)snprintf(other, sizeof other, "%s/other", stage.state);
-    attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, parse(&stage));
+    attempts_init(&attempts, &stage.site, &engine_process);
+    attempts_start(&attempts, parse(&stage));
     UNTIL(disk_has(stage.replica, "shim.json"));
     link_replica(&stage, other);
-    attempt_stop(fleet.first, &(struct stop_order){.reason = "enough"});
-    UNTIL(has_ended(fleet.first));
-    CHECK(fleet.first->ending.outcome == OUTCOME_FAILED);
-    CHECK_TEXT(fleet.first->ending.reason, folder_home_removed);
+    attempt_stop(attempts.first, &(struct stop_order){.reason = "enough"});
+    UNTIL(has_ended(attempts.first));
+    CHECK(attempts.first->ending.outcome == OUTCOME_FAILED);
+    CHECK_TEXT(attempts.first->ending.reason, folder_home_removed);
     CHECK(procfs_kill_leftovers(stage.replica, NULL, 0) == 0);
     CHECK(!disk_has(other, "stop") && !disk_has(other, "exit.json"));
-    attempts_drop(&fleet, fleet.first); /* and this process is still here */
+    attempts_drop(&attempts,
+                  attempts.first); /* and this process is still here */
     CHECK(disk_has(other, "shim.json") && !disk_has(stage.state, "2"));
-    attempts_fini(&fleet);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -273,14 +276,14 @@ static void a_dead_shim_makes_the_attempt_lost(void)
     UNTIL(count_runs(&stage) == 1);
     kill(shim, SIGKILL);
     fixture_wait(shim);
-    struct attempts fleet;
-    struct attempt *run = adopt(&stage, &fleet);
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(run->ending.reason, "its supervisor process was killed");
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(attempt->ending.reason, "its supervisor process was killed");
     CHECK(disk_has(stage.replica, "exit.json"));
     CHECK(procfs_kill_leftovers(stage.replica, NULL, 0) == 0);
-    attempts_fini(&fleet);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -294,13 +297,13 @@ static void another_boot_id_means_the_machine_was_restarted(void)
     CHECK(procfs_identify(getpid(), &before, NULL) == HT_OK);
     (void)snprintf(before.boot, sizeof before.boot, "another-boot");
     CHECK(folder_write_shim(stage.replica, &before, NULL) == HT_OK);
-    struct attempts fleet;
-    struct attempt *run = adopt(&stage, &fleet);
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(run->ending.reason, "the machine was restarted");
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(attempt->ending.reason, "the machine was restarted");
     CHECK(count_runs(&stage) == 0);
-    attempts_fini(&fleet);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -316,31 +319,31 @@ static void a_stranger_with_the_shims_pid_is_spared(void)
     CHECK(procfs_identify(stranger, &shim, NULL) == HT_OK);
     shim.start--;
     CHECK(folder_write_shim(stage.replica, &shim, NULL) == HT_OK);
-    struct attempts fleet;
-    struct attempt *run = adopt(&stage, &fleet);
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_LOST);
-    attempts_drop(&fleet, run);
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_LOST);
+    attempts_drop(&attempts, attempt);
     CHECK(waitpid(stranger, NULL, WNOHANG) == 0);
     kill(stranger, SIGKILL);
     fixture_wait(stranger);
-    attempts_fini(&fleet);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
 static void a_shim_that_cannot_start_is_lost_not_hung(void)
 {
     struct stage stage;
-    struct attempts fleet;
+    struct attempts attempts;
     stage_open(&stage, once, NULL);
     stage.site.shim = "/bin/false";
-    attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, parse(&stage));
-    UNTIL(has_ended(fleet.first));
-    CHECK(fleet.first->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(fleet.first->ending.reason,
+    attempts_init(&attempts, &stage.site, &engine_process);
+    attempts_start(&attempts, parse(&stage));
+    UNTIL(has_ended(attempts.first));
+    CHECK(attempts.first->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(attempts.first->ending.reason,
                "its supervisor process could not start");
-    attempts_fini(&fleet);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -349,18 +352,18 @@ static void a_shim_that_cannot_start_is_lost_not_hung(void)
 static void removing_kills_whatever_runs(void)
 {
     struct stage stage;
-    struct attempts fleet;
+    struct attempts attempts;
     stage_open(&stage,
                "trap '' TERM; echo >up; (setsid sleep 600) & "
                "while :; do sleep 0.02; done",
                NULL);
-    attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, parse(&stage));
+    attempts_init(&attempts, &stage.site, &engine_process);
+    attempts_start(&attempts, parse(&stage));
     UNTIL(disk_has(stage.replica, "up"));
-    attempts_drop(&fleet, fleet.first);
+    attempts_drop(&attempts, attempts.first);
     CHECK(!disk_has(stage.state, "2"));
     CHECK(procfs_kill_leftovers(stage.replica, NULL, 0) == 0);
-    attempts_fini(&fleet);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 

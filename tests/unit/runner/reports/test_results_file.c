@@ -7,7 +7,7 @@
 static char folder_path[PATH_MAX];
 static char file_path[PATH_MAX + 8];
 static struct order *order;
-static struct metrics_seen evidence;
+static struct metrics_seen seen;
 static struct text taken; /* "STEP:VALUE " of each record */
 
 static void take(void *context, const struct report *report)
@@ -34,7 +34,7 @@ static void write_file(const char *mode, const char *content)
 
 static void init(struct results_file *file)
 {
-    results_file_init(file, order, 0, folder_path, &evidence);
+    results_file_init(file, order, 0, folder_path, &seen);
     file->take = take;
 }
 
@@ -347,7 +347,7 @@ int main(void)
         "{\"type\":\"master\",\"index\":0,\"argv\":[\"x\"]}]}";
     json_init();
     fixture_init();
-    evidence.arena = arena_new();
+    seen.arena = arena_new();
     CHECK(order_parse(lease, sizeof lease - 1, &order, NULL) == HT_OK);
     RUN(what_was_there_before_is_no_result);
     RUN(what_is_appended_is);
@@ -366,7 +366,7 @@ int main(void)
     RUN(too_much_of_before_is_told);
     RUN(no_order_of_events_mixes_values);
     order_free(order);
-    arena_free(evidence.arena);
+    arena_free(seen.arena);
     text_free(&taken);
     fixture_fini();
     return check_done();
