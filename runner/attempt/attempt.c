@@ -82,14 +82,11 @@ static void end_unstarted(struct attempt *attempt, const struct ht_error *err)
     attempt->told_started = true; /* there is nothing to tell about a start */
     attempt->told_facts = true;
     attempt->ended = true;
-    attempt->ending = (struct ending){
-        .outcome = impossible ? OUTCOME_FAILED : OUTCOME_LOST,
-        .ended_ms = clock_wall_ms(),
-        .impossible = impossible,
-    };
-    (void)snprintf(
-        attempt->ending.reason, sizeof attempt->ending.reason, "%s%s",
-        impossible ? "" : "the runner could not start it: ", err->text);
+    attempt->ending =
+        (struct ending){.ended_ms = clock_wall_ms(), .impossible = impossible};
+    folder_end(&attempt->ending, impossible ? OUTCOME_FAILED : OUTCOME_LOST,
+               "%s%s",
+               impossible ? "" : "the runner could not start it: ", err->text);
     runner_log(RUNNER_ERROR, "attempt.unstarted", "name=%s reason=\"%s\"",
                attempt->order->name, err->text);
 }
@@ -179,7 +176,7 @@ void attempt_adopt(struct attempt *attempt, const struct strings *free_gpus)
     if (status == HT_OK)
         status = place(attempt, free_gpus, &err);
     if (status == HT_OK)
-        status = attempt->engine->adopt(&attempt->place, &err);
+        status = attempt->engine->start(&attempt->place, &err);
     end_or_go_on(attempt, status, &err, "attempt.adopted");
 }
 

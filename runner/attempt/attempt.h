@@ -2,8 +2,8 @@
  *
  * What is still to be said about it follows from four facts: was `started`
  * confirmed, has it ended, was `ended` confirmed, is everything shipped. The
- * confirmed ones lie in the folder as marks, so a restarted runner goes on
- * where it was. */
+ * confirmed ones lie in the folder as marks, so a restarted runner
+ * continues where it was. */
 #ifndef HT_RUNNER_ATTEMPT_ATTEMPT_H
 #define HT_RUNNER_ATTEMPT_ATTEMPT_H
 
@@ -59,7 +59,7 @@ void attempt_refuse(struct attempt *attempt, const char *reason);
  * read to its end. */
 bool attempt_disturbs(const struct attempt *attempt,
                       const struct attempt *other);
-/* Goes on with an attempt of an earlier life that the server still wants. */
+/* Continues an attempt of an earlier life that the server still wants. */
 void attempt_adopt(struct attempt *attempt, const struct strings *free_gpus);
 /* Kills what is left and removes the folder. */
 void attempt_remove(struct attempt *attempt);

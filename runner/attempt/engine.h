@@ -2,7 +2,7 @@
  * machine, containers.
  *
  * An engine keeps its truth outside the runner (folders, labels), so that
- * adopt() works after the runner was killed between any two steps. All calls
+ * start() works after the runner was killed between any two steps. All calls
  * come from the supervising thread and return soon. */
 #ifndef HT_RUNNER_ATTEMPT_ENGINE_H
 #define HT_RUNNER_ATTEMPT_ENGINE_H
@@ -59,16 +59,14 @@ struct engine {
                               const struct order *order, size_t replica,
                               const char **address, int *claim,
                               struct ht_error *err);
-    /* Prepares the folders (prepare.h) and starts every replica, or begins to:
-     * what takes long goes on behind, and poll() tells how it came out. After
-     * a failure some may run: remove() follows.
+    /* Prepares the folders (prepare.h) and starts every replica that never was,
+     * or begins to: what takes long continues behind, and poll() tells how it
+     * came out. Of an attempt of an earlier life of the runner it finds the
+     * rest; a replica is started at most once, however often this is called.
+     * After a failure some may run: remove() follows.
      * HT_PRECONDITION  no engine of this kind can run what is ordered
      * other            it could not be done here and now */
     enum ht_status (*start)(struct engine_place *place, struct ht_error *err);
-    /* Finds an attempt of an earlier life of the runner and starts what never
-     * was; a replica is started at most once, whoever asks. Fails as start()
-     * does. */
-    enum ht_status (*adopt)(struct engine_place *place, struct ht_error *err);
     /* Fills `ending` when every replica has ended; replicas_decisive() decides,
      * and the first decisive end makes it stop the others. */
     enum engine_state (*poll)(struct engine_place *place,
@@ -79,7 +77,7 @@ struct engine {
      * may be removed at once, whatever the engine still has to clean up. */
     void (*remove)(struct engine_place *place);
     /* True once a replica has begun to run, whatever became of it: then the
-     * server is told, and the attempt's time counts. */
+     * server gets `started`, and the attempt's time counts. */
     bool (*is_started)(const struct engine_place *place);
     struct engine_facts (*facts)(const struct engine_place *place);
 };
@@ -89,7 +87,7 @@ extern const struct engine engine_docker;
 
 /* NULL when this version has no engine of that name. */
 const struct engine *engine_find(const char *name);
-/* Those that there are, for messages. */
+/* All of them, for messages. */
 #define ENGINE_NAMES "process, docker"
 
 #endif

@@ -31,7 +31,7 @@ void replicas_init(struct replicas *replicas, const struct engine_place *place)
     }
 }
 
-/* Nobody who is killed says why: what came last tells nothing about it. */
+/* What a killed trainer printed last is not the cause of its end. */
 static bool may_explain(const struct ending *ending)
 {
     return ending->outcome == OUTCOME_FAILED &&
@@ -59,10 +59,8 @@ void replicas_end_homeless(struct replicas *replicas, size_t replica,
 {
     struct replicas_one *member = &replicas->items[replica];
     member->ended = true;
-    member->ending =
-        (struct ending){.outcome = OUTCOME_FAILED, .ended_ms = clock_wall_ms()};
-    (void)snprintf(member->ending.reason, sizeof member->ending.reason, "%s",
-                   reason);
+    member->ending = (struct ending){.ended_ms = clock_wall_ms()};
+    folder_end(&member->ending, OUTCOME_FAILED, "%s", reason);
 }
 
 bool replicas_is_homeless(struct replicas *replicas, size_t replica)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,16 @@ enum { N_OUTCOMES = sizeof outcome_names / sizeof *outcome_names };
 const char *folder_outcome_name(enum outcome outcome)
 {
     return outcome_names[outcome];
+}
+
+void folder_end(struct ending *ending, enum outcome outcome, const char *format,
+                ...)
+{
+    va_list args;
+    va_start(args, format);
+    ending->outcome = outcome;
+    (void)vsnprintf(ending->reason, sizeof ending->reason, format, args);
+    va_end(args);
 }
 
 void folder_describe_workdir(int code, const char *workdir,

@@ -59,6 +59,10 @@ struct stop_order {
 };
 
 const char *folder_outcome_name(enum outcome outcome);
+/* Sets outcome and reason. */
+__attribute__((format(printf, 3, 4))) void folder_end(struct ending *ending,
+                                                      enum outcome outcome,
+                                                      const char *format, ...);
 
 /* Writes why nothing can be started in a folder to work in, by the errno of
  * entering it. */

@@ -70,42 +70,23 @@ static ssize_t read_at(int fd, char *buffer, size_t size, int64_t offset)
 
 /* ---- whether the file was emptied ---- */
 
-/* The page may be behind the end of the file by now, where touching it is a
- * signal; the kernel answers the same question by an error. */
-static bool copy_sign(int pipe_end, const void *page)
+/* Copies between the page and memory, either way. The page may be behind the
+ * end of the file by now, where touching it is a signal; the kernel answers the
+ * same question by an error. */
+static bool copy_sign(const void *from, void *into)
 {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+        return false;
     ssize_t n;
     do {
-        n = write(pipe_end, page, TAIL_MARK_BYTES);
+        n = write(ends[1], from, TAIL_MARK_BYTES);
     } while (n < 0 && errno == EINTR);
-    return n == TAIL_MARK_BYTES;
-}
-
-static bool read_page(const void *page, unsigned char into[TAIL_MARK_BYTES])
-{
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
-        return false;
-    const bool read_it =
-        copy_sign(ends[1], page) &&
-        read(ends[0], into, TAIL_MARK_BYTES) == TAIL_MARK_BYTES;
+    const bool copied = n == TAIL_MARK_BYTES &&
+                        read(ends[0], into, TAIL_MARK_BYTES) == TAIL_MARK_BYTES;
     close(ends[0]);
     close(ends[1]);
-    return read_it;
-}
-
-/* The other way round, for the same reason. */
-static bool write_page(void *page, const unsigned char sign[TAIL_MARK_BYTES])
-{
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
-        return false;
-    const bool written =
-        copy_sign(ends[1], sign) &&
-        read(ends[0], page, TAIL_MARK_BYTES) == TAIL_MARK_BYTES;
-    close(ends[0]);
-    close(ends[1]);
-    return written;
+    return copied;
 }
 
 static void clear_mark(struct tail_mark *mark)
@@ -129,7 +110,7 @@ static void set_mark(struct tail_mark *mark, int fd)
     if (page == MAP_FAILED)
         return;
     mark->page = page;
-    if (!write_page(page, mark->sign))
+    if (!copy_sign(mark->sign, page))
         clear_mark(mark);
 }
 
@@ -137,7 +118,7 @@ static void set_mark(struct tail_mark *mark, int fd)
 static bool is_emptied(const struct tail_mark *mark)
 {
     unsigned char there[TAIL_MARK_BYTES];
-    return mark->page != NULL && (!read_page(mark->page, there) ||
+    return mark->page != NULL && (!copy_sign(mark->page, there) ||
                                   memcmp(there, mark->sign, sizeof there) != 0);
 }
 
@@ -229,7 +210,7 @@ static size_t take_lines(const struct reader *reader, size_t len)
     return used;
 }
 
-/* What stands behind the last newline of the file; nobody goes on with it. */
+/* What follows the last newline of the file; it will not be continued. */
 static void take_torn(const struct reader *reader, const char *line, size_t len)
 {
     if (!reader->tail->overlong)

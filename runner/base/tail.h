@@ -3,7 +3,7 @@
  *
  * A tail remembers how far it read and what the line before that place was.
  * Whenever the file shrank, became another one or shows another line there, it
- * is read again from its start: whoever takes the lines must know records it
+ * is read again from its start: what takes the lines must know records it
  * has seen. Symbolic links, devices and pipes are never followed.
  *
  * One that keeps its file open reads to its end, too, what was renamed or
@@ -20,7 +20,7 @@ enum {
     TAIL_FILE_BYTES = 256 * 1024 * 1024 /* what is behind is not read */
 };
 
-struct tail_look { /* by which a file that nobody touched is known */
+struct tail_look { /* by which an untouched file is known */
     uint64_t device, inode;
     int64_t size, seconds, nanoseconds;
 };
@@ -75,7 +75,7 @@ typedef void tail_line(void *context, const char *line, size_t len,
                        int64_t offset);
 
 /* Gives every complete new line, at most about `budget` bytes of them. With
- * `final` nobody writes any more: the unchanged look of the file is not
+ * `final` all writers have ended: the unchanged look of the file is not
  * believed, and a last line without newline is given too. Returns true when
  * the budget ended first. */
 bool tail_read(struct tail *tail, size_t budget, bool final, tail_line *take,

@@ -20,11 +20,6 @@
 
 enum { KILL_EXTRA_MS = 10000 }; /* for the shim, after the trainer's grace */
 
-int64_t container_attempt_now(void)
-{
-    return clock_monotonic_ms();
-}
-
 /* ---- waiting ---- */
 
 void container_attempt_wait(struct container_attempt *attempt, int ms)
@@ -34,14 +29,6 @@ void container_attempt_wait(struct container_attempt *attempt, int ms)
     if (!attempt->abandoned && !attempt->ended)
         pthread_cond_timedwait(&attempt->changed, &attempt->lock, &until);
     pthread_mutex_unlock(&attempt->lock);
-}
-
-bool container_attempt_is_abandoned(struct container_attempt *attempt)
-{
-    pthread_mutex_lock(&attempt->lock);
-    const bool abandoned = attempt->abandoned;
-    pthread_mutex_unlock(&attempt->lock);
-    return abandoned;
 }
 
 /* ---- the folder ---- */
@@ -128,15 +115,18 @@ bool container_attempt_has_finding(struct container_attempt *attempt,
 }
 
 void container_attempt_find(struct container_attempt *attempt, size_t replica,
-                            enum outcome outcome, const char *format, ...)
+                            const struct ending *ending)
 {
-    struct ending ending = {.outcome = outcome, .ended_ms = clock_wall_ms()};
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(ending.reason, sizeof ending.reason, format, args);
-    va_end(args);
     if (!container_attempt_has_finding(attempt, replica))
-        container_attempt_settle(attempt, replica, &ending);
+        container_attempt_settle(attempt, replica, ending);
+}
+
+void container_attempt_find_lost(struct container_attempt *attempt,
+                                 size_t replica, const char *reason)
+{
+    struct ending ending = {.ended_ms = clock_wall_ms()};
+    folder_end(&ending, OUTCOME_LOST, "%s", reason);
+    container_attempt_find(attempt, replica, &ending);
 }
 
 /* ---- several at once ---- */
@@ -162,7 +152,7 @@ static void *work(void *context)
     const size_t n = round->attempt->order->n_replicas;
     size_t i;
     while ((i = atomic_fetch_add(&round->next, 1)) < n &&
-           !container_attempt_is_abandoned(round->attempt))
+           !round->attempt->abandoned)
         round->step(round->attempt, worker->docker, i, round->context);
     return NULL;
 }
@@ -194,17 +184,15 @@ static void *live(void *context)
     struct container_attempt *attempt = context;
     container_attempt_bring_up(attempt);
     container_attempt_watch(attempt);
-    if (!container_attempt_is_abandoned(attempt))
+    if (!attempt->abandoned)
         container_attempt_clear(attempt);
     if (attempt->relayed)
         relay_close(attempt->engine->relay, attempt->network.gateway,
                     attempt->placement.relay_port);
     /* A call that came through late may have left something. */
-    if (container_attempt_is_abandoned(attempt))
+    if (attempt->abandoned)
         leftovers_wake(attempt->engine->leftovers);
-    pthread_mutex_lock(&attempt->lock);
     attempt->over = true;
-    pthread_mutex_unlock(&attempt->lock);
     return NULL;
 }
 
@@ -305,7 +293,7 @@ void container_attempt_tell_stop(struct container_attempt *attempt,
                                  const struct stop_order *order)
 {
     const int64_t grace = order->kill ? 0 : attempt->order->grace_ms;
-    const int64_t kill_at = container_attempt_now() + grace + KILL_EXTRA_MS;
+    const int64_t kill_at = clock_monotonic_ms() + grace + KILL_EXTRA_MS;
     pthread_mutex_lock(&attempt->lock);
     if (!attempt->stopped || kill_at < attempt->kill_at)
         attempt->kill_at = kill_at;

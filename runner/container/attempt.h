@@ -9,6 +9,7 @@
 #define HT_RUNNER_CONTAINER_ATTEMPT_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,9 +31,8 @@ struct container_engine { /* the open engine; set once, shared by all attempts
     struct leftovers *leftovers;
 };
 
-enum {
-    ATTEMPT_CONNECTIONS = 3
-}; /* calls of one attempt to the engine at once */
+/* Calls of one attempt to the engine at once. */
+enum { ATTEMPT_CONNECTIONS = 3 };
 
 struct finding { /* what exit.json does not say, or not well enough */
     bool known;
@@ -52,6 +52,7 @@ struct container_attempt {
     struct network network; /* name is NULL before it is known */
     int64_t begin_by;       /* monotonic: when every replica has begun */
     bool *overfull;         /* replicas that wrote too much */
+    bool relayed;           /* the way to the report address is open */
 
     pthread_t thread;
     pthread_mutex_t lock;   /* of what follows */
@@ -62,13 +63,13 @@ struct container_attempt {
     int64_t kill_at; /* monotonic: when the engine kills; once stopped */
     int writers;     /* into its folder, which must stay meanwhile */
     bool has_digests;
-    bool pulling;   /* a stop breaks the call off */
-    bool stopped;   /* the replicas were told to end */
-    bool ended;     /* all replicas: the containers can go */
-    bool abandoned; /* no further step */
-    bool cleared;   /* nothing of it is left, or leftovers.c has it */
-    bool over;      /* the thread is */
-    bool relayed;   /* the thread's own, too */
+    bool pulling; /* a stop breaks the call off */
+    /* Also read without the lock. */
+    atomic_bool stopped;   /* the replicas were told to end */
+    atomic_bool ended;     /* all replicas: the containers can go */
+    atomic_bool abandoned; /* no further step */
+    atomic_bool cleared;   /* nothing of it is left, or leftovers.c has it */
+    atomic_bool over;      /* the thread is */
 };
 
 /* ---- by the supervising thread ---- */
@@ -101,7 +102,6 @@ void container_attempt_clear(struct container_attempt *attempt);
 enum ht_status container_attempt_open_relay(struct container_attempt *attempt,
                                             struct ht_error *err);
 
-bool container_attempt_is_abandoned(struct container_attempt *attempt);
 bool container_attempt_has_exit(const struct container_attempt *attempt,
                                 size_t replica);
 bool container_attempt_has_begun(const struct container_attempt *attempt,
@@ -110,9 +110,11 @@ bool container_attempt_has_begun(const struct container_attempt *attempt,
 bool container_attempt_is_alive(const struct container_attempt *attempt,
                                 size_t replica);
 /* The first word about a replica counts. */
-__attribute__((format(printf, 4, 5))) void
-container_attempt_find(struct container_attempt *attempt, size_t replica,
-                       enum outcome outcome, const char *format, ...);
+void container_attempt_find(struct container_attempt *attempt, size_t replica,
+                            const struct ending *ending);
+void container_attempt_find_lost(struct container_attempt *attempt,
+                                 size_t replica, const char *reason);
+/* The last one does. */
 void container_attempt_settle(struct container_attempt *attempt, size_t replica,
                               const struct ending *ending);
 bool container_attempt_has_finding(struct container_attempt *attempt,
@@ -136,7 +138,5 @@ void container_attempt_each(struct container_attempt *attempt,
 
 /* Waits for a change or so long; the lock is not held. */
 void container_attempt_wait(struct container_attempt *attempt, int ms);
-/* Monotonic milliseconds. */
-int64_t container_attempt_now(void);
 
 #endif

@@ -197,14 +197,16 @@ void container_body(const struct container_plan *plan, struct text *out)
 
 /* ---- calls ---- */
 
-/* A call without a body whose answer does not matter. */
-static enum ht_status tell(struct docker *docker, const char *method,
-                           const char *path, int timeout_ms,
-                           struct ht_error *err)
+/* What is done with a container; the answer does not matter. */
+static enum ht_status act(struct docker *docker, const char *method,
+                          const char *name, const char *action, int timeout_ms,
+                          struct ht_error *err)
 {
     struct arena *arena = arena_new();
     const struct docker_call call = {
-        .method = method, .path = path, .timeout_ms = timeout_ms};
+        .method = method,
+        .path = arena_printf(arena, "/containers/%s%s", name, action),
+        .timeout_ms = timeout_ms};
     const struct node *answer;
     const enum ht_status status =
         docker_call(docker, arena, &call, &answer, err);
@@ -257,31 +259,22 @@ enum ht_status container_create(struct docker *docker,
 enum ht_status container_start(struct docker *docker, const char *name,
                                struct ht_error *err)
 {
-    struct arena *arena = arena_new();
-    const char *path = arena_printf(arena, "/containers/%s/start", name);
-    const enum ht_status status = tell(docker, "POST", path, START_MS, err);
-    arena_free(arena);
-    return status;
+    return act(docker, "POST", name, "/start", START_MS, err);
 }
 
 enum ht_status container_kill(struct docker *docker, const char *name,
                               struct ht_error *err)
 {
-    struct arena *arena = arena_new();
-    const char *path =
-        arena_printf(arena, "/containers/%s/kill?signal=SIGKILL", name);
-    const enum ht_status status = tell(docker, "POST", path, 0, err);
-    arena_free(arena);
+    const enum ht_status status =
+        act(docker, "POST", name, "/kill?signal=SIGKILL", 0, err);
     return status == HT_CONFLICT || status == HT_NOT_FOUND ? HT_OK : status;
 }
 
 enum ht_status container_remove(struct docker *docker, const char *name,
                                 struct ht_error *err)
 {
-    struct arena *arena = arena_new();
-    const char *path = arena_printf(arena, "/containers/%s?force=1&v=1", name);
-    const enum ht_status status = tell(docker, "DELETE", path, REMOVE_MS, err);
-    arena_free(arena);
+    const enum ht_status status =
+        act(docker, "DELETE", name, "?force=1&v=1", REMOVE_MS, err);
     return status == HT_NOT_FOUND ? HT_OK : status;
 }
 
@@ -308,13 +301,9 @@ enum ht_status container_look(struct docker *docker, struct arena *arena,
                               const char *name, struct container_state *state,
                               struct ht_error *err)
 {
-    const struct docker_call call = {
-        .method = "GET",
-        .path = arena_printf(arena, "/containers/%s/json", name),
-    };
     const struct node *answer;
-    const enum ht_status status =
-        docker_call(docker, arena, &call, &answer, err);
+    const char *path = arena_printf(arena, "/containers/%s/json", name);
+    const enum ht_status status = docker_get(docker, arena, path, &answer, err);
     if (status != HT_OK)
         return status;
     const struct node *map = find_map(answer, "State");

@@ -33,7 +33,7 @@ static struct {
 
 /* ---- the list ---- */
 
-/* An attempt that nobody has adopted yet lies on disk with its lease. One that
+/* An attempt that is not adopted yet lies on disk with its lease. One that
  * was removed goes, whatever is answered here. */
 static bool keeps(void *context, const struct order_key *key)
 {
@@ -61,7 +61,7 @@ static void add(struct container_attempt *attempt)
     pthread_mutex_unlock(&engine.lock);
 }
 
-/* Those that were abandoned and whose thread is over; or all. */
+/* An abandoned one whose thread is over; or any. */
 static struct container_attempt *take_out(bool all)
 {
     pthread_mutex_lock(&engine.lock);
@@ -69,10 +69,7 @@ static struct container_attempt *take_out(bool all)
     struct container_attempt *found = NULL;
     while (*link != NULL && found == NULL) {
         struct container_attempt *attempt = *link;
-        pthread_mutex_lock(&attempt->lock);
-        const bool due = all || (attempt->abandoned && attempt->over);
-        pthread_mutex_unlock(&attempt->lock);
-        if (due) {
+        if (all || (attempt->abandoned && attempt->over)) {
             found = attempt;
             *link = attempt->next;
         } else {
@@ -171,7 +168,7 @@ static enum ht_status docker_engine_address(const struct site *site,
 
 /* ---- an attempt ---- */
 
-static enum ht_status docker_engine_adopt(struct engine_place *place,
+static enum ht_status docker_engine_start(struct engine_place *place,
                                           struct ht_error *err)
 {
     const struct order *order = place->order;
@@ -237,9 +234,7 @@ static enum engine_state docker_engine_poll(struct engine_place *place,
 {
     struct supervised *supervised = place->memory;
     struct container_attempt *attempt = supervised->attempt;
-    pthread_mutex_lock(&attempt->lock);
     const bool cleared = attempt->cleared;
-    pthread_mutex_unlock(&attempt->lock);
     take_findings(supervised, cleared);
     const enum engine_state state =
         replicas_judge(&supervised->replicas, place, ending);
@@ -260,13 +255,9 @@ static void docker_engine_stop(struct engine_place *place,
 static void docker_engine_remove(struct engine_place *place)
 {
     struct supervised *supervised = place->memory;
-    bool cleared = false;
-    if (supervised != NULL) {
-        pthread_mutex_lock(&supervised->attempt->lock);
-        cleared = supervised->attempt->cleared;
-        pthread_mutex_unlock(&supervised->attempt->lock);
+    const bool cleared = supervised != NULL && supervised->attempt->cleared;
+    if (supervised != NULL)
         container_attempt_abandon(supervised->attempt);
-    }
     if (!cleared)
         leftovers_doom(engine.opened.leftovers, &place->order->key);
     place->memory = NULL;
@@ -311,8 +302,7 @@ const struct engine engine_docker = {
     .close = docker_engine_close,
     .abilities = docker_engine_abilities,
     .address = docker_engine_address,
-    .start = docker_engine_adopt, /* nothing is there: everything is made */
-    .adopt = docker_engine_adopt,
+    .start = docker_engine_start,
     .poll = docker_engine_poll,
     .stop = docker_engine_stop,
     .remove = docker_engine_remove,

@@ -61,14 +61,11 @@ static void sweep_kind(struct leftovers *leftovers, const char *path,
                        remover *remove_one)
 {
     struct arena *arena = arena_new();
-    const struct docker_call call = {
-        .method = "GET",
-        .path = arena_printf(arena, "%s%s", path,
-                             network_filter(arena, leftovers->site)),
-    };
+    const char *filtered = arena_printf(arena, "%s%s", path,
+                                        network_filter(arena, leftovers->site));
     const struct node *list;
     struct ht_error err;
-    if (docker_call(leftovers->docker, arena, &call, &list, &err) == HT_OK &&
+    if (docker_get(leftovers->docker, arena, filtered, &list, &err) == HT_OK &&
         list != NULL && list->kind == NODE_LIST) {
         for (const struct node *item = list->first; item; item = item->next) {
             const char *id = node_get_string(item, "Id", NULL);

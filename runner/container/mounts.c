@@ -125,7 +125,7 @@ static enum ht_status refuse_source(const char *path, int code,
                    strerror(code));
 }
 
-/* Whoever reaches one of these is root of the machine. */
+/* Access to one of these makes a trial root of the machine. */
 static bool has_engine_socket(const struct site *site, const char *path)
 {
     static const char *const usual[] = {

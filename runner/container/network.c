@@ -86,12 +86,9 @@ static enum ht_status look(struct docker *docker, struct arena *arena,
                            const char *name, const struct node **answer,
                            struct ht_error *err)
 {
-    const struct docker_call call = {
-        .method = "GET",
-        .path = arena_printf(arena, "/networks/%s", docker_escape(arena, name)),
-    };
-    const enum ht_status status =
-        docker_call(docker, arena, &call, answer, err);
+    const char *path =
+        arena_printf(arena, "/networks/%s", docker_escape(arena, name));
+    const enum ht_status status = docker_get(docker, arena, path, answer, err);
     if (status == HT_OK && *answer == NULL)
         return ht_fail(err, HT_INTERNAL, "nothing is said about network %s",
                        name);

@@ -11,7 +11,7 @@
 struct relay;
 
 /* Connections at once, of all listeners and of one: no trial can take them
- * all. Whoever comes later is closed. */
+ * all. Later ones are closed. */
 enum { RELAY_CONNECTIONS = 256, RELAY_CONNECTIONS_EACH = 128 };
 
 /* HT_IO  no thread or descriptor */
@@ -19,7 +19,7 @@ enum ht_status relay_start(struct relay **relay, struct ht_error *err);
 void relay_stop(struct relay *relay); /* accepts NULL */
 
 /* Listens on `gateway` (an IPv4 or IPv6 address, which may not exist yet) at
- * *port, 0: any, set to the real one, and connects whoever comes to
+ * *port, 0: any, set to the real one, and connects what comes to
  * `report_url` (tcp://HOST:PORT). Doing it again changes nothing.
  * HT_INVALID  the gateway or the URL is no such address
  * HT_IO       it cannot be listened there */

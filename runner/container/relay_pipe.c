@@ -57,7 +57,7 @@ void relay_pipe_wish(const struct relay_pipe *pipe, struct pollfd fds[2])
             events |= POLLOUT;
         if (pipe->connecting)
             events = i == 1 ? POLLOUT : 0;
-        /* A closed peer is told of whether asked or not, without end. */
+        /* poll() reports a closed peer always, without end. */
         fds[i] = (struct pollfd){.fd = events != 0 ? pipe->fds[i] : -1,
                                  .events = events};
     }

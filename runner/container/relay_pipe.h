@@ -1,7 +1,7 @@
 /* relay_pipe.h - two connected sockets and the bytes between them, both ways.
  *
  * Nothing blocks. An end of one side's words is passed on once they are, and
- * the other direction goes on. */
+ * the other direction continues. */
 #ifndef HT_RUNNER_CONTAINER_RELAY_PIPE_H
 #define HT_RUNNER_CONTAINER_RELAY_PIPE_H
 

@@ -54,23 +54,19 @@ static bool is_orders_fault(const struct ht_error *err)
 static void fail(struct container_attempt *attempt, size_t replica,
                  const struct ht_error *err)
 {
-    struct ending ending = {.outcome = OUTCOME_LOST,
-                            .ended_ms = clock_wall_ms()};
-    if (is_orders_fault(err)) {
-        ending.outcome = OUTCOME_FAILED;
-        ending.impossible = err->status == HT_PRECONDITION;
-    }
-    (void)snprintf(ending.reason, sizeof ending.reason, "%s", err->text);
+    struct ending ending = {.ended_ms = clock_wall_ms(),
+                            .impossible = err->status == HT_PRECONDITION};
+    folder_end(&ending, is_orders_fault(err) ? OUTCOME_FAILED : OUTCOME_LOST,
+               "%s", err->text);
     container_attempt_say(attempt, replica, "%s", err->text);
-    if (!container_attempt_has_finding(attempt, replica))
-        container_attempt_settle(attempt, replica, &ending);
+    container_attempt_find(attempt, replica, &ending);
 }
 
 /* Waits before a step is tried again; false when it is not to be. */
 static bool may_try_again(struct start *start, struct docker *docker,
                           int *pause_ms)
 {
-    if (container_attempt_now() + *pause_ms >= start->give_up_at ||
+    if (clock_monotonic_ms() + *pause_ms >= start->give_up_at ||
         !docker_pause(docker, *pause_ms))
         return false;
     *pause_ms = 2 * *pause_ms < LAST_PAUSE_MS ? 2 * *pause_ms : LAST_PAUSE_MS;
@@ -93,10 +89,9 @@ static void pass_on(void *context, const char *line)
 static bool does_engine_answer(struct container_attempt *attempt)
 {
     struct arena *arena = arena_new();
-    const struct docker_call call = {.method = "GET", .path = "/version"};
     const struct node *answer;
     const enum ht_status status =
-        docker_call(attempt->connections[0], arena, &call, &answer, NULL);
+        docker_get(attempt->connections[0], arena, "/version", &answer, NULL);
     arena_free(arena);
     return status == HT_OK;
 }
@@ -117,11 +112,11 @@ static enum ht_status get_image(struct start *start, size_t replica,
     };
     int pause_ms = FIRST_PAUSE_MS;
     for (int tries = 1;;) {
-        const int64_t begin = container_attempt_now();
+        const int64_t begin = clock_monotonic_ms();
         const enum ht_status status =
             image_get(attempt->connections[0], start->arena, &wish,
                       &start->images[replica], err);
-        start->give_up_at += container_attempt_now() - begin;
+        start->give_up_at += clock_monotonic_ms() - begin;
         if (status != HT_UNAVAILABLE ||
             (does_engine_answer(attempt) && ++tries > IMAGE_TRIES) ||
             !may_try_again(start, attempt->connections[0], &pause_ms))
@@ -163,14 +158,6 @@ static void tell_digests(struct start *start)
     pthread_mutex_unlock(&attempt->lock);
 }
 
-static bool is_stopped(struct container_attempt *attempt)
-{
-    pthread_mutex_lock(&attempt->lock);
-    const bool stopped = attempt->stopped;
-    pthread_mutex_unlock(&attempt->lock);
-    return stopped;
-}
-
 /* False when some image cannot be had; its replica knows why. */
 static bool get_images(struct start *start)
 {
@@ -184,8 +171,8 @@ static bool get_images(struct start *start)
             start->images[i] = start->images[same];
             continue;
         }
-        complete = !is_stopped(attempt) && get_image(start, i, &err) == HT_OK;
-        if (!complete && !is_stopped(attempt))
+        complete = !attempt->stopped && get_image(start, i, &err) == HT_OK;
+        if (!complete && !attempt->stopped)
             fail(attempt, i, &err);
     }
     set_pulling(attempt, false);
@@ -318,15 +305,13 @@ static enum ht_status make_container(struct start *start, struct docker *docker,
  * could not begin, which is the reason for the others. */
 static void end_unbegun(struct container_attempt *attempt, size_t replica)
 {
-    struct ending ending = {.outcome = OUTCOME_STOPPED,
-                            .ended_ms = clock_wall_ms() + 1};
+    struct ending ending = {.ended_ms = clock_wall_ms() + 1};
     struct stop_order stop;
     const bool told =
         folder_read_stop(attempt->folders[replica], &stop, NULL) == HT_OK;
-    (void)snprintf(ending.reason, sizeof ending.reason, "stopped: %.480s",
-                   told ? stop.reason : "another replica cannot start");
-    if (!container_attempt_has_finding(attempt, replica))
-        container_attempt_settle(attempt, replica, &ending);
+    folder_end(&ending, OUTCOME_STOPPED, "stopped: %.480s",
+               told ? stop.reason : "another replica cannot start");
+    container_attempt_find(attempt, replica, &ending);
 }
 
 /* The shim of a replica may be slow to begin; another start of its container
@@ -349,7 +334,7 @@ static void start_replica(struct container_attempt *attempt,
         status = make_container(start, docker, replica, &err);
     } while (status == HT_UNAVAILABLE &&
              may_try_again(start, docker, &pause_ms));
-    if (status != HT_OK && !container_attempt_is_abandoned(attempt))
+    if (status != HT_OK && !attempt->abandoned)
         fail(attempt, replica, &err);
 }
 
@@ -386,7 +371,7 @@ static bool start_all(struct start *start)
     attempt->begin_by = start->give_up_at;
     if (status == HT_OK)
         container_attempt_each(attempt, start_replica, start);
-    else if (!container_attempt_is_abandoned(attempt))
+    else if (!attempt->abandoned)
         fail(attempt, 0, &err);
     return status == HT_OK;
 }
@@ -399,11 +384,11 @@ void container_attempt_bring_up(struct container_attempt *attempt)
         .attempt = attempt,
         .arena = arena_new(),
         .give_up_at =
-            container_attempt_now() + attempt->engine->site->start_limit_ms,
+            clock_monotonic_ms() + attempt->engine->site->start_limit_ms,
     };
     start.images = arena_alloc(start.arena, attempt->order->n_replicas,
                                sizeof *start.images);
-    if (!start_all(&start) && !container_attempt_is_abandoned(attempt))
+    if (!start_all(&start) && !attempt->abandoned)
         give_up_unbegun(attempt);
     arena_free(start.arena);
 }

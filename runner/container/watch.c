@@ -40,7 +40,7 @@ static const char *limit_text(char text[32], int64_t bytes)
     return text;
 }
 
-/* Podman never tells; a kill that nobody ordered tells enough. */
+/* Podman never reports it; a kill without an order is enough. */
 static bool tell_memory(const struct container_attempt *attempt, size_t replica,
                         bool oom_killed, bool killed,
                         char reason[HT_MAX_REASON])
@@ -71,14 +71,11 @@ static void judge_dead(struct container_attempt *attempt, size_t replica,
                        const struct container_state *state)
 {
     enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127, KILLED = SIGNAL_BASE + 9 };
-    struct ending ending = {.outcome = OUTCOME_LOST,
-                            .ended_ms = clock_wall_ms()};
+    struct ending ending = {.ended_ms = clock_wall_ms()};
     struct stop_order stop;
     const bool killed = state->exit == KILLED;
     if (folder_read_stop(attempt->folders[replica], &stop, NULL) == HT_OK) {
-        ending.outcome = OUTCOME_STOPPED;
-        (void)snprintf(ending.reason, sizeof ending.reason, "stopped: %.480s",
-                       stop.reason);
+        folder_end(&ending, OUTCOME_STOPPED, "stopped: %.480s", stop.reason);
     } else if (tell_memory(attempt, replica, state->oom_killed, killed,
                            ending.reason)) {
         ending.outcome = OUTCOME_FAILED;
@@ -86,18 +83,16 @@ static void judge_dead(struct container_attempt *attempt, size_t replica,
         ending.signal = 9;
     } else if (state->exit == NOT_EXECUTABLE || state->exit == NOT_FOUND ||
                state->error[0] != '\0') {
-        ending.outcome = OUTCOME_FAILED;
-        (void)snprintf(ending.reason, sizeof ending.reason,
-                       "its container could not start: exit %d %.400s",
-                       state->exit, state->error);
+        folder_end(&ending, OUTCOME_FAILED,
+                   "its container could not start: exit %d %.400s", state->exit,
+                   state->error);
     } else if (was_machine_restarted(attempt, replica)) {
-        (void)snprintf(ending.reason, sizeof ending.reason,
-                       "the machine was restarted");
+        folder_end(&ending, OUTCOME_LOST, "the machine was restarted");
     } else {
-        (void)snprintf(ending.reason, sizeof ending.reason,
-                       "its container %s (exit %d) without a word of its "
-                       "supervisor",
-                       killed ? "was killed" : "ended", state->exit);
+        folder_end(&ending, OUTCOME_LOST,
+                   "its container %s (exit %d) without a word of its "
+                   "supervisor",
+                   killed ? "was killed" : "ended", state->exit);
     }
     container_attempt_settle(attempt, replica, &ending);
 }
@@ -107,7 +102,7 @@ static void judge_dead(struct container_attempt *attempt, size_t replica,
 static void note_answer(struct watch *watch, enum ht_status status)
 {
     struct container_attempt *attempt = watch->attempt;
-    if (container_attempt_is_abandoned(attempt))
+    if (attempt->abandoned)
         return;
     if (status != HT_UNAVAILABLE) {
         if (watch->silent_since != 0)
@@ -115,7 +110,7 @@ static void note_answer(struct watch *watch, enum ht_status status)
                                   "the container engine answers again");
         watch->silent_since = 0;
     } else if (watch->silent_since == 0) {
-        watch->silent_since = container_attempt_now();
+        watch->silent_since = clock_monotonic_ms();
         container_attempt_say(
             attempt, 0,
             "the container engine does not answer; the container "
@@ -128,18 +123,18 @@ static void note_answer(struct watch *watch, enum ht_status status)
 static void judge_unanswered(struct watch *watch, size_t replica)
 {
     if (watch->silent_since != 0 &&
-        container_attempt_now() - watch->silent_since > MISSING_MS)
-        container_attempt_find(
-            watch->attempt, replica, OUTCOME_LOST,
+        clock_monotonic_ms() - watch->silent_since > MISSING_MS)
+        container_attempt_find_lost(
+            watch->attempt, replica,
             "its container ended while the engine did not answer");
 }
 
 static void judge_running(struct container_attempt *attempt, size_t replica)
 {
     if (!container_attempt_has_begun(attempt, replica) &&
-        container_attempt_now() > attempt->begin_by)
-        container_attempt_find(attempt, replica, OUTCOME_LOST,
-                               "its supervisor did not begin in time");
+        clock_monotonic_ms() > attempt->begin_by)
+        container_attempt_find_lost(attempt, replica,
+                                    "its supervisor did not begin in time");
 }
 
 /* No shim works there: not yet, or not any more. */
@@ -156,8 +151,8 @@ static void ask_about(struct watch *watch, size_t replica)
     if (container_attempt_has_exit(attempt, replica))
         ;
     else if (status == HT_NOT_FOUND)
-        container_attempt_find(attempt, replica, OUTCOME_LOST,
-                               "its container was removed by somebody else");
+        container_attempt_find_lost(
+            attempt, replica, "its container was removed by somebody else");
     else if (status != HT_OK)
         judge_unanswered(watch, replica);
     else if (state.running || (state.is_new && state.exit == 0))
@@ -211,7 +206,7 @@ static void kill_overdue(struct container_attempt *attempt)
 {
     pthread_mutex_lock(&attempt->lock);
     const bool due =
-        attempt->stopped && container_attempt_now() >= attempt->kill_at;
+        attempt->stopped && clock_monotonic_ms() >= attempt->kill_at;
     pthread_mutex_unlock(&attempt->lock);
     for (size_t i = 0; due && i < attempt->order->n_replicas; i++) {
         if (is_settled(attempt, i))
@@ -257,16 +252,13 @@ static void ask_engine(struct watch *watch)
 
 static bool is_ended(struct container_attempt *attempt)
 {
-    pthread_mutex_lock(&attempt->lock);
-    const bool ended = attempt->ended || attempt->abandoned;
-    pthread_mutex_unlock(&attempt->lock);
-    return ended;
+    return attempt->ended || attempt->abandoned;
 }
 
 static void look(struct watch *watch)
 {
     struct container_attempt *attempt = watch->attempt;
-    const int64_t now = container_attempt_now();
+    const int64_t now = clock_monotonic_ms();
     for (size_t i = 0; i < attempt->order->n_replicas; i++)
         look_at_replica(watch, i);
     kill_overdue(attempt);
@@ -285,8 +277,8 @@ void container_attempt_watch(struct container_attempt *attempt)
 {
     struct watch watch = {
         .attempt = attempt,
-        .ask_at = container_attempt_now() + ASK_MS,
-        .weigh_at = container_attempt_now() + WEIGH_MS,
+        .ask_at = clock_monotonic_ms() + ASK_MS,
+        .weigh_at = clock_monotonic_ms() + WEIGH_MS,
     };
     /* An adopted one was not brought up. */
     if (attempt->network.name == NULL && !is_ended(attempt))
@@ -307,9 +299,9 @@ static struct container_state
 wait_for_end(struct docker *docker, struct arena *arena, const char *name)
 {
     struct container_state state = {.running = true};
-    const int64_t give_up_at = container_attempt_now() + END_MS;
+    const int64_t give_up_at = clock_monotonic_ms() + END_MS;
     while (container_look(docker, arena, name, &state, NULL) == HT_OK &&
-           state.running && container_attempt_now() < give_up_at &&
+           state.running && clock_monotonic_ms() < give_up_at &&
            docker_pause(docker, CLEAR_PAUSE_MS))
         continue;
     return state;
@@ -345,9 +337,8 @@ static void amend(struct container_attempt *attempt, struct docker *docker,
         container_attempt_settle(attempt, replica, &ending);
     } else if (ending.outcome == OUTCOME_STOPPED &&
                !disk_has(attempt->folders[replica], "stop")) {
-        ending.outcome = OUTCOME_LOST;
-        (void)snprintf(ending.reason, sizeof ending.reason,
-                       "its container was stopped by somebody else");
+        folder_end(&ending, OUTCOME_LOST,
+                   "its container was stopped by somebody else");
         container_attempt_settle(attempt, replica, &ending);
     } else if (ending.outcome == OUTCOME_FAILED) {
         amend_memory(attempt, docker, replica, &ending);
@@ -391,18 +382,16 @@ static bool try_to_clear(struct container_attempt *attempt)
 
 void container_attempt_clear(struct container_attempt *attempt)
 {
-    const int64_t give_up_at = container_attempt_now() + CLEAR_MS;
+    const int64_t give_up_at = clock_monotonic_ms() + CLEAR_MS;
     bool clear = try_to_clear(attempt);
-    while (!clear && container_attempt_now() < give_up_at &&
+    while (!clear && clock_monotonic_ms() < give_up_at &&
            docker_pause(attempt->connections[0], CLEAR_PAUSE_MS))
         clear = try_to_clear(attempt);
-    if (container_attempt_is_abandoned(attempt))
+    if (attempt->abandoned)
         return;
     if (!clear)
         leftovers_doom(attempt->engine->leftovers, &attempt->order->key);
-    pthread_mutex_lock(&attempt->lock);
     attempt->cleared = true;
-    pthread_mutex_unlock(&attempt->lock);
     /* The supervising thread looks when something appears in a folder. */
     if (container_attempt_begin_writing(attempt)) {
         (void)disk_mark(attempt->folders[0], "cleared", NULL);

@@ -108,7 +108,7 @@ enum exchange_end { END_BY_ENGINE, END_TAKEN, END_TOO_LONG, END_NO_JSON };
 struct exchange {
     struct docker *docker;
     const struct docker_call *call;
-    bool versioned;     /* the path stands behind a version of the API */
+    bool versioned;     /* the path follows a version of the API */
     docker_take *take;  /* NULL: the answer is one piece */
     void *context;      /* of take */
     struct text answer; /* in one piece, or a refusal */
@@ -296,7 +296,7 @@ static CURLcode perform(struct exchange *exchange)
     return code;
 }
 
-/* One request as it stands; a refusal's words stay in exchange->answer. */
+/* One request as it is; a refusal's words stay in exchange->answer. */
 static enum ht_status transfer(struct exchange *exchange, struct ht_error *err)
 {
     struct docker *docker = exchange->docker;
@@ -417,6 +417,14 @@ enum ht_status docker_call(struct docker *docker, struct arena *arena,
     return status;
 }
 
+enum ht_status docker_get(struct docker *docker, struct arena *arena,
+                          const char *path, const struct node **answer,
+                          struct ht_error *err)
+{
+    const struct docker_call call = {.method = "GET", .path = path};
+    return docker_call(docker, arena, &call, answer, err);
+}
+
 enum ht_status docker_stream(struct docker *docker,
                              const struct docker_call *call, docker_take *take,
                              void *context, struct ht_error *err)
@@ -468,7 +476,7 @@ static const char *name_version(struct arena *arena, const char *engine,
     return arena_printf(arena, "%s %.*s", engine, (int)len, version);
 }
 
-/* Whoever asks waits for it, and a healthy engine knows it by heart. */
+/* The caller waits for it, and a healthy engine answers at once. */
 static enum ht_status ask(struct docker *docker, struct arena *arena,
                           const char *path, const struct node **answer,
                           struct ht_error *err)

@@ -3,7 +3,7 @@
  *
  * Blocking calls, each bounded in time; a handle belongs to one thread at a
  * time, docker_cancel() alone may come from another. API facts: Docker Engine
- * API 1.41; what the two engines do differently is told where it matters. */
+ * API 1.41; what the two engines do differently is noted where it matters. */
 #ifndef HT_RUNNER_DOCKER_DOCKER_H
 #define HT_RUNNER_DOCKER_DOCKER_H
 
@@ -71,6 +71,11 @@ struct docker_call {
 enum ht_status docker_call(struct docker *docker, struct arena *arena,
                            const struct docker_call *call,
                            const struct node **answer, struct ht_error *err);
+
+/* The usual GET. */
+enum ht_status docker_get(struct docker *docker, struct arena *arena,
+                          const char *path, const struct node **answer,
+                          struct ht_error *err);
 
 /* Each JSON object of a stream, as it comes; false ends the call. */
 typedef bool docker_take(void *context, const struct node *item);

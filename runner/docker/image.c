@@ -319,12 +319,10 @@ static enum ht_status inspect(struct docker *docker, struct arena *arena,
                               struct ht_error *err)
 {
     const struct node *inspected;
-    const struct docker_call call = {
-        .method = "GET",
-        .path =
-            arena_printf(arena, "/images/%s/json", docker_escape(arena, name))};
+    const char *path =
+        arena_printf(arena, "/images/%s/json", docker_escape(arena, name));
     const enum ht_status status =
-        docker_call(docker, arena, &call, &inspected, err);
+        docker_get(docker, arena, path, &inspected, err);
     if (status != HT_OK)
         return status;
     return describe(arena, arena_strdup(arena, name), inspected, image, err);

@@ -34,7 +34,7 @@ struct image_wish {
 };
 
 /* Makes sure that the engine has the image, pulls it when the policy says so,
- * and describes it, in the arena. Blocks as long as a pull goes on.
+ * and describes it, in the arena. Blocks as long as a pull lasts.
  * Credentials come from the docker config file, see registry_auth.h.
  * HT_PRECONDITION  there is no such image, or no access to it: trying again
  *                  does not help; the text says which and what to do

@@ -50,7 +50,7 @@ static bool is_our_child(pid_t pid)
     return pid > 0 && waitpid(pid, NULL, WNOHANG) == 0;
 }
 
-/* `shim`: as it said itself, NULL when nobody knows. */
+/* `shim`: as it wrote itself, NULL when it is not known. */
 static void kill_replica(struct processes *processes, size_t i,
                          const struct process *shim)
 {
@@ -190,7 +190,7 @@ static void end_emptied(struct engine_place *place)
 
 /* A shim that was spawned but has not yet written shim.json holds the folder's
  * lock, so a second one gives up: spawning again is always safe. */
-static enum ht_status process_adopt(struct engine_place *place,
+static enum ht_status process_start(struct engine_place *place,
                                     struct ht_error *err)
 {
     if (disk_has(place->folder, mark_prepared) &&
@@ -214,9 +214,8 @@ static void end_lost(struct replicas *replicas, size_t i,
                      const struct process *shim, const char *reason)
 {
     procfs_kill_leftovers(replicas->items[i].folder, shim, LEFTOVER_BOUND_MS);
-    struct ending ending = {.outcome = OUTCOME_LOST,
-                            .ended_ms = clock_wall_ms()};
-    (void)snprintf(ending.reason, sizeof ending.reason, "%s", reason);
+    struct ending ending = {.ended_ms = clock_wall_ms()};
+    folder_end(&ending, OUTCOME_LOST, "%s", reason);
     replicas_end(replicas, i, &ending);
 }
 
@@ -366,8 +365,7 @@ const struct engine engine_process = {
     .open = process_open,
     .close = process_close,
     .address = process_address,
-    .start = process_adopt, /* nothing is there yet: everything is missing */
-    .adopt = process_adopt,
+    .start = process_start,
     .poll = process_poll,
     .stop = process_stop,
     .remove = process_remove,

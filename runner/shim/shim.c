@@ -95,8 +95,8 @@ static int take_folder(struct shim *shim, bool *finished)
     return SHIM_DONE;
 }
 
-/* Without shim.json nobody else was here, except before a power cut. A
- * container may be without /proc: there nobody asks who we are. */
+/* Without shim.json no other shim was here, except before a power cut. A
+ * container may be without /proc: there the identity is not needed. */
 static enum ht_status announce(const struct shim *shim, struct ht_error *err)
 {
     struct process self;
@@ -207,9 +207,7 @@ static void end_trainer(struct shim *shim, enum outcome outcome, bool at_once,
                         const char *reason)
 {
     if (shim->phase == PHASE_RUNNING) {
-        shim->ending.outcome = outcome;
-        (void)snprintf(shim->ending.reason, sizeof shim->ending.reason, "%s",
-                       reason);
+        folder_end(&shim->ending, outcome, "%s", reason);
         shim->phase = PHASE_TERMINATING;
         shim->timeout_at = INT64_MAX;
         shim->kill_at = clock_monotonic_ms() + shim->launch.grace_ms;
@@ -349,9 +347,7 @@ static bool make_workdir(struct shim *shim)
     struct ht_error err;
     if (launch->copied == NULL || workdir_copy(&order, &err) == HT_OK)
         return true;
-    shim->ending.outcome = OUTCOME_FAILED;
-    (void)snprintf(shim->ending.reason, sizeof shim->ending.reason, "%s",
-                   err.text);
+    folder_end(&shim->ending, OUTCOME_FAILED, "%s", err.text);
     return false;
 }
 
@@ -373,11 +369,8 @@ static void run_trainer(struct shim *shim)
     drain_output(shim);
     const struct ending told = shim->ending;
     trainer_describe(shim->wait_status, &shim->ending);
-    if (shim->phase != PHASE_RUNNING) {
-        shim->ending.outcome = told.outcome;
-        (void)snprintf(shim->ending.reason, sizeof shim->ending.reason, "%s",
-                       told.reason);
-    }
+    if (shim->phase != PHASE_RUNNING)
+        folder_end(&shim->ending, told.outcome, "%s", told.reason);
 }
 
 static int finish(struct shim *shim)
@@ -416,9 +409,8 @@ int shim_run(const char *folder)
         if (prepare(shim, &err) == HT_OK) {
             run_trainer(shim);
         } else {
-            shim->ending.outcome = OUTCOME_LOST;
-            (void)snprintf(shim->ending.reason, sizeof shim->ending.reason,
-                           "its supervisor could not start: %s", err.text);
+            folder_end(&shim->ending, OUTCOME_LOST,
+                       "its supervisor could not start: %s", err.text);
         }
         code = finish(shim);
     }

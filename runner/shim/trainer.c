@@ -103,10 +103,9 @@ _Noreturn static void run_child(const struct child *child)
 static void end_failed(struct ending *ending, enum outcome outcome, int code,
                        const char *what, const char *name)
 {
-    ending->outcome = outcome;
     ending->has_exit = outcome == OUTCOME_FAILED;
     ending->exit = code;
-    (void)snprintf(ending->reason, sizeof ending->reason, "%s: %s", what, name);
+    folder_end(ending, outcome, "%s: %s", what, name);
 }
 
 static void describe_exec(int code, const char *program, struct ending *ending)
@@ -252,7 +251,7 @@ bool trainer_start(const struct launch *launch, const char *folder,
         end_failed(ending, OUTCOME_LOST, 0, "no process could be made",
                    strerror(errno));
     } else {
-        setpgid(pid, pid); /* both sides do it: whoever comes first */
+        setpgid(pid, pid); /* both sides do it, the first one counts */
         for (int i = 0; i < 2; i++) {
             close(pipes.streams[i][1]);
             pipes.streams[i][1] = -1;
@@ -283,7 +282,7 @@ static void describe_exit(int code, struct ending *ending)
 {
     ending->has_exit = true;
     ending->exit = code;
-    ending->outcome = code == 0 ? OUTCOME_SUCCEEDED : OUTCOME_FAILED;
+    const enum outcome outcome = code == 0 ? OUTCOME_SUCCEEDED : OUTCOME_FAILED;
     const char *name = code > 128 ? sigabbrev_np(code - 128) : NULL;
     const char *more = "";
     if (code == EXIT_NOT_FOUND)
@@ -293,11 +292,9 @@ static void describe_exit(int code, struct ending *ending)
     else if (code == 128 + SIGKILL)
         more = " (SIGKILL in a child, often out of memory)";
     if (name != NULL && *more == '\0')
-        (void)snprintf(ending->reason, sizeof ending->reason,
-                       "exit %d (SIG%s in a child)", code, name);
+        folder_end(ending, outcome, "exit %d (SIG%s in a child)", code, name);
     else
-        (void)snprintf(ending->reason, sizeof ending->reason, "exit %d%s", code,
-                       more);
+        folder_end(ending, outcome, "exit %d%s", code, more);
 }
 
 void trainer_describe(int wait_status, struct ending *ending)
@@ -308,12 +305,11 @@ void trainer_describe(int wait_status, struct ending *ending)
     }
     const int number = WTERMSIG(wait_status);
     const char *name = sigabbrev_np(number);
-    ending->outcome = OUTCOME_FAILED;
     ending->has_signal = true;
     ending->signal = number;
     const bool core = WCOREDUMP(wait_status);
-    (void)snprintf(ending->reason, sizeof ending->reason,
-                   "%ssignal %d (%s%s)%s", core ? "" : "killed by ", number,
-                   name != NULL ? "SIG" : "real-time", name != NULL ? name : "",
-                   core ? ", core dumped" : "");
+    folder_end(ending, OUTCOME_FAILED, "%ssignal %d (%s%s)%s",
+               core ? "" : "killed by ", number,
+               name != NULL ? "SIG" : "real-time", name != NULL ? name : "",
+               core ? ", core dumped" : "");
 }
