@@ -21,7 +21,7 @@
 
 enum {
     SHORT_PATIENCE_MS = 1500, /* of silence before the server is looked for */
-    TICK_MS = 1000,           /* between looks when nothing is told */
+    TICK_MS = 1000,           /* between looks without an event */
     BUSY_TICK_MS = 250,       /* ... while something moved lately */
     TICK_GAP_MS = 20,         /* events closer than this are seen together */
     FIRST_OPEN_MS = 500,      /* before an engine is looked for again */
@@ -156,14 +156,15 @@ static void begin(struct supervisor *supervisor)
 {
     const struct supervisor_settings *settings = supervisor->settings;
     attempts_scan(&supervisor->attempts);
-    talk_init(&supervisor->talk, &(struct talk_parts){
-                                     .attempts = &supervisor->attempts,
-                                     .thread = supervisor->talk_thread,
-                                     .sender = &supervisor->sender,
-                                     .discard = supervisor->discard,
-                                     .token_file = settings->token_file,
-                                     .host = settings->host,
-                                 });
+    supervisor->talk = (struct talk){
+        .attempts = &supervisor->attempts,
+        .thread = supervisor->talk_thread,
+        .sender = &supervisor->sender,
+        .discard = supervisor->discard,
+        .token_file = settings->token_file,
+        .host = settings->host,
+    };
+    talk_init(&supervisor->talk);
     supervisor->lease_poll = (struct lease_poll){
         .attempts = &supervisor->attempts,
         .thread = supervisor->lease_thread,

@@ -1,5 +1,5 @@
 /* supervisor.h - the runner's one loop: takes attempts, watches them, tells
- * the server, until it is told to end.
+ * the server, until it has to end.
  *
  * All state belongs to the calling thread; two threads carry requests. Ending
  * leaves every attempt running: the next runner adopts them. */

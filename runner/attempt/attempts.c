@@ -11,6 +11,7 @@
 #include "proto/base/limits.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/disk.h"
+#include "runner/base/gpus.h"
 #include "runner/base/log.h"
 #include "runner/base/procfs.h"
 
@@ -166,11 +167,8 @@ int attempts_free_slots(const struct attempts *attempts)
 static bool has_gpu(const struct attempt *attempt, const char *gpu)
 {
     for (size_t i = 0; i < attempt->placement.n; i++) {
-        const struct strings *gpus = &attempt->placement.replicas[i].gpus;
-        for (size_t k = 0; k < gpus->n; k++) {
-            if (strcmp(gpus->items[k], gpu) == 0)
-                return true;
-        }
+        if (gpus_has(&attempt->placement.replicas[i].gpus, gpu))
+            return true;
     }
     return false;
 }

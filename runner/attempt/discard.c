@@ -93,7 +93,7 @@ static struct entry *find_waiting(struct discard *discard)
     return entry;
 }
 
-/* Entries that wait are freed by nobody else. */
+/* Only this thread frees entries that wait. */
 static void *work(void *context)
 {
     struct discard *discard = context;

@@ -46,7 +46,7 @@ struct git_commit *git_commit_new(void)
     return commit;
 }
 
-/* Whoever supervises reaps git with the other children. */
+/* The supervisor reaps git with the other children. */
 static void hang_up(struct question *question)
 {
     if (question->fd < 0)

@@ -21,8 +21,8 @@ struct git_commit_answer {
     bool dirty;         /* something differs from the commit */
 };
 
-/* What the folder stands at, asking git when nobody has lately. An answer comes
- * within two seconds of the first question, or counts as none. */
+/* The commit of the folder, asking git unless it was asked lately. An answer
+ * comes within two seconds of the first question, or counts as none. */
 struct git_commit_answer git_commit_ask(struct git_commit *commit,
                                         const char *folder, int64_t now_ms);
 /* Monotonic time to ask again about what is not known yet; INT64_MAX: all is.

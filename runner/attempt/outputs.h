@@ -19,7 +19,7 @@ char *outputs_trial_folder(struct arena *arena, const struct site *site,
                            const struct order_key *key);
 
 /* The folder on this machine above the three, in the arena: the job's
- * outputDir, what stands for its gs:// URL here, or else the trial's folder.
+ * outputDir, what replaces its gs:// URL here, or else the trial's folder.
  * NULL when they are not on this machine. */
 const char *outputs_here(struct arena *arena, const struct site *site,
                          const struct order *order);
@@ -37,10 +37,10 @@ enum ht_status outputs_begin(const struct site *site, const struct order *order,
  * HT_IO            a folder cannot be made */
 enum ht_status outputs_make(const char *here, struct ht_error *err);
 
-/* Makes the three for a container, which has any user: whoever gets through to
- * them may write. Only their owner gets through what is made above them, unless
- * trials pass it themselves (`passed`), as in a bucket. They lie below `root`,
- * where trials may write, so no symbolic link is followed.
+/* Makes the three for a container, which has any user: each that gets through
+ * to them may write. Only their owner gets through what is made above them,
+ * unless trials pass it themselves (`passed`), as in a bucket. They lie below
+ * `root`, where trials may write, so no symbolic link is followed.
  * HT_PRECONDITION  `here` is not below `root`, or a link is in the way
  * HT_IO            a folder cannot be made */
 enum ht_status outputs_share(const char *root, const char *here, bool passed,

@@ -9,7 +9,6 @@
 #include "proto/base/limits.h"
 #include "runner/attempt/outputs.h"
 #include "runner/attempt/replica_env.h"
-#include "runner/attempt/secrets.h"
 #include "runner/base/credentials.h"
 #include "runner/base/disk.h"
 #include "runner/base/folder.h"
@@ -147,7 +146,7 @@ prepare_replicas(const struct site *site, const struct order *order,
     struct pairs secrets = {0};
     struct credentials credentials = {0};
     enum ht_status status =
-        secrets_find(arena, site, order, getenv, &secrets, err);
+        replica_env_secrets(arena, site, order, getenv, &secrets, err);
     if (status == HT_OK)
         status = credentials_give(arena, site, order, &credentials, err);
     for (size_t i = 0; status == HT_OK && i < order->n_replicas; i++) {

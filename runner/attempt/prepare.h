@@ -31,7 +31,7 @@ enum ht_status prepare_lease(const char *attempt_folder,
  * attempt's copy of its credentials; views[i] is
  * that of the order's replica i. What is in a replica's folder can be read, and
  * the folder written, by any user who gets there: containers have users of
- * their own, and the attempt's folder around it lets nobody else through. May
+ * their own, and the attempt's folder around it lets no other user through. May
  * be done again as long as prepare_is_complete() is false.
  * HT_PRECONDITION  a secret is missing, or there is no command to run
  * HT_IO            a folder or file cannot be made */

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/error.h"
 #include "proto/job/job.h"
 #include "runner/attempt/replica_view.h"
 #include "runner/base/credentials.h"
@@ -43,5 +44,17 @@ const char *replica_env_credentials(const struct replica_env *env);
  * user's own variables, over all what tells the replica who it is. */
 void replica_env_set(struct variables *variables,
                      const struct replica_env *env);
+
+/* ---- the values of secrets, which only the runner knows ----
+ *
+ * A file is taken from the folder of --secrets, by a plain name, never through
+ * a link; a variable is HYPERTUNE_SECRET_NAME of the runner's environment. */
+
+/* Name and value of each, in the arena; a last newline of a file is dropped.
+ * HT_PRECONDITION  one is not there; the text names it, never a value */
+enum ht_status replica_env_secrets(struct arena *arena, const struct site *site,
+                                   const struct order *order,
+                                   char *(*lookup)(const char *name),
+                                   struct pairs *values, struct ht_error *err);
 
 #endif

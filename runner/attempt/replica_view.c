@@ -7,7 +7,7 @@
 #include "runner/attempt/outputs.h"
 #include "runner/base/folder.h"
 
-/* What a shell has that nobody set up; the second is what Docker gives. */
+/* What a shell has without any setup; the second is what Docker gives. */
 static const struct pair usual_path = {"PATH", "/usr/local/bin:/usr/bin:/bin"};
 static const struct pair container_path = {
     "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
@@ -21,15 +21,6 @@ static struct pairs with_path(struct arena *arena, const struct pairs *more,
         memcpy(items, more->items, more->n * sizeof *items);
     items[more->n] = *path;
     return (struct pairs){.n = more->n + 1, .items = items};
-}
-
-static struct strings
-rewrite_all(struct arena *arena, const struct strings *words, const char *mount)
-{
-    const char **items = arena_alloc(arena, words->n + 1, sizeof *items);
-    for (size_t i = 0; i < words->n; i++)
-        items[i] = outputs_rewrite(arena, words->items[i], mount);
-    return (struct strings){.n = words->n, .items = items};
 }
 
 const char *replica_view_put_trial_dir(struct arena *arena,
@@ -51,15 +42,18 @@ const char *replica_view_put_trial_dir(struct arena *arena,
     return replaced;
 }
 
-static struct strings put_trial_dir(struct arena *arena,
-                                    const struct order *order,
-                                    const struct strings *words,
-                                    const char *folder)
+/* The words of a command as the replica sees them; `gcs` may be NULL. */
+static struct strings see_words(struct arena *arena, const struct order *order,
+                                const struct strings *words, const char *gcs,
+                                const char *folder)
 {
     const char **items = arena_alloc(arena, words->n + 1, sizeof *items);
-    for (size_t i = 0; i < words->n; i++)
-        items[i] =
-            replica_view_put_trial_dir(arena, order, words->items[i], folder);
+    for (size_t i = 0; i < words->n; i++) {
+        const char *word = words->items[i];
+        if (gcs != NULL)
+            word = outputs_rewrite(arena, word, gcs);
+        items[i] = replica_view_put_trial_dir(arena, order, word, folder);
+    }
     return (struct strings){.n = words->n, .items = items};
 }
 
@@ -82,22 +76,20 @@ struct replica_view replica_view_of_process(struct arena *arena,
 {
     const struct replica_order *own = &order->replicas[replica];
     const char *here = outputs_here(arena, site, order);
-    const bool rewritten = outputs_is_rewritten(site, order);
+    const char *gcs = outputs_is_rewritten(site, order) ? site->gcs_root : NULL;
     const bool copies = order->own_workdir && own->workdir != NULL;
-    const struct strings argv =
-        rewritten ? rewrite_all(arena, &own->argv, site->gcs_root) : own->argv;
     return (struct replica_view){
         .folder = folder,
         .outputs = here != NULL ? here : order->output_dir,
         .makes = here,
         .workdir = copies ? folder_workdir(arena, folder) : own->workdir,
         .copied = copies ? own->workdir : NULL,
-        .argv = put_trial_dir(arena, order, &argv, folder),
+        .argv = see_words(arena, order, &own->argv, gcs, folder),
         .base = order->captured,
         .offered = with_path(arena, &site->inherited, &usual_path),
         .kit = site->kit,
         .programs = site->programs,
-        .gcs = rewritten ? site->gcs_root : NULL,
+        .gcs = gcs,
         .report_url = order->report_url,
     };
 }
@@ -109,10 +101,8 @@ static struct strings container_argv(struct arena *arena,
                                      const struct replica_order *own,
                                      const struct image *image, const char *gcs)
 {
-    const struct strings words =
-        gcs != NULL ? rewrite_all(arena, &own->argv, gcs) : own->argv;
     const struct strings argv =
-        put_trial_dir(arena, order, &words, CONTAINER_TRIAL);
+        see_words(arena, order, &own->argv, gcs, CONTAINER_TRIAL);
     if (own->entry_words > 0)
         return argv;
     return join(arena, &image->entrypoint,

@@ -9,7 +9,7 @@
  * An attempt gets a copy of its own, beside the attempts' folders and for as
  * long as it has one: STATE/credentials/STUDY-TRIAL-ATTEMPT.json. Any user of
  * a container that it is mounted into can read it; the folder around it lets
- * nobody else in. */
+ * no other user in. */
 #ifndef HT_RUNNER_BASE_CREDENTIALS_H
 #define HT_RUNNER_BASE_CREDENTIALS_H
 

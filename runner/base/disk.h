@@ -17,7 +17,7 @@
 
 /* Replaces FOLDER/NAME by the bytes: temporary file, fsync, rename, fsync of
  * the folder.
- * HT_IO  some step failed; the previous content stands */
+ * HT_IO  some step failed; the previous content stays */
 enum ht_status disk_write(const char *folder, const char *name,
                           const void *bytes, size_t len, mode_t mode,
                           struct ht_error *err);
@@ -41,7 +41,7 @@ enum ht_status disk_read(struct arena *arena, const char *folder,
                          const char *name, size_t limit,
                          struct disk_bytes *bytes, struct ht_error *err);
 
-/* The same of an open file, from where it stands; the text goes behind the
+/* The same of an open file, from its position; the text goes behind the
  * file's name. */
 enum ht_status disk_read_open(struct arena *arena, int fd, size_t limit,
                               struct disk_bytes *bytes, struct ht_error *err);

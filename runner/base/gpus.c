@@ -27,7 +27,7 @@ static bool is_name(const char *text)
     return len > 0 && len < NAME_BYTES;
 }
 
-static bool is_listed(const struct strings *gpus, const char *name)
+bool gpus_has(const struct strings *gpus, const char *name)
 {
     for (size_t i = 0; i < gpus->n; i++) {
         if (strcmp(gpus->items[i], name) == 0)
@@ -46,7 +46,7 @@ static struct strings read_list(struct arena *arena, const char *text,
     while (**rest != '\0' && gpus.n < MOST_GPUS) {
         const size_t len = strcspn(*rest, ",");
         const char *name = arena_strndup(arena, *rest, len);
-        if (!is_name(name) || name[0] == '-' || is_listed(&gpus, name))
+        if (!is_name(name) || name[0] == '-' || gpus_has(&gpus, name))
             break;
         items[gpus.n++] = name;
         *rest += len + ((*rest)[len] == ',');

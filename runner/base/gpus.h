@@ -4,6 +4,8 @@
 #ifndef HT_RUNNER_BASE_GPUS_H
 #define HT_RUNNER_BASE_GPUS_H
 
+#include <stdbool.h>
+
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/job/job.h"
@@ -25,6 +27,7 @@ struct gpus_source {
 enum ht_status gpus_find(struct arena *arena, const struct gpus_source *source,
                          struct strings *gpus, struct ht_error *err);
 
+bool gpus_has(const struct strings *gpus, const char *name);
 /* The names separated by commas, as CUDA_VISIBLE_DEVICES wants them. */
 char *gpus_text(struct arena *arena, const struct strings *gpus);
 

@@ -1,9 +1,9 @@
 #include "runner/base/hash_map.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/token.h"
 
 enum { FIRST_BITS = 6 };
 
@@ -27,8 +27,7 @@ static void grow(struct hash_map *map)
 {
     const struct hash_map old = *map;
     if (old.slots == NULL)
-        (void)!getrandom(&map->factor, sizeof map->factor, 0);
-    map->factor |= 1;
+        map->factor = token_random64() | 1;
     map->bits = old.slots == NULL ? FIRST_BITS : old.bits + 1;
     map->slots = ht_xcalloc((size_t)1 << map->bits, sizeof *map->slots);
     for (size_t i = 0; old.slots != NULL && i < (size_t)1 << old.bits; i++) {

@@ -7,8 +7,8 @@
 
 /* ---- writing ---- */
 
-/* A value stands first behind a bracket; behind a line feed the caller put the
- * comma. */
+/* No comma precedes the first value in a bracket; behind a line feed the caller
+ * put the comma. */
 static void begin_value(struct text *out, const char *key)
 {
     if (out->len > 0 && strchr("{[\n", out->data[out->len - 1]) == NULL)

@@ -28,7 +28,7 @@ void runner_log(enum runner_log_level level, const char *event,
     text_escape(&line, pairs);
     text_puts(&line, "\n");
     const ssize_t n = write(STDERR_FILENO, line.data, line.len);
-    (void)n; /* nobody is left to tell */
+    (void)n; /* there is no other place to report it */
     text_free(&line);
     errno = code;
 }

@@ -19,7 +19,6 @@ runner_log(enum runner_log_level level, const char *event, const char *format,
 /* What the runner has to say about a replica: the stream "runner" of its logs,
  * a file in its folder like those of the shim. The folder may be the trial's to
  * write: nothing there is followed or believed, and the file stays short. */
-
 #define RUNNER_STREAM "runner"
 
 /* Appends a line; what cannot be written is lost. */

@@ -47,7 +47,7 @@ struct order {
     enum job_dialect form;  /* of the job: names of CLUSTER_SPEC */
     const char *job_json;   /* CLUSTER_SPEC's and TF_CONFIG's "job"; or NULL */
     int64_t job_bytes;      /* of that, also where it is too long to be sent */
-    bool tuning;            /* trainers are told of a trial */
+    bool tuning;            /* trainers learn of a trial */
     bool chief;             /* ... that TF_CONFIG's master is the "chief" */
     const char *output_dir; /* of this trial's results; NULL: the runner's */
     bool begun;             /* an earlier attempt may have left some there */

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "proto/base/text.h"
+#include "proto/base/token.h"
 #include "proto/doc/node.h"
 #include "runner/base/disk.h"
 #include "runner/base/json.h"
@@ -102,9 +102,7 @@ static int count_own_ports(void)
 enum ht_status placement_find_port(int *port, int *claim, struct ht_error *err)
 {
     const int own = count_own_ports();
-    unsigned start = 0;
-    if (getrandom(&start, sizeof start, 0) != (ssize_t)sizeof start)
-        start = (unsigned)getpid();
+    const unsigned start = (unsigned)token_random64();
     errno = EADDRINUSE;
     for (int i = 0; i < own + KERNEL_TRIES && is_taken(errno); i++) {
         const int wanted =
@@ -209,7 +207,7 @@ static bool read_place(const struct order *order, const struct node *map,
            json_read_strings(order->arena, list, SIZE_MAX, &place->gpus);
 }
 
-/* Elsewhere than on loopback ports are nobody else's. */
+/* Only ports of loopback are shared with others. */
 static int claim_again(const char *address)
 {
     const size_t len = sizeof loopback - 1;

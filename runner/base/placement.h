@@ -63,9 +63,8 @@ enum ht_status placement_read(const char *attempt_folder,
  * bind, so in between another program may take it. Ports below the range from
  * which the kernel serves everybody make that unlikely. */
 
-/* Finds a port that nobody uses or claims and claims it; the claim lasts until
- * the caller closes *claim.
- * HT_IO  there is none */
+/* Finds a port that no process uses or claims and claims it; the claim lasts
+ * until the caller closes *claim. HT_IO  there is none */
 enum ht_status placement_find_port(int *port, int *claim, struct ht_error *err);
 
 /* Claims a port that was found in an earlier life; -1 when somebody else has

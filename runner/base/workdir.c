@@ -181,7 +181,7 @@ static enum ht_status enter(struct copying *copying,
                        O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         result = below.into < 0 ? fail(copying, folder, name)
                                 : copy_folder(copying, &below);
-        status.st_mode |= S_IRWXU; /* or nobody could remove the copy */
+        status.st_mode |= S_IRWXU; /* or the copy could not be removed */
         if (result == HT_OK && !keep_looks(below.into, &status))
             result = fail(copying, folder, name);
         if (below.into >= 0)

@@ -308,7 +308,7 @@ static void trim(struct text *line)
         line->data[--line->len] = '\0';
 }
 
-/* Appends the beginning of the line, as much as is told. */
+/* Appends the beginning of the line, as much as is shown. */
 static void append_cut(struct text *out, const struct text *line)
 {
     const bool fits =

@@ -10,7 +10,7 @@
 enum {
     LOOKED_AT = 4 * 1024 * 1024, /* bytes of a stream */
     LINE_BYTES = 1000,           /* of a line that is looked at */
-    SHOWN_BYTES = 160            /* of the one that is told */
+    SHOWN_BYTES = 160            /* of the one that is sent */
 };
 
 /* ---- names ---- */
@@ -152,7 +152,7 @@ static void search_stream(struct search *search, const char *folder,
     text_free(&line);
 }
 
-/* The line from `from` on, as much as is told; cut between characters. */
+/* The line from `from` on, as much as is sent; cut between characters. */
 static void part_text(struct text *out, const char *key, const char *from,
                       size_t len)
 {
@@ -175,7 +175,7 @@ void metrics_seen_line_text(const char *folder, const char *replica,
         return;
     const struct named_number *named = &search.named;
     const size_t end = named->number_at + named->number_len;
-    /* A long line is told from the name on. */
+    /* A long line is sent from the name on. */
     const size_t from = end > SHOWN_BYTES ? named->at : 0;
     json_open(out, "line");
     json_put_string(out, "stream", search.stream);

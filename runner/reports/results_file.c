@@ -30,7 +30,7 @@ static void stop_watch(struct leftover *leftover)
     leftover->watch = -1;
 }
 
-/* Without a watch nobody knows whether it was read: it counts as if. */
+/* Without a watch it counts as read. */
 static void watch(struct leftover *leftover, int fd)
 {
     char name[32];

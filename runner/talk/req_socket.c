@@ -141,7 +141,7 @@ static struct connection *open_connection(int event, struct ht_error *err)
     return NULL;
 }
 
-/* Ends the operation under way; a message that nobody took is freed. */
+/* Ends the operation under way; a message that was not taken is freed. */
 static void settle(struct connection *connection)
 {
     nng_aio *aio = connection->aio;

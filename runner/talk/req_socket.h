@@ -2,7 +2,7 @@
  * proto/README.md section 1.
  *
  * The owner resends and looks for the server anew, so nng's own resending is
- * off, and a lost connection is told at once instead of being hidden. One
+ * off, and a lost connection is reported at once instead of being hidden. One
  * thread; every wait ends early when the `kick` descriptor becomes readable. */
 #ifndef HT_RUNNER_TALK_REQ_SOCKET_H
 #define HT_RUNNER_TALK_REQ_SOCKET_H
@@ -36,7 +36,7 @@ void req_socket_close(
 
 /* Connects to "tcp://HOST:PORT" and shakes hands.
  * HT_INVALID      the URL is no such address
- * HT_UNAVAILABLE  nobody who speaks REP answers there in time, or a kick came
+ * HT_UNAVAILABLE  no peer that speaks REP answers there in time, or a kick came
  * HT_IO           no socket can be had */
 enum ht_status req_socket_connect(struct req_socket *req, const char *url,
                                   int timeout_ms, struct ht_error *err);

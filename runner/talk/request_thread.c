@@ -75,7 +75,7 @@ bool request_thread_take(struct request_thread *thread, struct text *answer)
 static bool look(struct request_thread *thread, uint64_t *number)
 {
     eventfd_t count;
-    eventfd_read(thread->kick, &count); /* what for is told under the lock */
+    eventfd_read(thread->kick, &count); /* the lock has the reason */
     pthread_mutex_lock(&thread->lock);
     const bool go_on = !thread->stopping;
     *number = thread->state == THREAD_BUSY ? thread->posted : 0;

@@ -17,19 +17,11 @@ enum {
     SILENT_BEATS = 2 /* without an answer: have we been given up meanwhile? */
 };
 
-void talk_init(struct talk *talk, const struct talk_parts *parts)
+void talk_init(struct talk *talk)
 {
-    *talk = (struct talk){
-        .attempts = parts->attempts,
-        .thread = parts->thread,
-        .sender = parts->sender,
-        .discard = parts->discard,
-        .token_file = parts->token_file,
-        .host = parts->host,
-        .heartbeat_ms = HEARTBEAT_MS,
-        .heard_at = clock_monotonic_ms(),
-        .commit = git_commit_new(),
-    };
+    talk->heartbeat_ms = HEARTBEAT_MS;
+    talk->heard_at = clock_monotonic_ms();
+    talk->commit = git_commit_new();
 }
 
 void talk_fini(struct talk *talk)
@@ -82,7 +74,7 @@ static void drop_listed(struct talk *talk, const struct node *list,
     }
 }
 
-/* What lay on disk and was not named as kept is nobody's. */
+/* What lay on disk and was not named as kept is not wanted. */
 static void drop_unwanted(struct talk *talk)
 {
     struct attempt *attempt = talk->attempts->first;
@@ -198,10 +190,13 @@ static void take_started(struct talk *talk, struct attempt *attempt)
 
 static void take_ok(struct talk *talk, const struct node *map)
 {
-    struct attempt *attempt = attempts_find(talk->attempts, &talk->request.key);
-    if (talk->request.kind != REQUEST_HELLO)
+    const struct request *request = &talk->request;
+    struct attempt *attempt = attempts_find(talk->attempts, &request->key);
+    if (request->kind != REQUEST_HELLO)
         talk->doubtful = false;
-    switch (talk->request.kind) {
+    if (request->kind > REQUEST_HEARTBEAT && attempt == NULL)
+        return; /* it was dropped meanwhile */
+    switch (request->kind) {
     case REQUEST_HELLO:
         take_hello(talk, map);
         return;
@@ -209,27 +204,21 @@ static void take_ok(struct talk *talk, const struct node *map)
         take_heartbeat(talk, map);
         return;
     case REQUEST_STARTED:
-        if (attempt != NULL)
-            take_started(talk, attempt);
+        take_started(talk, attempt);
         return;
     case REQUEST_ENDED:
-        if (attempt != NULL)
-            attempt_mark_ended(attempt);
+        attempt_mark_ended(attempt);
         return;
     case REQUEST_DRAINED:
-        if (attempt != NULL)
-            attempts_drop(talk->attempts, attempt);
+        attempts_drop(talk->attempts, attempt);
         return;
     case REQUEST_REPORT:
-        if (attempt != NULL)
-            take_report(talk, attempt, map);
+        take_report(talk, attempt, map);
         return;
     case REQUEST_LOG:
-        if (attempt != NULL)
-            log_ship_confirm(&attempt->replicas[talk->request.replica]
-                                  .logs[talk->request.stream],
-                             &talk->request.chunk,
-                             node_get_int(map, "offset", 0));
+        log_ship_confirm(
+            &attempt->replicas[request->replica].logs[request->stream],
+            &request->chunk, node_get_int(map, "offset", 0));
         return;
     case REQUEST_NONE:
         return;

@@ -44,11 +44,14 @@ struct request { /* the one under way */
 };
 
 struct talk {
+    /* Borrowed; given before talk_init(). */
     struct attempts *attempts;
     struct request_thread *thread;
     struct sender *sender;
+    struct discard *discard;
     const char *token_file; /* read again when the token is refused */
-    const char *host;
+    const char *host;       /* shown to people */
+
     int64_t id;   /* of the newest request */
     bool greeted; /* the server knows this boot */
     int64_t heartbeat_ms;
@@ -62,18 +65,9 @@ struct talk {
     struct request request;
     uint64_t turn; /* whose records or log come next */
     struct git_commit *commit;
-    struct discard *discard; /* borrowed */
 };
 
-struct talk_parts { /* all borrowed */
-    struct attempts *attempts;
-    struct request_thread *thread;
-    struct sender *sender;
-    struct discard *discard;
-    const char *token_file;
-    const char *host; /* shown to people */
-};
-void talk_init(struct talk *talk, const struct talk_parts *parts);
+void talk_init(struct talk *talk);
 void talk_fini(struct talk *talk);
 
 /* Handles an answer that has come and posts the next request, if any. */

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runner/attempt/secrets.h"
+#include "runner/attempt/replica_env.h"
 #include "runner/base/rules.h"
 
 static struct arena *arena;
@@ -170,7 +170,7 @@ static enum ht_status find(const struct secret *secret, struct pairs *values)
     const struct site site = {.secrets = folder};
     const struct order order = {.n_secrets = 1, .secrets = secret};
     err.text[0] = '\0';
-    return secrets_find(arena, &site, &order, lookup, values, &err);
+    return replica_env_secrets(arena, &site, &order, lookup, values, &err);
 }
 
 static void secrets_come_from_files_and_variables(void)
