@@ -14,7 +14,6 @@
 #include "runner/attempt/attempts.h"
 #include "runner/attempt/discard.h"
 #include "runner/base/log.h"
-#include "runner/talk/lease_poll.h"
 #include "runner/talk/request_thread.h"
 #include "runner/talk/server_address.h"
 #include "runner/talk/talk.h"
@@ -37,7 +36,6 @@ struct supervisor {
     struct discard *discard;
     struct attempts attempts;
     struct talk talk;
-    struct lease_poll lease_poll;
     int64_t ticked_at; /* monotonic */
     int64_t moved_at;  /* monotonic: when a folder last changed */
     bool more;         /* the last tick left something unread */
@@ -80,8 +78,8 @@ static enum ht_status open_all(struct supervisor *supervisor,
         request_thread_start(supervisor->address, SHORT_PATIENCE_MS,
                              supervisor->wake, &supervisor->talk_thread, err);
     if (status == HT_OK)
-        status = request_thread_start(supervisor->address, LEASE_PATIENCE_MS,
-                                      supervisor->wake,
+        status = request_thread_start(supervisor->address,
+                                      TALK_LEASE_PATIENCE_MS, supervisor->wake,
                                       &supervisor->lease_thread, err);
     if (status == HT_OK)
         status = discard_start(settings->site, &supervisor->discard, err);
@@ -159,17 +157,13 @@ static void begin(struct supervisor *supervisor)
     supervisor->talk = (struct talk){
         .attempts = &supervisor->attempts,
         .thread = supervisor->talk_thread,
+        .lease_thread = supervisor->lease_thread,
         .sender = &supervisor->sender,
         .discard = supervisor->discard,
         .token_file = settings->token_file,
         .host = settings->host,
     };
     talk_init(&supervisor->talk);
-    supervisor->lease_poll = (struct lease_poll){
-        .attempts = &supervisor->attempts,
-        .thread = supervisor->lease_thread,
-        .sender = &supervisor->sender,
-    };
 }
 
 static int64_t tick_at(const struct supervisor *supervisor)
@@ -198,12 +192,6 @@ static void tick(struct supervisor *supervisor, int64_t now)
         continue;
 }
 
-static void speak(struct supervisor *supervisor)
-{
-    talk_go_on(&supervisor->talk);
-    lease_poll_tick(&supervisor->lease_poll, &supervisor->talk.greeted);
-}
-
 static int64_t alone_at(const struct supervisor *supervisor)
 {
     if (!supervisor->settings->exit_when_alone ||
@@ -215,11 +203,8 @@ static int64_t alone_at(const struct supervisor *supervisor)
 static int wait_ms(const struct supervisor *supervisor)
 {
     int64_t wake = tick_at(supervisor);
-    const int64_t others[] = {
-        talk_wake_at(&supervisor->talk), alone_at(supervisor),
-        supervisor->lease_poll.polling || !supervisor->talk.greeted
-            ? INT64_MAX
-            : supervisor->lease_poll.next_at};
+    const int64_t others[] = {talk_wake_at(&supervisor->talk),
+                              alone_at(supervisor)};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         wake = others[i] < wake ? others[i] : wake;
     if (wake == INT64_MAX)
@@ -230,7 +215,7 @@ static int wait_ms(const struct supervisor *supervisor)
 
 static void loop(struct supervisor *supervisor)
 {
-    speak(supervisor);
+    talk_tick(&supervisor->talk);
     while (!supervisor->ending) {
         struct pollfd fds[] = {
             {.fd = supervisor->signals, .events = POLLIN},
@@ -248,7 +233,7 @@ static void loop(struct supervisor *supervisor)
             attempts_read_watch(&supervisor->attempts);
         const int64_t now = clock_monotonic_ms();
         tick(supervisor, now);
-        speak(supervisor);
+        talk_tick(&supervisor->talk);
         if (now >= alone_at(supervisor)) {
             runner_log(RUNNER_INFO, "runner.alone", "after_ms=%d",
                        supervisor->settings->alone_ms);

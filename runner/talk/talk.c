@@ -6,6 +6,7 @@
 
 #include "proto/base/clock.h"
 #include "runner/base/folder.h"
+#include "runner/base/json.h"
 #include "runner/base/log.h"
 #include "runner/talk/messages.h"
 #include "runner/talk/server_address.h"
@@ -14,6 +15,8 @@ enum {
     HEARTBEAT_MS = 5000,
     HEARTBEAT_LEAST_MS = 100, /* whatever the server wants */
     DENIED_MS = 5000,         /* until a refused request is tried again */
+    EMPTY_PAUSE_MS = 500,     /* so that a hasty server cannot make us spin */
+    REFUSED_PAUSE_MS = 5000,
     SILENT_BEATS = 2 /* without an answer: have we been given up meanwhile? */
 };
 
@@ -43,7 +46,8 @@ static struct attempt *find_named(const struct attempts *attempts,
     return order_key_read(item, &key) ? attempts_find(attempts, &key) : NULL;
 }
 
-void talk_apply_stops(struct attempts *attempts, const struct node *list)
+/* Orders to stop, in answers of leases and heartbeats. */
+static void apply_stops(struct attempts *attempts, const struct node *list)
 {
     for (const struct node *item = first_of(list); item; item = item->next) {
         struct attempt *attempt = find_named(attempts, item);
@@ -166,7 +170,7 @@ static void take_heartbeat(struct talk *talk, const struct node *map)
             find_replica(attempt, node_get_string(item, "replica", "")),
             node_find(item, "writers"));
     }
-    talk_apply_stops(talk->attempts, node_find(map, "stop"));
+    apply_stops(talk->attempts, node_find(map, "stop"));
     drop_listed(talk, node_find(map, "gone"), "the server gave it up");
 }
 
@@ -330,7 +334,7 @@ static void notice_silence(struct talk *talk)
         talk->greeted = false;
 }
 
-void talk_go_on(struct talk *talk)
+static void take_turn(struct talk *talk)
 {
     struct text text = {0};
     notice_silence(talk);
@@ -349,7 +353,98 @@ void talk_go_on(struct talk *talk)
         talk_say_next(talk);
 }
 
-int64_t talk_wake_at(const struct talk *talk)
+/* ---- the poll for work ---- */
+
+static void take_attempt(struct talk *talk, const struct node *item)
+{
+    struct order *order;
+    struct ht_error err;
+    if (order_read(item, &order, &err) == HT_OK)
+        attempts_start(talk->attempts, order);
+    else /* the server gives it up when no `started` comes */
+        runner_log(RUNNER_ERROR, "lease.invalid", "reason=\"%s\"", err.text);
+}
+
+static void take_leases(struct talk *talk, const struct node *map)
+{
+    apply_stops(talk->attempts, node_find(map, "stop"));
+    const struct node *item = first_of(node_find(map, "attempts"));
+    talk->poll_at = item != NULL ? 0 : clock_monotonic_ms() + EMPTY_PAUSE_MS;
+    for (; item != NULL; item = item->next)
+        take_attempt(talk, item);
+}
+
+static void take_lease_answer(struct talk *talk, const struct text *text)
+{
+    struct arena *arena = arena_new();
+    const struct answer answer = talk_read_answer(arena, text);
+    const int64_t now = clock_monotonic_ms();
+    switch (answer.status) {
+    case ANSWER_OK:
+        take_leases(talk, answer.map);
+        break;
+    case ANSWER_RETRY:
+        talk->poll_at = now + answer.retry_ms;
+        break;
+    case ANSWER_GONE:
+        talk->greeted = false;
+        talk->poll_at = now + EMPTY_PAUSE_MS;
+        break;
+    case ANSWER_INVALID:
+        talk->greeted = false; /* an unknown boot may be called so, too */
+        talk->poll_at = now + REFUSED_PAUSE_MS;
+        break;
+    case ANSWER_DENIED:
+        runner_log(RUNNER_ERROR, "lease.refused", "error=\"%s\"", answer.error);
+        talk->poll_at = now + REFUSED_PAUSE_MS;
+        break;
+    }
+    arena_free(arena);
+}
+
+static void build_poll(struct talk *talk, int slots, struct text *out)
+{
+    talk->polled_slots = slots;
+    talk_open_message(out, talk->sender, "lease", ++talk->poll_id);
+    json_put_int(out, "free", slots);
+    /* Which of them are free the server knows best while it holds the poll. */
+    json_put_int(out, "gpus", (int64_t)talk->attempts->site->gpus.n);
+    json_close(out);
+}
+
+/* Handles an answer that has come and keeps a poll going. */
+static void poll_leases(struct talk *talk)
+{
+    struct text text = {0};
+    if (request_thread_take(talk->lease_thread, &text)) {
+        talk->polling = false;
+        if (talk->greeted) /* else our hello gives up what this names */
+            take_lease_answer(talk, &text);
+        text_free(&text);
+    }
+    if (!talk->greeted)
+        return;
+    const int slots = attempts_free_slots(talk->attempts);
+    struct text request = {0};
+    if (talk->polling && talk->polled_slots == 0 && slots > 0) {
+        build_poll(talk, slots, &request);
+        request_thread_post(talk->lease_thread, &request);
+    } else if (!talk->polling && clock_monotonic_ms() >= talk->poll_at) {
+        build_poll(talk, slots, &request);
+        request_thread_post(talk->lease_thread, &request);
+        talk->polling = true;
+    }
+}
+
+/* ---- both ---- */
+
+void talk_tick(struct talk *talk)
+{
+    take_turn(talk);
+    poll_leases(talk);
+}
+
+static int64_t turn_at(const struct talk *talk)
 {
     if (talk->waiting)
         return talk->retry_at;
@@ -360,4 +455,11 @@ int64_t talk_wake_at(const struct talk *talk)
         git_commit_wake_at(talk->commit, clock_monotonic_ms());
     const int64_t first = beat < facts ? beat : facts;
     return first > talk->quiet_until ? first : talk->quiet_until;
+}
+
+int64_t talk_wake_at(const struct talk *talk)
+{
+    const int64_t poll_at =
+        talk->polling || !talk->greeted ? INT64_MAX : talk->poll_at;
+    return poll_at < turn_at(talk) ? poll_at : turn_at(talk);
 }

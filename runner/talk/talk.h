@@ -1,6 +1,10 @@
-/* talk.h - what the runner has to say about its attempts, one request at a
- * time, the most urgent first: hello, heartbeat, life of an attempt, records,
- * logs.
+/* talk.h - what the runner and the server say to each other.
+ *
+ * About its attempts the runner sends one request at a time, the most urgent
+ * first: hello, heartbeat, life of an attempt, records, logs. Beside it there
+ * is always one poll, which the server holds, for work and for orders to stop.
+ * A poll that asked for work is never given up, since its answer may be a
+ * commitment; one that asked for none is replaced as soon as a slot is free.
  *
  * One thread; the request thread does the waiting. */
 #ifndef HT_RUNNER_TALK_TALK_H
@@ -43,10 +47,14 @@ struct request { /* the one under way */
     struct text body; /* kept for `retry` */
 };
 
+/* For the thread of the poll: longer than the server holds it. */
+enum { TALK_LEASE_PATIENCE_MS = 30000 };
+
 struct talk {
     /* Borrowed; given before talk_init(). */
     struct attempts *attempts;
-    struct request_thread *thread;
+    struct request_thread *thread;       /* for all requests but ... */
+    struct request_thread *lease_thread; /* the poll, which may be held */
     struct sender *sender;
     struct discard *discard;
     const char *token_file; /* read again when the token is refused */
@@ -63,20 +71,22 @@ struct talk {
     int64_t retry_at;    /* monotonic */
     int64_t quiet_until; /* monotonic; nothing new is said before */
     struct request request;
-    uint64_t turn; /* whose records or log come next */
+    uint64_t turn;    /* whose records or log come next */
+    int64_t poll_id;  /* of the newest poll */
+    bool polling;     /* a poll is under way */
+    int polled_slots; /* that it named */
+    int64_t poll_at;  /* monotonic; no new poll before */
     struct git_commit *commit;
 };
 
 void talk_init(struct talk *talk);
 void talk_fini(struct talk *talk);
 
-/* Handles an answer that has come and posts the next request, if any. */
-void talk_go_on(struct talk *talk);
-/* Monotonic time at which talk_go_on() has something to do without any other
+/* Handles answers that have come, posts the next request, if any, and keeps a
+ * poll under way. */
+void talk_tick(struct talk *talk);
+/* Monotonic time at which talk_tick() has something to do without any other
  * event; INT64_MAX: never. */
 int64_t talk_wake_at(const struct talk *talk);
-
-/* Orders to stop, in answers of leases and heartbeats. */
-void talk_apply_stops(struct attempts *attempts, const struct node *list);
 
 #endif
