@@ -117,8 +117,8 @@ static enum ht_status begin_records(struct attempt *attempt, bool anew,
     return status;
 }
 
-static void end_or_go_on(struct attempt *attempt, enum ht_status status,
-                         const struct ht_error *err, const char *event)
+static void log_or_end(struct attempt *attempt, enum ht_status status,
+                       const struct ht_error *err, const char *event)
 {
     if (status != HT_OK)
         end_unstarted(attempt, err);
@@ -144,7 +144,7 @@ void attempt_start(struct attempt *attempt, const struct strings *free_gpus)
         status = begin_records(attempt, true, &err);
     if (status == HT_OK)
         status = attempt->engine->start(&attempt->place, &err);
-    end_or_go_on(attempt, status, &err, "attempt.started");
+    log_or_end(attempt, status, &err, "attempt.started");
 }
 
 void attempt_refuse(struct attempt *attempt, const char *reason)
@@ -177,7 +177,7 @@ void attempt_adopt(struct attempt *attempt, const struct strings *free_gpus)
         status = place(attempt, free_gpus, &err);
     if (status == HT_OK)
         status = attempt->engine->start(&attempt->place, &err);
-    end_or_go_on(attempt, status, &err, "attempt.adopted");
+    log_or_end(attempt, status, &err, "attempt.adopted");
 }
 
 void attempt_remove(struct attempt *attempt)

@@ -187,8 +187,8 @@ void discard_ask(struct discard *discard, const struct discard_wish *wish)
     pthread_mutex_unlock(&discard->lock);
 }
 
-size_t discard_tell(struct discard *discard, struct discard_item items[],
-                    size_t most)
+size_t discard_report(struct discard *discard, struct discard_item items[],
+                      size_t most)
 {
     size_t n = 0;
     pthread_mutex_lock(&discard->lock);

@@ -37,8 +37,8 @@ struct discard_item {
 };
 /* Fills `items` with at most `most` of those that are done and not yet
  * confirmed; returns how many. */
-size_t discard_tell(struct discard *discard, struct discard_item items[],
-                    size_t most);
+size_t discard_report(struct discard *discard, struct discard_item items[],
+                      size_t most);
 /* The server has heard what was told last. */
 void discard_confirm(struct discard *discard);
 

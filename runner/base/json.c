@@ -174,7 +174,7 @@ static enum json_stream_end hand_over(struct json_stream *stream,
         json_read(arena, stream->item.data, stream->item.len);
     enum json_stream_end end = JSON_STREAM_BROKEN;
     if (item != NULL)
-        end = take(context, item) ? JSON_STREAM_GOES_ON : JSON_STREAM_LEFT;
+        end = take(context, item) ? JSON_STREAM_MORE : JSON_STREAM_LEFT;
     arena_free(arena);
     text_clear(&stream->item);
     return end;
@@ -213,8 +213,8 @@ enum json_stream_end json_stream_feed(struct json_stream *stream,
         if (stream->depth > 0)
             continue;
         const enum json_stream_end end = hand_over(stream, take, context);
-        if (end != JSON_STREAM_GOES_ON)
+        if (end != JSON_STREAM_MORE)
             return end;
     }
-    return JSON_STREAM_GOES_ON;
+    return JSON_STREAM_MORE;
 }

@@ -52,9 +52,9 @@ struct json_stream {  /* all zero at first */
 };
 
 enum json_stream_end {
-    JSON_STREAM_GOES_ON, /* all bytes were taken */
-    JSON_STREAM_LEFT,    /* `take` wants no more */
-    JSON_STREAM_BROKEN,  /* these bytes are no JSON objects */
+    JSON_STREAM_MORE,   /* all bytes were taken */
+    JSON_STREAM_LEFT,   /* `take` wants no more */
+    JSON_STREAM_BROKEN, /* these bytes are no JSON objects */
 };
 
 typedef bool json_stream_take(void *context, const struct node *item);

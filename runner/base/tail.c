@@ -125,7 +125,8 @@ static bool is_emptied(const struct tail_mark *mark)
 /* ---- reading ---- */
 
 /* Whether the file still has, before `offset`, the line that was taken. */
-static bool goes_on(const struct tail *tail, int fd, int64_t size, char *buffer)
+static bool is_continued(const struct tail *tail, int fd, int64_t size,
+                         char *buffer)
 {
     if (size < tail->offset)
         return false;
@@ -269,7 +270,7 @@ static bool read_open(struct reader *reader, size_t budget)
     if (tail->rewritten != NULL && tail->mark.page == NULL)
         set_mark(&tail->mark, reader->fd);
     reader->buffer = ht_xcalloc(TAIL_LINE_BYTES, 1);
-    if (!goes_on(tail, reader->fd, status.st_size, reader->buffer))
+    if (!is_continued(tail, reader->fd, status.st_size, reader->buffer))
         start_over(tail);
     const bool more = read_lines(reader, budget);
     tail->look = more ? (struct tail_look){.inode = 0} : look;

@@ -289,8 +289,8 @@ void container_attempt_abandon(struct container_attempt *attempt)
     pthread_mutex_unlock(&attempt->lock);
 }
 
-void container_attempt_tell_stop(struct container_attempt *attempt,
-                                 const struct stop_order *order)
+void container_attempt_stop(struct container_attempt *attempt,
+                            const struct stop_order *order)
 {
     const int64_t grace = order->kill ? 0 : attempt->order->grace_ms;
     const int64_t kill_at = clock_monotonic_ms() + grace + KILL_EXTRA_MS;
@@ -304,7 +304,7 @@ void container_attempt_tell_stop(struct container_attempt *attempt,
     pthread_mutex_unlock(&attempt->lock);
 }
 
-void container_attempt_tell_ended(struct container_attempt *attempt)
+void container_attempt_end(struct container_attempt *attempt)
 {
     pthread_mutex_lock(&attempt->lock);
     attempt->ended = true;

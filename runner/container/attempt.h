@@ -82,9 +82,9 @@ enum ht_status container_attempt_launch(struct container_engine *engine,
                                         struct ht_error *err);
 /* No step follows; what is there stays. Its folder may go afterwards. */
 void container_attempt_abandon(struct container_attempt *attempt);
-void container_attempt_tell_stop(struct container_attempt *attempt,
-                                 const struct stop_order *order);
-void container_attempt_tell_ended(struct container_attempt *attempt);
+void container_attempt_stop(struct container_attempt *attempt,
+                            const struct stop_order *order);
+void container_attempt_end(struct container_attempt *attempt);
 /* Waits for the thread, which ends soon when it is abandoned or cleared. */
 void container_attempt_free(struct container_attempt *attempt);
 

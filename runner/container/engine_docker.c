@@ -240,7 +240,7 @@ static enum engine_state docker_engine_poll(struct engine_place *place,
         replicas_judge(&supervised->replicas, place, ending);
     if (state != ENGINE_ENDED || cleared)
         return state;
-    container_attempt_tell_ended(attempt);
+    container_attempt_end(attempt);
     return ENGINE_RUNNING;
 }
 
@@ -249,7 +249,7 @@ static void docker_engine_stop(struct engine_place *place,
 {
     struct supervised *supervised = place->memory;
     replicas_stop(&supervised->replicas, order);
-    container_attempt_tell_stop(supervised->attempt, order);
+    container_attempt_stop(supervised->attempt, order);
 }
 
 static void docker_engine_remove(struct engine_place *place)
@@ -259,7 +259,7 @@ static void docker_engine_remove(struct engine_place *place)
     if (supervised != NULL)
         container_attempt_abandon(supervised->attempt);
     if (!cleared)
-        leftovers_doom(engine.opened.leftovers, &place->order->key);
+        leftovers_give_up(engine.opened.leftovers, &place->order->key);
     place->memory = NULL;
     free_over();
 }

@@ -27,18 +27,19 @@ struct leftovers {
     bool ending;
     bool due;           /* a sweep is */
     int64_t soon_until; /* monotonic */
-    struct order_key *doomed;
-    size_t n_doomed, room;
+    struct order_key *given_up;
+    size_t n_given_up, room;
 };
 
 /* ---- one sweep ---- */
 
-static bool is_doomed(struct leftovers *leftovers, const struct order_key *key)
+static bool is_given_up(struct leftovers *leftovers,
+                        const struct order_key *key)
 {
     bool found = false;
     pthread_mutex_lock(&leftovers->lock);
-    for (size_t i = 0; i < leftovers->n_doomed && !found; i++)
-        found = order_key_equal(&leftovers->doomed[i], key);
+    for (size_t i = 0; i < leftovers->n_given_up && !found; i++)
+        found = order_key_equal(&leftovers->given_up[i], key);
     pthread_mutex_unlock(&leftovers->lock);
     return found;
 }
@@ -50,7 +51,7 @@ static bool is_kept(struct leftovers *leftovers, const struct node *item)
     return labels != NULL && labels->kind == NODE_MAP &&
            network_read_attempt(node_get_string(labels, LABEL_ATTEMPT, ""),
                                 &key) &&
-           !is_doomed(leftovers, &key) &&
+           !is_given_up(leftovers, &key) &&
            leftovers->keeps(leftovers->context, &key);
 }
 
@@ -120,7 +121,7 @@ static void free_all(struct leftovers *leftovers)
     docker_free(leftovers->docker);
     pthread_cond_destroy(&leftovers->changed);
     pthread_mutex_destroy(&leftovers->lock);
-    free(leftovers->doomed);
+    free(leftovers->given_up);
     free(leftovers);
 }
 
@@ -166,15 +167,15 @@ void leftovers_stop(struct leftovers *leftovers)
     free_all(leftovers);
 }
 
-void leftovers_doom(struct leftovers *leftovers, const struct order_key *key)
+void leftovers_give_up(struct leftovers *leftovers, const struct order_key *key)
 {
     pthread_mutex_lock(&leftovers->lock);
-    if (leftovers->n_doomed == leftovers->room) {
+    if (leftovers->n_given_up == leftovers->room) {
         leftovers->room = leftovers->room > 0 ? 2 * leftovers->room : 16;
-        leftovers->doomed = ht_xrealloc(leftovers->doomed, leftovers->room,
-                                        sizeof *leftovers->doomed);
+        leftovers->given_up = ht_xrealloc(leftovers->given_up, leftovers->room,
+                                          sizeof *leftovers->given_up);
     }
-    leftovers->doomed[leftovers->n_doomed++] = *key;
+    leftovers->given_up[leftovers->n_given_up++] = *key;
     leftovers->due = true;
     leftovers->soon_until = clock_monotonic_ms() + SOON_SPAN_MS;
     pthread_cond_signal(&leftovers->changed);

@@ -28,9 +28,10 @@ enum ht_status leftovers_start(const struct docker_address *address,
                                struct ht_error *err);
 void leftovers_stop(struct leftovers *leftovers); /* accepts NULL */
 
-/* Whatever carries this attempt's label goes, kept or not; sweeps at once, and
+/* All that carries this attempt's label goes, kept or not; sweeps at once, and
  * again soon, for calls that were under way. */
-void leftovers_doom(struct leftovers *leftovers, const struct order_key *key);
+void leftovers_give_up(struct leftovers *leftovers,
+                       const struct order_key *key);
 /* Sweeps at once. */
 void leftovers_wake(struct leftovers *leftovers);
 

@@ -146,7 +146,7 @@ static void set_pulling(struct container_attempt *attempt, bool pulling)
     pthread_mutex_unlock(&attempt->lock);
 }
 
-static void tell_digests(struct start *start)
+static void publish_digests(struct start *start)
 {
     struct container_attempt *attempt = start->attempt;
     const size_t n = attempt->order->n_replicas;
@@ -177,7 +177,7 @@ static bool get_images(struct start *start)
     }
     set_pulling(attempt, false);
     if (complete)
-        tell_digests(start);
+        publish_digests(start);
     return complete;
 }
 

@@ -390,7 +390,7 @@ void container_attempt_clear(struct container_attempt *attempt)
     if (attempt->abandoned)
         return;
     if (!clear)
-        leftovers_doom(attempt->engine->leftovers, &attempt->order->key);
+        leftovers_give_up(attempt->engine->leftovers, &attempt->order->key);
     attempt->cleared = true;
     /* The supervising thread looks when something appears in a folder. */
     if (container_attempt_begin_writing(attempt)) {

@@ -146,9 +146,9 @@ static size_t take_bytes(char *bytes, size_t size, size_t n, void *context)
     if (good && exchange->take != NULL) {
         const enum json_stream_end end = json_stream_feed(
             &exchange->stream, bytes, len, exchange->take, exchange->context);
-        if (end != JSON_STREAM_GOES_ON)
+        if (end != JSON_STREAM_MORE)
             exchange->end = end == JSON_STREAM_LEFT ? END_TAKEN : END_NO_JSON;
-        return end == JSON_STREAM_GOES_ON ? len : 0;
+        return end == JSON_STREAM_MORE ? len : 0;
     }
     if (exchange->answer.len + len <= (good ? MOST_BYTES : MOST_WORDS)) {
         text_append(&exchange->answer, bytes, len);

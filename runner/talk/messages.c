@@ -249,7 +249,7 @@ static void say_hello(struct talk *talk)
 static void put_discarded(struct talk *talk, struct text *out)
 {
     struct discard_item items[MOST_DISCARDED];
-    const size_t n = discard_tell(talk->discard, items, MOST_DISCARDED);
+    const size_t n = discard_report(talk->discard, items, MOST_DISCARDED);
     json_open_list(out, "discarded");
     for (size_t i = 0; i < n; i++) {
         json_open(out, NULL);

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "proto/base/arena.h"
-#include "proto/base/clock.h"
 #include "runner/base/log.h"
 #include "runner/talk/req_socket.h"
 #include "runner/talk/server_address.h"

@@ -17,7 +17,7 @@ struct stage {
     char state[PATH_MAX];
     struct site site;
     struct text lease;
-    struct order *order; /* the test's own; attempts parse theirs */
+    struct order *order;         /* the test's own; attempts parse theirs */
     char folder[PATH_MAX + 32];  /* of the attempt */
     char replica[PATH_MAX + 64]; /* of the master */
 };

@@ -39,7 +39,7 @@ static size_t await_done(struct discard *discard, size_t number, bool *kept)
     size_t n = 0;
     const int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
     while (n < number && clock_monotonic_ms() < end_ms) {
-        n = discard_tell(discard, items, 4);
+        n = discard_report(discard, items, 4);
         usleep(1000);
     }
     CHECK(n == number);
@@ -74,7 +74,7 @@ static void a_trials_own_folders_go_and_its_attempts_stay(void)
     await_done(discard, 1, &kept); /* told again until it is confirmed */
     discard_confirm(discard);
     struct discard_item items[4];
-    CHECK(discard_tell(discard, items, 4) == 0);
+    CHECK(discard_report(discard, items, 4) == 0);
     discard_stop(discard);
 }
 

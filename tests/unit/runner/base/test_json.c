@@ -19,9 +19,9 @@ static enum json_stream_end feed(struct taken *taken, const char *bytes,
                                  size_t step, bool *whole)
 {
     struct json_stream stream = {.depth = 0};
-    enum json_stream_end end = JSON_STREAM_GOES_ON;
+    enum json_stream_end end = JSON_STREAM_MORE;
     const size_t len = strlen(bytes);
-    for (size_t i = 0; i < len && end == JSON_STREAM_GOES_ON; i += step)
+    for (size_t i = 0; i < len && end == JSON_STREAM_MORE; i += step)
         end = json_stream_feed(&stream, bytes + i,
                                len - i < step ? len - i : step, take, taken);
     *whole = json_stream_is_whole(&stream);
@@ -37,7 +37,7 @@ static void objects_are_cut_wherever_the_bytes_are(void)
     for (size_t step = 1; step <= sizeof bytes; step++) {
         struct taken taken = {.most = 99};
         bool whole;
-        CHECK(feed(&taken, bytes, step, &whole) == JSON_STREAM_GOES_ON);
+        CHECK(feed(&taken, bytes, step, &whole) == JSON_STREAM_MORE);
         CHECK(whole);
         CHECK_TEXT(taken.ids.data, "a,}{\",c,");
         text_free(&taken.ids);
@@ -59,7 +59,7 @@ static void an_item_that_has_not_ended_is_told(void)
     struct taken taken = {.most = 99};
     bool whole;
     CHECK(feed(&taken, "{\"id\":\"a\"}{\"id\":", 4, &whole) ==
-          JSON_STREAM_GOES_ON);
+          JSON_STREAM_MORE);
     CHECK(!whole);
     CHECK_TEXT(taken.ids.data, "a,");
     text_free(&taken.ids);
@@ -87,7 +87,7 @@ static void an_endless_item_fills_no_memory(void)
     struct taken taken = {.most = 99};
     enum json_stream_end end =
         json_stream_feed(&stream, "{\"", 2, take, &taken);
-    for (int i = 0; i < 20000 && end == JSON_STREAM_GOES_ON; i++)
+    for (int i = 0; i < 20000 && end == JSON_STREAM_MORE; i++)
         end = json_stream_feed(&stream, piece, sizeof piece - 1, take, &taken);
     CHECK(end == JSON_STREAM_BROKEN);
     CHECK(stream.item.len <= 1024 * 1024);
