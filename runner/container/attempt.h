@@ -74,7 +74,7 @@ struct container_attempt {
 
 /* ---- by the supervising thread ---- */
 
-/* Reads lease and placement again.
+/* Makes an order of its own and reads the placement again.
  * HT_IO  a file cannot be read, or there is no thread */
 enum ht_status container_attempt_launch(struct container_engine *engine,
                                         const struct engine_place *place,
