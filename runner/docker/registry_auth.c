@@ -12,10 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <nettle/base64.h>
+
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/base/text.h"
-#include "runner/base/base64.h"
 #include "runner/base/json.h"
 
 enum { MOST_BYTES = 64 * 1024 };

@@ -24,6 +24,15 @@ enum ht_status registry_auth_find(struct arena *arena, const char *image,
  * "docker.io" when the name has none. */
 const char *registry_auth_host(struct arena *arena, const char *image);
 
+/* Base64 of RFC 4648 with - and _ (section 5), padded; in the arena. */
+const char *registry_auth_encode(struct arena *arena, const char *bytes,
+                                 size_t len);
+
+/* Reads base64 with + and / (section 4), with or without padding. NULL when it
+ * is none; else the bytes with a NUL behind them, in the arena. */
+const char *registry_auth_decode(struct arena *arena, const char *text,
+                                 size_t *len);
+
 /* ---- a program that keeps a person's passwords ----
  *
  * docker-credential-NAME, asked by the protocol of docker-credential-helpers:
