@@ -433,7 +433,7 @@ static const char *encode(struct arena *arena, const char *host,
     json_put_string(&text, "serveraddress",
                     strcmp(host, hub) == 0 ? hub_server : host);
     json_close(&text);
-    const char *encoded = base64_url_encode(arena, text.data, text.len);
+    const char *encoded = registry_auth_encode(arena, text.data, text.len);
     explicit_bzero(text.data, text.len);
     text_free(&text);
     return encoded;

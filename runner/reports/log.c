@@ -177,11 +177,11 @@ static void append_clean(struct text *out, const char *bytes, size_t len)
     for (size_t i = 0; i < len; i++) {
         if (bytes[i] != '\0')
             continue;
-        utf8_clean(out, bytes + start, i - start);
+        text_clean(out, bytes + start, i - start);
         text_puts(out, "\xef\xbf\xbd");
         start = i + 1;
     }
-    utf8_clean(out, bytes + start, len - start);
+    text_clean(out, bytes + start, len - start);
 }
 
 /* How much of a chunk can be sent: neither a character nor a secret is cut, as
@@ -282,7 +282,7 @@ static size_t count_command(const char *bytes, size_t len)
 static bool show_line(const char *line, size_t len, struct text *out)
 {
     struct text clean = {0};
-    utf8_clean(&clean, line, len);
+    text_clean(&clean, line, len);
     bool speaks = false;
     for (size_t i = 0, n; i < clean.len; i += n) {
         const char *at = clean.data + i;
