@@ -8,11 +8,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "proto/base/limits.h"
-#include "proto/base/token.h"
 
 static bool write_all(int fd, const char *bytes, size_t len)
 {
@@ -63,8 +63,12 @@ static bool write_new(int folder, const char *name,
 /* A name that cannot have been taken before. */
 static void make_name(char name[NAME_MAX + 1], const char *final_name)
 {
+    /* Not token_random64(): the shim is static and without nettle. */
+    uint64_t random = 0;
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        random = (uint64_t)getpid();
     (void)snprintf(name, NAME_MAX + 1, ".%s.%016llx", final_name,
-                   (unsigned long long)token_random64());
+                   (unsigned long long)random);
 }
 
 /* A folder of that name can only be a trial's: it is moved out of the way.
