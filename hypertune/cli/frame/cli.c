@@ -17,7 +17,12 @@
 #include "proto/base/token.h"
 #include "proto/doc/diag.h"
 
-enum { DEFAULT_WIDTH = 80, MAX_WIDTH = 10000, MAX_ANSWER_LINE = 256 };
+enum {
+    DEFAULT_WIDTH = 80,
+    MAX_WIDTH = 10000,
+    MAX_ANSWER_LINE = 256,
+    ITEMS_A_PAGE = 200
+};
 
 void cli_init(struct cli *cli, char *const environment[])
 {
@@ -421,4 +426,67 @@ enum ht_status cli_call(struct cli *cli, const char *method, const char *path,
         if (status == HT_OK || again || is_server_the_same(cli))
             return status;
     }
+}
+
+/* ---- reading answers ---- */
+
+const char *cli_scalar(const struct node *node)
+{
+    return node != NULL && node->text != NULL ? node->text : "";
+}
+
+void cli_scalars(const struct node *list, struct text *out)
+{
+    for (const struct node *item = list ? list->first : NULL; item != NULL;
+         item = item->next) {
+        text_puts(out, item == list->first ? "" : ",");
+        text_escape(out, cli_scalar(item));
+    }
+}
+
+/* Visits one page; *token is where the next one begins, "" for none. */
+static enum ht_status visit_page(struct cli *cli, const struct cli_pages *pages,
+                                 cli_visitor *visit, void *context,
+                                 struct text *token, struct ht_error *err)
+{
+    struct cli_http_answer answer;
+    char *path = arena_printf(
+        cli->arena, "%s%cpageSize=%d%s%s", pages->path,
+        strchr(pages->path, '?') != NULL ? '&' : '?',
+        pages->size > 0 ? pages->size : ITEMS_A_PAGE,
+        token->len > 0 ? "&pageToken=" : "",
+        cli_http_segment(cli->arena, token->data != NULL ? token->data : ""));
+    text_clear(token);
+    enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
+    if (status != HT_OK)
+        return status;
+    const struct node *list = node_find(answer.root, pages->key);
+    for (const struct node *item = list ? list->first : NULL; item != NULL;
+         item = item->next) {
+        if (!visit(item, context))
+            return HT_OK;
+    }
+    text_puts(token, node_get_string(answer.root, "nextPageToken", ""));
+    return HT_OK;
+}
+
+enum ht_status cli_pages_each(struct cli *cli, const struct cli_pages *pages,
+                              cli_visitor *visit, void *context,
+                              struct ht_error *err)
+{
+    struct arena *outer = cli->arena;
+    struct arena *own = pages->keep ? NULL : arena_new();
+    struct text token = {0};
+    enum ht_status status;
+    if (own != NULL)
+        cli->arena = own;
+    do {
+        if (own != NULL)
+            arena_reset(own);
+        status = visit_page(cli, pages, visit, context, &token, err);
+    } while (status == HT_OK && token.len > 0);
+    cli->arena = outer;
+    arena_free(own);
+    text_free(&token);
+    return status;
 }

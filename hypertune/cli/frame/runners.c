@@ -55,23 +55,13 @@ static bool has_images(const struct node *runner)
     return node_get_bool(node_find(runner, "rules"), "images", likely);
 }
 
-/* The texts of a list, apart by commas; nothing when there are none. */
-static void join(const struct node *list, struct text *out)
-{
-    for (const struct node *item = list ? list->first : NULL; item != NULL;
-         item = item->next) {
-        text_puts(out, item == list->first ? "" : ",");
-        text_escape(out, cli_scalar(item));
-    }
-}
-
 static void add_list(const char *what, const struct node *list,
                      struct text *out)
 {
     if (list == NULL || list->first == NULL)
         return;
     text_puts(out, what);
-    join(list, out);
+    cli_scalars(list, out);
 }
 
 void cli_runners_describe(const struct node *runner, struct text *out)
@@ -112,7 +102,7 @@ enum { N_COLUMNS = sizeof columns / sizeof *columns, N_NARROW = 9 };
 static void list_cell(struct table *table, const struct node *list)
 {
     struct text cell = {0};
-    join(list, &cell);
+    cli_scalars(list, &cell);
     table_cell(table, cell.data != NULL ? cell.data : "-");
     text_free(&cell);
 }

@@ -3,7 +3,6 @@
 #define HT_HYPERTUNE_CLI_FRAME_RUNNERS_H
 
 #include "hypertune/cli/frame/cli.h"
-#include "hypertune/cli/study/study.h"
 #include "proto/job/job.h"
 
 /* Calls `visit` with each runner the server knows, until it returns false. */

@@ -45,10 +45,7 @@ static void describe_gpus(const struct node *gpus, struct text *out)
     if (gpus == NULL || gpus->first == NULL)
         return;
     label("gpus", out);
-    for (const struct node *gpu = gpus->first; gpu != NULL; gpu = gpu->next) {
-        text_puts(out, gpu == gpus->first ? "" : ",");
-        text_escape(out, cli_scalar(gpu));
-    }
+    cli_scalars(gpus, out);
     text_puts(out, "\n");
 }
 

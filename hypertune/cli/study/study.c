@@ -8,7 +8,7 @@
 #include "hypertune/cli/study/short_params.h"
 #include "proto/base/text.h"
 
-enum { ITEMS_A_PAGE = 200, FLAG_DIGITS = 6, PARAM_DIGITS = 4 };
+enum { FLAG_DIGITS = 6, PARAM_DIGITS = 4 };
 
 #define PLACE "/v1/projects/local/locations/local"
 
@@ -292,53 +292,6 @@ enum ht_status cli_trial_get(struct cli *cli, const char *study,
     return status;
 }
 
-/* Visits one page; *token is where the next one begins, "" for none. */
-static enum ht_status visit_page(struct cli *cli, const struct cli_pages *pages,
-                                 cli_visitor *visit, void *context,
-                                 struct text *token, struct ht_error *err)
-{
-    struct cli_http_answer answer;
-    char *path = arena_printf(
-        cli->arena, "%s%cpageSize=%d%s%s", pages->path,
-        strchr(pages->path, '?') != NULL ? '&' : '?',
-        pages->size > 0 ? pages->size : ITEMS_A_PAGE,
-        token->len > 0 ? "&pageToken=" : "",
-        cli_http_segment(cli->arena, token->data != NULL ? token->data : ""));
-    text_clear(token);
-    enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
-    if (status != HT_OK)
-        return status;
-    const struct node *list = node_find(answer.root, pages->key);
-    for (const struct node *item = list ? list->first : NULL; item != NULL;
-         item = item->next) {
-        if (!visit(item, context))
-            return HT_OK;
-    }
-    text_puts(token, node_get_string(answer.root, "nextPageToken", ""));
-    return HT_OK;
-}
-
-enum ht_status cli_pages_each(struct cli *cli, const struct cli_pages *pages,
-                              cli_visitor *visit, void *context,
-                              struct ht_error *err)
-{
-    struct arena *outer = cli->arena;
-    struct arena *own = pages->keep ? NULL : arena_new();
-    struct text token = {0};
-    enum ht_status status;
-    if (own != NULL)
-        cli->arena = own;
-    do {
-        if (own != NULL)
-            arena_reset(own);
-        status = visit_page(cli, pages, visit, context, &token, err);
-    } while (status == HT_OK && token.len > 0);
-    cli->arena = outer;
-    arena_free(own);
-    text_free(&token);
-    return status;
-}
-
 struct cli_pages cli_trial_pages(struct cli *cli, const char *study,
                                  const char *state)
 {
@@ -350,11 +303,6 @@ struct cli_pages cli_trial_pages(struct cli *cli, const char *study,
         .path = arena_printf(cli->arena, CLI_OURS "/%s/trials%s",
                              cli_http_segment(cli->arena, study), filter),
         .key = "trials"};
-}
-
-const char *cli_scalar(const struct node *node)
-{
-    return node != NULL && node->text != NULL ? node->text : "";
 }
 
 const char *cli_trial_log_tail(struct cli *cli, const char *study,

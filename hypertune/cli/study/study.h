@@ -110,20 +110,6 @@ enum ht_status cli_trial_get(struct cli *cli, const char *study,
                              const char *trial, const struct node **found,
                              struct ht_error *err);
 
-/* Lists come in pages; each is released before the next one is asked for
- * unless it is kept. */
-struct cli_pages {
-    const char *path; /* of the list, with its filter when it has one */
-    const char *key;  /* of the list in the answer */
-    int size;         /* items a page, 0: as many as are wise */
-    bool keep;        /* what was visited stays in cli->arena */
-};
-/* Calls `visit` for each item until it returns false; then no page is asked
- * for any more. */
-typedef bool cli_visitor(const struct node *item, void *context);
-enum ht_status cli_pages_each(struct cli *cli, const struct cli_pages *pages,
-                              cli_visitor *visit, void *context,
-                              struct ht_error *err);
 /* The list of a study's trials by id, of one state unless that is NULL. */
 struct cli_pages cli_trial_pages(struct cli *cli, const char *study,
                                  const char *state);
@@ -155,8 +141,5 @@ void cli_trial_results(const struct cli_study *study, const struct node *trial,
                        struct text *out);
 /* Milliseconds that it ran, up to `now` while it runs; 0: never started. */
 int64_t cli_trial_elapsed(const struct node *trial, int64_t now_ms);
-
-/* A scalar's text; "" for null and absent. */
-const char *cli_scalar(const struct node *node);
 
 #endif
