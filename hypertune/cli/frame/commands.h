@@ -41,14 +41,14 @@ cli_run cli_check, cli_write_spec;
 cli_run cli_list, cli_describe;
 /* study/trials.c */
 cli_run cli_trials, cli_trial, cli_best;
-/* study/curves.c, transfer/export.c, study/importance.c */
-cli_run cli_curves, cli_export, cli_importance;
+/* study/curves.c, transfer/export.c */
+cli_run cli_curves, cli_export;
 /* study/add.c, study/fetch.c, transfer/import.c */
 cli_run cli_add, cli_fetch, cli_import;
 /* spec/confirm.c, study/replay.c */
 cli_run cli_confirm, cli_replay;
-/* study/trial_commands.c */
-cli_run cli_stop_trial, cli_retry;
+/* study/commands.c */
+cli_run cli_importance, cli_stop_trial, cli_retry, cli_list_runners, cli_ui;
 /* host/complete.c: the candidates; host/completion.c: scripts that ask for
  * them */
 cli_run cli_complete, cli_completion;
@@ -60,10 +60,8 @@ cli_run cli_logs;
 cli_run cli_pause, cli_resume, cli_stop, cli_cancel, cli_delete, cli_set;
 /* host/serve.c */
 cli_run cli_report, cli_should_stop, cli_params, cli_serve, cli_runner;
-/* host/doctor.c, runners.c, spec/local_run.c */
-cli_run cli_doctor, cli_list_runners, cli_local_run;
-/* host/gcloud_env.c, study/ui.c */
-cli_run cli_gcloud_env, cli_ui;
+/* host/doctor.c, host/gcloud_env.c, spec/local_run.c */
+cli_run cli_doctor, cli_gcloud_env, cli_local_run;
 /* help.c */
 cli_run cli_version, cli_help;
 void cli_help_short(struct text *out);

@@ -9,10 +9,8 @@
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/engine.h"
-#include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/server.h"
 #include "hypertune/cli/frame/spawn.h"
-#include "hypertune/cli/frame/table.h"
 #include "proto/base/clock.h"
 
 /* This user's own server starts processes. Its containers have a runner of
@@ -42,13 +40,12 @@ enum ht_status cli_runners_each(struct cli *cli, cli_visitor *visit,
 
 /* ---- one runner ---- */
 
-static bool is_online(const struct node *runner)
+bool cli_runners_is_online(const struct node *runner)
 {
     return strcmp(node_get_string(runner, "state", ""), "ONLINE") == 0;
 }
 
-/* Does it run images? Else it starts processes. */
-static bool has_images(const struct node *runner)
+bool cli_runners_has_images(const struct node *runner)
 {
     /* Rules come with the first hello; until then the engine tells. */
     bool likely = strcmp(node_get_string(runner, "engine", ""), "process") != 0;
@@ -73,7 +70,7 @@ void cli_runners_describe(const struct node *runner, struct text *out)
     text_escape(out, node_get_string(runner, "host", "?"));
     text_puts(out, engine[0] != '\0' ? ", " : "");
     text_escape(out, engine);
-    if (!is_online(runner)) {
+    if (!cli_runners_is_online(runner)) {
         text_puts(out, ", away");
         return;
     }
@@ -82,113 +79,6 @@ void cli_runners_describe(const struct node *runner, struct text *out)
                 (long long)node_get_int(runner, "slots", 0));
     add_list(", GPUs ", node_find(rules, "gpus"), out);
     add_list(", credentials of ", node_find(rules, "credentials"), out);
-}
-
-/* ---- the list ---- */
-
-struct listing {
-    struct cli *cli;
-    struct table *table;
-    struct text out;
-    size_t n;
-    int64_t now;
-};
-
-static const char *const columns[] = {
-    "RUNNER", "ENGINE", "HOST", "STATE",   "SLOTS", "BUSY",    "GPUS",
-    "IMAGES", "SEEN",   "WITH", "VOLUMES", "ALLOW", "SECRETS", "CREDENTIALS"};
-enum { N_COLUMNS = sizeof columns / sizeof *columns, N_NARROW = 9 };
-
-static void list_cell(struct table *table, const struct node *list)
-{
-    struct text cell = {0};
-    cli_scalars(list, &cell);
-    table_cell(table, cell.data != NULL ? cell.data : "-");
-    text_free(&cell);
-}
-
-static void add_row(struct listing *listing, const struct node *runner)
-{
-    struct table *table = listing->table;
-    const struct node *rules = node_find(runner, "rules");
-    struct text seen = {0};
-    if (is_online(runner))
-        text_puts(&seen, "now");
-    else
-        cli_output_age(node_get_int(runner, "lastSeenMs", 0), listing->now,
-                       &seen);
-    table_row(table);
-    table_cell(table, node_get_string(runner, "runner", ""));
-    table_cell(table, node_get_string(runner, "engine", ""));
-    table_cell(table, node_get_string(runner, "host", ""));
-    table_cell(table, node_get_string(runner, "state", ""));
-    table_cell(table, cli_scalar(node_find(runner, "slots")));
-    table_cell(table, cli_scalar(node_find(runner, "busy")));
-    list_cell(table, node_find(rules, "gpus"));
-    table_cell(table, has_images(runner) ? "yes" : "no");
-    table_cell(table, seen.data);
-    table_cell(table, node_get_string(rules, "engine", "-"));
-    list_cell(table, node_find(rules, "volumeRoots"));
-    list_cell(table, node_find(rules, "allow"));
-    list_cell(table, node_find(rules, "secrets"));
-    list_cell(table, node_find(rules, "credentials"));
-    text_free(&seen);
-}
-
-static bool list_runner(const struct node *runner, void *context)
-{
-    struct listing *listing = context;
-    struct cli *cli = listing->cli;
-    size_t index = listing->n++;
-    if (cli->format == FORMAT_NAME) {
-        text_escape(&listing->out, node_get_string(runner, "runner", ""));
-        text_puts(&listing->out, "\n");
-    } else if (!cli_output_item(cli->format, runner, index, &listing->out)) {
-        add_row(listing, runner);
-    }
-    return true;
-}
-
-static struct table *new_table(struct cli *cli)
-{
-    bool narrow = cli->format != FORMAT_WIDE && cli->format != FORMAT_CSV;
-    struct table *table = table_new(cli->arena);
-    for (size_t i = 0; i < (narrow ? N_NARROW : N_COLUMNS); i++)
-        table_column(table, columns[i],
-                     cli_words_has("SLOTS BUSY", columns[i]) ? ALIGN_RIGHT
-                                                             : ALIGN_LEFT);
-    return table;
-}
-
-static int print_listing(struct listing *listing)
-{
-    struct cli *cli = listing->cli;
-    if (cli->format == FORMAT_CSV)
-        table_csv(listing->table, &listing->out);
-    else if (table_rows(listing->table) > 0)
-        table_print(listing->table, cli->format == FORMAT_WIDE ? 0 : cli->width,
-                    &listing->out);
-    cli_output_end(cli->format, listing->n, &listing->out);
-    if (listing->n == 0)
-        cli_say(cli, "no runners; \"hypertune runner\" offers this machine");
-    return cli_print(&listing->out);
-}
-
-int cli_list_runners(struct cli *cli)
-{
-    struct ht_error err;
-    if (!cli_wants(cli, 0))
-        return CLI_USAGE;
-    int code = cli_connect(cli);
-    if (code != CLI_DONE)
-        return code;
-    struct listing listing = {
-        .cli = cli, .table = new_table(cli), .now = clock_wall_ms()};
-    if (cli_runners_each(cli, list_runner, &listing, &err) != HT_OK) {
-        text_free(&listing.out);
-        return cli_fail_error(cli, &err);
-    }
-    return print_listing(&listing);
 }
 
 /* ---- the own server's runner of containers ---- */
@@ -263,7 +153,8 @@ static bool count_runner(const struct node *runner, void *context)
 {
     struct census *census = context;
     census->any = true;
-    census->images |= is_online(runner) && has_images(runner);
+    census->images |=
+        cli_runners_is_online(runner) && cli_runners_has_images(runner);
     return true;
 }
 

@@ -9,6 +9,9 @@
 enum ht_status cli_runners_each(struct cli *cli, cli_visitor *visit,
                                 void *context, struct ht_error *err);
 
+bool cli_runners_is_online(const struct node *runner);
+/* Does it run images? Else it starts processes. */
+bool cli_runners_has_images(const struct node *runner);
 /* Appends "docker on HOST, Docker 20.10.24, 1 of 2 slots busy, GPUs 0,1". */
 void cli_runners_describe(const struct node *runner, struct text *out);
 

@@ -1,0 +1,469 @@
+/* Small commands: importance, stop-trial, retry, runners, ui. */
+#include <string.h>
+
+#include "hypertune/cli/frame/commands.h"
+#include "hypertune/cli/frame/output.h"
+#include "hypertune/cli/frame/runners.h"
+#include "hypertune/cli/frame/spawn.h"
+#include "hypertune/cli/frame/table.h"
+#include "hypertune/cli/study/study.h"
+#include "proto/base/clock.h"
+#include "proto/doc/json.h"
+
+/* ---- importance: how much each parameter matters ---- */
+
+/* In percent for people, as it is for programs. */
+static void share_cell(const struct cli *cli, struct table *table,
+                       const struct node *item, const char *key)
+{
+    const double share = node_get_double(item, key, 0);
+    if (cli->format == FORMAT_CSV)
+        table_cell_printf(table, "%.6g", share);
+    else
+        table_cell_printf(table, "%.0f %%", 100 * share);
+}
+
+/* One number; what stands beside it only where it is asked for. */
+static struct table *make_table(struct cli *cli, const struct node *list)
+{
+    const bool wide = cli->format != FORMAT_TABLE;
+    struct table *table = table_new(cli->arena);
+    table_column(table, "PARAMETER", ALIGN_LEFT);
+    table_column(table, "IMPORTANCE", ALIGN_RIGHT);
+    if (wide) {
+        table_column(table, "ALONE", ALIGN_RIGHT);
+        table_column(table, "WITH OTHERS", ALIGN_RIGHT);
+        table_column(table, "AMONG THE BEST", ALIGN_RIGHT);
+    }
+    for (const struct node *item = list ? list->first : NULL; item != NULL;
+         item = item->next) {
+        table_row(table);
+        table_cell(table, node_get_string(item, "parameter", ""));
+        if (cli->format == FORMAT_CSV || node_get_bool(item, "certain", false))
+            share_cell(cli, table, item, "importance");
+        else
+            table_cell(table, "-");
+        if (!wide)
+            continue;
+        share_cell(cli, table, item, "alone");
+        share_cell(cli, table, item, "total");
+        share_cell(cli, table, item, "share");
+    }
+    return table;
+}
+
+static bool all_certain(const struct node *list)
+{
+    for (const struct node *item = list->first; item != NULL; item = item->next)
+        if (!node_get_bool(item, "certain", false))
+            return false;
+    return true;
+}
+
+/* A study with several metrics has importances for each. */
+static void say_others(struct cli *cli, const struct node *answer)
+{
+    const struct node *list = node_find(answer, "metrics");
+    if (cli->set.metric != NULL || list == NULL)
+        return;
+    for (const struct node *one = list->first; one != NULL; one = one->next)
+        if (one != list->first)
+            cli_say(cli, "for %s: --metric %s", cli_scalar(one),
+                    cli_scalar(one));
+}
+
+static void explain(struct cli *cli, const struct node *answer)
+{
+    cli_say(cli,
+            "share of the variation of %s that the parameter explains, from "
+            "%lld results%s",
+            node_get_string(answer, "metric", ""),
+            (long long)node_get_int(answer, "trials", 0),
+            all_certain(node_find(answer, "importances"))
+                ? ""
+                : "; -: cannot be told from no effect");
+    say_others(cli, answer);
+    if (cli->format != FORMAT_WIDE)
+        return;
+    cli_say(cli, "ALONE: whatever the others are; WITH OTHERS: with all of "
+                 "each interaction, which IMPORTANCE shares out");
+    cli_say(cli, "AMONG THE BEST: how far the best tenth of the results lies "
+                 "apart from all, as parts of 100 %%");
+}
+
+static int print_importances(struct cli *cli, const struct node *answer)
+{
+    const struct node *list = node_find(answer, "importances");
+    struct text out = {0};
+    if (list == NULL || list->first == NULL)
+        return cli_fail(cli, CLI_ABSENT,
+                        "%lld trials have a result, importances need %lld",
+                        (long long)node_get_int(answer, "trials", 0),
+                        (long long)node_get_int(answer, "least", 0));
+    if (cli->format == FORMAT_CSV) {
+        table_csv(make_table(cli, list), &out);
+    } else if (!cli_output_item(cli->format, answer, 0, &out)) {
+        table_print(make_table(cli, list),
+                    cli->format == FORMAT_WIDE ? 0 : cli->width, &out);
+        explain(cli, answer);
+    }
+    cli_output_end(cli->format, 1, &out);
+    return cli_print(&out);
+}
+
+int cli_importance(struct cli *cli)
+{
+    struct ht_error err;
+    struct cli_http_answer answer;
+    if (!cli_wants(cli, 1))
+        return CLI_USAGE;
+    const int code = cli_connect(cli);
+    if (code != CLI_DONE)
+        return code;
+    const char *metric = cli->set.metric;
+    char *path = arena_printf(
+        cli->arena, CLI_OURS "/%s/importances%s%s",
+        cli_http_segment(cli->arena, cli->args.words.items[0]),
+        metric != NULL ? "?metric=" : "",
+        metric != NULL ? cli_http_segment(cli->arena, metric) : "");
+    if (cli_call(cli, "GET", path, NULL, &answer, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    return print_importances(cli, answer.root);
+}
+
+/* ---- stop-trial, retry ---- */
+
+/* One verb of a trial, and what is said about it. */
+struct verb {
+    const char *name, *done;
+};
+
+static const struct verb verb_stop = {"stop", "stops"};
+static const struct verb verb_retry = {"retry", "runs again"};
+
+/* Goes on after a trial that was refused, so that one of them does not keep
+ * the others; the exit code is the first refusal's. */
+static int steer(struct cli *cli, const struct verb *verb, const char *study,
+                 const char *trial)
+{
+    struct ht_error err;
+    struct cli_http_answer answer;
+    char *path =
+        arena_printf(cli->arena, CLI_OURS "/%s/trials/%s:%s",
+                     cli_http_segment(cli->arena, study), trial, verb->name);
+    if (cli_call(cli, "POST", path, "{}", &answer, &err) != HT_OK) {
+        ht_wrap(&err, err.status, "trial %s/%s", study, trial);
+        return cli_fail_error(cli, &err);
+    }
+    cli_say(cli, "trial %s/%s %s", study, trial, verb->done);
+    return CLI_DONE;
+}
+
+static int steer_named(struct cli *cli, const struct verb *verb)
+{
+    const struct words *words = &cli->args.words;
+    const char *study, *trial;
+    int first = CLI_DONE;
+    /* A name that is none is found before anything happens. */
+    for (size_t i = 0; i < words->n; i++) {
+        int code = cli_study_want_trial(cli, words->items[i], &study, &trial);
+        if (code != CLI_DONE)
+            return code;
+    }
+    int code = cli_connect(cli);
+    if (code != CLI_DONE)
+        return code;
+    for (size_t i = 0; i < words->n; i++) {
+        cli_study_split(cli, words->items[i], &study, &trial);
+        code = steer(cli, verb, study, trial);
+        first = first == CLI_DONE ? code : first;
+    }
+    return first;
+}
+
+int cli_stop_trial(struct cli *cli)
+{
+    if (!cli_wants_some(cli))
+        return CLI_USAGE;
+    return steer_named(cli, &verb_stop);
+}
+
+struct failed_trials {
+    struct arena *arena;
+    struct words ids;
+};
+
+static bool note_id(const struct node *trial, void *context)
+{
+    struct failed_trials *failed = context;
+    cli_words_add(failed->arena, &failed->ids,
+                  arena_strdup(failed->arena, cli_trial_id(trial)));
+    return true;
+}
+
+/* The list is complete before the first one is changed. */
+static int retry_failed(struct cli *cli, const char *name)
+{
+    struct ht_error err;
+    struct cli_study study;
+    struct failed_trials failed = {.arena = cli->arena};
+    int first = cli_connect(cli);
+    if (first != CLI_DONE)
+        return first;
+    enum ht_status status = cli_study_get(cli, name, &study, &err);
+    if (status == HT_OK && study.home->kind == JOB_STUDY)
+        return cli_fail(cli, CLI_REFUSED,
+                        "clients run the trials of study %s, so nobody here "
+                        "runs one again; hypertune add %s gives them new ones",
+                        study.name, study.name);
+    if (status == HT_OK) {
+        struct cli_pages pages = cli_trial_pages(cli, study.name, "FAILED");
+        status = cli_pages_each(cli, &pages, note_id, &failed, &err);
+    }
+    if (status != HT_OK)
+        return cli_fail_error(cli, &err);
+    if (failed.ids.n == 0)
+        return cli_fail(cli, CLI_ABSENT, "study %s has no failed trial",
+                        study.name);
+    for (size_t i = 0; i < failed.ids.n; i++) {
+        int code = steer(cli, &verb_retry, study.name, failed.ids.items[i]);
+        first = first == CLI_DONE ? code : first;
+    }
+    if (strcmp(study.state, "PAUSED") == 0)
+        cli_say(cli, "study %s is PAUSED; go on: hypertune resume %s%s",
+                study.name, study.name, cli_where(cli));
+    return first;
+}
+
+int cli_retry(struct cli *cli)
+{
+    const struct words *words = &cli->args.words;
+    if (words->n == 0 || (cli->set.failed && words->n != 1))
+        return cli_fail(cli, CLI_USAGE,
+                        "say which trials: hypertune retry STUDY/ID..., or "
+                        "hypertune retry STUDY --failed");
+    return cli->set.failed ? retry_failed(cli, words->items[0])
+                           : steer_named(cli, &verb_retry);
+}
+
+/* ---- runners ---- */
+
+struct runner_list {
+    struct cli *cli;
+    struct table *table;
+    struct text out;
+    size_t n;
+    int64_t now;
+};
+
+static const char *const columns[] = {
+    "RUNNER", "ENGINE", "HOST", "STATE",   "SLOTS", "BUSY",    "GPUS",
+    "IMAGES", "SEEN",   "WITH", "VOLUMES", "ALLOW", "SECRETS", "CREDENTIALS"};
+enum { N_COLUMNS = sizeof columns / sizeof *columns, N_NARROW = 9 };
+
+static void list_cell(struct table *table, const struct node *list)
+{
+    struct text cell = {0};
+    cli_scalars(list, &cell);
+    table_cell(table, cell.data != NULL ? cell.data : "-");
+    text_free(&cell);
+}
+
+static void add_runner(struct runner_list *listing, const struct node *runner)
+{
+    struct table *table = listing->table;
+    const struct node *rules = node_find(runner, "rules");
+    struct text seen = {0};
+    if (cli_runners_is_online(runner))
+        text_puts(&seen, "now");
+    else
+        cli_output_age(node_get_int(runner, "lastSeenMs", 0), listing->now,
+                       &seen);
+    table_row(table);
+    table_cell(table, node_get_string(runner, "runner", ""));
+    table_cell(table, node_get_string(runner, "engine", ""));
+    table_cell(table, node_get_string(runner, "host", ""));
+    table_cell(table, node_get_string(runner, "state", ""));
+    table_cell(table, cli_scalar(node_find(runner, "slots")));
+    table_cell(table, cli_scalar(node_find(runner, "busy")));
+    list_cell(table, node_find(rules, "gpus"));
+    table_cell(table, cli_runners_has_images(runner) ? "yes" : "no");
+    table_cell(table, seen.data);
+    table_cell(table, node_get_string(rules, "engine", "-"));
+    list_cell(table, node_find(rules, "volumeRoots"));
+    list_cell(table, node_find(rules, "allow"));
+    list_cell(table, node_find(rules, "secrets"));
+    list_cell(table, node_find(rules, "credentials"));
+    text_free(&seen);
+}
+
+static bool list_runner(const struct node *runner, void *context)
+{
+    struct runner_list *listing = context;
+    struct cli *cli = listing->cli;
+    size_t index = listing->n++;
+    if (cli->format == FORMAT_NAME) {
+        text_escape(&listing->out, node_get_string(runner, "runner", ""));
+        text_puts(&listing->out, "\n");
+    } else if (!cli_output_item(cli->format, runner, index, &listing->out)) {
+        add_runner(listing, runner);
+    }
+    return true;
+}
+
+static struct table *runner_table(struct cli *cli)
+{
+    bool narrow = cli->format != FORMAT_WIDE && cli->format != FORMAT_CSV;
+    struct table *table = table_new(cli->arena);
+    for (size_t i = 0; i < (narrow ? N_NARROW : N_COLUMNS); i++)
+        table_column(table, columns[i],
+                     cli_words_has("SLOTS BUSY", columns[i]) ? ALIGN_RIGHT
+                                                             : ALIGN_LEFT);
+    return table;
+}
+
+static int print_runners(struct runner_list *listing)
+{
+    struct cli *cli = listing->cli;
+    if (cli->format == FORMAT_CSV)
+        table_csv(listing->table, &listing->out);
+    else if (table_rows(listing->table) > 0)
+        table_print(listing->table, cli->format == FORMAT_WIDE ? 0 : cli->width,
+                    &listing->out);
+    cli_output_end(cli->format, listing->n, &listing->out);
+    if (listing->n == 0)
+        cli_say(cli, "no runners; \"hypertune runner\" offers this machine");
+    return cli_print(&listing->out);
+}
+
+int cli_list_runners(struct cli *cli)
+{
+    struct ht_error err;
+    if (!cli_wants(cli, 0))
+        return CLI_USAGE;
+    int code = cli_connect(cli);
+    if (code != CLI_DONE)
+        return code;
+    struct runner_list listing = {
+        .cli = cli, .table = runner_table(cli), .now = clock_wall_ms()};
+    if (cli_runners_each(cli, list_runner, &listing, &err) != HT_OK) {
+        text_free(&listing.out);
+        return cli_fail_error(cli, &err);
+    }
+    return print_runners(&listing);
+}
+
+/* ---- ui: a link that logs a browser in to the dashboard, once ---- */
+
+/* The port of a URL whose host is this machine for itself alone; NULL. */
+static const char *loopback_port(const char *url)
+{
+    static const char *const hosts[] = {
+        "http://127.0.0.1:", "http://localhost:", "http://[::1]:"};
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
+        if (strncmp(url, hosts[i], strlen(hosts[i])) == 0)
+            return url + strlen(hosts[i]);
+    return NULL;
+}
+
+/* The command that brings the server's port to the machine in front of which
+ * the person sits; NULL when they sit here, or need none. SSH_CONNECTION is
+ * "CLIENT PORT SERVER PORT". */
+static const char *ssh_command(struct cli *cli, const char *url)
+{
+    const char *connection = cli_variable(cli, "SSH_CONNECTION");
+    const char *port = loopback_port(url), *user = cli_variable(cli, "USER");
+    const char *part[4];
+    size_t n = 0;
+    if (connection == NULL || port == NULL)
+        return NULL;
+    char *rest = arena_strdup(cli->arena, connection), *word;
+    while (n < 4 && (word = strsep(&rest, " ")) != NULL)
+        part[n++] = word;
+    if (n < 4)
+        return NULL;
+    user = user != NULL ? user : cli_variable(cli, "LOGNAME");
+    const char *at = user == NULL ? "" : "@";
+    const char *other = strcmp(part[3], "22") == 0
+                            ? ""
+                            : arena_printf(cli->arena, "-p %s ", part[3]);
+    return arena_printf(cli->arena, "ssh %s-L %s:127.0.0.1:%s %s%s%s", other,
+                        port, port, user == NULL ? "" : user, at, part[2]);
+}
+
+/* Whoever sits in front of a screen of this machine sees a browser. */
+static bool has_screen(const struct cli *cli)
+{
+    return cli->out_tty && !cli->set.no_open &&
+           cli_variable(cli, "SSH_CONNECTION") == NULL &&
+           (cli_variable(cli, "DISPLAY") != NULL ||
+            cli_variable(cli, "WAYLAND_DISPLAY") != NULL);
+}
+
+static void open_browser(struct cli *cli, const char *link)
+{
+    const char *const args[] = {link, NULL};
+    const struct cli_spawn spawn = {
+        .program = "xdg-open", .args = args, .folder = "/", .log = "dev/null"};
+    pid_t pid;
+    struct ht_error err;
+    if (cli_spawn_detached(cli->arena, &spawn, &pid, &err) != HT_OK)
+        cli_say(cli, "no browser was opened: %s", err.text);
+}
+
+static int show(struct cli *cli, const char *link, const char *until)
+{
+    const char *ssh = ssh_command(cli, cli_http_url(cli->http));
+    struct text out = {0};
+    if (cli->format == FORMAT_JSON || cli->format == FORMAT_JSONL) {
+        cJSON *object = cJSON_CreateObject();
+        json_add_string(object, "url", link);
+        json_add_string(object, "expireTime", until);
+        if (ssh != NULL)
+            json_add_string(object, "ssh", ssh);
+        json_print(object, &out);
+        text_puts(&out, "\n");
+        return cli_print(&out);
+    }
+    text_printf(&out, "%s\n", link);
+    if (ssh != NULL)
+        cli_say(cli,
+                "you are here by ssh; first run this on your own machine:\n"
+                "  %s",
+                ssh);
+    cli_say(cli, "the link works once, for ten minutes");
+    return cli_print(&out);
+}
+
+/* The study as it was named: the pages find it in the same way. */
+static const char *page_of(struct cli *cli, const char *study)
+{
+    return study == NULL ? ""
+                         : arena_printf(cli->arena, "&to=studies/%s",
+                                        cli_http_segment(cli->arena, study));
+}
+
+int cli_ui(struct cli *cli)
+{
+    const struct words *words = &cli->args.words;
+    struct cli_study study;
+    struct cli_http_answer answer;
+    struct ht_error err;
+    if (words->n > 1 || cli->args.has_rest)
+        return cli_wants(cli, 1) ? CLI_DONE : CLI_USAGE;
+    const char *name = words->n == 1 ? words->items[0] : NULL;
+    int code =
+        name != NULL ? cli_study_open(cli, name, &study) : cli_connect(cli);
+    if (code != CLI_DONE)
+        return code;
+    if (cli_call(cli, "POST", "/hypertune/v1/login-links", "{}", &answer,
+                 &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    const char *link = arena_printf(
+        cli->arena, "%s%s%s", cli_http_url(cli->http),
+        node_get_string(answer.root, "path", ""), page_of(cli, name));
+    code = show(cli, link, node_get_string(answer.root, "expireTime", ""));
+    if (code == CLI_DONE && has_screen(cli))
+        open_browser(cli, link);
+    return code;
+}
