@@ -6,8 +6,7 @@
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/live/overview.h"
-#include "hypertune/cli/study/parameters.h"
-#include "hypertune/cli/study/study.h"
+#include "hypertune/cli/study/trial.h"
 
 enum {
     LIMIT_MS = 280, /* a person waits for the shell meanwhile */

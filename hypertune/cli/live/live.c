@@ -7,6 +7,7 @@
 #include "hypertune/cli/live/scene.h"
 #include "hypertune/cli/live/screen.h"
 #include "hypertune/cli/study/control.h"
+#include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 
 enum { NOTE_BYTES = 1024, LOG_LINES = 5 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "hypertune/cli/frame/runners.h"
-#include "hypertune/cli/study/study.h"
+#include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 
 enum { STUDIES_A_PAGE = 100 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hypertune/cli/study/short_params.h"
+#include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 
 enum {
@@ -97,7 +97,7 @@ static void fill_slot(struct frame_slot *slot, const struct node *trial)
     const struct node *ours = node_find(trial, "hypertune");
     struct text params = {0}, brief = {0};
     cli_trial_params(trial, &params);
-    cli_brief_params(node_find(ours, "params"), &brief);
+    cli_trial_brief(node_find(ours, "params"), &brief);
     keep(&slot->params, &params);
     keep(&slot->brief, &brief);
     snprintf(slot->runner, sizeof slot->runner, "%s",

@@ -6,7 +6,7 @@
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/spec/confirm.h"
 #include "hypertune/cli/spec/summary.h"
-#include "hypertune/cli/study/trial_table.h"
+#include "hypertune/cli/study/trial.h"
 #include "proto/doc/diag.h"
 
 /* ---- one best trial ---- */

@@ -13,7 +13,7 @@
 #include "hypertune/cli/study/control.h"
 #include "hypertune/cli/study/follow.h"
 #include "hypertune/cli/study/logs.h"
-#include "hypertune/cli/study/study.h"
+#include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 #include "proto/base/number.h"
 #include "proto/doc/json.h"

@@ -8,8 +8,8 @@
 #include "hypertune/cli/study/control.h"
 #include "hypertune/cli/study/follow.h"
 #include "hypertune/cli/study/metric_doctor.h"
-#include "hypertune/cli/study/study.h"
 #include "hypertune/cli/study/tail.h"
+#include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 #include "proto/base/token.h"
 

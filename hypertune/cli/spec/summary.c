@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "hypertune/cli/spec/best.h"
+#include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 #include "proto/job/command.h"

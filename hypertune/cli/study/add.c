@@ -8,7 +8,7 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/study/points.h"
-#include "hypertune/cli/study/study.h"
+#include "hypertune/cli/study/trial.h"
 #include "proto/doc/json.h"
 
 enum { MOST_BYTES = 64 * 1024 * 1024 }; /* of a file; 10^5 points are less */

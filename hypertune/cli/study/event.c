@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 

@@ -7,7 +7,7 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/tree.h"
-#include "hypertune/cli/study/study.h"
+#include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 
 enum { PROGRESS_MS = 250, HOST_BYTES = 256 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hypertune/cli/study/study.h"
+#include "hypertune/cli/study/trial.h"
 
 enum operator{
     OP_LESS_EQUAL,

@@ -7,7 +7,7 @@
 #include "hypertune/cli/spec/summary.h"
 #include "hypertune/cli/study/attempts.h"
 #include "hypertune/cli/study/control.h"
-#include "hypertune/cli/study/study.h"
+#include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 #include "proto/doc/diag.h"
 

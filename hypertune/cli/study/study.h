@@ -106,40 +106,4 @@ bool cli_study_split(struct cli *cli, const char *word, const char **study,
 int cli_study_want_trial(struct cli *cli, const char *word, const char **study,
                          const char **trial);
 
-enum ht_status cli_trial_get(struct cli *cli, const char *study,
-                             const char *trial, const struct node **found,
-                             struct ht_error *err);
-
-/* The list of a study's trials by id, of one state unless that is NULL. */
-struct cli_pages cli_trial_pages(struct cli *cli, const char *study,
-                                 const char *state);
-
-/* The last bytes that the master of a trial's newest attempt printed to
- * "stdout" or "stderr", without the last line end; "" when there are none. */
-const char *cli_trial_log_tail(struct cli *cli, const char *study,
-                               const char *trial, const char *stream,
-                               int bytes);
-
-/* Of one trial resource. */
-const char *cli_trial_id(const struct node *trial);
-const char *cli_trial_state(const struct node *trial);
-/* Appends the parameters as one line of flags, safe to paste. */
-void cli_trial_args(const struct node *trial, struct text *out);
-/* The same for a person to read: numbers in at most 6 digits, and nothing that
- * steers a terminal. */
-void cli_trial_flags(const struct node *trial, struct text *out);
-/* Appends "name=value name=value", numbers in at most 4 digits. */
-void cli_trial_params(const struct node *trial, struct text *out);
-/* Appends the objective in at most 6 digits, or "-". */
-void cli_trial_objective(const struct node *trial, struct text *out);
-/* The final value of any metric; NULL, or NaN, when it has none. */
-const struct node *cli_trial_metric(const struct node *trial,
-                                    const char *metric);
-double cli_trial_value(const struct node *trial, const char *metric);
-/* Appends "accuracy=0.9 latency=31": every metric of the study. */
-void cli_trial_results(const struct cli_study *study, const struct node *trial,
-                       struct text *out);
-/* Milliseconds that it ran, up to `now` while it runs; 0: never started. */
-int64_t cli_trial_elapsed(const struct node *trial, int64_t now_ms);
-
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "hypertune/cli/study/study.h"
+#include "hypertune/cli/study/trial.h"
 
 enum { LOG_TAIL = 2000, LOG_LINES = 8 };
 

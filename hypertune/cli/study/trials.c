@@ -4,9 +4,7 @@
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/study/attempts.h"
 #include "hypertune/cli/study/filter.h"
-#include "hypertune/cli/study/parameters.h"
-#include "hypertune/cli/study/study.h"
-#include "hypertune/cli/study/trial_table.h"
+#include "hypertune/cli/study/trial.h"
 #include "hypertune/cli/study/why.h"
 #include "proto/doc/diag.h"
 

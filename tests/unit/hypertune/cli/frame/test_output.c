@@ -4,8 +4,7 @@
 #include "hypertune/cli/frame/spark.h"
 #include "hypertune/cli/live/picture.h"
 #include "hypertune/cli/study/filter.h"
-#include "hypertune/cli/study/short_params.h"
-#include "hypertune/cli/study/study.h"
+#include "hypertune/cli/study/trial.h"
 
 #include <math.h>
 
@@ -202,13 +201,13 @@ static void long_names_become_brief_unless_two_are_alike(void)
 {
     struct arena *arena = arena_new();
     struct text out = {0};
-    cli_brief_params(parse(arena, "{\"learning_rate\":0.0011234,\"batchSize\":"
-                                  "128,\"dropout\":0.2,\"opt\":\"adam\"}"),
-                     &out);
+    cli_trial_brief(parse(arena, "{\"learning_rate\":0.0011234,\"batchSize\":"
+                                 "128,\"dropout\":0.2,\"opt\":\"adam\"}"),
+                    &out);
     CHECK_TEXT(out.data, "lr=0.001123 bs=128 dr=0.2 opt=adam");
     text_clear(&out);
-    cli_brief_params(parse(arena, "{\"learning_rate\":1,\"label_ratio\":2}"),
-                     &out);
+    cli_trial_brief(parse(arena, "{\"learning_rate\":1,\"label_ratio\":2}"),
+                    &out);
     CHECK_TEXT(out.data, "learning_rate=1 label_ratio=2");
     text_free(&out);
     arena_free(arena);

@@ -1,0 +1,419 @@
+#include "hypertune/cli/study/trial.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "hypertune/cli/frame/output.h"
+#include "hypertune/cli/frame/table.h"
+#include "proto/base/clock.h"
+
+enum { FLAG_DIGITS = 6, PARAM_DIGITS = 4, WHOLE_BYTES = 4, BRIEF_BYTES = 16 };
+
+static void add_value(const struct node *value, int digits, struct text *out)
+{
+    double real;
+    int64_t whole;
+    if (value->kind == NODE_NUMBER && !node_int64(value, &whole) &&
+        node_double(value, &real))
+        text_printf(out, "%.*g", digits, real);
+    else
+        text_escape(out, value->text != NULL ? value->text : "");
+}
+
+enum ht_status cli_trial_get(struct cli *cli, const char *study,
+                             const char *trial, const struct node **found,
+                             struct ht_error *err)
+{
+    struct cli_http_answer answer;
+    char *path = arena_printf(cli->arena, CLI_OURS "/%s/trials/%s",
+                              cli_http_segment(cli->arena, study),
+                              cli_http_segment(cli->arena, trial));
+    enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
+    if (status == HT_OK)
+        *found = answer.root;
+    return status;
+}
+
+struct cli_pages cli_trial_pages(struct cli *cli, const char *study,
+                                 const char *state)
+{
+    const char *filter = "";
+    if (state != NULL)
+        filter = arena_printf(cli->arena, "?filter=state%%3D%%22%s%%22",
+                              cli_study_upper(cli->arena, state));
+    return (struct cli_pages){
+        .path = arena_printf(cli->arena, CLI_OURS "/%s/trials%s",
+                             cli_http_segment(cli->arena, study), filter),
+        .key = "trials"};
+}
+
+const char *cli_trial_log_tail(struct cli *cli, const char *study,
+                               const char *trial, const char *stream, int bytes)
+{
+    struct cli_http_answer answer;
+    char *path =
+        arena_printf(cli->arena,
+                     CLI_OURS "/%s/trials/%s/logs?stream=%s&"
+                              "replica=master-0&tail=%d",
+                     cli_http_segment(cli->arena, study), trial, stream, bytes);
+    if (cli_call(cli, "GET", path, NULL, &answer, NULL) != HT_OK)
+        return "";
+    const char *data = node_get_string(answer.root, "data", "");
+    size_t len = strlen(data);
+    while (len > 0 && data[len - 1] == '\n')
+        len--;
+    return arena_strndup(cli->arena, data, len);
+}
+
+const char *cli_trial_id(const struct node *trial)
+{
+    return node_get_string(trial, "id", "");
+}
+
+const char *cli_trial_state(const struct node *trial)
+{
+    return node_get_string(node_find(trial, "hypertune"), "state", "");
+}
+
+void cli_trial_args(const struct node *trial, struct text *out)
+{
+    const struct node *args = node_find(node_find(trial, "hypertune"), "args");
+    for (const struct node *arg = args ? args->first : NULL; arg != NULL;
+         arg = arg->next) {
+        text_puts(out, arg == args->first ? "" : " ");
+        text_shell_word(out, cli_scalar(arg));
+    }
+}
+
+void cli_trial_flags(const struct node *trial, struct text *out)
+{
+    const struct node *params =
+        node_find(node_find(trial, "hypertune"), "params");
+    for (const struct node *param = params ? params->first : NULL;
+         param != NULL; param = param->next) {
+        struct text flag = {0};
+        text_puts(&flag, "--");
+        text_escape(&flag, param->key);
+        text_puts(&flag, "=");
+        add_value(param, FLAG_DIGITS, &flag);
+        text_puts(out, param == params->first ? "" : " ");
+        text_shell_word(out, flag.data);
+        text_free(&flag);
+    }
+}
+
+void cli_trial_params(const struct node *trial, struct text *out)
+{
+    const struct node *params =
+        node_find(node_find(trial, "hypertune"), "params");
+    for (const struct node *param = params ? params->first : NULL;
+         param != NULL; param = param->next) {
+        text_puts(out, param == params->first ? "" : " ");
+        text_escape(out, param->key);
+        text_puts(out, "=");
+        add_value(param, PARAM_DIGITS, out);
+    }
+}
+
+void cli_trial_objective(const struct node *trial, struct text *out)
+{
+    double value =
+        node_get_double(node_find(trial, "hypertune"), "objective", NAN);
+    if (isnan(value))
+        text_puts(out, "-");
+    else
+        text_printf(out, "%.6g", value);
+}
+
+const struct node *cli_trial_metric(const struct node *trial,
+                                    const char *metric)
+{
+    const struct node *list =
+        node_find(node_find(trial, "finalMeasurement"), "metrics");
+    const struct node *item = list == NULL ? NULL : list->first;
+    while (item != NULL &&
+           strcmp(node_get_string(item, "metricId", ""), metric) != 0)
+        item = item->next;
+    return node_find(item, "value");
+}
+
+double cli_trial_value(const struct node *trial, const char *metric)
+{
+    double value = NAN;
+    const struct node *node = cli_trial_metric(trial, metric);
+    return node != NULL && node_double(node, &value) ? value : NAN;
+}
+
+void cli_trial_results(const struct cli_study *study, const struct node *trial,
+                       struct text *out)
+{
+    const struct node *list =
+        node_find(node_find(study->job, "studySpec"), "metrics");
+    text_escape(out, study->metric);
+    text_puts(out, "=");
+    cli_trial_objective(trial, out);
+    for (const struct node *metric = list == NULL ? NULL : list->first->next;
+         metric != NULL; metric = metric->next) {
+        const char *name = node_get_string(metric, "metricId", "");
+        const double value = cli_trial_value(trial, name);
+        text_puts(out, " ");
+        text_escape(out, name);
+        if (isnan(value))
+            text_puts(out, "=-");
+        else
+            text_printf(out, "=%.6g", value);
+    }
+}
+
+int64_t cli_trial_elapsed(const struct node *trial, int64_t now_ms)
+{
+    const struct node *ours = node_find(trial, "hypertune");
+    int64_t start = node_get_int(ours, "startTimeMs", 0);
+    int64_t end = node_get_int(ours, "endTimeMs", 0);
+    if (start == 0)
+        return 0;
+    if (end == 0)
+        end = now_ms;
+    return end > start ? end - start : 0;
+}
+
+/* ---- parameters in few columns ---- */
+
+static bool starts_word(const char *name, size_t i)
+{
+    return i == 0 || strchr("_-./", name[i - 1]) != NULL ||
+           (isupper((unsigned char)name[i]) &&
+            islower((unsigned char)name[i - 1]));
+}
+
+static void shorten(const char *name, char brief[BRIEF_BYTES])
+{
+    size_t n = 0, len = strlen(name);
+    for (size_t i = 0; i < len && n + 1 < BRIEF_BYTES; i++) {
+        if (starts_word(name, i) && isalnum((unsigned char)name[i]))
+            brief[n++] = (char)tolower((unsigned char)name[i]);
+    }
+    if (len <= WHOLE_BYTES || n < 2) {
+        n = len <= WHOLE_BYTES ? len : 2;
+        memcpy(brief, name, n);
+    }
+    brief[n] = '\0';
+}
+
+static bool are_unique(const struct node *params)
+{
+    char one[BRIEF_BYTES], other[BRIEF_BYTES];
+    for (const struct node *a = params->first; a != NULL; a = a->next) {
+        shorten(a->key, one);
+        for (const struct node *b = a->next; b != NULL; b = b->next) {
+            shorten(b->key, other);
+            if (strcmp(one, other) == 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+void cli_trial_brief(const struct node *params, struct text *out)
+{
+    if (params == NULL)
+        return;
+    bool brief = are_unique(params);
+    for (const struct node *one = params->first; one; one = one->next) {
+        char name[BRIEF_BYTES];
+        shorten(one->key, name);
+        text_puts(out, one == params->first ? "" : " ");
+        text_escape(out, brief ? name : one->key);
+        text_puts(out, "=");
+        add_value(one, PARAM_DIGITS, out);
+    }
+}
+
+/* ---- the parameters of a study ---- */
+
+/* Where the name stands, at the end when it is new; NULL when all is full. */
+static struct cli_parameter *find_or_add(struct cli_parameters *parameters,
+                                         const char *name)
+{
+    for (size_t i = 0; i < parameters->n; i++)
+        if (strcmp(parameters->items[i].name, name) == 0)
+            return &parameters->items[i];
+    if (parameters->n == HT_MAX_PARAMETERS)
+        return NULL;
+    struct cli_parameter *added = &parameters->items[parameters->n++];
+    *added = (struct cli_parameter){.name = name};
+    return added;
+}
+
+static void read_nested(const struct node *spec,
+                        struct cli_parameters *parameters)
+{
+    struct cli_parameter *one =
+        find_or_add(parameters, node_get_string(spec, "parameterId", ""));
+    const struct node *children = node_find(spec, "conditionalParameterSpecs");
+    if (one != NULL && node_find(spec, "categoricalValueSpec") != NULL)
+        one->labels = true;
+    for (const struct node *child = children ? children->first : NULL;
+         child != NULL; child = child->next)
+        read_nested(node_find(child, "parameterSpec"), parameters);
+}
+
+void cli_parameters_read(const struct node *job,
+                         struct cli_parameters *parameters)
+{
+    const struct node *order =
+        node_find(node_find(job, "hypertune"), "parameterOrder");
+    const struct node *list =
+        node_find(node_find(job, "studySpec"), "parameters");
+    parameters->n = 0;
+    for (const struct node *name = order ? order->first : NULL; name != NULL;
+         name = name->next)
+        if (node_string(name) != NULL)
+            find_or_add(parameters, node_string(name));
+    for (const struct node *spec = list ? list->first : NULL; spec != NULL;
+         spec = spec->next)
+        read_nested(spec, parameters);
+}
+
+/* ---- as -o wants it ---- */
+
+static const struct node *list_of(const struct cli_study *study,
+                                  const char *key)
+{
+    const struct node *list =
+        node_find(node_find(study->job, "studySpec"), key);
+    return list == NULL ? NULL : list->first;
+}
+
+static void add_titles(struct cli *cli, const struct cli_study *study,
+                       struct table *table)
+{
+    for (const struct node *metric = list_of(study, "metrics"); metric != NULL;
+         metric = metric->next) {
+        char *title =
+            arena_strdup(cli->arena, node_get_string(metric, "metricId", ""));
+        for (char *s = title; *s != '\0'; s++)
+            *s = (char)toupper((unsigned char)*s);
+        table_column(table, title, ALIGN_RIGHT);
+    }
+}
+
+static struct table *new_table(struct cli *cli, const struct cli_study *study)
+{
+    struct table *table = table_new(cli->arena);
+    table_column(table, "ID", ALIGN_LEFT);
+    table_column(table, "STATE", ALIGN_LEFT);
+    add_titles(cli, study, table);
+    table_column(table, "STEP", ALIGN_RIGHT);
+    struct cli_parameters parameters;
+    cli_parameters_read(study->job, &parameters);
+    for (size_t i = 0; i < parameters.n; i++)
+        table_column(table, parameters.items[i].name,
+                     parameters.items[i].labels ? ALIGN_LEFT : ALIGN_RIGHT);
+    table_column(table, "RUNNER", ALIGN_LEFT);
+    table_column(table, "TIME", ALIGN_LEFT);
+    table_spare(table, "RUNNER TIME STEP");
+    if (cli->format == FORMAT_WIDE || cli->format == FORMAT_CSV) {
+        table_column(table, "ATTEMPT", ALIGN_RIGHT);
+        table_column(table, "REASON", ALIGN_LEFT);
+    }
+    return table;
+}
+
+/* A person reads 4 digits, and "-" for nothing; a spreadsheet gets all of them,
+ * and an empty cell. */
+static void number_cell(struct cli *cli, struct table *table,
+                        const struct node *value)
+{
+    if (value == NULL && cli->format != FORMAT_CSV) {
+        table_cell(table, "-");
+        return;
+    }
+    double number = 0;
+    bool exact = cli->format == FORMAT_CSV || value == NULL ||
+                 value->kind != NODE_NUMBER || !node_double(value, &number);
+    int64_t whole;
+    if (exact || node_int64(value, &whole))
+        table_cell(table, cli_scalar(value));
+    else
+        table_cell_printf(table, "%.4g", number);
+}
+
+static void add_metrics(struct cli *cli, const struct cli_study *study,
+                        struct table *table, const struct node *trial)
+{
+    for (const struct node *metric = list_of(study, "metrics"); metric != NULL;
+         metric = metric->next)
+        number_cell(
+            cli, table,
+            cli_trial_metric(trial, node_get_string(metric, "metricId", "")));
+}
+
+static void add_trial(struct cli *cli, const struct cli_study *study,
+                      struct table *table, const struct node *trial)
+{
+    char span[CLOCK_DURATION_BYTES];
+    const struct node *ours = node_find(trial, "hypertune");
+    const struct node *params = node_find(ours, "params");
+    table_row(table);
+    table_cell(table, cli_trial_id(trial));
+    table_cell(table, cli_trial_state(trial));
+    add_metrics(cli, study, table, trial);
+    table_cell(table, cli_scalar(node_find(ours, "step")));
+    struct cli_parameters parameters;
+    cli_parameters_read(study->job, &parameters);
+    for (size_t i = 0; i < parameters.n; i++)
+        number_cell(cli, table, node_find(params, parameters.items[i].name));
+    table_cell(table, node_get_string(ours, "runner", ""));
+    int64_t elapsed = cli_trial_elapsed(trial, clock_wall_ms());
+    table_cell(table, elapsed > 0 ? clock_duration(span, elapsed) : "-");
+    table_cell(table, cli_scalar(node_find(ours, "attempt")));
+    table_cell(table, node_get_string(ours, "reason", ""));
+}
+
+bool cli_trial_table_fields(struct cli *cli, const struct cli_study *study,
+                            const struct node *trial, struct text *out)
+{
+    if (cli->format == FORMAT_CSV) {
+        struct table *table = new_table(cli, study);
+        add_trial(cli, study, table, trial);
+        table_csv(table, out);
+    } else if (cli->format == FORMAT_ARGS) {
+        cli_trial_args(trial, out);
+        text_puts(out, "\n");
+    } else if (cli->format == FORMAT_NAME) {
+        text_escape(out, study->name);
+        text_printf(out, "/%s\n", cli_trial_id(trial));
+    } else {
+        return cli_output_resource(cli->format, trial, out);
+    }
+    return true;
+}
+
+static bool is_tabular(enum cli_format format)
+{
+    return format == FORMAT_TABLE || format == FORMAT_WIDE ||
+           format == FORMAT_CSV;
+}
+
+int cli_trial_table_print(struct cli *cli, const struct cli_study *study,
+                          size_t n, const struct node *const trials[])
+{
+    struct text out = {0};
+    struct table *table =
+        is_tabular(cli->format) ? new_table(cli, study) : NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (table != NULL)
+            add_trial(cli, study, table, trials[i]);
+        else if (!cli_output_item(cli->format, trials[i], i, &out))
+            cli_trial_table_fields(cli, study, trials[i], &out);
+    }
+    if (table == NULL)
+        cli_output_end(cli->format, n, &out);
+    else if (cli->format == FORMAT_CSV)
+        table_csv(table, &out);
+    else
+        table_print(table, cli->format == FORMAT_WIDE ? 0 : cli->width, &out);
+    return cli_print(&out);
+}
