@@ -5,7 +5,7 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/spec/confirm.h"
-#include "hypertune/cli/spec/summary.h"
+#include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/doc/diag.h"
 
@@ -18,7 +18,7 @@ static int print_one(struct cli *cli, const struct cli_study *study,
     int code = CLI_DONE;
     if (!cli_trial_table_fields(cli, study, best, &out)) {
         struct ht_error err;
-        cli_summary_best(study, best, &out);
+        cli_describe_best(study, best, &out);
         if (cli_confirm_verdict(cli, study, &out, &err) != HT_OK)
             code = cli_fail_error(cli, &err);
     }

@@ -6,8 +6,8 @@
 #include "hypertune/cli/live/watch.h"
 #include "hypertune/cli/spec/submit.h"
 #include "hypertune/cli/study/control.h"
+#include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/follow.h"
-#include "hypertune/cli/study/metric_doctor.h"
 #include "hypertune/cli/study/tail.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
@@ -174,7 +174,7 @@ static void say_seen(struct cli *cli, const struct node *ours)
     struct text lines = {0};
     const struct node *doctor = node_find(ours, "doctor");
     if (doctor != NULL)
-        cli_diagnosis_describe(doctor, &lines);
+        cli_describe_doctor(doctor, &lines);
     else
         describe_newest(node_find(ours, "latest"), &lines);
     cli_say(cli, "%.*s", (int)lines.len - 1, lines.data);

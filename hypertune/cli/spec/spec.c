@@ -10,6 +10,7 @@
 #include "hypertune/cli/spec/flags.h"
 #include "hypertune/cli/spec/launch.h"
 #include "hypertune/cli/spec/name.h"
+#include "hypertune/cli/study/plan.h"
 #include "proto/base/limits.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
@@ -382,4 +383,15 @@ int cli_spec_load(struct cli *cli, struct cli_spec *spec)
         spec->program = cli_launch_settle(&launch, spec->job);
     }
     return report_faults(cli, &source);
+}
+
+void cli_spec_describe(struct cli *cli, const struct cli_spec *spec,
+                       struct text *out)
+{
+    text_escape(out, spec->file);
+    text_puts(out, " is valid\n");
+    cli_plan_line("name", spec->job->name, out);
+    cli_plan_describe(cli, spec->job, CLI_PLAN_EXAMPLES, out);
+    if (spec->program != NULL)
+        cli_plan_line("program", spec->program, out);
 }

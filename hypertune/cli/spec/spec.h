@@ -28,7 +28,4 @@ int cli_spec_read(struct cli *cli, struct cli_spec *spec);
 void cli_spec_describe(struct cli *cli, const struct cli_spec *spec,
                        struct text *out);
 
-/* The part of it that any job has. */
-void cli_spec_body(struct cli *cli, const struct job *job, struct text *out);
-
 #endif

@@ -6,11 +6,6 @@
 #include "hypertune/cli/spec/spec.h"
 #include "hypertune/cli/study/study.h"
 
-/* Appends "trial 46   accuracy=0.9496 (step 20)   7m18s on runner a:3" and its
- * flags on a second line. */
-void cli_summary_best(const struct cli_study *study, const struct node *trial,
-                      struct text *out);
-
 /* The end of `run`: how the study ended, its best trial and the command that
  * repeats it. Returns `code`, or why the server failed. */
 int cli_summary_run(struct cli *cli, const struct cli_spec *spec,

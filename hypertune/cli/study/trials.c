@@ -2,10 +2,9 @@
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/output.h"
-#include "hypertune/cli/study/attempts.h"
+#include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/filter.h"
 #include "hypertune/cli/study/trial.h"
-#include "hypertune/cli/study/why.h"
 #include "proto/doc/diag.h"
 
 enum { DEFAULT_LIMIT = 50, MOST_A_PAGE = 1000 };
@@ -171,36 +170,6 @@ int cli_trials(struct cli *cli)
 
 /* ---- one trial ---- */
 
-static void describe_trial(const struct cli_study *study,
-                           const struct node *trial, struct text *out)
-{
-    const struct node *ours = node_find(trial, "hypertune");
-    const char *reason = node_get_string(ours, "reason", "");
-    text_printf(out, "trial %s   %s", cli_trial_id(trial),
-                cli_trial_state(trial));
-    text_puts(out, reason[0] != '\0' ? ": " : "");
-    text_escape(out, reason);
-    text_puts(out, "\n");
-    if (node_find(ours, "confirms") != NULL)
-        text_printf(out, "confirms trial %s: run %s of the same point\n",
-                    cli_scalar(node_find(ours, "confirms")),
-                    cli_scalar(node_find(ours, "replicate")));
-    if (node_find(ours, "objective") != NULL) {
-        cli_trial_results(study, trial, out);
-        text_printf(out, " (step %s)\n", cli_scalar(node_find(ours, "step")));
-    }
-    text_puts(out, "  ");
-    cli_trial_flags(trial, out);
-    text_puts(out, "\n");
-    if (node_find(ours, "outputs") != NULL) {
-        text_puts(out, "outputs ");
-        text_escape(out, node_get_string(ours, "outputs", ""));
-        text_puts(out, "\n");
-    }
-    cli_why_describe(trial, out);
-    cli_attempts_describe(trial, out);
-}
-
 int cli_trial(struct cli *cli)
 {
     struct ht_error err;
@@ -218,6 +187,6 @@ int cli_trial(struct cli *cli)
     if (cli_trial_get(cli, name, id, &trial, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     if (!cli_trial_table_fields(cli, &study, trial, &out))
-        describe_trial(&study, trial, &out);
+        cli_describe_trial(&study, trial, &out);
     return cli_print(&out);
 }

@@ -1,9 +1,7 @@
-#include "hypertune/cli/spec/spec.h"
+#include "hypertune/cli/study/plan.h"
 
 #include "hypertune/cli/frame/table.h"
 #include "proto/form/plan.h"
-
-enum { EXAMPLES = 3 }; /* of a plan */
 
 static void describe_parameters(struct cli *cli, const struct space *space,
                                 struct text *out)
@@ -75,7 +73,7 @@ static void add_words(const struct strings *words, struct text *out)
     text_puts(out, "\n");
 }
 
-static void add_line(const char *label, const char *value, struct text *out)
+void cli_plan_line(const char *label, const char *value, struct text *out)
 {
     text_printf(out, "  %-11s ", label);
     text_escape(out, value != NULL ? value : "");
@@ -96,7 +94,7 @@ static void describe_replicas(const struct job *job, struct text *out)
 static void describe_examples(struct cli *cli, const struct job *job, size_t n,
                               struct text *out)
 {
-    struct strings lines[EXAMPLES];
+    struct strings lines[CLI_PLAN_EXAMPLES];
     const bool search = job->kind != JOB_CUSTOM;
     n = search ? n : 1;
     form_plan_examples(cli->arena, job, n, lines);
@@ -109,8 +107,8 @@ static void describe_examples(struct cli *cli, const struct job *job, size_t n,
     }
 }
 
-static void describe_body(struct cli *cli, const struct job *job,
-                          size_t examples, struct text *out)
+void cli_plan_describe(struct cli *cli, const struct job *job, size_t examples,
+                       struct text *out)
 {
     if (job->kind != JOB_CUSTOM) {
         describe_goals(job, false, out);
@@ -124,30 +122,15 @@ static void describe_body(struct cli *cli, const struct job *job,
     describe_replicas(job, out);
     describe_examples(cli, job, examples, out);
     if (job->pools[0].image != NULL)
-        add_line("image", job->pools[0].image, out);
+        cli_plan_line("image", job->pools[0].image, out);
     else
-        add_line("folder",
-                 job->own_workdir
-                     ? arena_printf(cli->arena, "%s, a copy for each trial",
-                                    job->workdir)
-                     : job->workdir,
-                 out);
+        cli_plan_line("folder",
+                      job->own_workdir
+                          ? arena_printf(cli->arena,
+                                         "%s, a copy for each trial",
+                                         job->workdir)
+                          : job->workdir,
+                      out);
     if (job->service_account != NULL)
-        add_line("account", job->service_account, out);
-}
-
-void cli_spec_body(struct cli *cli, const struct job *job, struct text *out)
-{
-    describe_body(cli, job, 1, out);
-}
-
-void cli_spec_describe(struct cli *cli, const struct cli_spec *spec,
-                       struct text *out)
-{
-    text_escape(out, spec->file);
-    text_puts(out, " is valid\n");
-    add_line("name", spec->job->name, out);
-    describe_body(cli, spec->job, EXAMPLES, out);
-    if (spec->program != NULL)
-        add_line("program", spec->program, out);
+        cli_plan_line("account", job->service_account, out);
 }

@@ -1,0 +1,458 @@
+#include "hypertune/cli/study/describe.h"
+
+#include <string.h>
+
+#include "hypertune/cli/study/plan.h"
+#include "hypertune/cli/study/trial.h"
+#include "proto/base/clock.h"
+#include "proto/doc/diag.h"
+
+enum { COMMIT_DIGITS = 12 };
+
+/* ---- why a trial has no objective ---- */
+
+static void describe_seen(const struct node *seen, struct text *out)
+{
+    const int64_t count = node_get_int(seen, "count", 0);
+    const char *file = node_get_string(seen, "file", NULL);
+    text_puts(out, "  seen      ");
+    text_escape(out, node_get_string(seen, "name", ""));
+    if (count == 1) {
+        text_puts(out, " = ");
+        text_escape(out, node_get_string(seen, "last", ""));
+    } else if (count > 1) {
+        text_puts(out, " = ");
+        text_escape(out, node_get_string(seen, "first", ""));
+        text_puts(out, " .. ");
+        text_escape(out, node_get_string(seen, "last", ""));
+        text_printf(out, ", %lld times", (long long)count);
+    }
+    if (file != NULL) {
+        text_puts(out, ", ");
+        text_escape(out, node_get_string(seen, "replica", ""));
+        text_puts(out, " ");
+        text_escape(out, file);
+        text_printf(out, " line %lld",
+                    (long long)node_get_int(seen, "line", 0));
+    }
+    text_puts(out, "\n");
+}
+
+void cli_describe_doctor(const struct node *doctor, struct text *out)
+{
+    const struct node *seen = node_find(doctor, "seen");
+    const struct node *hints = node_find(doctor, "hints");
+    if (doctor != NULL && (seen == NULL || seen->first == NULL))
+        text_puts(out, "  seen      no metric\n");
+    for (seen = seen ? seen->first : NULL; seen != NULL; seen = seen->next)
+        describe_seen(seen, out);
+    for (hints = hints ? hints->first : NULL; hints != NULL;
+         hints = hints->next) {
+        text_puts(out, "  hint      ");
+        text_escape(out, cli_scalar(hints));
+        text_puts(out, "\n");
+    }
+}
+
+/* ---- the attempts of a trial ---- */
+
+static void label(const char *name, struct text *out)
+{
+    text_printf(out, "  %-9s ", name);
+}
+
+static void describe_images(const struct node *images, struct text *out)
+{
+    for (const struct node *image = images ? images->first : NULL;
+         image != NULL; image = image->next) {
+        label("image", out);
+        text_escape(out, image->key);
+        text_puts(out, " ");
+        text_escape(out, cli_scalar(image));
+        text_puts(out, "\n");
+    }
+}
+
+static void describe_git(const struct node *git, struct text *out)
+{
+    struct text commit = {0};
+    if (git == NULL)
+        return;
+    text_printf(&commit, "%.*s", COMMIT_DIGITS,
+                node_get_string(git, "commit", "-"));
+    label("git", out);
+    text_escape(out, commit.data);
+    text_puts(out, node_get_bool(git, "dirty", false)
+                       ? " with changes that are not committed\n"
+                       : "\n");
+    text_free(&commit);
+}
+
+static void describe_gpus(const struct node *gpus, struct text *out)
+{
+    if (gpus == NULL || gpus->first == NULL)
+        return;
+    label("gpus", out);
+    cli_scalars(gpus, out);
+    text_puts(out, "\n");
+}
+
+static void describe_place(const struct node *facts, const char *key,
+                           struct text *out)
+{
+    const char *value = node_get_string(facts, key, NULL);
+    if (value == NULL)
+        return;
+    label(key, out);
+    text_escape(out, value);
+    text_puts(out, "\n");
+}
+
+/* " failed, exit 3"; a reason that begins with the outcome says both. */
+static void describe_outcome(const char *outcome, const char *reason,
+                             struct text *out)
+{
+    const bool both = strncmp(reason, outcome, strlen(outcome)) == 0;
+    if (outcome[0] != '\0' && !both) {
+        text_puts(out, " ");
+        text_escape(out, outcome);
+    }
+    if (reason[0] != '\0') {
+        text_puts(out, outcome[0] != '\0' && both ? " " : ", ");
+        text_escape(out, reason);
+    }
+}
+
+static void describe_end(const struct node *attempt, struct text *out)
+{
+    char span[CLOCK_DURATION_BYTES];
+    int64_t start = node_get_int(attempt, "startTimeMs", 0);
+    int64_t end = node_get_int(attempt, "endTimeMs", 0);
+    text_printf(out, "attempt %s   %s",
+                cli_scalar(node_find(attempt, "attempt")),
+                node_get_string(attempt, "state", ""));
+    describe_outcome(node_get_string(attempt, "outcome", ""),
+                     node_get_string(attempt, "reason", ""), out);
+    if (start > 0 && end > start)
+        text_printf(out, ", %s", clock_duration(span, end - start));
+    text_puts(out, " on runner ");
+    text_escape(out, node_get_string(attempt, "runner", "-"));
+    text_puts(out, "\n");
+}
+
+static void describe_attempts(const struct node *trial, struct text *out)
+{
+    const struct node *attempts =
+        node_find(node_find(trial, "hypertune"), "attempts");
+    for (const struct node *attempt = attempts ? attempts->first : NULL;
+         attempt != NULL; attempt = attempt->next) {
+        const struct node *facts = node_find(attempt, "facts");
+        describe_end(attempt, out);
+        cli_describe_doctor(node_find(attempt, "doctor"), out);
+        describe_place(facts, "host", out);
+        describe_images(node_find(facts, "images"), out);
+        describe_git(node_find(facts, "git"), out);
+        describe_gpus(node_find(facts, "gpus"), out);
+        describe_place(facts, "output", out);
+    }
+}
+
+/* ---- why the search chose its point ---- */
+
+static const char *kind_words(const char *kind)
+{
+    static const char *const words[][2] = {
+        {"DRAWN", "drawn, no model is behind it"},
+        {"DESIGN", "one of the first points: the middle, then spread evenly"},
+        {"EXPLOITS", "the model expects a good value there"},
+        {"EXPLORES", "little is known there"},
+        {"REPEATS", "measured again, since results are noisy"},
+        {"SEED", "a good point of an earlier study"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], kind) == 0)
+            return words[i][1];
+    return kind;
+}
+
+/* "expected accuracy 0.93 (0.91 to 0.94 in two of three cases)" */
+static void describe_predicted(const struct node *predicted, struct text *out)
+{
+    for (const struct node *goal = predicted ? predicted->first : NULL;
+         goal != NULL; goal = goal->next) {
+        text_puts(out, "expected ");
+        text_escape(out, node_get_string(goal, "metric", ""));
+        text_printf(out, " %.6g (%.6g to %.6g in two of three cases)\n",
+                    node_get_double(goal, "median", 0),
+                    node_get_double(goal, "low", 0),
+                    node_get_double(goal, "high", 0));
+    }
+}
+
+/* "given opt=adam, bits=8 (night shift)" */
+static void describe_context(const struct node *context, struct text *out)
+{
+    const struct node *given = node_find(context, "parameters");
+    const char *description = node_get_string(context, "description", "");
+    if (given == NULL && description[0] == '\0')
+        return;
+    text_puts(out, "given ");
+    if (given == NULL)
+        text_puts(out, "nothing");
+    for (const struct node *item = given == NULL ? NULL : given->first;
+         item != NULL; item = item->next) {
+        text_escape(out, item->key);
+        text_puts(out, "=");
+        text_escape(out, cli_scalar(item));
+        text_puts(out, item->next == NULL ? "" : ", ");
+    }
+    if (description[0] != '\0') {
+        text_puts(out, " (");
+        text_escape(out, description);
+        text_puts(out, ")");
+    }
+    text_puts(out, "\n");
+}
+
+/* "; nearest is trial 12 of digits, 0.4 lengths of the model away" */
+static void describe_nearest(const struct node *nearest, struct text *out)
+{
+    const char *study = node_get_string(nearest, "study", "");
+    text_puts(out, "; nearest is trial ");
+    text_escape(out, cli_scalar(node_find(nearest, "trial")));
+    text_puts(out, study[0] == '\0' ? "" : " of ");
+    text_escape(out, study);
+    text_printf(out, ", %.2g lengths of the model away",
+                node_get_double(nearest, "distance", 0));
+}
+
+/* "43 earlier trials of digits count" */
+static void describe_earlier(const struct node *list, struct text *out)
+{
+    for (const struct node *one = list == NULL ? NULL : list->first;
+         one != NULL; one = one->next) {
+        const int64_t n = node_get_int(one, "trials", 0);
+        text_printf(out, "%lld earlier trial%s of ", (long long)n,
+                    n == 1 ? "" : "s");
+        text_escape(out, node_get_string(one, "study", ""));
+        text_puts(out, n == 1 ? " counts\n" : " count\n");
+    }
+}
+
+static void describe_why(const struct node *trial, struct text *out)
+{
+    const struct node *why = node_find(node_find(trial, "hypertune"), "why");
+    const struct node *nearest = node_find(why, "nearest");
+    if (why == NULL)
+        return;
+    text_puts(out, "why ");
+    text_escape(out, kind_words(node_get_string(why, "kind", "")));
+    if (nearest != NULL)
+        describe_nearest(nearest, out);
+    text_puts(out, "\n");
+    describe_earlier(node_find(why, "earlier"), out);
+    describe_context(node_find(why, "context"), out);
+    describe_predicted(node_find(why, "predicted"), out);
+    if (node_find(why, "acquisition") != NULL)
+        text_printf(out, "promise %.4g (what the search maximised)\n",
+                    node_get_double(why, "acquisition", 0));
+}
+
+/* ---- a trial ---- */
+
+void cli_describe_trial(const struct cli_study *study, const struct node *trial,
+                        struct text *out)
+{
+    const struct node *ours = node_find(trial, "hypertune");
+    const char *reason = node_get_string(ours, "reason", "");
+    text_printf(out, "trial %s   %s", cli_trial_id(trial),
+                cli_trial_state(trial));
+    text_puts(out, reason[0] != '\0' ? ": " : "");
+    text_escape(out, reason);
+    text_puts(out, "\n");
+    if (node_find(ours, "confirms") != NULL)
+        text_printf(out, "confirms trial %s: run %s of the same point\n",
+                    cli_scalar(node_find(ours, "confirms")),
+                    cli_scalar(node_find(ours, "replicate")));
+    if (node_find(ours, "objective") != NULL) {
+        cli_trial_results(study, trial, out);
+        text_printf(out, " (step %s)\n", cli_scalar(node_find(ours, "step")));
+    }
+    text_puts(out, "  ");
+    cli_trial_flags(trial, out);
+    text_puts(out, "\n");
+    if (node_find(ours, "outputs") != NULL) {
+        text_puts(out, "outputs ");
+        text_escape(out, node_get_string(ours, "outputs", ""));
+        text_puts(out, "\n");
+    }
+    describe_why(trial, out);
+    describe_attempts(trial, out);
+}
+
+void cli_describe_best(const struct cli_study *study, const struct node *trial,
+                       struct text *out)
+{
+    char span[CLOCK_DURATION_BYTES];
+    const struct node *ours = node_find(trial, "hypertune");
+    const char *runner = node_get_string(ours, "runner", "");
+    text_printf(out, "trial %s   ", cli_trial_id(trial));
+    cli_trial_results(study, trial, out);
+    text_printf(out, " (step %s)   %s", cli_scalar(node_find(ours, "step")),
+                clock_duration(span, cli_trial_elapsed(trial, 0)));
+    text_puts(out, runner[0] != '\0' ? " on runner " : "");
+    text_escape(out, runner);
+    text_puts(out, "\n  ");
+    cli_trial_flags(trial, out);
+    text_puts(out, "\n");
+}
+
+/* ---- a study ---- */
+
+static void describe_counts(const struct cli_study *study, struct text *out)
+{
+    const struct node *counts = node_find(study->status, "counts");
+    long long limit = cli_study_limit(study);
+    text_printf(out, "trials      %lld of %lld ended", cli_study_ended(study),
+                limit > 0 ? limit : cli_study_all(study));
+    for (const struct node *count = counts ? counts->first : NULL;
+         count != NULL; count = count->next) {
+        if (strcmp(cli_scalar(count), "0") == 0)
+            continue;
+        if (strcmp(count->key, "infeasible") == 0) /* of those that failed */
+            text_printf(out, " (%s infeasible)", cli_scalar(count));
+        else
+            text_printf(out, ", %s %s", cli_scalar(count), count->key);
+    }
+    text_puts(out, "\n");
+}
+
+static void describe_failures(const struct cli_study *study, struct text *out)
+{
+    const size_t before = out->len;
+    cli_study_failures(study, "failures    ", out);
+    text_puts(out, out->len > before ? "\n" : "");
+}
+
+static void describe_times(const struct cli_study *study, struct text *out)
+{
+    static const struct {
+        const char *key, *label;
+    } times[] = {{"createTimeMs", "created"},
+                 {"startTimeMs", "started"},
+                 {"endTimeMs", "ended"}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        char stamp[CLOCK_STAMP_BYTES];
+        int64_t at = node_get_int(study->status, times[i].key, 0);
+        if (at > 0)
+            text_printf(out, "%-11s %s\n", times[i].label,
+                        clock_stamp(stamp, at));
+    }
+}
+
+static const char *plural(int64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* "40 results and 3 failures, all count as its own" */
+static void describe_prior(const struct node *one, struct text *out)
+{
+    const int64_t shared = node_get_int(one, "sharedParameters", 0);
+    const int64_t results = node_get_int(one, "results", 0);
+    const int64_t failures = node_get_int(one, "failures", 0);
+    const int64_t own = node_get_int(one, "own", 0);
+    text_escape(out, node_get_string(one, "study", ""));
+    text_printf(out, ", %lld result%s", (long long)results, plural(results));
+    if (failures > 0)
+        text_printf(out, " and %lld failure%s", (long long)failures,
+                    plural(failures));
+    if (own > 0 && own == results + failures)
+        text_puts(out, own == 1 ? ", which counts as its own\n"
+                                : ", all count as its own\n");
+    else if (own > 0)
+        text_printf(out, ", %lld of them count%s as its own\n", (long long)own,
+                    own == 1 ? "s" : "");
+    else if (node_get_bool(one, "sameSpace", false))
+        text_puts(out, ", the same parameters\n");
+    else
+        text_printf(out, ", %lld parameter%s in common\n", (long long)shared,
+                    plural(shared));
+}
+
+/* What the study started from: results of earlier ones. */
+static void describe_priors(const struct cli_study *study, struct text *out)
+{
+    const struct node *list = node_find(study->status, "warmStart");
+    const char *lead = "learns from ";
+    for (const struct node *one = list ? list->first : NULL; one != NULL;
+         one = one->next) {
+        text_puts(out, lead);
+        describe_prior(one, out);
+        lead = "            ";
+    }
+}
+
+/* "confirming  3 of 15 runs ended, 2 run, 10 wait" */
+static void describe_confirming(const struct cli_study *study, struct text *out)
+{
+    static const char *const ends[] = {"succeeded", "stopped", "failed",
+                                       "infeasible", "cancelled"};
+    const struct node *counts = node_find(study->status, "confirming");
+    if (counts == NULL)
+        return;
+    const int64_t wait = node_get_int(counts, "requested", 0);
+    const int64_t run =
+        node_get_int(counts, "active", 0) + node_get_int(counts, "stopping", 0);
+    int64_t ended = 0;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        ended += node_get_int(counts, ends[i], 0);
+    const int64_t all = ended + run + wait;
+    text_printf(out, "confirming  %lld of %lld runs ended", (long long)ended,
+                (long long)all);
+    if (run > 0)
+        text_printf(out, ", %lld run", (long long)run);
+    if (wait > 0)
+        text_printf(out, ", %lld wait", (long long)wait);
+    text_puts(out, "\n");
+}
+
+void cli_describe_study(struct cli *cli, const struct cli_study *study,
+                        struct text *out)
+{
+    const struct node *best = node_find(study->status, "best");
+    const struct node *trial;
+    struct diag diag;
+    diag_init(&diag, cli->arena, "job", NULL, 0);
+    const struct job *job = vertex_read(study->job, study->home->kind, &diag);
+    text_puts(out, "name        ");
+    text_escape(out, study->name);
+    text_printf(out, "   (%s, id %s)\nstate       %s", study->home->kind_name,
+                study->id, study->state);
+    const char *reason = node_get_string(study->status, "reason", "");
+    text_puts(out, reason[0] != '\0' ? ": " : "");
+    text_escape(out, reason);
+    text_puts(out, "\n");
+    if (study->home->kind != JOB_CUSTOM) {
+        text_puts(out, "algorithm   ");
+        cli_study_algorithm(study, out);
+        text_printf(out, ", seed %s\n",
+                    node_get_string(study->status, "seed", "-"));
+    }
+    describe_priors(study, out);
+    describe_counts(study, out);
+    describe_failures(study, out);
+    describe_confirming(study, out);
+    describe_times(study, out);
+    if (best != NULL) {
+        text_puts(out, "best        ");
+        cli_describe_best(study, best, out);
+    }
+    if (study->home->kind == JOB_CUSTOM &&
+        cli_trial_get(cli, study->name, "1", &trial, NULL) == HT_OK)
+        describe_attempts(trial, out);
+    if (job != NULL) {
+        text_puts(out, "spec\n");
+        cli_plan_describe(cli, job, 1, out);
+    }
+}
