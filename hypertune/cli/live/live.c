@@ -1,16 +1,34 @@
 #include "hypertune/cli/live/live.h"
 
+#include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "hypertune/cli/live/scene.h"
+#include "hypertune/cli/live/picture.h"
 #include "hypertune/cli/live/screen.h"
 #include "hypertune/cli/study/control.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 
-enum { NOTE_BYTES = 1024, LOG_LINES = 5 };
+enum {
+    SLOTS_MS = 3000, /* how old the slots may get */
+    WORDS_TAIL = 200,
+    NOTE_BYTES = 1024,
+    LOG_LINES = 5
+};
+
+/* What the view knows of the trials: those that run with their curves, those
+ * that ended last, the best so far, and the slots of all runners. Filled once
+ * from the server, then kept by events. */
+struct scene {
+    struct cli *cli;
+    const char *study;  /* its name; both are borrowed */
+    struct frame frame; /* trials and slots are kept here, the terminal's
+                           members are the caller's */
+    int64_t slots_ms;   /* monotonic, when slots were asked for */
+};
 
 struct cli_live {
     struct cli_follow *follow;
@@ -20,8 +38,292 @@ struct cli_live {
     bool logging;          /* the note is a log, to be kept up to date */
     char note[NOTE_BYTES]; /* answer to a key, last lines of the picture */
     char state[32];        /* of the study, for the p key */
-    struct cli_scene scene;
+    struct scene scene;
 };
+
+/* `*kept` becomes what was made, NULL when that is empty. */
+static void keep(char **kept, struct text *made)
+{
+    free(*kept);
+    *kept = made->len > 0 ? ht_xstrdup(made->data) : NULL;
+    text_free(made);
+}
+
+/* ---- running trials ---- */
+
+static struct frame_slot *find_slot(struct frame *frame, const char *id)
+{
+    for (size_t i = 0; i < frame->n_slots; i++) {
+        if (strcmp(frame->running[i].id, id) == 0)
+            return &frame->running[i];
+    }
+    return NULL;
+}
+
+static struct frame_slot *add_slot(struct frame *frame, const char *id)
+{
+    struct frame_slot *slot = find_slot(frame, id);
+    if (slot != NULL)
+        return slot;
+    frame->running =
+        ht_xrealloc(frame->running, frame->n_slots + 1, sizeof *frame->running);
+    slot = &frame->running[frame->n_slots++];
+    *slot = (struct frame_slot){.value = NAN};
+    snprintf(slot->id, sizeof slot->id, "%s", id);
+    return slot;
+}
+
+static void free_slot(struct frame_slot *slot)
+{
+    free(slot->words);
+    free(slot->params);
+    free(slot->brief);
+}
+
+static void drop_slot(struct frame *frame, const char *id)
+{
+    struct frame_slot *slot = find_slot(frame, id);
+    if (slot == NULL)
+        return;
+    free_slot(slot);
+    size_t after = frame->n_slots - (size_t)(slot - frame->running) - 1;
+    memmove(slot, slot + 1, after * sizeof *slot);
+    frame->n_slots--;
+}
+
+static void add_point(struct frame_slot *slot, const char *step, double value)
+{
+    if (isnan(value))
+        return;
+    snprintf(slot->step, sizeof slot->step, "%s", step);
+    slot->value = value;
+    /* Each column is the newest of so many values; when the columns are used
+     * up it becomes that of twice as many. */
+    slot->stride = slot->stride == 0 ? 1 : slot->stride;
+    if (slot->n_values / slot->stride == FRAME_CURVE) {
+        for (size_t i = 0; i < FRAME_CURVE / 2; i++)
+            slot->curve[i] = slot->curve[2 * i + 1];
+        slot->stride *= 2;
+    }
+    slot->curve[slot->n_values / slot->stride] = value;
+    slot->n_curve = slot->n_values / slot->stride + 1;
+    slot->n_values++;
+}
+
+static bool is_starting(const struct node *ours)
+{
+    const struct node *attempts = node_find(ours, "attempts");
+    const struct node *newest = attempts != NULL ? attempts->first : NULL;
+    while (newest != NULL && newest->next != NULL)
+        newest = newest->next;
+    return strcmp(node_get_string(newest, "state", ""), "STARTING") == 0;
+}
+
+static void fill_slot(struct frame_slot *slot, const struct node *trial)
+{
+    const struct node *ours = node_find(trial, "hypertune");
+    struct text params = {0}, brief = {0};
+    cli_trial_params(trial, &params);
+    cli_trial_brief(node_find(ours, "params"), &brief);
+    keep(&slot->params, &params);
+    keep(&slot->brief, &brief);
+    snprintf(slot->runner, sizeof slot->runner, "%s",
+             node_get_string(ours, "runner", ""));
+    slot->start_ms = node_get_int(ours, "startTimeMs", 0);
+    snprintf(slot->why, sizeof slot->why, "%s",
+             node_get_string(node_find(ours, "why"), "kind", ""));
+    for (char *c = slot->why; *c != '\0'; c++)
+        *c = (char)tolower((unsigned char)*c);
+    slot->starting = is_starting(ours);
+}
+
+/* The last line that the runner has said about a trial which does not run
+ * yet: an image may take its time. */
+static void load_words(const struct scene *scene, struct frame_slot *slot)
+{
+    const char *said = cli_trial_log_tail(scene->cli, scene->study, slot->id,
+                                          "runner", WORDS_TAIL);
+    const char *line = strrchr(said, '\n');
+    struct text words = {0};
+    text_escape(&words, line != NULL ? line + 1 : said);
+    keep(&slot->words, &words);
+}
+
+/* What a running trial has reported before we came. */
+static void load_curve(const struct scene *scene, struct frame_slot *slot)
+{
+    struct cli_http_answer answer;
+    struct cli *cli = scene->cli;
+    char *path =
+        arena_printf(cli->arena, CLI_OURS "/%s/measurements?trial=%s",
+                     cli_http_segment(cli->arena, scene->study), slot->id);
+    if (cli_call(cli, "GET", path, NULL, &answer, NULL) != HT_OK)
+        return;
+    const struct node *list = node_find(answer.root, "measurements");
+    for (const struct node *one = list ? list->first : NULL; one != NULL;
+         one = one->next)
+        add_point(slot, cli_scalar(node_find(one, "step")),
+                  node_get_double(node_find(one, "metrics"),
+                                  scene->frame.metric, NAN));
+}
+
+/* ---- ended trials ---- */
+
+static void add_history(struct frame *frame, double objective)
+{
+    /* Grown at each power of two, so that the number tells the capacity. */
+    if ((frame->n_history & (frame->n_history - 1)) == 0) {
+        size_t room = frame->n_history == 0 ? 1 : 2 * frame->n_history;
+        frame->history =
+            ht_xrealloc(frame->history, room, sizeof *frame->history);
+    }
+    frame->history[frame->n_history++] = objective;
+}
+
+static void note_ended(struct frame *frame, const struct node *trial)
+{
+    struct text line = {0};
+    const struct node *ours = node_find(trial, "hypertune");
+    const char *state = cli_trial_state(trial);
+    const char *reason = node_get_string(ours, "reason", "");
+    bool good = strcmp(state, "SUCCEEDED") == 0 || reason[0] == '\0';
+    text_printf(&line, "%s %s ", cli_trial_id(trial), state);
+    if (good && node_find(ours, "objective") != NULL)
+        cli_trial_objective(trial, &line);
+    else
+        text_escape(&line, reason);
+    frame->since_failure++;
+    if (cli_words_has("FAILED INFEASIBLE", state)) {
+        free(frame->failure);
+        frame->failure = ht_xstrdup(line.data);
+        frame->since_failure = 0;
+    }
+    free(frame->last[FRAME_LAST - 1]);
+    memmove(&frame->last[1], &frame->last[0],
+            (FRAME_LAST - 1) * sizeof frame->last[0]);
+    frame->last[0] = NULL;
+    keep(&frame->last[0], &line);
+    /* Only what may become the best is part of its history. */
+    bool counts = cli_words_has("SUCCEEDED STOPPED", state);
+    add_history(frame, counts ? node_get_double(ours, "objective", NAN) : NAN);
+}
+
+static bool load_trial(const struct node *trial, void *context)
+{
+    struct frame *frame = context;
+    const char *state = cli_trial_state(trial);
+    if (cli_words_has("ACTIVE STOPPING", state))
+        fill_slot(add_slot(frame, cli_trial_id(trial)), trial);
+    else if (!cli_words_has("REQUESTED PAUSED", state))
+        note_ended(frame, trial);
+    return true;
+}
+
+/* Reads everything that has happened up to now. What cannot be read is not
+ * shown. */
+static void scene_load(struct scene *scene, const struct cli_study *study)
+{
+    struct cli_pages pages = cli_trial_pages(scene->cli, scene->study, NULL);
+    snprintf(scene->frame.metric, sizeof scene->frame.metric, "%s",
+             study->metric);
+    if (study->home->kind == JOB_CUSTOM)
+        return;
+    cli_pages_each(scene->cli, &pages, load_trial, &scene->frame, NULL);
+    for (size_t i = 0; i < scene->frame.n_slots; i++) {
+        struct frame_slot *slot = &scene->frame.running[i];
+        const struct node *trial;
+        /* Lists leave the attempts out. */
+        if (cli_trial_get(scene->cli, scene->study, slot->id, &trial, NULL) ==
+            HT_OK)
+            fill_slot(slot, trial);
+        load_curve(scene, slot);
+    }
+}
+
+static void scene_fini(struct scene *scene)
+{
+    struct frame *frame = &scene->frame;
+    for (size_t i = 0; i < frame->n_slots; i++)
+        free_slot(&frame->running[i]);
+    for (size_t i = 0; i < FRAME_LAST; i++)
+        free(frame->last[i]);
+    free(frame->failure);
+    free(frame->running);
+    free(frame->history);
+}
+
+/* ---- events ---- */
+
+static void trial_moved(struct scene *scene, const struct node *event)
+{
+    const struct node *trial;
+    const char *to = node_get_string(event, "to", "");
+    const char *id = cli_scalar(node_find(event, "trial"));
+    bool active = strcmp(to, "ACTIVE") == 0;
+    if (!active)
+        drop_slot(&scene->frame, id);
+    if (!active &&
+        !cli_words_has("SUCCEEDED STOPPED FAILED INFEASIBLE CANCELLED", to))
+        return;
+    if (cli_trial_get(scene->cli, scene->study, id, &trial, NULL) != HT_OK)
+        return;
+    /* An event may be older than what the trial is by now. */
+    if (active && cli_words_has("ACTIVE STOPPING", cli_trial_state(trial)))
+        fill_slot(add_slot(&scene->frame, id), trial);
+    else if (!active)
+        note_ended(&scene->frame, trial);
+}
+
+/* Takes one event of the study. */
+static void scene_event(struct scene *scene, const struct node *event)
+{
+    const char *kind = node_get_string(event, "kind", "");
+    const struct node *data = node_find(event, "data");
+    if (strcmp(kind, "trial.moved") == 0) {
+        trial_moved(scene, event);
+    } else if (strcmp(kind, "attempt.moved") == 0) {
+        struct frame_slot *slot =
+            find_slot(&scene->frame, cli_scalar(node_find(event, "trial")));
+        if (slot != NULL)
+            slot->starting =
+                strcmp(node_get_string(event, "to", ""), "STARTING") == 0;
+    } else if (strcmp(kind, "trial.measured") == 0) {
+        struct frame_slot *slot =
+            find_slot(&scene->frame, cli_scalar(node_find(event, "trial")));
+        if (slot != NULL)
+            add_point(slot, cli_scalar(node_find(data, "step")),
+                      node_get_double(node_find(data, "metrics"),
+                                      scene->frame.metric, NAN));
+    }
+}
+
+/* Asks for the slots again when the last answer is some seconds old. */
+static void scene_refresh(struct scene *scene)
+{
+    struct cli_http_answer answer;
+    int64_t now = clock_monotonic_ms();
+    if (scene->slots_ms != 0 && now - scene->slots_ms < SLOTS_MS)
+        return;
+    scene->slots_ms = now;
+    for (size_t i = 0; i < scene->frame.n_slots; i++) {
+        if (scene->frame.running[i].starting)
+            load_words(scene, &scene->frame.running[i]);
+    }
+    if (cli_call(scene->cli, "GET", "/hypertune/v1/runners", NULL, &answer,
+                 NULL) != HT_OK)
+        return;
+    scene->frame.slots = scene->frame.busy = 0;
+    const struct node *list = node_find(answer.root, "runners");
+    for (const struct node *one = list ? list->first : NULL; one != NULL;
+         one = one->next) {
+        if (strcmp(node_get_string(one, "state", ""), "ONLINE") != 0)
+            continue;
+        scene->frame.slots += node_get_int(one, "slots", 0);
+        scene->frame.busy += node_get_int(one, "busy", 0);
+    }
+}
+
+/* ---- the view ---- */
 
 static void draw(struct cli_live *live, const struct cli_study *study)
 {

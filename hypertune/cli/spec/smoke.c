@@ -8,7 +8,7 @@
 #include "hypertune/cli/study/control.h"
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/follow.h"
-#include "hypertune/cli/study/tail.h"
+#include "hypertune/cli/study/logs.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 #include "proto/base/token.h"
@@ -213,8 +213,8 @@ static int judge(const struct smoke *smoke, const struct node *trial)
         return say_success(smoke, trial);
     const int code = say_failure(smoke, trial);
     say_seen(cli, ours);
-    cli_tail_say(cli, smoke->study, "stdout");
-    cli_tail_say(cli, smoke->study, "stderr");
+    cli_log_say_last(cli, smoke->study, "stdout");
+    cli_log_say_last(cli, smoke->study, "stderr");
     return code;
 }
 

@@ -9,7 +9,6 @@
 #include "hypertune/cli/spec/summary.h"
 #include "hypertune/cli/study/control.h"
 #include "hypertune/cli/study/logs.h"
-#include "hypertune/cli/study/tail.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
 #include "proto/form/plan.h"
@@ -261,7 +260,7 @@ static int run_custom(struct cli *cli, const char *name)
     if (cli_study_get(cli, name, &study, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     if (code == CLI_FAILED)
-        cli_tail_say(cli, name, "stderr");
+        cli_log_say_last(cli, name, "stderr");
     const char *reason = node_get_string(study.status, "reason", "");
     cli_say(cli, "custom job %s %s%s%s", study.name, study.state,
             reason[0] != '\0' ? ": " : "", reason);

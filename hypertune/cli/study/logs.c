@@ -7,10 +7,10 @@
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/study/follow.h"
-#include "hypertune/cli/study/study.h"
+#include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 
-enum { CHUNK = 256 * 1024, POLL_MS = 500 };
+enum { CHUNK = 256 * 1024, POLL_MS = 500, LOG_TAIL = 2000, LOG_LINES = 8 };
 
 struct cli_log cli_log_of(const char *study, const char *trial,
                           const char *stream, FILE *to)
@@ -149,6 +149,24 @@ int cli_logs_follow(struct cli *cli, const char *study, const char *trial)
             return code;
         cli_log_next(&log);
     }
+}
+
+void cli_log_say_last(struct cli *cli, const char *study, const char *stream)
+{
+    char *data = arena_strdup(
+        cli->arena, cli_trial_log_tail(cli, study, "1", stream, LOG_TAIL));
+    char *start = data + strlen(data);
+    for (int lines = 0; start > data; start--) {
+        if (start[-1] == '\n' && ++lines == LOG_LINES)
+            break;
+    }
+    if (*start == '\0')
+        return;
+    cli_say(cli, "last lines of %s:", stream);
+    char *rest = NULL;
+    for (char *line = strtok_r(start, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest))
+        cli_say(cli, "  %s", line);
 }
 
 /* STUDY/ID, or a custom job, whose only trial is its first. */

@@ -35,4 +35,8 @@ void cli_log_next(struct cli_log *log);
  * or why it broke off. */
 int cli_logs_follow(struct cli *cli, const char *study, const char *trial);
 
+/* Says the last lines that the first trial of a study printed to "stdout" or
+ * "stderr"; nothing when there are none. */
+void cli_log_say_last(struct cli *cli, const char *study, const char *stream);
+
 #endif
