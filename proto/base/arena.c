@@ -123,6 +123,16 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args)
     return text;
 }
 
+void *arena_grow(struct arena *arena, void *items, size_t n, size_t size)
+{
+    if ((n & (n - 1)) != 0)
+        return items;
+    void *more = arena_alloc(arena, n == 0 ? 1 : 2 * n, size);
+    if (n > 0)
+        memcpy(more, items, n * size);
+    return more;
+}
+
 char *arena_printf(struct arena *arena, const char *format, ...)
 {
     va_list args;

@@ -23,6 +23,11 @@ arena_printf(struct arena *arena, const char *format, ...);
 __attribute__((format(printf, 2, 0))) char *
 arena_vprintf(struct arena *arena, const char *format, va_list args);
 
+/* Makes room for one more behind the n items of an array: returns it, or its
+ * copy of twice the size when n is a power of two, so that n tells the
+ * capacity. */
+void *arena_grow(struct arena *arena, void *items, size_t n, size_t size);
+
 /* The heap for objects with a life of their own; exits the program when memory
  * runs out. Release with free(). */
 void *ht_xcalloc(size_t n, size_t size);

@@ -24,6 +24,18 @@ void text_clear(struct text *text)
         text->data[0] = '\0';
 }
 
+const char *text_string(const struct text *text)
+{
+    return text->data != NULL ? text->data : "";
+}
+
+char *text_take(struct text *text, struct arena *arena)
+{
+    char *copy = arena_strndup(arena, text_string(text), text->len);
+    text_free(text);
+    return copy;
+}
+
 static void reserve(struct text *text, size_t extra)
 {
     if (text->len + extra < text->cap)
@@ -112,6 +124,14 @@ void text_escape(struct text *text, const char *string)
         string += n;
         len -= n;
     }
+}
+
+void text_put_escaped(struct text *text, const char *before, const char *string,
+                      const char *after)
+{
+    text_puts(text, before);
+    text_escape(text, string);
+    text_puts(text, after);
 }
 
 void text_wrap(struct text *text, const char *words, size_t indent)

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
+
 struct text {
     char *data; /* NULL until the first append; owned */
     size_t len; /* bytes before the NUL */
@@ -17,6 +19,10 @@ struct text {
 
 void text_free(struct text *text); /* releases data; the struct is reusable */
 void text_clear(struct text *text);
+/* Its bytes, "" before the first append. */
+const char *text_string(const struct text *text);
+/* Moves them into the arena: releases data, returns the copy. */
+char *text_take(struct text *text, struct arena *arena);
 void text_append(struct text *text, const char *bytes, size_t len);
 void text_puts(struct text *text, const char *string);
 __attribute__((format(printf, 2, 3))) void text_printf(struct text *text,
@@ -38,6 +44,9 @@ bool text_steers_terminal(uint32_t code);
 /* Appends the string with what steers a terminal and bytes outside UTF-8
  * written as \xNN or \uNNNN. */
 void text_escape(struct text *text, const char *string);
+/* The same between two strings that are appended as they are. */
+void text_put_escaped(struct text *text, const char *before, const char *string,
+                      const char *after);
 
 /* Appends the bytes with every one outside UTF-8 replaced by U+FFFD. */
 void text_clean(struct text *out, const char *s, size_t len);

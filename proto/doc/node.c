@@ -17,6 +17,12 @@ const struct node *node_find(const struct node *map, const char *key)
     return NULL;
 }
 
+const struct node *node_first(const struct node *map, const char *key)
+{
+    const struct node *list = node_find(map, key);
+    return list != NULL ? list->first : NULL;
+}
+
 static bool may_be_number(const struct node *node)
 {
     return node != NULL &&

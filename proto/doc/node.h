@@ -55,6 +55,9 @@ struct node *node_read(struct arena *arena, const char *text, size_t len,
 
 /* The child of a map by key, NULL when absent or `map` is NULL or no map. */
 const struct node *node_find(const struct node *map, const char *key);
+/* The first child of that member, NULL when it is absent or empty: where a loop
+ * over the items of a list begins. */
+const struct node *node_first(const struct node *map, const char *key);
 
 /* Conversions; false when the kind or the text does not fit (range, fraction,
  * not finite). Numbers accept NODE_NUMBER and, as Google's clients send int64

@@ -375,7 +375,7 @@ int cli_connect(struct cli *cli)
     if (cli->http != NULL || reconnect(cli, &log, &err) == HT_OK)
         return CLI_DONE;
     int code = cli_fail_error(cli, &err);
-    fputs(log.data != NULL ? log.data : "", stderr);
+    fputs(text_string(&log), stderr);
     text_free(&log);
     return code;
 }
@@ -439,8 +439,8 @@ void cli_scalars(const struct node *list, struct text *out)
 {
     for (const struct node *item = list ? list->first : NULL; item != NULL;
          item = item->next) {
-        text_puts(out, item == list->first ? "" : ",");
-        text_escape(out, cli_scalar(item));
+        text_put_escaped(out, item == list->first ? "" : ",", cli_scalar(item),
+                         "");
     }
 }
 
@@ -450,12 +450,11 @@ static enum ht_status visit_page(struct cli *cli, const struct cli_pages *pages,
                                  struct text *token, struct ht_error *err)
 {
     struct cli_http_answer answer;
-    char *path = arena_printf(
-        cli->arena, "%s%cpageSize=%d%s%s", pages->path,
-        strchr(pages->path, '?') != NULL ? '&' : '?',
-        pages->size > 0 ? pages->size : ITEMS_A_PAGE,
-        token->len > 0 ? "&pageToken=" : "",
-        cli_http_segment(cli->arena, token->data != NULL ? token->data : ""));
+    char *path = arena_printf(cli->arena, "%s%cpageSize=%d%s%s", pages->path,
+                              strchr(pages->path, '?') != NULL ? '&' : '?',
+                              pages->size > 0 ? pages->size : ITEMS_A_PAGE,
+                              token->len > 0 ? "&pageToken=" : "",
+                              cli_http_segment(cli->arena, text_string(token)));
     text_clear(token);
     enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
     if (status != HT_OK)

@@ -55,7 +55,7 @@ static const char *read_field(struct csv_reader *reader, struct arena *arena)
     size_t len = strcspn(reader->at, ",\r\n");
     text_append(&field, reader->at, len);
     reader->at += len;
-    const char *value = field.data != NULL ? field.data : "";
+    const char *value = text_string(&field);
     if (value[0] == '\'' && is_formula(value + 1))
         value++;
     char *kept = arena_strdup(arena, value);

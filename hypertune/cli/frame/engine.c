@@ -141,8 +141,7 @@ static const struct node *ask(struct cli *cli, struct cli_engine *engine,
     bool named = set_address(cli, easy, engine->url, path);
     long http = named ? perform(cli, easy, engine, &body) : 0;
     curl_easy_cleanup(easy);
-    char *json =
-        arena_strndup(cli->arena, body.data ? body.data : "", body.len);
+    char *json = arena_strndup(cli->arena, text_string(&body), body.len);
     text_free(&body);
     if (!named)
         return fail(engine, CLI_ENGINE_SILENT,
@@ -163,9 +162,8 @@ static const struct node *ask(struct cli *cli, struct cli_engine *engine,
 
 static bool is_podman(const struct node *version)
 {
-    const struct node *list = node_find(version, "Components");
-    for (const struct node *one = list ? list->first : NULL; one != NULL;
-         one = one->next) {
+    for (const struct node *one = node_first(version, "Components");
+         one != NULL; one = one->next) {
         if (strstr(node_get_string(one, "Name", ""), "Podman") != NULL)
             return true;
     }
@@ -174,9 +172,8 @@ static bool is_podman(const struct node *version)
 
 static bool is_rootless(const struct node *info)
 {
-    const struct node *list = node_find(info, "SecurityOptions");
-    for (const struct node *one = list ? list->first : NULL; one != NULL;
-         one = one->next) {
+    for (const struct node *one = node_first(info, "SecurityOptions");
+         one != NULL; one = one->next) {
         const char *option = node_string(one);
         if (option != NULL && strstr(option, "name=rootless") != NULL)
             return true;

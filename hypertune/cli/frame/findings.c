@@ -53,13 +53,11 @@ static void print_line(const struct cli *cli, const struct finding *finding,
     const char *color = color_of(cli, finding->level);
     text_printf(out, "%s%-5s%s %-11s ", color, level_names[finding->level],
                 color[0] != '\0' ? "\033[0m" : "", finding->subject);
-    text_escape(out, finding->text);
-    text_puts(out, "\n");
+    text_put_escaped(out, "", finding->text, "\n");
     if (finding->repair == NULL)
         return;
     text_printf(out, "%18s", "");
-    text_escape(out, finding->repair);
-    text_puts(out, "\n");
+    text_put_escaped(out, "", finding->repair, "\n");
 }
 
 static struct node *text_node(struct arena *arena, const char *key,

@@ -162,7 +162,7 @@ static enum ht_status read_answer(struct arena *arena, struct text *body,
                                   struct ht_error *err)
 {
     struct cli_http_answer got = {.len = body->len};
-    got.body = arena_strndup(arena, body->data ? body->data : "", body->len);
+    got.body = arena_strndup(arena, text_string(body), body->len);
     if (body->len > 0) {
         struct diag diag;
         diag_init(&diag, arena, "answer", NULL, 0);
@@ -283,7 +283,7 @@ char *cli_http_segment(struct arena *arena, const char *name)
         else
             text_printf(&out, "%%%02X", (unsigned)(unsigned char)*s);
     }
-    char *segment = arena_strndup(arena, out.data ? out.data : "", out.len);
+    char *segment = arena_strndup(arena, text_string(&out), out.len);
     text_free(&out);
     return segment;
 }

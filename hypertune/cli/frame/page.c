@@ -11,7 +11,7 @@ void page_fini(struct query_page *page)
 
 static const char *shown(const struct text *text)
 {
-    return text->data != NULL ? text->data : "";
+    return text_string(text);
 }
 
 void query_page_end(struct query_page *page, bool strong)

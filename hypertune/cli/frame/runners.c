@@ -29,9 +29,8 @@ enum ht_status cli_runners_each(struct cli *cli, cli_visitor *visit,
         cli_call(cli, "GET", "/hypertune/v1/runners", NULL, &answer, err);
     if (status != HT_OK)
         return status;
-    const struct node *list = node_find(answer.root, "runners");
-    for (const struct node *runner = list ? list->first : NULL; runner != NULL;
-         runner = runner->next) {
+    for (const struct node *runner = node_first(answer.root, "runners");
+         runner != NULL; runner = runner->next) {
         if (!visit(runner, context))
             break;
     }
@@ -66,9 +65,8 @@ void cli_runners_describe(const struct node *runner, struct text *out)
     const struct node *rules = node_find(runner, "rules");
     const char *engine = node_get_string(rules, "engine", "");
     text_escape(out, node_get_string(runner, "engine", "?"));
-    text_puts(out, " on ");
-    text_escape(out, node_get_string(runner, "host", "?"));
-    text_puts(out, engine[0] != '\0' ? ", " : "");
+    text_put_escaped(out, " on ", node_get_string(runner, "host", "?"),
+                     engine[0] != '\0' ? ", " : "");
     text_escape(out, engine);
     if (!cli_runners_is_online(runner)) {
         text_puts(out, ", away");
@@ -186,7 +184,7 @@ static int await_runner(struct cli *cli, const char *folder, pid_t pid)
     cli_server_last_words(cli->arena, folder, CONTAINERS_LOG, &log);
     int code = cli_fail(cli, CLI_REFUSED, "the runner of containers %s\n%s",
                         ended ? "ended at once" : "is not ready in time",
-                        log.data != NULL ? log.data : "");
+                        text_string(&log));
     text_free(&log);
     return code;
 }

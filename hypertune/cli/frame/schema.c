@@ -117,8 +117,7 @@ static void add_object(const struct printer *printer, const struct node *schema,
 {
     if (depth >= MAX_NESTING)
         return;
-    const struct node *members = node_find(schema, "properties");
-    for (const struct node *member = members ? members->first : NULL;
+    for (const struct node *member = node_first(schema, "properties");
          member != NULL; member = member->next)
         add_member(printer, member->key, resolve(printer, member), depth);
     const struct node *values = node_find(schema, "additionalProperties");

@@ -181,9 +181,7 @@ void cli_server_last_words(struct arena *arena, const char *folder,
     char *rest = NULL;
     for (char *line = strtok_r(start, "\n", &rest); line != NULL;
          line = strtok_r(NULL, "\n", &rest)) {
-        text_puts(log, "  ");
-        text_escape(log, line);
-        text_puts(log, "\n");
+        text_put_escaped(log, "  ", line, "\n");
     }
 }
 

@@ -223,7 +223,7 @@ static void print_cell(const struct table *table, size_t column,
         cut_head(&cut, cell.safe, widths[column]);
     else
         table_cut(&cut, cell.safe, widths[column]);
-    const char *shown = cut.data ? cut.data : "";
+    const char *shown = text_string(&cut);
     int pad = (int)(widths[column] - table_width(shown));
     bool last = column + 1 == table->n_columns;
     if (table->aligns[column] == ALIGN_RIGHT)

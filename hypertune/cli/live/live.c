@@ -112,8 +112,7 @@ static void add_point(struct frame_slot *slot, const char *step, double value)
 
 static bool is_starting(const struct node *ours)
 {
-    const struct node *attempts = node_find(ours, "attempts");
-    const struct node *newest = attempts != NULL ? attempts->first : NULL;
+    const struct node *newest = node_first(ours, "attempts");
     while (newest != NULL && newest->next != NULL)
         newest = newest->next;
     return strcmp(node_get_string(newest, "state", ""), "STARTING") == 0;
@@ -159,9 +158,8 @@ static void load_curve(const struct scene *scene, struct frame_slot *slot)
                      cli_http_segment(cli->arena, scene->study), slot->id);
     if (cli_call(cli, "GET", path, NULL, &answer, NULL) != HT_OK)
         return;
-    const struct node *list = node_find(answer.root, "measurements");
-    for (const struct node *one = list ? list->first : NULL; one != NULL;
-         one = one->next)
+    for (const struct node *one = node_first(answer.root, "measurements");
+         one != NULL; one = one->next)
         add_point(slot, cli_scalar(node_find(one, "step")),
                   node_get_double(node_find(one, "metrics"),
                                   scene->frame.metric, NAN));
@@ -313,9 +311,8 @@ static void scene_refresh(struct scene *scene)
                  NULL) != HT_OK)
         return;
     scene->frame.slots = scene->frame.busy = 0;
-    const struct node *list = node_find(answer.root, "runners");
-    for (const struct node *one = list ? list->first : NULL; one != NULL;
-         one = one->next) {
+    for (const struct node *one = node_first(answer.root, "runners");
+         one != NULL; one = one->next) {
         if (strcmp(node_get_string(one, "state", ""), "ONLINE") != 0)
             continue;
         scene->frame.slots += node_get_int(one, "slots", 0);

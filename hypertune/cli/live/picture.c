@@ -56,8 +56,7 @@ static void add_head(struct view *view)
 {
     const struct cli_study *study = view->study;
     struct text *line = &view->page.line, times = {0};
-    text_escape(line, study->name);
-    text_puts(line, "  ");
+    text_put_escaped(line, "", study->name, "  ");
     cli_study_outcome(study, line);
     text_puts(line, "  ");
     if (study->metric[0] == '\0') {
@@ -65,8 +64,8 @@ static void add_head(struct view *view)
     } else {
         cli_study_algorithm(study, line);
         text_puts(line, "  ");
-        text_puts(line, study->maximize ? "maximize " : "minimize ");
-        text_escape(line, study->metric);
+        text_put_escaped(line, study->maximize ? "maximize " : "minimize ",
+                         study->metric, "");
     }
     add_times(view, &times);
     page_join(&view->page, times.data, GAP, true);
@@ -192,7 +191,7 @@ static void add_slot(struct view *view, const struct frame_slot *slot)
         text_printf(line, " %10.4g", slot->value);
     spark_curve(slot->curve, slot->n_curve, &curve);
     if (frame->width >= CURVE_WIDE)
-        page_padded(page, curve.data != NULL ? curve.data : "", FRAME_CURVE);
+        page_padded(page, text_string(&curve), FRAME_CURVE);
     text_free(&curve);
     if (frame->width >= RUNNER_WIDE)
         page_padded(page, slot->runner, RUNNER);
@@ -269,7 +268,7 @@ static void add_note(struct view *view)
         struct text line = {0};
         size_t len = strcspn(note, "\n");
         text_append(&line, note, len);
-        text_escape(&view->page.line, line.data != NULL ? line.data : "");
+        text_escape(&view->page.line, text_string(&line));
         text_free(&line);
         query_page_end(&view->page, false);
         note += len + (note[len] == '\n');
@@ -308,7 +307,7 @@ size_t cli_frame_print(const struct frame *frame, const struct cli_study *study,
     add_foot(&foot);
     add_running(&view, room - foot.page.lines);
     view.page.lines += foot.page.lines;
-    text_append(out, lines.data != NULL ? lines.data : "", lines.len);
+    text_append(out, text_string(&lines), lines.len);
     text_free(&lines);
     page_fini(&view.page);
     page_fini(&foot.page);

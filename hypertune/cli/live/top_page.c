@@ -149,9 +149,7 @@ static void add_server(struct query_page *page, struct arena *arena,
 {
     char span[CLOCK_DURATION_BYTES];
     struct text right = {0};
-    text_puts(&page->line, "hypertune ");
-    text_escape(&page->line, overview->version);
-    text_puts(&page->line, "  ");
+    text_put_escaped(&page->line, "hypertune ", overview->version, "  ");
     text_escape(&page->line, look->url);
     text_printf(&right, "up %s",
                 clock_duration(span, overview->uptime_ms / 1000 * 1000));
@@ -169,9 +167,9 @@ static void add_server(struct query_page *page, struct arena *arena,
     text_free(&right);
     if (overview->read_only[0] == '\0')
         return;
-    text_puts(&page->line, "takes no changes: ");
-    text_escape(&page->line, overview->read_only);
-    query_page_end(page, true);
+    text_put_escaped(&page->line, "takes no changes: ", overview->read_only,
+                     "");
+    page_end(page, true);
 }
 
 static void add_counts(struct query_page *page, const struct overview *overview)

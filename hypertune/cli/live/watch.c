@@ -48,8 +48,7 @@ static void quote_reason(const char *reason, struct text *out)
     if (reason[0] == '\0')
         return;
     text_puts(out, " \"");
-    text_escape(out, reason);
-    text_puts(out, "\"");
+    text_put_escaped(out, "", reason, "\"");
 }
 
 static void add_end(const struct cli_study *study, const struct node *trial,
@@ -93,9 +92,7 @@ static void trial_line(struct cli *cli, const struct cli_study *study,
     if (status == HT_OK && strcmp(state, "ACTIVE") == 0) {
         const char *runner =
             node_get_string(node_find(trial, "hypertune"), "runner", "");
-        text_puts(out, runner[0] != '\0' ? " runner=" : "");
-        text_escape(out, runner);
-        text_puts(out, " ");
+        text_put_escaped(out, runner[0] != '\0' ? " runner=" : "", runner, " ");
         cli_trial_params(trial, out);
     } else if (status == HT_OK && strcmp(state, "STOPPING") != 0) {
         add_end(study, trial, state, out);
@@ -108,14 +105,12 @@ static void trial_line(struct cli *cli, const struct cli_study *study,
 static void measured_line(const struct node *event, struct text *out)
 {
     const struct node *data = node_find(event, "data");
-    const struct node *metrics = node_find(data, "metrics");
     stamp(event, out);
     text_printf(out, "trial %s step=%s", cli_scalar(node_find(event, "trial")),
                 cli_scalar(node_find(data, "step")));
-    for (const struct node *metric = metrics ? metrics->first : NULL;
+    for (const struct node *metric = node_first(data, "metrics");
          metric != NULL; metric = metric->next) {
-        text_puts(out, " ");
-        text_escape(out, metric->key);
+        text_put_escaped(out, " ", metric->key, "");
         text_printf(out, "=%s", cli_scalar(metric));
     }
     text_puts(out, "\n");
@@ -138,8 +133,7 @@ static void add_event(struct cli *cli, const struct cli_study *study,
         measured_line(event, out);
     } else if (strcmp(kind, "study.moved") == 0) {
         stamp(event, out);
-        text_puts(out, "study ");
-        text_escape(out, study->name);
+        text_put_escaped(out, "study ", study->name, "");
         text_printf(out, " %s", node_get_string(event, "to", ""));
         quote_reason(node_get_string(event, "reason", ""), out);
         /* Of the end that it has now, not of one that was taken back. */

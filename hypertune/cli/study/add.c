@@ -63,8 +63,8 @@ static enum ht_status read_file(struct cli *cli, const char *path,
     else if (read_text.len > MOST_BYTES)
         status = ht_fail(err, HT_INVALID, "%s is over 64 MiB", path);
     else
-        *content = arena_strndup(
-            cli->arena, read_text.data ? read_text.data : "", read_text.len);
+        *content =
+            arena_strndup(cli->arena, text_string(&read_text), read_text.len);
     text_free(&read_text);
     return status;
 }
@@ -73,7 +73,7 @@ static int report_faults(struct cli *cli, const struct diag *diag)
 {
     struct text out = {0};
     diag_print(diag, &out);
-    fputs(out.data != NULL ? out.data : "", stderr);
+    fputs(text_string(&out), stderr);
     text_free(&out);
     return cli_fail(cli, CLI_USAGE, "%zu error%s, nothing was added",
                     diag->errors, diag->errors == 1 ? "" : "s");

@@ -303,8 +303,8 @@ static bool list_runner(const struct node *runner, void *context)
     struct cli *cli = listing->cli;
     size_t index = listing->n++;
     if (cli->format == FORMAT_NAME) {
-        text_escape(&listing->out, node_get_string(runner, "runner", ""));
-        text_puts(&listing->out, "\n");
+        text_put_escaped(&listing->out, "",
+                         node_get_string(runner, "runner", ""), "\n");
     } else if (!cli_output_item(cli->format, runner, index, &listing->out)) {
         add_runner(listing, runner);
     }

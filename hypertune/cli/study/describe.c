@@ -15,22 +15,18 @@ static void describe_seen(const struct node *seen, struct text *out)
 {
     const int64_t count = node_get_int(seen, "count", 0);
     const char *file = node_get_string(seen, "file", NULL);
-    text_puts(out, "  seen      ");
-    text_escape(out, node_get_string(seen, "name", ""));
+    text_put_escaped(out, "  seen      ", node_get_string(seen, "name", ""),
+                     "");
     if (count == 1) {
-        text_puts(out, " = ");
-        text_escape(out, node_get_string(seen, "last", ""));
+        text_put_escaped(out, " = ", node_get_string(seen, "last", ""), "");
     } else if (count > 1) {
-        text_puts(out, " = ");
-        text_escape(out, node_get_string(seen, "first", ""));
-        text_puts(out, " .. ");
+        text_put_escaped(out, " = ", node_get_string(seen, "first", ""),
+                         " .. ");
         text_escape(out, node_get_string(seen, "last", ""));
         text_printf(out, ", %lld times", (long long)count);
     }
     if (file != NULL) {
-        text_puts(out, ", ");
-        text_escape(out, node_get_string(seen, "replica", ""));
-        text_puts(out, " ");
+        text_put_escaped(out, ", ", node_get_string(seen, "replica", ""), " ");
         text_escape(out, file);
         text_printf(out, " line %lld",
                     (long long)node_get_int(seen, "line", 0));
@@ -48,9 +44,7 @@ void cli_describe_doctor(const struct node *doctor, struct text *out)
         describe_seen(seen, out);
     for (hints = hints ? hints->first : NULL; hints != NULL;
          hints = hints->next) {
-        text_puts(out, "  hint      ");
-        text_escape(out, cli_scalar(hints));
-        text_puts(out, "\n");
+        text_put_escaped(out, "  hint      ", cli_scalar(hints), "\n");
     }
 }
 
@@ -67,9 +61,7 @@ static void describe_images(const struct node *images, struct text *out)
          image != NULL; image = image->next) {
         label("image", out);
         text_escape(out, image->key);
-        text_puts(out, " ");
-        text_escape(out, cli_scalar(image));
-        text_puts(out, "\n");
+        text_put_escaped(out, " ", cli_scalar(image), "\n");
     }
 }
 
@@ -81,10 +73,10 @@ static void describe_git(const struct node *git, struct text *out)
     text_printf(&commit, "%.*s", COMMIT_DIGITS,
                 node_get_string(git, "commit", "-"));
     label("git", out);
-    text_escape(out, commit.data);
-    text_puts(out, node_get_bool(git, "dirty", false)
-                       ? " with changes that are not committed\n"
-                       : "\n");
+    text_put_escaped(out, "", commit.data,
+                     node_get_bool(git, "dirty", false)
+                         ? " with changes that are not committed\n"
+                         : "\n");
     text_free(&commit);
 }
 
@@ -104,8 +96,7 @@ static void describe_place(const struct node *facts, const char *key,
     if (value == NULL)
         return;
     label(key, out);
-    text_escape(out, value);
-    text_puts(out, "\n");
+    text_put_escaped(out, "", value, "\n");
 }
 
 /* " failed, exit 3"; a reason that begins with the outcome says both. */
@@ -114,12 +105,11 @@ static void describe_outcome(const char *outcome, const char *reason,
 {
     const bool both = strncmp(reason, outcome, strlen(outcome)) == 0;
     if (outcome[0] != '\0' && !both) {
-        text_puts(out, " ");
-        text_escape(out, outcome);
+        text_put_escaped(out, " ", outcome, "");
     }
     if (reason[0] != '\0') {
-        text_puts(out, outcome[0] != '\0' && both ? " " : ", ");
-        text_escape(out, reason);
+        text_put_escaped(out, outcome[0] != '\0' && both ? " " : ", ", reason,
+                         "");
     }
 }
 
@@ -135,16 +125,14 @@ static void describe_end(const struct node *attempt, struct text *out)
                      node_get_string(attempt, "reason", ""), out);
     if (start > 0 && end > start)
         text_printf(out, ", %s", clock_duration(span, end - start));
-    text_puts(out, " on runner ");
-    text_escape(out, node_get_string(attempt, "runner", "-"));
-    text_puts(out, "\n");
+    text_put_escaped(out, " on runner ",
+                     node_get_string(attempt, "runner", "-"), "\n");
 }
 
 static void describe_attempts(const struct node *trial, struct text *out)
 {
-    const struct node *attempts =
-        node_find(node_find(trial, "hypertune"), "attempts");
-    for (const struct node *attempt = attempts ? attempts->first : NULL;
+    for (const struct node *attempt =
+             node_first(node_find(trial, "hypertune"), "attempts");
          attempt != NULL; attempt = attempt->next) {
         const struct node *facts = node_find(attempt, "facts");
         describe_end(attempt, out);
@@ -180,8 +168,8 @@ static void describe_predicted(const struct node *predicted, struct text *out)
 {
     for (const struct node *goal = predicted ? predicted->first : NULL;
          goal != NULL; goal = goal->next) {
-        text_puts(out, "expected ");
-        text_escape(out, node_get_string(goal, "metric", ""));
+        text_put_escaped(out, "expected ", node_get_string(goal, "metric", ""),
+                         "");
         text_printf(out, " %.6g (%.6g to %.6g in two of three cases)\n",
                     node_get_double(goal, "median", 0),
                     node_get_double(goal, "low", 0),
@@ -202,14 +190,11 @@ static void describe_context(const struct node *context, struct text *out)
     for (const struct node *item = given == NULL ? NULL : given->first;
          item != NULL; item = item->next) {
         text_escape(out, item->key);
-        text_puts(out, "=");
-        text_escape(out, cli_scalar(item));
-        text_puts(out, item->next == NULL ? "" : ", ");
+        text_put_escaped(out, "=", cli_scalar(item),
+                         item->next == NULL ? "" : ", ");
     }
     if (description[0] != '\0') {
-        text_puts(out, " (");
-        text_escape(out, description);
-        text_puts(out, ")");
+        text_put_escaped(out, " (", description, ")");
     }
     text_puts(out, "\n");
 }
@@ -220,8 +205,7 @@ static void describe_nearest(const struct node *nearest, struct text *out)
     const char *study = node_get_string(nearest, "study", "");
     text_puts(out, "; nearest is trial ");
     text_escape(out, cli_scalar(node_find(nearest, "trial")));
-    text_puts(out, study[0] == '\0' ? "" : " of ");
-    text_escape(out, study);
+    text_put_escaped(out, study[0] == '\0' ? "" : " of ", study, "");
     text_printf(out, ", %.2g lengths of the model away",
                 node_get_double(nearest, "distance", 0));
 }
@@ -234,8 +218,8 @@ static void describe_earlier(const struct node *list, struct text *out)
         const int64_t n = node_get_int(one, "trials", 0);
         text_printf(out, "%lld earlier trial%s of ", (long long)n,
                     n == 1 ? "" : "s");
-        text_escape(out, node_get_string(one, "study", ""));
-        text_puts(out, n == 1 ? " counts\n" : " count\n");
+        text_put_escaped(out, "", node_get_string(one, "study", ""),
+                         n == 1 ? " counts\n" : " count\n");
     }
 }
 
@@ -245,8 +229,8 @@ static void describe_why(const struct node *trial, struct text *out)
     const struct node *nearest = node_find(why, "nearest");
     if (why == NULL)
         return;
-    text_puts(out, "why ");
-    text_escape(out, kind_words(node_get_string(why, "kind", "")));
+    text_put_escaped(out, "why ", kind_words(node_get_string(why, "kind", "")),
+                     "");
     if (nearest != NULL)
         describe_nearest(nearest, out);
     text_puts(out, "\n");
@@ -267,9 +251,7 @@ void cli_describe_trial(const struct cli_study *study, const struct node *trial,
     const char *reason = node_get_string(ours, "reason", "");
     text_printf(out, "trial %s   %s", cli_trial_id(trial),
                 cli_trial_state(trial));
-    text_puts(out, reason[0] != '\0' ? ": " : "");
-    text_escape(out, reason);
-    text_puts(out, "\n");
+    text_put_escaped(out, reason[0] != '\0' ? ": " : "", reason, "\n");
     if (node_find(ours, "confirms") != NULL)
         text_printf(out, "confirms trial %s: run %s of the same point\n",
                     cli_scalar(node_find(ours, "confirms")),
@@ -282,9 +264,8 @@ void cli_describe_trial(const struct cli_study *study, const struct node *trial,
     cli_trial_flags(trial, out);
     text_puts(out, "\n");
     if (node_find(ours, "outputs") != NULL) {
-        text_puts(out, "outputs ");
-        text_escape(out, node_get_string(ours, "outputs", ""));
-        text_puts(out, "\n");
+        text_put_escaped(out, "outputs ", node_get_string(ours, "outputs", ""),
+                         "\n");
     }
     describe_why(trial, out);
     describe_attempts(trial, out);
@@ -300,9 +281,8 @@ void cli_describe_best(const struct cli_study *study, const struct node *trial,
     cli_trial_results(study, trial, out);
     text_printf(out, " (step %s)   %s", cli_scalar(node_find(ours, "step")),
                 clock_duration(span, cli_trial_elapsed(trial, 0)));
-    text_puts(out, runner[0] != '\0' ? " on runner " : "");
-    text_escape(out, runner);
-    text_puts(out, "\n  ");
+    text_put_escaped(out, runner[0] != '\0' ? " on runner " : "", runner,
+                     "\n  ");
     cli_trial_flags(trial, out);
     text_puts(out, "\n");
 }
@@ -311,11 +291,10 @@ void cli_describe_best(const struct cli_study *study, const struct node *trial,
 
 static void describe_counts(const struct cli_study *study, struct text *out)
 {
-    const struct node *counts = node_find(study->status, "counts");
     long long limit = cli_study_limit(study);
     text_printf(out, "trials      %lld of %lld ended", cli_study_ended(study),
                 limit > 0 ? limit : cli_study_all(study));
-    for (const struct node *count = counts ? counts->first : NULL;
+    for (const struct node *count = node_first(study->status, "counts");
          count != NULL; count = count->next) {
         if (strcmp(cli_scalar(count), "0") == 0)
             continue;
@@ -383,10 +362,9 @@ static void describe_prior(const struct node *one, struct text *out)
 /* What the study started from: results of earlier ones. */
 static void describe_priors(const struct cli_study *study, struct text *out)
 {
-    const struct node *list = node_find(study->status, "warmStart");
     const char *lead = "learns from ";
-    for (const struct node *one = list ? list->first : NULL; one != NULL;
-         one = one->next) {
+    for (const struct node *one = node_first(study->status, "warmStart");
+         one != NULL; one = one->next) {
         text_puts(out, lead);
         describe_prior(one, out);
         lead = "            ";
@@ -425,14 +403,11 @@ void cli_describe_study(struct cli *cli, const struct cli_study *study,
     struct diag diag;
     diag_init(&diag, cli->arena, "job", NULL, 0);
     const struct job *job = vertex_read(study->job, study->home->kind, &diag);
-    text_puts(out, "name        ");
-    text_escape(out, study->name);
+    text_put_escaped(out, "name        ", study->name, "");
     text_printf(out, "   (%s, id %s)\nstate       %s", study->home->kind_name,
                 study->id, study->state);
     const char *reason = node_get_string(study->status, "reason", "");
-    text_puts(out, reason[0] != '\0' ? ": " : "");
-    text_escape(out, reason);
-    text_puts(out, "\n");
+    text_put_escaped(out, reason[0] != '\0' ? ": " : "", reason, "\n");
     if (study->home->kind != JOB_CUSTOM) {
         text_puts(out, "algorithm   ");
         cli_study_algorithm(study, out);

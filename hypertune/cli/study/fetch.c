@@ -156,7 +156,7 @@ static void say_fetched(struct cli *cli, const struct source *source,
     }
     cli_say(cli, "trial %s of %s%s: %lld file%s, %s in %s",
             cli_trial_id(source->trial), source->study.name,
-            value.data != NULL ? value.data : "", (long long)copy->files,
+            text_string(&value), (long long)copy->files,
             copy->files == 1 ? "" : "s",
             cli_output_size(cli->arena, copy->bytes), folder);
     text_free(&value);
@@ -189,8 +189,7 @@ static int copy_output(struct cli *cli, const struct source *source)
     if (status != HT_OK)
         return cli_fail_error(cli, &err);
     say_fetched(cli, source, &copy, folder);
-    text_escape(&out, folder);
-    text_puts(&out, "\n");
+    text_put_escaped(&out, "", folder, "\n");
     return cli_print(&out);
 }
 

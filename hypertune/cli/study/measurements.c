@@ -36,9 +36,8 @@ static enum ht_status read_page(struct cli_measured *measured,
         return status;
     }
     cli_measured_end(measured);
-    const struct node *list = node_find(answer.root, "measurements");
     measured->arena = arena;
-    measured->next = list != NULL ? list->first : NULL;
+    measured->next = node_first(answer.root, "measurements");
     measured->token = arena_strdup(
         cli->lasting, node_get_string(answer.root, "nextPageToken", ""));
     measured->started = true;

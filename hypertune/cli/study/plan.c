@@ -19,7 +19,7 @@ static void describe_parameters(struct cli *cli, const struct space *space,
         table_cell_printf(table, "    %s", space->params[i].name);
         table_cell(table, form_plan_type(space->params[i].type));
         table_cell(table, range.data);
-        table_cell(table, when.data != NULL ? when.data : "");
+        table_cell(table, text_string(&when));
         text_free(&range);
         text_free(&when);
     }
@@ -32,8 +32,7 @@ static void add_labelled(const char *label, struct text *words,
 {
     if (words->len > 0) {
         text_printf(out, "  %-11s ", label);
-        text_escape(out, words->data);
-        text_puts(out, "\n");
+        text_put_escaped(out, "", words->data, "\n");
     }
     text_free(words);
 }
@@ -48,9 +47,8 @@ static void describe_goals(const struct job *job, bool safety, struct text *out)
 static void describe_constraints(const struct job *job, struct text *out)
 {
     for (size_t i = 0; i < job->constraints.n; i++) {
-        text_puts(out, i == 0 ? "  constraints " : "              ");
-        text_escape(out, job->constraints.items[i]);
-        text_puts(out, "\n");
+        text_put_escaped(out, i == 0 ? "  constraints " : "              ",
+                         job->constraints.items[i], "\n");
     }
 }
 
@@ -66,8 +64,7 @@ static void add_words(const struct strings *words, struct text *out)
     for (size_t i = 0; i < words->n; i++) {
         struct text word = {0};
         text_shell_word(&word, words->items[i]);
-        text_puts(out, i > 0 ? " " : "");
-        text_escape(out, word.data);
+        text_put_escaped(out, i > 0 ? " " : "", word.data, "");
         text_free(&word);
     }
     text_puts(out, "\n");
@@ -76,8 +73,7 @@ static void add_words(const struct strings *words, struct text *out)
 void cli_plan_line(const char *label, const char *value, struct text *out)
 {
     text_printf(out, "  %-11s ", label);
-    text_escape(out, value != NULL ? value : "");
-    text_puts(out, "\n");
+    text_put_escaped(out, "", value != NULL ? value : "", "\n");
 }
 
 static void describe_replicas(const struct job *job, struct text *out)

@@ -15,9 +15,7 @@ static void add_point(const struct node *params, struct text *out)
     const char *blank = "";
     for (const struct node *item = params ? params->first : NULL; item != NULL;
          item = item->next) {
-        text_puts(out, blank);
-        text_escape(out, item->key);
-        text_puts(out, "=");
+        text_put_escaped(out, blank, item->key, "=");
         text_escape(out, cli_scalar(item));
         blank = " ";
     }
@@ -35,7 +33,7 @@ static void point_cell(struct table *table, const struct node *params)
 {
     struct text point = {0};
     add_point(params, &point);
-    table_cell(table, point.data != NULL ? point.data : "");
+    table_cell(table, text_string(&point));
     text_free(&point);
 }
 
@@ -143,12 +141,11 @@ static const char *preview_path(struct cli *cli, const char *study)
 static int print_preview(struct cli *cli, const struct node *answer)
 {
     struct text out = {0};
-    const struct node *list = node_find(answer, "suggestions");
     struct table *table = table_new(cli->arena);
     table_column(table, "KIND", ALIGN_LEFT);
     table_column(table, "POINT", ALIGN_LEFT);
-    for (const struct node *item = list ? list->first : NULL; item != NULL;
-         item = item->next) {
+    for (const struct node *item = node_first(answer, "suggestions");
+         item != NULL; item = item->next) {
         table_row(table);
         table_cell(table, lower_word(cli->arena,
                                      node_get_string(node_find(item, "why"),

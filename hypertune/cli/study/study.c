@@ -70,9 +70,8 @@ static const struct cli_collection *home_of(const struct node *status)
 void cli_study_read(const struct node *job, struct cli_study *study)
 {
     const struct node *status = node_find(job, "hypertuneStatus");
-    const struct node *metrics =
-        node_find(node_find(job, "studySpec"), "metrics");
-    const struct node *first = metrics != NULL ? metrics->first : NULL;
+    const struct node *first =
+        node_first(node_find(job, "studySpec"), "metrics");
     const char *path = node_get_string(job, "name", "");
     const char *slash = strrchr(path, '/');
     *study = (struct cli_study){
@@ -183,9 +182,7 @@ void cli_study_failures(const struct cli_study *study, const char *lead,
     text_printf(out, "%s%s", lead, node_get_string(failures, "words", ""));
     if (reason[0] == '\0')
         return;
-    text_puts(out, ": most often '");
-    text_escape(out, reason);
-    text_puts(out, "'");
+    text_put_escaped(out, ": most often '", reason, "'");
 }
 
 long long cli_study_limit(const struct cli_study *study)

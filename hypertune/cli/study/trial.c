@@ -93,9 +93,7 @@ void cli_trial_flags(const struct node *trial, struct text *out)
     for (const struct node *param = params ? params->first : NULL;
          param != NULL; param = param->next) {
         struct text flag = {0};
-        text_puts(&flag, "--");
-        text_escape(&flag, param->key);
-        text_puts(&flag, "=");
+        text_put_escaped(&flag, "--", param->key, "=");
         add_value(param, FLAG_DIGITS, &flag);
         text_puts(out, param == params->first ? "" : " ");
         text_shell_word(out, flag.data);
@@ -109,9 +107,8 @@ void cli_trial_params(const struct node *trial, struct text *out)
         node_find(node_find(trial, "hypertune"), "params");
     for (const struct node *param = params ? params->first : NULL;
          param != NULL; param = param->next) {
-        text_puts(out, param == params->first ? "" : " ");
-        text_escape(out, param->key);
-        text_puts(out, "=");
+        text_put_escaped(out, param == params->first ? "" : " ", param->key,
+                         "=");
         add_value(param, PARAM_DIGITS, out);
     }
 }
@@ -129,9 +126,8 @@ void cli_trial_objective(const struct node *trial, struct text *out)
 const struct node *cli_trial_metric(const struct node *trial,
                                     const char *metric)
 {
-    const struct node *list =
-        node_find(node_find(trial, "finalMeasurement"), "metrics");
-    const struct node *item = list == NULL ? NULL : list->first;
+    const struct node *item =
+        node_first(node_find(trial, "finalMeasurement"), "metrics");
     while (item != NULL &&
            strcmp(node_get_string(item, "metricId", ""), metric) != 0)
         item = item->next;
@@ -148,17 +144,15 @@ double cli_trial_value(const struct node *trial, const char *metric)
 void cli_trial_results(const struct cli_study *study, const struct node *trial,
                        struct text *out)
 {
-    const struct node *list =
-        node_find(node_find(study->job, "studySpec"), "metrics");
-    text_escape(out, study->metric);
-    text_puts(out, "=");
+    text_put_escaped(out, "", study->metric, "=");
     cli_trial_objective(trial, out);
-    for (const struct node *metric = list == NULL ? NULL : list->first->next;
+    const struct node *first =
+        node_first(node_find(study->job, "studySpec"), "metrics");
+    for (const struct node *metric = first == NULL ? NULL : first->next;
          metric != NULL; metric = metric->next) {
         const char *name = node_get_string(metric, "metricId", "");
         const double value = cli_trial_value(trial, name);
-        text_puts(out, " ");
-        text_escape(out, name);
+        text_put_escaped(out, " ", name, "");
         if (isnan(value))
             text_puts(out, "=-");
         else
@@ -223,9 +217,8 @@ void cli_trial_brief(const struct node *params, struct text *out)
     for (const struct node *one = params->first; one; one = one->next) {
         char name[BRIEF_BYTES];
         shorten(one->key, name);
-        text_puts(out, one == params->first ? "" : " ");
-        text_escape(out, brief ? name : one->key);
-        text_puts(out, "=");
+        text_put_escaped(out, one == params->first ? "" : " ",
+                         brief ? name : one->key, "=");
         add_value(one, PARAM_DIGITS, out);
     }
 }
@@ -251,10 +244,10 @@ static void read_nested(const struct node *spec,
 {
     struct cli_parameter *one =
         find_or_add(parameters, node_get_string(spec, "parameterId", ""));
-    const struct node *children = node_find(spec, "conditionalParameterSpecs");
     if (one != NULL && node_find(spec, "categoricalValueSpec") != NULL)
         one->labels = true;
-    for (const struct node *child = children ? children->first : NULL;
+    for (const struct node *child =
+             node_first(spec, "conditionalParameterSpecs");
          child != NULL; child = child->next)
         read_nested(node_find(child, "parameterSpec"), parameters);
 }
@@ -262,17 +255,15 @@ static void read_nested(const struct node *spec,
 void cli_parameters_read(const struct node *job,
                          struct cli_parameters *parameters)
 {
-    const struct node *order =
-        node_find(node_find(job, "hypertune"), "parameterOrder");
-    const struct node *list =
-        node_find(node_find(job, "studySpec"), "parameters");
     parameters->n = 0;
-    for (const struct node *name = order ? order->first : NULL; name != NULL;
-         name = name->next)
+    for (const struct node *name =
+             node_first(node_find(job, "hypertune"), "parameterOrder");
+         name != NULL; name = name->next)
         if (node_string(name) != NULL)
             find_or_add(parameters, node_string(name));
-    for (const struct node *spec = list ? list->first : NULL; spec != NULL;
-         spec = spec->next)
+    for (const struct node *spec =
+             node_first(node_find(job, "studySpec"), "parameters");
+         spec != NULL; spec = spec->next)
         read_nested(spec, parameters);
 }
 
@@ -281,9 +272,7 @@ void cli_parameters_read(const struct node *job,
 static const struct node *list_of(const struct cli_study *study,
                                   const char *key)
 {
-    const struct node *list =
-        node_find(node_find(study->job, "studySpec"), key);
-    return list == NULL ? NULL : list->first;
+    return node_first(node_find(study->job, "studySpec"), key);
 }
 
 static void add_titles(struct cli *cli, const struct cli_study *study,

@@ -1,3 +1,4 @@
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -121,6 +122,21 @@ static void heap_helpers_return_memory_even_for_nothing(void)
     free(copy);
 }
 
+static void an_array_keeps_its_items_while_it_grows(void)
+{
+    struct arena *arena = arena_new();
+    int *numbers = NULL;
+    bool kept = true;
+    for (int n = 0; n < 100; n++) {
+        numbers = arena_grow(arena, numbers, (size_t)n, sizeof *numbers);
+        numbers[n] = n;
+    }
+    for (int n = 0; n < 100; n++)
+        kept = kept && numbers[n] == n;
+    CHECK(kept);
+    arena_free(arena);
+}
+
 int main(void)
 {
     RUN(memory_is_zeroed_and_aligned);
@@ -131,5 +147,6 @@ int main(void)
     RUN(free_accepts_null);
     RUN(running_out_of_memory_ends_the_program);
     RUN(heap_helpers_return_memory_even_for_nothing);
+    RUN(an_array_keeps_its_items_while_it_grows);
     return check_done();
 }

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "proto/base/arena.h"
 #include "proto/base/text.h"
 #include "tests/check.h"
 
@@ -118,6 +119,19 @@ static void shell_words_are_quoted_only_when_they_must_be(void)
     quoted_for_shell("~", "'~'");
 }
 
+static void text_moves_into_an_arena(void)
+{
+    struct arena *arena = arena_new();
+    struct text text = {0};
+    CHECK_TEXT(text_string(&text), "");
+    CHECK_TEXT(text_take(&text, arena), "");
+    text_put_escaped(&text, "<", "a\033b", ">");
+    CHECK_TEXT(text_string(&text), "<a\\x1bb>");
+    CHECK_TEXT(text_take(&text, arena), "<a\\x1bb>");
+    CHECK(text.data == NULL && text.len == 0);
+    arena_free(arena);
+}
+
 int main(void)
 {
     RUN(text_grows_piece_by_piece);
@@ -128,5 +142,6 @@ int main(void)
     RUN(bytes_outside_utf8_are_shown_as_numbers);
     RUN(ordinary_text_passes_unchanged);
     RUN(shell_words_are_quoted_only_when_they_must_be);
+    RUN(text_moves_into_an_arena);
     return check_done();
 }
