@@ -28,19 +28,9 @@ void cli_init(struct cli *cli, char *const environment[])
 {
     *cli = (struct cli){.lasting = arena_new(), .environment = environment};
     cli->arena = cli->lasting;
-    cli->set = (struct cli_settings){.timeout_ms = CLI_UNSET,
-                                     .trials = CLI_UNSET,
-                                     .parallel = CLI_UNSET,
-                                     .retries = CLI_UNSET,
-                                     .max_failed = CLI_UNSET,
-                                     .trial_timeout_ms = CLI_UNSET,
-                                     .limit = CLI_UNSET,
-                                     .top = CLI_UNSET,
-                                     .seeds = CLI_UNSET,
-                                     .count = CLI_UNSET,
-                                     .gpus = CLI_UNSET,
-                                     .attempt = CLI_UNSET,
-                                     .tail = CLI_UNSET};
+    for (const struct option_spec *o = cli_option_table; o->name != NULL; o++)
+        if (o->kind == OPTION_WHOLE || o->kind == OPTION_SPAN)
+            *(int64_t *)(void *)((char *)&cli->set + o->offset) = CLI_UNSET;
     cli->in_tty = isatty(STDIN_FILENO) == 1;
     cli->out_tty = isatty(STDOUT_FILENO) == 1;
     cli->err_tty = isatty(STDERR_FILENO) == 1;
@@ -72,15 +62,6 @@ static size_t terminal_width(const struct cli *cli)
 
 const char cli_formats[] = "table wide json jsonl yaml csv name args";
 
-const char *cli_own_formats(const struct cli_command *command)
-{
-    if (command->run == cli_check)
-        return "native vertex aip"; /* forms of specs */
-    if (command->run == cli_export)
-        return "dir";
-    return command->run == cli_gcloud_env ? "sh fish" : "";
-}
-
 const char *cli_own_format(const struct cli *cli)
 {
     bool own = cli->set.output != NULL && cli->command != NULL &&
@@ -91,18 +72,15 @@ const char *cli_own_format(const struct cli *cli)
 static enum ht_status read_format(struct cli *cli, struct ht_error *err)
 {
     const char *names[FORMAT_ARGS + 2] = {NULL};
-    char *rest = NULL;
-    size_t n = 0;
+    char *rest = arena_strdup(cli->arena, cli_formats);
     if (cli->set.output == NULL || cli_own_format(cli) != NULL)
         return HT_OK;
-    for (char *name =
-             strtok_r(arena_strdup(cli->arena, cli_formats), " ", &rest);
-         name != NULL && n <= FORMAT_ARGS; name = strtok_r(NULL, " ", &rest)) {
-        if (strcmp(cli->set.output, name) == 0) {
+    for (size_t n = 0; n <= FORMAT_ARGS; n++) {
+        names[n] = strsep(&rest, " ");
+        if (strcmp(cli->set.output, names[n]) == 0) {
             cli->format = (enum cli_format)n;
             return HT_OK;
         }
-        names[n++] = name;
     }
     const char *near = diag_nearest(cli->set.output, names);
     if (near != NULL)
@@ -127,22 +105,14 @@ enum ht_status cli_settle(struct cli *cli, struct ht_error *err)
 
 /* ---- saying ---- */
 
-static void say(const char *prefix, const char *message)
+/* The lines of a message are ours, the bytes within may be foreign. */
+static void say(const char *prefix, char *message)
 {
-    /* The lines of a message are ours, the bytes within may be foreign. */
     struct text out = {0};
     text_puts(&out, prefix);
-    while (*message != '\0') {
-        size_t len = strcspn(message, "\n");
-        char *line = strndup(message, len);
-        if (line == NULL)
-            abort();
-        text_escape(&out, line);
-        free(line);
-        text_puts(&out, "\n");
-        message += len + (message[len] == '\n');
-    }
-    fputs(out.data, stderr);
+    while (message != NULL && *message != '\0')
+        text_put_escaped(&out, "", strsep(&message, "\n"), "\n");
+    fputs(text_string(&out), stderr);
     text_free(&out);
 }
 
@@ -157,46 +127,25 @@ int cli_fail(struct cli *cli, int code, const char *format, ...)
 
 static int exit_of(enum ht_status status)
 {
-    switch (status) {
-    case HT_OK:
-        return CLI_DONE;
-    case HT_INVALID:
-    case HT_TOO_LARGE:
-    case HT_HEADER_TOO_LARGE:
-        return CLI_USAGE;
-    case HT_NOT_FOUND:
-        return CLI_ABSENT;
-    case HT_UNAUTHENTICATED:
-    case HT_DENIED:
-        return CLI_DENIED;
-    case HT_EXISTS:
-    case HT_CONFLICT:
-        return CLI_CONFLICT;
-    case HT_UNAVAILABLE:
-        return CLI_UNREACHABLE;
-    case HT_TIMEOUT:
-        return CLI_OVERDUE;
-    case HT_PRECONDITION:
-    case HT_NO_METHOD:
-    case HT_UNIMPLEMENTED:
-    case HT_MISDIRECTED:
-    case HT_LIMIT:
-    case HT_EXHAUSTED:
-    case HT_INTERNAL:
-    case HT_IO:
-    case HT_CORRUPT:
-        return CLI_REFUSED;
-    }
-    return CLI_REFUSED;
+    static const int codes[] = {
+        [HT_INVALID] = CLI_USAGE,           [HT_TOO_LARGE] = CLI_USAGE,
+        [HT_HEADER_TOO_LARGE] = CLI_USAGE,  [HT_NOT_FOUND] = CLI_ABSENT,
+        [HT_UNAUTHENTICATED] = CLI_DENIED,  [HT_DENIED] = CLI_DENIED,
+        [HT_EXISTS] = CLI_CONFLICT,         [HT_CONFLICT] = CLI_CONFLICT,
+        [HT_UNAVAILABLE] = CLI_UNREACHABLE, [HT_TIMEOUT] = CLI_OVERDUE};
+    const size_t at = (size_t)status;
+    return at < sizeof codes / sizeof *codes && codes[at] != 0 ? codes[at]
+                                                               : CLI_REFUSED;
 }
 
 /* What to do about an error that has one cure. */
-static const char *remedy(const struct ht_error *err)
+static const char *remedy(const struct cli *cli, enum ht_status status)
 {
-    if (strncmp(err->text, "cannot reach ", 13) == 0)
+    if (status == HT_UNAVAILABLE && cli->http != NULL &&
+        !cli_http_has_answered(cli->http))
         return "\n  start a server with \"hypertune serve\", or name one with "
                "--server or HYPERTUNE_SERVER";
-    if (err->status == HT_UNAUTHENTICATED)
+    if (status == HT_UNAUTHENTICATED)
         return "\n  name the file of the server's token with --token-file or "
                "HYPERTUNE_TOKEN_FILE";
     return "";
@@ -204,7 +153,8 @@ static const char *remedy(const struct ht_error *err)
 
 int cli_fail_error(struct cli *cli, const struct ht_error *err)
 {
-    return cli_fail(cli, exit_of(err->status), "%s%s", err->text, remedy(err));
+    return cli_fail(cli, exit_of(err->status), "%s%s", err->text,
+                    remedy(cli, err->status));
 }
 
 void cli_say(const struct cli *cli, const char *format, ...)
@@ -256,13 +206,12 @@ const char *cli_where(struct cli *cli)
 {
     const char *option = cli->set.data != NULL ? "data" : "server";
     const char *value = cli->set.data ? cli->set.data : cli->set.server;
-    struct text word = {0};
+    struct text where = {0};
     if (value == NULL)
         return "";
-    text_shell_word(&word, value);
-    char *where = arena_printf(cli->arena, " --%s %s", option, word.data);
-    text_free(&word);
-    return where;
+    text_printf(&where, " --%s ", option);
+    text_shell_word(&where, value);
+    return text_take(&where, cli->arena);
 }
 
 /* ---- reaching the server ---- */
@@ -430,6 +379,26 @@ enum ht_status cli_call(struct cli *cli, const char *method, const char *path,
 
 /* ---- reading answers ---- */
 
+enum ht_status cli_get(struct cli *cli, const char *path,
+                       const struct node **root, struct ht_error *err)
+{
+    struct cli_http_answer answer;
+    enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
+    if (status == HT_OK)
+        *root = answer.root;
+    return status;
+}
+
+const char *cli_query(struct cli *cli, const char *path, const char *name,
+                      const char *value)
+{
+    return value == NULL
+               ? path
+               : arena_printf(cli->arena, "%s%c%s=%s", path,
+                              strchr(path, '?') != NULL ? '&' : '?', name,
+                              cli_http_segment(cli->arena, value));
+}
+
 const char *cli_scalar(const struct node *node)
 {
     return node != NULL && node->text != NULL ? node->text : "";
@@ -449,23 +418,22 @@ static enum ht_status visit_page(struct cli *cli, const struct cli_pages *pages,
                                  cli_visitor *visit, void *context,
                                  struct text *token, struct ht_error *err)
 {
-    struct cli_http_answer answer;
-    char *path = arena_printf(cli->arena, "%s%cpageSize=%d%s%s", pages->path,
-                              strchr(pages->path, '?') != NULL ? '&' : '?',
-                              pages->size > 0 ? pages->size : ITEMS_A_PAGE,
-                              token->len > 0 ? "&pageToken=" : "",
-                              cli_http_segment(cli->arena, text_string(token)));
+    const struct node *root;
+    const int size = pages->size > 0 ? pages->size : ITEMS_A_PAGE;
+    const char *path = cli_query(cli, pages->path, "pageSize",
+                                 arena_printf(cli->arena, "%d", size));
+    path =
+        cli_query(cli, path, "pageToken", token->len > 0 ? token->data : NULL);
+    enum ht_status status = cli_get(cli, path, &root, err);
     text_clear(token);
-    enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
     if (status != HT_OK)
         return status;
-    const struct node *list = node_find(answer.root, pages->key);
-    for (const struct node *item = list ? list->first : NULL; item != NULL;
+    for (const struct node *item = node_first(root, pages->key); item != NULL;
          item = item->next) {
         if (!visit(item, context))
             return HT_OK;
     }
-    text_puts(token, node_get_string(answer.root, "nextPageToken", ""));
+    text_puts(token, node_get_string(root, "nextPageToken", ""));
     return HT_OK;
 }
 

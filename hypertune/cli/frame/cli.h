@@ -113,9 +113,7 @@ void cli_fini(struct cli *cli);
  * HT_INVALID  the format is unknown */
 enum ht_status cli_settle(struct cli *cli, struct ht_error *err);
 
-/* What -o may name for one command alone, by blanks; "": nothing. */
-const char *cli_own_formats(const struct cli_command *command);
-/* The one of them that -o names; NULL: none of them. */
+/* What -o names when it is a format of this command alone; else NULL. */
 const char *cli_own_format(const struct cli *cli);
 
 /* A variable of the environment, NULL when absent or empty. */
@@ -139,6 +137,13 @@ bool cli_connect_silently(struct cli *cli, int64_t timeout_ms);
 enum ht_status cli_call(struct cli *cli, const char *method, const char *path,
                         const char *body, struct cli_http_answer *answer,
                         struct ht_error *err);
+
+/* A GET of it; *root is the JSON of the answer. */
+enum ht_status cli_get(struct cli *cli, const char *path,
+                       const struct node **root, struct ht_error *err);
+/* The path with one more parameter; the path itself when `value` is NULL. */
+const char *cli_query(struct cli *cli, const char *path, const char *name,
+                      const char *value);
 
 /* Lists come in pages; each is released before the next one is asked for
  * unless it is kept. */

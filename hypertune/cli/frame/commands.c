@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hypertune/trial/commands.h"
 #include "proto/doc/diag.h"
 
 #define FIELD(name) offsetof(struct cli_settings, name)
@@ -117,78 +118,115 @@ const struct option_spec cli_option_table[] = {
     "warm-start until retries max-failed trial-timeout image env continue "    \
     "replace if-not-exists"
 
+/* One with nothing of its own for -o and for help. */
+#define COMMAND(...)                                                           \
+    {                                                                          \
+        __VA_ARGS__, NULL, NULL                                                \
+    }
+
 const struct cli_command cli_commands[] = {
-    {"submit", cli_submit, STUDY_FLAGS " wait dry-run smoke full", "[SPEC | -]",
-     "create a study and run its trials"},
-    {"run", cli_run_study, STUDY_FLAGS " dry-run",
-     "[SPEC] | --maximize METRIC --param NAME=FORM -- COMMAND...",
-     "submit, watch, and show the best trial"},
-    {"init", cli_write_spec, "force", "[FILE]", "write a commented spec.yaml"},
-    {"check", cli_check, STUDY_FLAGS " smoke full", "[SPEC]",
-     "check a spec and show what would run"},
-    {"local-run", cli_local_run, "env volume gpus memory metric keep",
-     "IMAGE [-- ARGS...] | -- COMMAND...",
-     "run one trial as the service would, and look at it"},
-    {"list", cli_list, "state limit", "", "all studies"},
-    {"describe", cli_describe, "", "STUDY", "everything about one study"},
-    {"trials", cli_trials, "state sort limit where", "STUDY",
-     "the trials of a study"},
-    {"trial", cli_trial, "", "STUDY/ID", "one trial and its attempts"},
-    {"best", cli_best, "metric", "STUDY",
-     "the best trial, or those that no other one beats"},
-    {"confirm", cli_confirm, "top seeds wait", "STUDY",
-     "run the best again with other seeds: which is it?"},
-    {"replay", cli_replay, "algorithm from count", "STUDY",
-     "prove its suggestions; --algorithm: what that would suggest"},
-    {"watch", cli_watch, "until", "STUDY", "live view"},
-    {"top", cli_top, "sort", "", "live view of all studies and runners"},
-    {"ui", cli_ui, "no-open", "[STUDY]",
-     "a link that logs a browser in to the dashboard"},
-    {"logs", cli_logs, "follow stream replica attempt tail raw", "STUDY/ID",
-     "what a trial printed"},
-    {"stop-trial", cli_stop_trial, "", "STUDY/ID...",
-     "end running trials, keep their results"},
-    {"add", cli_add, "file *", "STUDY NAME=VALUE... | STUDY --file FILE",
-     "run trials with parameters of your own, the search chooses the rest"},
-    {"retry", cli_retry, "failed", "STUDY/ID... | STUDY --failed",
-     "run failed trials again"},
-    {"curves", cli_curves, "metric", "STUDY[/ID]...",
-     "every measurement of the objective"},
-    {"importance", cli_importance, "metric", "STUDY",
-     "how much each parameter matters"},
-    {"export", cli_export, "out", "STUDY",
-     "all trials as csv, jsonl or json; -o dir --out FOLDER: the whole study"},
-    {"import", cli_import, "name metric submit", "FILE [STUDY]",
-     "a study exported here, an Optuna database, a Katib experiment"},
-    {"pause", cli_pause, "", "STUDY", "start no more trials for now"},
-    {"resume", cli_resume, "", "STUDY", "go on after pause"},
-    {"stop", cli_stop, "", "STUDY", "end it, keep the results"},
-    {"cancel", cli_cancel, "", "STUDY", "end it, discard running trials"},
-    {"set", cli_set, "trials parallel +", "STUDY [trials=N] [parallel=N]",
-     "change the counts, +N adds; more trials reopen a finished study"},
-    {"delete", cli_delete, "", "STUDY", "remove a study and its results"},
-    {"fetch", cli_fetch, "force", "STUDY/best | STUDY/ID [DIR]",
-     "copy what a trial wrote: model, checkpoints, logs"},
-    {"report", cli_report, NULL, "NAME=VALUE... [--step N]",
-     "in a trial: report metrics"},
-    {"should-stop", cli_should_stop, NULL, "",
-     "in a trial: 0 stop now, 1 go on"},
-    {"params", cli_params, NULL, "[NAME...]",
-     "in a trial: its hyperparameters"},
-    {"serve", cli_serve, NULL, "[FLAGS OF hypertuned]",
-     "run your server in the foreground"},
-    {"runner", cli_runner, NULL, "[FLAGS OF hypertune-runner]",
-     "offer this machine to a server"},
-    {"runners", cli_list_runners, "", "", "who runs the trials"},
-    {"gcloud-env", cli_gcloud_env, "project region unset",
+    COMMAND("submit", cli_submit, GROUP_STUDIES, 0, CLI_ANY,
+            STUDY_FLAGS " wait dry-run smoke full", "[SPEC | -]",
+            "create a study and run its trials"),
+    COMMAND("run", cli_run_study, GROUP_STUDIES, 0, CLI_ANY,
+            STUDY_FLAGS " dry-run",
+            "[SPEC] | --maximize METRIC --param NAME=FORM -- COMMAND...",
+            "submit, watch, and show the best trial"),
+    COMMAND("init", cli_write_spec, GROUP_STUDIES, 0, 1, "force", "[FILE]",
+            "write a commented spec.yaml"),
+    {"check", cli_check, GROUP_STUDIES, 0, CLI_ANY, STUDY_FLAGS " smoke full",
+     "[SPEC]", "check a spec and show what would run", "native vertex aip",
+     NULL},
+    COMMAND("local-run", cli_local_run, GROUP_STUDIES, 0, CLI_ANY,
+            "env volume gpus memory metric keep",
+            "IMAGE [-- ARGS...] | -- COMMAND...",
+            "run one trial as the service would, and look at it"),
+    COMMAND("list", cli_list, GROUP_STUDIES, 0, 0, "state limit", "",
+            "all studies"),
+    COMMAND("describe", cli_describe, GROUP_STUDIES, 1, 1, "", "STUDY",
+            "everything about one study"),
+    COMMAND("trials", cli_trials, GROUP_TRIALS, 1, 1, "state sort limit where",
+            "STUDY", "the trials of a study"),
+    COMMAND("trial", cli_trial, GROUP_TRIALS, 1, 1, "", "STUDY/ID",
+            "one trial and its attempts"),
+    COMMAND("best", cli_best, GROUP_TRIALS, 1, 1, "metric", "STUDY",
+            "the best trial, or those that no other one beats"),
+    COMMAND("confirm", cli_confirm, GROUP_LEARNT, 1, 1, "top seeds wait",
+            "STUDY", "run the best again with other seeds: which is it?"),
+    COMMAND("replay", cli_replay, GROUP_LEARNT, 1, 1, "algorithm from count",
+            "STUDY",
+            "prove its suggestions; --algorithm: what that would suggest"),
+    COMMAND("watch", cli_watch, GROUP_STUDIES, 1, 1, "until", "STUDY",
+            "live view"),
+    COMMAND("top", cli_top, GROUP_STUDIES, 0, 0, "sort", "",
+            "live view of all studies and runners"),
+    COMMAND("ui", cli_ui, GROUP_STUDIES, 0, 1, "no-open", "[STUDY]",
+            "a link that logs a browser in to the dashboard"),
+    COMMAND("logs", cli_logs, GROUP_TRIALS, 1, 1,
+            "follow stream replica attempt tail raw", "STUDY/ID",
+            "what a trial printed"),
+    COMMAND("stop-trial", cli_stop_trial, GROUP_TRIALS, 1, CLI_MANY, "",
+            "STUDY/ID...", "end running trials, keep their results"),
+    COMMAND(
+        "add", cli_add, GROUP_TRIALS, 0, CLI_ANY, "file *",
+        "STUDY NAME=VALUE... | STUDY --file FILE",
+        "run trials with parameters of your own, the search chooses the rest"),
+    COMMAND("retry", cli_retry, GROUP_TRIALS, 0, CLI_ANY, "failed",
+            "STUDY/ID... | STUDY --failed", "run failed trials again"),
+    COMMAND("curves", cli_curves, GROUP_TRIALS, 1, CLI_MANY, "metric",
+            "STUDY[/ID]...", "every measurement of the objective"),
+    COMMAND("importance", cli_importance, GROUP_LEARNT, 1, 1, "metric", "STUDY",
+            "how much each parameter matters"),
+    {"export", cli_export, GROUP_STUDIES, 1, 1, "out", "STUDY",
+     "all trials as csv, jsonl or json; -o dir --out FOLDER: the whole study",
+     "dir", NULL},
+    COMMAND("import", cli_import, GROUP_STUDIES, 1, 2, "name metric submit",
+            "FILE [STUDY]",
+            "a study exported here, an Optuna database, a Katib experiment"),
+    COMMAND("pause", cli_pause, GROUP_STUDIES, 1, 1, "", "STUDY",
+            "start no more trials for now"),
+    COMMAND("resume", cli_resume, GROUP_STUDIES, 1, 1, "", "STUDY",
+            "go on after pause"),
+    COMMAND("stop", cli_stop, GROUP_STUDIES, 1, 1, "", "STUDY",
+            "end it, keep the results"),
+    COMMAND("cancel", cli_cancel, GROUP_STUDIES, 1, 1, "", "STUDY",
+            "end it, discard running trials"),
+    COMMAND("set", cli_set, GROUP_STUDIES, 0, CLI_ANY, "trials parallel +",
+            "STUDY [trials=N] [parallel=N]",
+            "change the counts, +N adds; more trials reopen a finished study"),
+    COMMAND("delete", cli_delete, GROUP_STUDIES, 1, 1, "", "STUDY",
+            "remove a study and its results"),
+    COMMAND("fetch", cli_fetch, GROUP_TRIALS, 1, 2, "force",
+            "STUDY/best | STUDY/ID [DIR]",
+            "copy what a trial wrote: model, checkpoints, logs"),
+    {"report", cli_report, GROUP_TRIAL, 0, CLI_ANY, NULL,
+     "NAME=VALUE... [--step N]", "in a trial: report metrics", NULL,
+     trial_help_report},
+    {"should-stop", cli_should_stop, GROUP_TRIAL, 0, CLI_ANY, NULL, "",
+     "in a trial: 0 stop now, 1 go on", NULL, trial_help_should_stop},
+    {"params", cli_params, GROUP_TRIAL, 0, CLI_ANY, NULL, "[NAME...]",
+     "in a trial: its hyperparameters", NULL, trial_help_params},
+    COMMAND("serve", cli_serve, GROUP_SERVER, 0, CLI_ANY, NULL,
+            "[FLAGS OF hypertuned]", "run your server in the foreground"),
+    COMMAND("runner", cli_runner, GROUP_SERVER, 0, CLI_ANY, NULL,
+            "[FLAGS OF hypertune-runner]", "offer this machine to a server"),
+    COMMAND("runners", cli_list_runners, GROUP_SERVER, 0, 0, "", "",
+            "who runs the trials"),
+    {"gcloud-env", cli_gcloud_env, GROUP_SERVER, 0, 0, "project region unset",
      "[-o sh | fish | json]",
-     "point gcloud and Google's Python SDK here: eval \"$(...)\""},
-    {"doctor", cli_doctor, "", "", "what this machine can run, and repairs"},
-    {"completion", cli_completion, "", "bash | zsh | fish",
-     "a script that completes commands in your shell"},
-    {"complete", cli_complete, NULL, "WORD...", NULL},
-    {"version", cli_version, "", "", "print the version"},
-    {"help", cli_help, "", "[TOPIC]", "help on a command, or on spec"},
+     "point gcloud and Google's Python SDK here: eval \"$(...)\"", "sh fish",
+     NULL},
+    COMMAND("doctor", cli_doctor, GROUP_SERVER, 0, 0, "", "",
+            "what this machine can run, and repairs"),
+    COMMAND("completion", cli_completion, GROUP_OTHER, 1, 1, "",
+            "bash | zsh | fish",
+            "a script that completes commands in your shell"),
+    COMMAND("complete", cli_complete, GROUP_OTHER, 0, CLI_ANY, NULL, "WORD...",
+            NULL),
+    COMMAND("version", cli_version, GROUP_OTHER, 0, CLI_ANY, "", "",
+            "print the version"),
+    COMMAND("help", cli_help, GROUP_OTHER, 0, CLI_ANY, "", "[TOPIC]",
+            "help on a command, or on spec"),
     {.name = NULL}};
 
 const struct cli_command *cli_command_find(const char *name)
@@ -209,24 +247,25 @@ const struct option_spec *cli_option_find(const char *name, size_t len)
     return NULL;
 }
 
-static bool show_usage(struct cli *cli)
+const char *cli_own_formats(const struct cli_command *command)
+{
+    return command->formats != NULL ? command->formats : "";
+}
+
+int cli_usage(struct cli *cli)
 {
     const char *usage = cli->command->usage;
-    cli_fail(cli, CLI_USAGE, "usage: hypertune %s%s%s", cli->command->name,
-             usage[0] != '\0' ? " " : "", usage);
-    return false;
+    return cli_fail(cli, CLI_USAGE, "usage: hypertune %s%s%s",
+                    cli->command->name, usage[0] != '\0' ? " " : "", usage);
 }
 
-bool cli_wants(struct cli *cli, size_t n)
+static bool has_its_words(const struct cli *cli)
 {
-    bool right = cli->args.words.n == n && !cli->args.has_rest;
-    return right || show_usage(cli);
-}
-
-bool cli_wants_some(struct cli *cli)
-{
-    bool right = cli->args.words.n > 0 && !cli->args.has_rest;
-    return right || show_usage(cli);
+    const size_t n = cli->args.words.n;
+    const struct cli_command *command = cli->command;
+    return command->most == CLI_ANY ||
+           (n >= (size_t)command->least && n <= (size_t)command->most &&
+            !cli->args.has_rest);
 }
 
 static int refuse_command(struct cli *cli, const char *name)
@@ -307,5 +346,5 @@ int cli_main(struct cli *cli, int argc, char *const argv[])
         return cli_fail(cli, CLI_USAGE, "%s", err.text);
     if (cli->set.help)
         return show_help(cli);
-    return cli->command->run(cli);
+    return has_its_words(cli) ? cli->command->run(cli) : cli_usage(cli);
 }

@@ -2,6 +2,7 @@
 #ifndef HT_HYPERTUNE_CLI_FRAME_COMMANDS_H
 #define HT_HYPERTUNE_CLI_FRAME_COMMANDS_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 #include "hypertune/cli/frame/cli.h"
@@ -9,13 +10,30 @@
 
 typedef int cli_run(struct cli *cli); /* returns an exit code */
 
+/* The parts of help that commands are listed in. */
+enum cli_group {
+    GROUP_STUDIES,
+    GROUP_TRIALS,
+    GROUP_LEARNT,
+    GROUP_TRIAL,
+    GROUP_SERVER,
+    GROUP_OTHER
+};
+
+/* Words without a limit; the same, and more of them after "--". */
+enum { CLI_MANY = INT_MAX, CLI_ANY = -1 };
+
 struct cli_command {
     const char *name;
     cli_run *run;
+    enum cli_group group;
+    int least, most;     /* words that it takes */
     const char *options; /* own options, apart by blanks; NULL: every argument
                             goes to the command as it is */
     const char *usage;   /* what follows the name */
     const char *help;    /* one line; NULL: not for people, help is silent */
+    const char *formats; /* what -o may name for it alone, by blanks, or NULL */
+    const char *manual;  /* all of its help; NULL: made of the above */
 };
 
 extern const struct cli_command cli_commands[];     /* ended by a NULL name */
@@ -28,10 +46,10 @@ const struct option_spec *cli_option_find(const char *name, size_t len);
 /* Reads argv, finds the command, runs it; returns the exit code. */
 int cli_main(struct cli *cli, int argc, char *const argv[]);
 
-/* Exactly `n` words are there; otherwise says how the command is used. */
-bool cli_wants(struct cli *cli, size_t n);
-/* The same for at least one word. */
-bool cli_wants_some(struct cli *cli);
+/* What -o may name for the command alone, by blanks; "": nothing. */
+const char *cli_own_formats(const struct cli_command *command);
+/* Says how the command is used; returns CLI_USAGE. */
+int cli_usage(struct cli *cli);
 
 /* spec/submit.c */
 cli_run cli_submit, cli_run_study;

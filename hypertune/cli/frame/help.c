@@ -4,14 +4,16 @@
 
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/schema.h"
-#include "hypertune/trial/commands.h"
 
-static void list_commands(const char *title, const char *names,
-                          struct text *out)
+static void list_commands(enum cli_group group, struct text *out)
 {
-    text_printf(out, "%s\n", title);
+    static const char *const titles[] = {
+        [GROUP_STUDIES] = "Studies",        [GROUP_TRIALS] = "Trials",
+        [GROUP_LEARNT] = "What was learnt", [GROUP_TRIAL] = "In a trial",
+        [GROUP_SERVER] = "Server",          [GROUP_OTHER] = "Other"};
+    text_printf(out, "%s:\n", titles[group]);
     for (const struct cli_command *c = cli_commands; c->name != NULL; c++) {
-        if (c->help != NULL && cli_words_has(names, c->name))
+        if (c->help != NULL && c->group == group)
             text_printf(out, "  %-12s %s\n", c->name, c->help);
     }
     text_puts(out, "\n");
@@ -30,35 +32,17 @@ void cli_help_short(struct text *out)
               "  hypertune best STUDY                  the best trial\n"
               "  hypertune report accuracy=0.93        inside a trial: report "
               "a metric\n\n");
-    list_commands(
-        "Studies:",
-        "submit run init check local-run list describe watch top pause "
-        "resume stop set cancel delete export import ui",
-        out);
-    list_commands(
-        "Trials:", "trials trial best logs curves fetch stop-trial retry add",
-        out);
-    list_commands("What was learnt:", "importance confirm replay", out);
-    list_commands("In a trial:", "report should-stop params", out);
-    list_commands("Server:", "serve runner runners gcloud-env doctor", out);
-    list_commands("Other:", "completion version help", out);
+    for (int group = 0; group <= GROUP_OTHER; group++)
+        list_commands((enum cli_group)group, out);
     text_puts(out, "Global flags:\n");
     cli_options_help(cli_option_table, "", true, out);
 }
 
 void cli_help_command(const struct cli_command *command, struct text *out)
 {
-    static const struct {
-        cli_run *run;
-        const char *help;
-    } own[] = {{cli_report, trial_help_report},
-               {cli_should_stop, trial_help_should_stop},
-               {cli_params, trial_help_params}};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        if (own[i].run == command->run) {
-            text_puts(out, own[i].help);
-            return;
-        }
+    if (command->manual != NULL) {
+        text_puts(out, command->manual);
+        return;
     }
     text_printf(out, "usage: hypertune %s%s%s\n  %s\n", command->name,
                 command->usage[0] != '\0' ? " " : "", command->usage,

@@ -22,7 +22,8 @@ struct cli_http {
     CURL *easy;
     struct curl_slist *headers;
     int64_t timeout_ms;
-    CURLM *multi; /* event stream, made on first use */
+    bool answered; /* the newest request was */
+    CURLM *multi;  /* event stream, made on first use */
     CURL *stream;
     struct curl_slist *stream_headers;
     bool streaming, woken;
@@ -87,6 +88,11 @@ const char *cli_http_url(const struct cli_http *http)
     return http->url;
 }
 
+bool cli_http_has_answered(const struct cli_http *http)
+{
+    return http->answered;
+}
+
 static size_t receive(char *bytes, size_t size, size_t n, void *context)
 {
     struct text *body = context;
@@ -128,19 +134,12 @@ static enum ht_status refuse_connection(const struct cli_http *http,
 
 static enum ht_status status_of(const char *rpc, long http_code)
 {
-    static const enum ht_status known[] = {
-        HT_INVALID,   HT_PRECONDITION, HT_UNAUTHENTICATED, HT_DENIED,
-        HT_NOT_FOUND, HT_NO_METHOD,    HT_EXISTS,          HT_CONFLICT,
-        HT_LIMIT,     HT_INTERNAL,     HT_CORRUPT,         HT_UNAVAILABLE,
-        HT_TIMEOUT};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(rpc, ht_status_rpc(known[i])) == 0)
-            return known[i];
-    }
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (http_code == ht_status_http(known[i]))
-            return known[i];
-    }
+    for (int one = HT_INVALID; one <= HT_TIMEOUT; one++)
+        if (strcmp(rpc, ht_status_rpc((enum ht_status)one)) == 0)
+            return (enum ht_status)one;
+    for (int one = HT_INVALID; one <= HT_TIMEOUT; one++)
+        if (http_code == ht_status_http((enum ht_status)one))
+            return (enum ht_status)one;
     return HT_INTERNAL;
 }
 
@@ -195,6 +194,7 @@ enum ht_status cli_http_call(struct cli_http *http, struct arena *arena,
 
     long code = 0;
     CURLcode rc = curl_easy_perform(easy);
+    http->answered = rc == CURLE_OK;
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &code);
     enum ht_status status = rc != CURLE_OK
                                 ? refuse_connection(http, rc, err)
@@ -283,7 +283,5 @@ char *cli_http_segment(struct arena *arena, const char *name)
         else
             text_printf(&out, "%%%02X", (unsigned)(unsigned char)*s);
     }
-    char *segment = arena_strndup(arena, text_string(&out), out.len);
-    text_free(&out);
-    return segment;
+    return text_take(&out, arena);
 }

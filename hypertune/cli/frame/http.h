@@ -33,11 +33,14 @@ struct cli_http_answer {
 struct cli_http *cli_http_new(const struct cli_http_settings *settings);
 void cli_http_free(struct cli_http *http);
 const char *cli_http_url(const struct cli_http *http);
+/* Was there an answer to the newest request, be it a refusal? */
+bool cli_http_has_answered(const struct cli_http *http);
 
 /* Sends one request and reads the whole JSON answer into `arena`. Server errors
- * keep the server's sentence and status. HT_UNAVAILABLE  no connection, or it
- * broke; the sentence names the cause HT_TIMEOUT      no answer within the
- * timeout HT_CORRUPT      the answer is no JSON */
+ * keep the server's sentence and status.
+ * HT_UNAVAILABLE  no connection, or it broke; the sentence names the cause
+ * HT_TIMEOUT      no answer within the timeout
+ * HT_CORRUPT      the answer is no JSON */
 enum ht_status cli_http_call(struct cli_http *http, struct arena *arena,
                              const struct cli_http_request *request,
                              struct cli_http_answer *answer,

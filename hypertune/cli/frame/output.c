@@ -29,6 +29,15 @@ bool cli_output_resource(enum cli_format format, const struct node *resource,
     return false;
 }
 
+void cli_output_table(const struct cli *cli, const struct table *table,
+                      struct text *out)
+{
+    if (cli->format == FORMAT_CSV)
+        table_csv(table, out);
+    else if (cli->format == FORMAT_TABLE || cli->format == FORMAT_WIDE)
+        table_print(table, cli->format == FORMAT_WIDE ? 0 : cli->width, out);
+}
+
 void cli_output_object(enum cli_format format, cJSON *object, size_t index,
                        struct text *out)
 {
@@ -85,7 +94,5 @@ const char *cli_output_size(struct arena *arena, int64_t bytes)
 {
     struct text size = {0};
     cli_output_bytes(bytes, &size);
-    const char *copy = arena_strdup(arena, size.data);
-    text_free(&size);
-    return copy;
+    return text_take(&size, arena);
 }

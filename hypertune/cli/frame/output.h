@@ -5,6 +5,7 @@
 #include <cjson/cJSON.h>
 
 #include "hypertune/cli/frame/cli.h"
+#include "hypertune/cli/frame/table.h"
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
 
@@ -23,6 +24,10 @@ bool cli_output_item(enum cli_format format, const struct node *resource,
 void cli_output_object(enum cli_format format, cJSON *object, size_t index,
                        struct text *out);
 void cli_output_end(enum cli_format format, size_t n, struct text *out);
+
+/* Appends a table as -o table, wide or csv has it; nothing for the others. */
+void cli_output_table(const struct cli *cli, const struct table *table,
+                      struct text *out);
 
 /* "1d", "2h14m": the age of a wall time. */
 void cli_output_age(int64_t then_ms, int64_t now_ms, struct text *out);

@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <wchar.h>
@@ -57,6 +58,21 @@ void table_column(struct table *table, const char *title,
     table->aligns[table->n_columns++] = align;
 }
 
+void table_columns(struct table *table, const char *titles)
+{
+    for (bool more = true; more;) {
+        const bool right = *titles == '>', tail = *titles == '<';
+        titles += right || tail;
+        const size_t len = strcspn(titles, ",");
+        table_column(table, arena_strndup(table->arena, titles, len),
+                     right  ? ALIGN_RIGHT
+                     : tail ? ALIGN_TAIL
+                            : ALIGN_LEFT);
+        more = titles[len] == ',';
+        titles += len + more;
+    }
+}
+
 void table_spare(struct table *table, const char *titles)
 {
     table->spare = titles;
@@ -80,6 +96,15 @@ void table_cell(struct table *table, const char *text)
     struct row *row = table->last;
     if (row->n < table->n_columns)
         row->cells[row->n++] = make_cell(table->arena, text);
+}
+
+void table_cells(struct table *table, const char *text, ...)
+{
+    va_list args;
+    va_start(args, text);
+    for (; text != NULL; text = va_arg(args, const char *))
+        table_cell(table, text);
+    va_end(args);
 }
 
 void table_cell_printf(struct table *table, const char *format, ...)

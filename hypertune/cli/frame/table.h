@@ -20,6 +20,9 @@ struct table *table_new(struct arena *arena);
 /* Columns are declared before the first row. `title` is foreign text too. */
 void table_column(struct table *table, const char *title,
                   enum table_align align);
+/* The same for titles apart by commas: ">" before one aligns it to the right,
+ * "<" cuts it at its head. */
+void table_columns(struct table *table, const char *titles);
 /* Titles by blanks (a literal): columns that a narrow terminal does without, in
  * the order in which they are left out. */
 void table_spare(struct table *table, const char *titles);
@@ -27,6 +30,9 @@ void table_spare(struct table *table, const char *titles);
  * are empty and surplus ones are dropped. */
 void table_row(struct table *table);
 void table_cell(struct table *table, const char *text);
+/* Several, ended by NULL. */
+__attribute__((sentinel)) void table_cells(struct table *table,
+                                           const char *text, ...);
 __attribute__((format(printf, 2, 3))) void
 table_cell_printf(struct table *table, const char *format, ...);
 size_t table_rows(const struct table *table);

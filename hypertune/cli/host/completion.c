@@ -76,8 +76,6 @@ int cli_completion(struct cli *cli)
 {
     static const char *const names[] = {"bash", "zsh", "fish", NULL};
     static const char *const scripts[] = {bash, zsh, fish};
-    if (!cli_wants(cli, 1))
-        return CLI_USAGE;
     const char *shell = cli->args.words.items[0];
     for (size_t i = 0; names[i] != NULL; i++) {
         if (strcmp(names[i], shell) == 0) {

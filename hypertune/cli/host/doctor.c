@@ -254,8 +254,6 @@ static void check_server(struct findings *findings, const char *folder)
 int cli_doctor(struct cli *cli)
 {
     struct findings findings = {.cli = cli};
-    if (!cli_wants(cli, 0))
-        return CLI_USAGE;
     const char *folder = cli_state_folder(cli);
     machine_examine(&findings, folder);
     check_engines(&findings);

@@ -360,8 +360,6 @@ int cli_gcloud_env(struct cli *cli)
     struct gcloud_env env = {.cli = cli};
     struct shell_change change;
     bool has_images;
-    if (!cli_wants(cli, 0))
-        return CLI_USAGE;
     if (cli->set.output != NULL && cli->format != FORMAT_JSON &&
         cli_own_format(cli) == NULL)
         return cli_fail(cli, CLI_USAGE, "-o is sh, fish or json here");

@@ -350,8 +350,6 @@ int cli_top(struct cli *cli)
 {
     const char *order;
     bool reversed;
-    if (!cli_wants(cli, 0))
-        return CLI_USAGE;
     if (cli->format == FORMAT_YAML || cli->format == FORMAT_NAME ||
         cli->format == FORMAT_ARGS)
         return cli_fail(cli, CLI_USAGE,

@@ -385,8 +385,6 @@ int cli_watch(struct cli *cli)
     struct cli_study study;
     struct watch watch = {.view =
                               screen_is_there(cli) ? VIEW_LIVE : VIEW_LINES};
-    if (!cli_wants(cli, 1))
-        return CLI_USAGE;
     int code = read_until(cli, &watch.until);
     if (code == CLI_DONE)
         code = cli_study_open(cli, cli->args.words.items[0], &study);

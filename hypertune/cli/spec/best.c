@@ -155,8 +155,6 @@ static int print_best(struct cli *cli, const struct cli_study *study)
 int cli_best(struct cli *cli)
 {
     struct cli_study study;
-    if (!cli_wants(cli, 1))
-        return CLI_USAGE;
     int code = cli_study_open_trials(cli, cli->args.words.items[0], &study);
     if (code != CLI_DONE)
         return code;

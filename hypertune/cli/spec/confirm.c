@@ -288,8 +288,6 @@ int cli_confirm(struct cli *cli)
     struct ht_error err;
     struct cli_study study;
     const struct node *answer;
-    if (!cli_wants(cli, 1))
-        return CLI_USAGE;
     int code = cli_study_open_trials(cli, cli->args.words.items[0], &study);
     if (code == CLI_DONE && cli->set.wait)
         code = check_wait(cli, &study);

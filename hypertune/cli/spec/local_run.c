@@ -46,10 +46,8 @@ static int read_words(struct local_run *run)
     const struct words *words = &cli->args.words;
     const struct words *rest = &cli->args.rest;
     struct words all = {0};
-    if (words->n == 0 && rest->n == 0) {
-        cli_wants(cli, 1);
-        return CLI_USAGE;
-    }
+    if (words->n == 0 && rest->n == 0)
+        return cli_usage(cli);
     run->image = words->n > 0 ? words->items[0] : NULL;
     for (size_t i = 1; i < words->n; i++)
         cli_words_add(cli->lasting, &all, words->items[i]);

@@ -115,8 +115,6 @@ int cli_importance(struct cli *cli)
 {
     struct ht_error err;
     struct cli_http_answer answer;
-    if (!cli_wants(cli, 1))
-        return CLI_USAGE;
     const int code = cli_connect(cli);
     if (code != CLI_DONE)
         return code;
@@ -183,8 +181,6 @@ static int steer_named(struct cli *cli, const struct verb *verb)
 
 int cli_stop_trial(struct cli *cli)
 {
-    if (!cli_wants_some(cli))
-        return CLI_USAGE;
     return steer_named(cli, &verb_stop);
 }
 
@@ -339,8 +335,6 @@ static int print_runners(struct runner_list *listing)
 int cli_list_runners(struct cli *cli)
 {
     struct ht_error err;
-    if (!cli_wants(cli, 0))
-        return CLI_USAGE;
     int code = cli_connect(cli);
     if (code != CLI_DONE)
         return code;
@@ -449,8 +443,6 @@ int cli_ui(struct cli *cli)
     struct cli_study study;
     struct cli_http_answer answer;
     struct ht_error err;
-    if (words->n > 1 || cli->args.has_rest)
-        return cli_wants(cli, 1) ? CLI_DONE : CLI_USAGE;
     const char *name = words->n == 1 ? words->items[0] : NULL;
     int code =
         name != NULL ? cli_study_open(cli, name, &study) : cli_connect(cli);

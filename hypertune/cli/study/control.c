@@ -78,8 +78,6 @@ static int consent_to(struct cli *cli, const struct cli_study *study,
 static int change_state(struct cli *cli, const struct order *order)
 {
     struct cli_study study;
-    if (!cli_wants(cli, 1))
-        return CLI_USAGE;
     int code = cli_study_open(cli, cli->args.words.items[0], &study);
     if (code != CLI_DONE)
         return code;
@@ -139,8 +137,6 @@ int cli_control_delete(struct cli *cli, const struct cli_study *study)
 int cli_delete(struct cli *cli)
 {
     struct cli_study study;
-    if (!cli_wants(cli, 1))
-        return CLI_USAGE;
     int code = cli_study_open(cli, cli->args.words.items[0], &study);
     if (code == CLI_DONE && !cli_study_is_over(study.state))
         return cli_fail(cli, CLI_CONFLICT,

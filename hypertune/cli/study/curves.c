@@ -273,8 +273,6 @@ int cli_curves(struct cli *cli)
     const char *name = NULL;
     bool whole;
     struct curves curves = {.cli = cli};
-    if (!cli_wants_some(cli))
-        return CLI_USAGE;
     if (cli->format == FORMAT_NAME || cli->format == FORMAT_ARGS ||
         cli->format == FORMAT_YAML)
         return cli_fail(cli, CLI_USAGE,

@@ -212,10 +212,6 @@ int cli_fetch(struct cli *cli)
 {
     struct source source = {0};
     const struct words *words = &cli->args.words;
-    if (words->n == 0 || words->n > 2) {
-        cli_wants(cli, 1);
-        return CLI_USAGE;
-    }
     int code = find_trial(cli, words->items[0], &source);
     if (code == CLI_DONE)
         code = find_output(cli, &source);

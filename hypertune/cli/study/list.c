@@ -156,7 +156,7 @@ static bool has_no_args(struct cli *cli)
 int cli_list(struct cli *cli)
 {
     struct ht_error err;
-    if (!cli_wants(cli, 0) || has_no_args(cli))
+    if (has_no_args(cli))
         return CLI_USAGE;
     int code = cli_study_check_state(cli, cli->set.state, cli_study_states);
     if (code == CLI_DONE)
@@ -176,7 +176,7 @@ int cli_describe(struct cli *cli)
 {
     struct cli_study study;
     struct text out = {0};
-    if (!cli_wants(cli, 1) || has_no_args(cli))
+    if (has_no_args(cli))
         return CLI_USAGE;
     int code = cli_study_open(cli, cli->args.words.items[0], &study);
     if (code != CLI_DONE)

@@ -194,8 +194,6 @@ int cli_logs(struct cli *cli)
     log.attempt = cli->set.attempt;
     log.tail = cli->set.tail;
     log.patient = false;
-    if (!cli_wants(cli, 1))
-        return CLI_USAGE;
     int code = find_trial(cli, cli->args.words.items[0], &log);
     if (code == CLI_DONE)
         code = cli_log_print(cli, &log);

@@ -172,8 +172,6 @@ static int look_ahead(struct cli *cli, const char *study)
 int cli_replay(struct cli *cli)
 {
     struct cli_study study;
-    if (!cli_wants(cli, 1))
-        return CLI_USAGE;
     if (cli->set.count != CLI_UNSET && cli->set.algorithm == NULL)
         return cli_fail(cli, CLI_USAGE,
                         "--count goes with --algorithm: so many points that "

@@ -157,9 +157,7 @@ int cli_trials(struct cli *cli)
 {
     struct cli_study study;
     struct selection selection;
-    int code = CLI_USAGE;
-    if (cli_wants(cli, 1))
-        code = cli_study_check_state(cli, cli->set.state, cli_trial_states);
+    int code = cli_study_check_state(cli, cli->set.state, cli_trial_states);
     if (code == CLI_DONE)
         code = cli_study_open_trials(cli, cli->args.words.items[0], &study);
     if (code != CLI_DONE)
@@ -177,8 +175,6 @@ int cli_trial(struct cli *cli)
     const char *name, *id;
     const struct node *trial;
     struct text out = {0};
-    if (!cli_wants(cli, 1))
-        return CLI_USAGE;
     int code = cli_study_want_trial(cli, cli->args.words.items[0], &name, &id);
     if (code == CLI_DONE)
         code = cli_study_open_trials(cli, name, &study);

@@ -309,8 +309,6 @@ static int write_folder(struct exported *exported)
 int cli_export(struct cli *cli)
 {
     struct exported exported = {.cli = cli};
-    if (!cli_wants(cli, 1))
-        return CLI_USAGE;
     const bool as_folder = cli_own_format(cli) != NULL;
     if (cli->set.output == NULL)
         cli->format = FORMAT_CSV;

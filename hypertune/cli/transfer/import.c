@@ -63,8 +63,6 @@ int cli_import(struct cli *cli)
 {
     const struct words *words = &cli->args.words;
     struct stat info;
-    if (words->n != 2 && !cli_wants(cli, 1))
-        return CLI_USAGE;
     const char *path = words->items[0];
     if (stat(path, &info) != 0)
         return cli_fail(cli, CLI_ABSENT, "cannot read %s: %s", path,
