@@ -1,5 +1,6 @@
 #include "hypertune/cli/frame/cli.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -101,6 +102,38 @@ enum ht_status cli_settle(struct cli *cli, struct ht_error *err)
                  cli_variable(cli, "NO_COLOR") == NULL;
     cli->width = cli->out_tty ? terminal_width(cli) : 0;
     return read_format(cli, err);
+}
+
+bool cli_is_table(const struct cli *cli)
+{
+    return cli->format == FORMAT_TABLE || cli->format == FORMAT_WIDE;
+}
+
+static const char *turn(struct arena *arena, const char *word, int (*how)(int))
+{
+    char *turned = arena_strdup(arena, word);
+    for (char *at = turned; *at != '\0'; at++)
+        *at = (char)how((unsigned char)*at);
+    return turned;
+}
+
+const char *cli_upper(struct arena *arena, const char *word)
+{
+    return turn(arena, word, toupper);
+}
+
+const char *cli_lower(struct arena *arena, const char *word)
+{
+    return turn(arena, word, tolower);
+}
+
+const char *cli_last_lines(const char *text, int lines)
+{
+    const char *start = text + strlen(text);
+    for (; start > text; start--)
+        if (start[-1] == '\n' && start[0] != '\0' && --lines == 0)
+            break;
+    return start;
 }
 
 /* ---- saying ---- */

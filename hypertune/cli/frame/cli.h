@@ -116,6 +116,9 @@ enum ht_status cli_settle(struct cli *cli, struct ht_error *err);
 /* What -o names when it is a format of this command alone; else NULL. */
 const char *cli_own_format(const struct cli *cli);
 
+/* Does a person read the output as a table: -o table or -o wide? */
+bool cli_is_table(const struct cli *cli);
+
 /* A variable of the environment, NULL when absent or empty. */
 const char *cli_variable(const struct cli *cli, const char *name);
 
@@ -164,6 +167,13 @@ enum ht_status cli_pages_each(struct cli *cli, const struct cli_pages *pages,
 const char *cli_scalar(const struct node *node);
 /* Appends the scalars of a list, escaped and apart by commas. */
 void cli_scalars(const struct node *list, struct text *out);
+
+/* Where the last so many lines begin, of a text that ends with or without the
+ * end of one. */
+const char *cli_last_lines(const char *text, int lines);
+/* A copy in capitals, or without any. */
+const char *cli_upper(struct arena *arena, const char *word);
+const char *cli_lower(struct arena *arena, const char *word);
 
 /* Says "hypertune: ..." on stderr, foreign bytes escaped; returns `code`. */
 __attribute__((format(printf, 3, 4))) int cli_fail(struct cli *cli, int code,

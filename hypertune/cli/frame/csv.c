@@ -80,14 +80,7 @@ bool csv_read(struct csv_reader *reader, struct arena *arena,
     struct csv_record read = {.line = reader->line};
     const char **fields = NULL;
     for (;;) {
-        /* Grown at each power of two, so that n tells the capacity. */
-        if ((read.n & (read.n - 1)) == 0) {
-            size_t room = read.n == 0 ? 1 : 2 * read.n;
-            const char **more = arena_alloc(arena, room, sizeof *more);
-            for (size_t i = 0; i < read.n; i++)
-                more[i] = fields[i];
-            fields = more;
-        }
+        fields = arena_grow(arena, fields, read.n, sizeof *fields);
         fields[read.n++] = read_field(reader, arena);
         if (*reader->at != ',')
             break;

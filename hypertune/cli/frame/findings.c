@@ -5,6 +5,7 @@
 
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/table.h"
+#include "proto/doc/json.h"
 
 static const char *const level_names[] = {"ok", "note", "warn", "fail"};
 
@@ -15,14 +16,8 @@ void findings_add(struct findings *findings, enum finding_level level,
     struct arena *arena = findings->cli->arena;
     va_list args;
     va_start(args, format);
-    /* Grown at each power of two, so that n tells the capacity. */
-    if ((findings->n & (findings->n - 1)) == 0) {
-        size_t room = findings->n == 0 ? 1 : 2 * findings->n;
-        struct finding *items = arena_alloc(arena, room, sizeof *items);
-        for (size_t i = 0; i < findings->n; i++)
-            items[i] = findings->items[i];
-        findings->items = items;
-    }
+    findings->items = arena_grow(arena, findings->items, findings->n,
+                                 sizeof *findings->items);
     findings->items[findings->n++] = (struct finding){
         .level = level,
         .subject = subject,
@@ -60,44 +55,26 @@ static void print_line(const struct cli *cli, const struct finding *finding,
     text_put_escaped(out, "", finding->repair, "\n");
 }
 
-static struct node *text_node(struct arena *arena, const char *key,
-                              const char *text)
+static cJSON *object_of(const struct finding *finding)
 {
-    struct node *node = arena_alloc(arena, 1, sizeof *node);
-    *node = (struct node){.kind = NODE_STRING, .key = key, .text = text};
-    return node;
-}
-
-static const struct node *node_of(struct arena *arena,
-                                  const struct finding *finding)
-{
-    struct node *map = arena_alloc(arena, 1, sizeof *map);
-    struct node *level = text_node(arena, "level", level_names[finding->level]);
-    struct node *subject = text_node(arena, "subject", finding->subject);
-    struct node *text = text_node(arena, "text", finding->text);
-    *map = (struct node){.kind = NODE_MAP, .first = level, .count = 3};
-    level->next = subject;
-    subject->next = text;
-    if (finding->repair != NULL) {
-        text->next = text_node(arena, "repair", finding->repair);
-        map->count++;
-    }
-    return map;
+    cJSON *object = cJSON_CreateObject();
+    json_add_string(object, "level", level_names[finding->level]);
+    json_add_string(object, "subject", finding->subject);
+    json_add_string(object, "text", finding->text);
+    if (finding->repair != NULL)
+        json_add_string(object, "repair", finding->repair);
+    return object;
 }
 
 static void print_csv(const struct findings *findings, struct text *out)
 {
-    static const char *const titles[] = {"level", "subject", "text", "repair"};
     struct table *table = table_new(findings->cli->arena);
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        table_column(table, titles[i], ALIGN_LEFT);
+    table_columns(table, "level,subject,text,repair");
     for (size_t i = 0; i < findings->n; i++) {
         const struct finding *finding = &findings->items[i];
         table_row(table);
-        table_cell(table, level_names[finding->level]);
-        table_cell(table, finding->subject);
-        table_cell(table, finding->text);
-        table_cell(table, finding->repair != NULL ? finding->repair : "");
+        table_cells(table, level_names[finding->level], finding->subject,
+                    finding->text, finding->repair, NULL);
     }
     table_csv(table, out);
 }
@@ -111,8 +88,8 @@ int findings_print(const struct findings *findings)
     case FORMAT_JSONL:
     case FORMAT_YAML:
         for (size_t i = 0; i < findings->n; i++)
-            cli_output_item(cli->format,
-                            node_of(cli->arena, &findings->items[i]), i, &out);
+            cli_output_object(cli->format, object_of(&findings->items[i]), i,
+                              &out);
         cli_output_end(cli->format, findings->n, &out);
         break;
     case FORMAT_CSV:

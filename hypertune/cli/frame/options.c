@@ -11,14 +11,8 @@ enum { MAX_OPTIONS = 128, HELP_COLUMN = 30 };
 
 void cli_words_add(struct arena *arena, struct words *words, const char *word)
 {
-    /* Grown at each power of two, so that n tells the capacity. */
-    if ((words->n & (words->n - 1)) == 0) {
-        size_t room = words->n == 0 ? 1 : 2 * words->n;
-        const char **items = arena_alloc(arena, room, sizeof *items);
-        for (size_t i = 0; i < words->n; i++)
-            items[i] = words->items[i];
-        words->items = items;
-    }
+    words->items =
+        arena_grow(arena, words->items, words->n, sizeof *words->items);
     words->items[words->n++] = word;
 }
 

@@ -1,6 +1,7 @@
 #include "hypertune/cli/frame/output.h"
 
 #include "proto/base/clock.h"
+#include "proto/doc/diag.h"
 #include "proto/doc/json.h"
 #include "proto/doc/yaml_write.h"
 
@@ -34,17 +35,8 @@ void cli_output_table(const struct cli *cli, const struct table *table,
 {
     if (cli->format == FORMAT_CSV)
         table_csv(table, out);
-    else if (cli->format == FORMAT_TABLE || cli->format == FORMAT_WIDE)
+    else if (cli_is_table(cli) || table_rows(table) > 0)
         table_print(table, cli->format == FORMAT_WIDE ? 0 : cli->width, out);
-}
-
-void cli_output_object(enum cli_format format, cJSON *object, size_t index,
-                       struct text *out)
-{
-    if (format == FORMAT_JSON)
-        text_puts(out, index == 0 ? "[" : ",\n");
-    json_print(object, out);
-    text_puts(out, format == FORMAT_JSON ? "" : "\n");
 }
 
 bool cli_output_item(enum cli_format format, const struct node *resource,
@@ -57,6 +49,33 @@ bool cli_output_item(enum cli_format format, const struct node *resource,
     if (format == FORMAT_YAML)
         text_puts(out, "---\n");
     return cli_output_resource(format, resource, out);
+}
+
+/* YAML is written from a tree, which is read from the object's JSON. */
+static void add_yaml(cJSON *object, struct text *out)
+{
+    struct arena *arena = arena_new();
+    struct text json = {0};
+    struct diag diag;
+    json_print(object, &json);
+    diag_init(&diag, arena, "object", NULL, 0);
+    text_puts(out, "---\n");
+    yaml_write(node_read_json(arena, json.data, json.len, &diag), out);
+    text_free(&json);
+    arena_free(arena);
+}
+
+void cli_output_object(enum cli_format format, cJSON *object, size_t index,
+                       struct text *out)
+{
+    if (format == FORMAT_YAML) {
+        add_yaml(object, out);
+        return;
+    }
+    if (format == FORMAT_JSON)
+        text_puts(out, index == 0 ? "[" : ",\n");
+    json_print(object, out);
+    text_puts(out, format == FORMAT_JSON ? "" : "\n");
 }
 
 void cli_output_end(enum cli_format format, size_t n, struct text *out)

@@ -19,13 +19,12 @@ bool cli_output_resource(enum cli_format format, const struct node *resource,
  * cli_output_end() closes what has to be closed; n is their number. */
 bool cli_output_item(enum cli_format format, const struct node *resource,
                      size_t index, struct text *out);
-/* The same for an object that was made here, which is released; -o json and
- * -o jsonl alone. */
+/* The same for an object that was made here, which is released. */
 void cli_output_object(enum cli_format format, cJSON *object, size_t index,
                        struct text *out);
 void cli_output_end(enum cli_format format, size_t n, struct text *out);
 
-/* Appends a table as -o table, wide or csv has it; nothing for the others. */
+/* Appends a table as -o has it; without rows only for table, wide and csv. */
 void cli_output_table(const struct cli *cli, const struct table *table,
                       struct text *out);
 

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hypertune/cli/frame/cli.h"
 #include "hypertune/cli/frame/spawn.h"
 #include "proto/base/clock.h"
 #include "proto/doc/diag.h"
@@ -173,16 +174,11 @@ void cli_server_last_words(struct arena *arena, const char *folder,
     char *content = read_file(arena, path, LOG_TAIL, true);
     if (content == NULL)
         return;
-    char *start = content + strlen(content);
-    for (int lines = 0; start > content; start--) {
-        if (start[-1] == '\n' && start[0] != '\0' && ++lines == LOG_LINES)
-            break;
-    }
-    char *rest = NULL;
-    for (char *line = strtok_r(start, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest)) {
+    char *rest = NULL,
+         *last = arena_strdup(arena, cli_last_lines(content, LOG_LINES));
+    for (char *line = strtok_r(last, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest))
         text_put_escaped(log, "  ", line, "\n");
-    }
 }
 
 enum ht_status cli_server_start(struct arena *arena, const char *folder,

@@ -380,11 +380,7 @@ static void note_log(struct cli_live *live)
     const char *id = frame->running[frame->n_slots - 1].id;
     const char *data = cli_trial_log_tail(
         live->follow->cli, live->follow->study, id, "stdout", NOTE_BYTES / 2);
-    const char *start = data + strlen(data);
-    for (int lines = 0; start > data; start--) {
-        if (start[-1] == '\n' && ++lines == LOG_LINES)
-            break;
-    }
+    const char *start = cli_last_lines(data, LOG_LINES);
     if (*start == '\0')
         snprintf(live->note, sizeof live->note, "trial %s printed nothing", id);
     else

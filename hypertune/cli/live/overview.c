@@ -21,17 +21,6 @@ static const char *keep(const struct gathering *gathering, const char *text)
     return arena_strdup(gathering->arena, text);
 }
 
-/* Room for one more of n items, grown at each power of two. */
-static void *grown(struct arena *arena, void *items, size_t n, size_t size)
-{
-    if ((n & (n - 1)) != 0)
-        return items;
-    void *more = arena_alloc(arena, n == 0 ? 1 : 2 * n, size);
-    if (n > 0)
-        memcpy(more, items, n * size);
-    return more;
-}
-
 /* ---- studies ---- */
 
 static bool take_study(const struct node *job, void *context)
@@ -43,8 +32,9 @@ static bool take_study(const struct node *job, void *context)
     cli_study_read(job, &study);
     cli_study_outcome(&study, &outcome);
     const struct node *best = node_find(study.status, "best");
-    overview->studies = grown(gathering->arena, overview->studies,
-                              overview->n_studies, sizeof *overview->studies);
+    overview->studies =
+        arena_grow(gathering->arena, overview->studies, overview->n_studies,
+                   sizeof *overview->studies);
     overview->studies[overview->n_studies++] = (struct overview_study){
         .name = keep(gathering, study.name),
         .id = keep(gathering, study.id),
@@ -78,8 +68,9 @@ static bool take_runner(const struct node *runner, void *context)
     struct gathering *gathering = context;
     struct overview *overview = gathering->overview;
     const char *state = node_get_string(runner, "state", "");
-    overview->runners = grown(gathering->arena, overview->runners,
-                              overview->n_runners, sizeof *overview->runners);
+    overview->runners =
+        arena_grow(gathering->arena, overview->runners, overview->n_runners,
+                   sizeof *overview->runners);
     overview->runners[overview->n_runners++] = (struct overview_runner){
         .id = keep(gathering, node_get_string(runner, "runner", "")),
         .engine = keep(gathering, node_get_string(runner, "engine", "")),
@@ -123,8 +114,8 @@ static bool take_trial(const struct node *resource, void *context)
         .value = NAN,
         .start_ms = node_get_int(ours, "startTimeMs", 0)};
     take_latest(gathering, node_find(ours, "latest"), &trial);
-    overview->trials = grown(gathering->arena, overview->trials,
-                             overview->n_trials, sizeof *overview->trials);
+    overview->trials = arena_grow(gathering->arena, overview->trials,
+                                  overview->n_trials, sizeof *overview->trials);
     overview->trials[overview->n_trials++] = trial;
     return true;
 }
@@ -160,16 +151,15 @@ static enum ht_status get_trials(struct cli *cli, struct gathering *gathering,
 static enum ht_status get_server(struct cli *cli, struct overview *overview,
                                  struct ht_error *err)
 {
-    struct cli_http_answer answer;
-    enum ht_status status =
-        cli_call(cli, "GET", "/hypertune/v1/server", NULL, &answer, err);
+    const struct node *answer;
+    enum ht_status status = cli_get(cli, "/hypertune/v1/server", &answer, err);
     if (status != HT_OK)
         return status;
-    const struct node *disk = node_find(answer.root, "disk");
-    overview->version = node_get_string(answer.root, "version", "");
-    overview->read_only = node_get_string(answer.root, "readOnlyReason", "");
-    overview->uptime_ms = node_get_int(answer.root, "uptimeMs", 0);
-    overview->database_bytes = node_get_int(answer.root, "databaseBytes", 0);
+    const struct node *disk = node_find(answer, "disk");
+    overview->version = node_get_string(answer, "version", "");
+    overview->read_only = node_get_string(answer, "readOnlyReason", "");
+    overview->uptime_ms = node_get_int(answer, "uptimeMs", 0);
+    overview->database_bytes = node_get_int(answer, "databaseBytes", 0);
     overview->disk_free = node_get_int(disk, "freeBytes", 0);
     overview->disk_total = node_get_int(disk, "totalBytes", 0);
     return HT_OK;

@@ -28,13 +28,9 @@ static struct table *make_table(struct cli *cli, const struct node *list)
 {
     const bool wide = cli->format != FORMAT_TABLE;
     struct table *table = table_new(cli->arena);
-    table_column(table, "PARAMETER", ALIGN_LEFT);
-    table_column(table, "IMPORTANCE", ALIGN_RIGHT);
-    if (wide) {
-        table_column(table, "ALONE", ALIGN_RIGHT);
-        table_column(table, "WITH OTHERS", ALIGN_RIGHT);
-        table_column(table, "AMONG THE BEST", ALIGN_RIGHT);
-    }
+    table_columns(table, "PARAMETER,>IMPORTANCE");
+    if (wide)
+        table_columns(table, ">ALONE,>WITH OTHERS,>AMONG THE BEST");
     for (const struct node *item = list ? list->first : NULL; item != NULL;
          item = item->next) {
         table_row(table);
@@ -100,13 +96,10 @@ static int print_importances(struct cli *cli, const struct node *answer)
                         "%lld trials have a result, importances need %lld",
                         (long long)node_get_int(answer, "trials", 0),
                         (long long)node_get_int(answer, "least", 0));
-    if (cli->format == FORMAT_CSV) {
-        table_csv(make_table(cli, list), &out);
-    } else if (!cli_output_item(cli->format, answer, 0, &out)) {
-        table_print(make_table(cli, list),
-                    cli->format == FORMAT_WIDE ? 0 : cli->width, &out);
+    if (!cli_output_item(cli->format, answer, 0, &out))
+        cli_output_table(cli, make_table(cli, list), &out);
+    if (cli_is_table(cli))
         explain(cli, answer);
-    }
     cli_output_end(cli->format, 1, &out);
     return cli_print(&out);
 }
@@ -114,19 +107,16 @@ static int print_importances(struct cli *cli, const struct node *answer)
 int cli_importance(struct cli *cli)
 {
     struct ht_error err;
-    struct cli_http_answer answer;
+    const struct node *answer;
     const int code = cli_connect(cli);
     if (code != CLI_DONE)
         return code;
-    const char *metric = cli->set.metric;
-    char *path = arena_printf(
-        cli->arena, CLI_OURS "/%s/importances%s%s",
-        cli_http_segment(cli->arena, cli->args.words.items[0]),
-        metric != NULL ? "?metric=" : "",
-        metric != NULL ? cli_http_segment(cli->arena, metric) : "");
-    if (cli_call(cli, "GET", path, NULL, &answer, &err) != HT_OK)
+    const char *path =
+        cli_study_path(cli, cli->args.words.items[0], "/importances");
+    path = cli_query(cli, path, "metric", cli->set.metric);
+    if (cli_get(cli, path, &answer, &err) != HT_OK)
         return cli_fail_error(cli, &err);
-    return print_importances(cli, answer.root);
+    return print_importances(cli, answer);
 }
 
 /* ---- stop-trial, retry ---- */
@@ -146,9 +136,8 @@ static int steer(struct cli *cli, const struct verb *verb, const char *study,
 {
     struct ht_error err;
     struct cli_http_answer answer;
-    char *path =
-        arena_printf(cli->arena, CLI_OURS "/%s/trials/%s:%s",
-                     cli_http_segment(cli->arena, study), trial, verb->name);
+    const char *path =
+        cli_study_path(cli, study, "/trials/%s:%s", trial, verb->name);
     if (cli_call(cli, "POST", path, "{}", &answer, &err) != HT_OK) {
         ht_wrap(&err, err.status, "trial %s/%s", study, trial);
         return cli_fail_error(cli, &err);
@@ -252,11 +241,6 @@ struct runner_list {
     int64_t now;
 };
 
-static const char *const columns[] = {
-    "RUNNER", "ENGINE", "HOST", "STATE",   "SLOTS", "BUSY",    "GPUS",
-    "IMAGES", "SEEN",   "WITH", "VOLUMES", "ALLOW", "SECRETS", "CREDENTIALS"};
-enum { N_COLUMNS = sizeof columns / sizeof *columns, N_NARROW = 9 };
-
 static void list_cell(struct table *table, const struct node *list)
 {
     struct text cell = {0};
@@ -267,6 +251,8 @@ static void list_cell(struct table *table, const struct node *list)
 
 static void add_runner(struct runner_list *listing, const struct node *runner)
 {
+    static const char *const lists[] = {"volumeRoots", "allow", "secrets",
+                                        "credentials"};
     struct table *table = listing->table;
     const struct node *rules = node_find(runner, "rules");
     struct text seen = {0};
@@ -276,20 +262,17 @@ static void add_runner(struct runner_list *listing, const struct node *runner)
         cli_output_age(node_get_int(runner, "lastSeenMs", 0), listing->now,
                        &seen);
     table_row(table);
-    table_cell(table, node_get_string(runner, "runner", ""));
-    table_cell(table, node_get_string(runner, "engine", ""));
-    table_cell(table, node_get_string(runner, "host", ""));
-    table_cell(table, node_get_string(runner, "state", ""));
-    table_cell(table, cli_scalar(node_find(runner, "slots")));
-    table_cell(table, cli_scalar(node_find(runner, "busy")));
+    table_cells(table, node_get_string(runner, "runner", ""),
+                node_get_string(runner, "engine", ""),
+                node_get_string(runner, "host", ""),
+                node_get_string(runner, "state", ""),
+                cli_scalar(node_find(runner, "slots")),
+                cli_scalar(node_find(runner, "busy")), NULL);
     list_cell(table, node_find(rules, "gpus"));
-    table_cell(table, cli_runners_has_images(runner) ? "yes" : "no");
-    table_cell(table, seen.data);
-    table_cell(table, node_get_string(rules, "engine", "-"));
-    list_cell(table, node_find(rules, "volumeRoots"));
-    list_cell(table, node_find(rules, "allow"));
-    list_cell(table, node_find(rules, "secrets"));
-    list_cell(table, node_find(rules, "credentials"));
+    table_cells(table, cli_runners_has_images(runner) ? "yes" : "no", seen.data,
+                node_get_string(rules, "engine", "-"), NULL);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        list_cell(table, node_find(rules, lists[i]));
     text_free(&seen);
 }
 
@@ -309,26 +292,22 @@ static bool list_runner(const struct node *runner, void *context)
 
 static struct table *runner_table(struct cli *cli)
 {
-    bool narrow = cli->format != FORMAT_WIDE && cli->format != FORMAT_CSV;
     struct table *table = table_new(cli->arena);
-    for (size_t i = 0; i < (narrow ? N_NARROW : N_COLUMNS); i++)
-        table_column(table, columns[i],
-                     cli_words_has("SLOTS BUSY", columns[i]) ? ALIGN_RIGHT
-                                                             : ALIGN_LEFT);
+    table_columns(table,
+                  "RUNNER,ENGINE,HOST,STATE,>SLOTS,>BUSY,GPUS,IMAGES,SEEN");
+    if (cli->format == FORMAT_WIDE || cli->format == FORMAT_CSV)
+        table_columns(table, "WITH,VOLUMES,ALLOW,SECRETS,CREDENTIALS");
     return table;
 }
 
 static int print_runners(struct runner_list *listing)
 {
     struct cli *cli = listing->cli;
-    if (cli->format == FORMAT_CSV)
-        table_csv(listing->table, &listing->out);
-    else if (table_rows(listing->table) > 0)
-        table_print(listing->table, cli->format == FORMAT_WIDE ? 0 : cli->width,
-                    &listing->out);
-    cli_output_end(cli->format, listing->n, &listing->out);
-    if (listing->n == 0)
+    if (listing->n > 0 || cli->format == FORMAT_CSV)
+        cli_output_table(cli, listing->table, &listing->out);
+    else
         cli_say(cli, "no runners; \"hypertune runner\" offers this machine");
+    cli_output_end(cli->format, listing->n, &listing->out);
     return cli_print(&listing->out);
 }
 

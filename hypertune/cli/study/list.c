@@ -41,30 +41,19 @@ static void add_row(const struct cli *cli, struct table *table,
     table_cell(table, best != NULL ? cell.data : "-");
     text_clear(&cell);
     cli_output_age(node_get_int(study->status, "createTimeMs", 0), now, &cell);
-    table_cell(table, cell.data);
-    table_cell(table, study->home->kind_name);
-    table_cell(table, study->id);
-    table_cell(table, node_get_string(study->status, "reason", ""));
+    table_cells(table, cell.data, study->home->kind_name, study->id,
+                node_get_string(study->status, "reason", ""), NULL);
     text_free(&cell);
 }
 
 static struct table *new_table(struct cli *cli)
 {
     struct table *table = table_new(cli->arena);
-    table_column(table, "NAME", ALIGN_LEFT);
-    table_column(table, "STATE", ALIGN_LEFT);
-    table_column(table, "ALGORITHM", ALIGN_LEFT);
-    table_column(table, "TRIALS", ALIGN_RIGHT);
-    table_column(table, "RUN", ALIGN_RIGHT);
-    table_column(table, "FAIL", ALIGN_RIGHT);
-    table_column(table, "BEST", ALIGN_LEFT);
-    table_column(table, "AGE", ALIGN_LEFT);
-    table_column(table, "KIND", ALIGN_LEFT);
+    table_columns(table,
+                  "NAME,STATE,ALGORITHM,>TRIALS,>RUN,>FAIL,BEST,AGE,KIND");
     table_spare(table, "KIND ALGORITHM AGE BEST RUN");
-    if (cli->format != FORMAT_WIDE && cli->format != FORMAT_CSV)
-        return table;
-    table_column(table, "ID", ALIGN_RIGHT);
-    table_column(table, "REASON", ALIGN_LEFT);
+    if (cli->format == FORMAT_WIDE || cli->format == FORMAT_CSV)
+        table_columns(table, ">ID,REASON");
     return table;
 }
 
@@ -101,41 +90,22 @@ static enum ht_status list_all(struct listing *listing, struct ht_error *err)
 {
     struct cli *cli = listing->cli;
     struct cli_pages pages = {
-        .path = CLI_OURS, .key = "studies", .size = STUDIES_A_PAGE};
+        .path = cli_study_filter(cli, CLI_OURS, cli->set.state),
+        .key = "studies",
+        .size = STUDIES_A_PAGE};
     if (cli->set.limit > 0 && cli->set.limit < pages.size)
         pages.size = (int)cli->set.limit;
-    if (cli->set.state != NULL)
-        pages.path =
-            arena_printf(cli->arena, CLI_OURS "?filter=state%%3D%%22%s%%22",
-                         cli_study_upper(cli->arena, cli->set.state));
     return cli_pages_each(cli, &pages, list_study, listing, err);
 }
 
 static int print_listing(struct listing *listing)
 {
     struct cli *cli = listing->cli;
-    switch (cli->format) {
-    case FORMAT_CSV:
-        table_csv(listing->table, &listing->out);
-        break;
-    case FORMAT_TABLE:
-    case FORMAT_WIDE:
-        if (listing->shown == 0)
-            cli_say(cli, "no studies; \"hypertune submit spec.yaml\" makes "
-                         "one");
-        else
-            table_print(listing->table,
-                        cli->format == FORMAT_WIDE ? 0 : cli->width,
-                        &listing->out);
-        break;
-    case FORMAT_JSON:
-    case FORMAT_JSONL:
-    case FORMAT_YAML:
-    case FORMAT_NAME:
-    case FORMAT_ARGS: /* refused */
-        cli_output_end(cli->format, (size_t)listing->shown, &listing->out);
-        break;
-    }
+    if (cli_is_table(cli) && listing->shown == 0)
+        cli_say(cli, "no studies; \"hypertune submit spec.yaml\" makes one");
+    else
+        cli_output_table(cli, listing->table, &listing->out);
+    cli_output_end(cli->format, (size_t)listing->shown, &listing->out);
     const int code = cli_print(&listing->out);
     for (size_t i = 0; i < listing->n_held; i++)
         cli_say(cli, "%s", listing->held[i]);

@@ -2,7 +2,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "hypertune/cli/frame/commands.h"
@@ -25,35 +24,30 @@ struct cli_log cli_log_of(const char *study, const char *trial,
                             .patient = true};
 }
 
-static char *log_path(struct cli *cli, const struct cli_log *log)
+static const char *log_path(struct cli *cli, const struct cli_log *log)
 {
-    char *path = arena_printf(
-        cli->arena, CLI_OURS "/%s/trials/%s/logs?stream=%s&replica=%s&limit=%d",
-        cli_http_segment(cli->arena, log->study), log->trial,
-        cli_http_segment(cli->arena, log->stream),
-        cli_http_segment(cli->arena, log->replica), CHUNK);
+    const char *path = cli_study_path(
+        cli, log->study, "/trials/%s/logs?limit=%d", log->trial, CHUNK);
+    path = cli_query(cli, path, "stream", log->stream);
+    path = cli_query(cli, path, "replica", log->replica);
     if (log->attempt != CLI_UNSET)
         path = arena_printf(cli->arena, "%s&attempt=%lld", path,
                             (long long)log->attempt);
-    if (log->tail != CLI_UNSET)
-        return arena_printf(cli->arena, "%s&tail=%lld", path,
-                            (long long)log->tail);
-    return arena_printf(cli->arena, "%s&offset=%lld", path,
-                        (long long)log->offset);
+    const bool tail = log->tail != CLI_UNSET;
+    return arena_printf(cli->arena, "%s&%s=%lld", path,
+                        tail ? "tail" : "offset",
+                        (long long)(tail ? log->tail : log->offset));
 }
 
 /* Line ends and tabs are harmless, everything else that steers is escaped. */
-static void escape_log(const char *data, struct text *out)
+static void escape_log(char *data, struct text *out)
 {
     while (*data != '\0') {
-        size_t len = strcspn(data, "\n\t");
-        char *piece = strndup(data, len);
-        if (piece == NULL)
-            abort();
-        text_escape(out, piece);
-        free(piece);
-        text_append(out, data + len, data[len] != '\0');
-        data += len + (data[len] != '\0');
+        const size_t len = strcspn(data, "\n\t");
+        const char end[] = {data[len], '\0'};
+        data[len] = '\0';
+        text_put_escaped(out, "", data, end);
+        data += len + (end[0] != '\0');
     }
 }
 
@@ -72,30 +66,29 @@ static int await_attempt(struct cli *cli, struct cli_log *log)
 static int print_piece(struct cli *cli, struct cli_log *log, bool *more)
 {
     struct ht_error err;
-    struct cli_http_answer answer;
-    enum ht_status status =
-        cli_call(cli, "GET", log_path(cli, log), NULL, &answer, &err);
+    const struct node *answer;
+    enum ht_status status = cli_get(cli, log_path(cli, log), &answer, &err);
     *more = false;
     if (status == HT_NOT_FOUND && log->patient)
         return await_attempt(cli, log);
     if (status != HT_OK)
         return cli_fail_error(cli, &err);
-    const char *data = node_get_string(answer.root, "data", "");
-    int64_t start = node_get_int(answer.root, "offset", log->offset);
-    int64_t next = node_get_int(answer.root, "next", start);
+    const char *data = node_get_string(answer, "data", "");
+    int64_t start = node_get_int(answer, "offset", log->offset);
+    int64_t next = node_get_int(answer, "next", start);
     if (log->tail == CLI_UNSET && start > log->offset)
         cli_say(cli, "[%lld bytes were not kept]",
                 (long long)(start - log->offset));
     log->tail = CLI_UNSET;
-    log->attempt = node_get_int(answer.root, "attempt", log->attempt);
-    log->ended = node_get_bool(answer.root, "ended", true);
+    log->attempt = node_get_int(answer, "attempt", log->attempt);
+    log->ended = node_get_bool(answer, "ended", true);
     *more = next > start;
     log->offset = next;
     struct text out = {0};
     if (cli->set.raw)
         text_puts(&out, data);
     else
-        escape_log(data, &out);
+        escape_log(arena_strdup(cli->arena, data), &out);
     return cli_print_to(log->to, &out);
 }
 
@@ -153,18 +146,13 @@ int cli_logs_follow(struct cli *cli, const char *study, const char *trial)
 
 void cli_log_say_last(struct cli *cli, const char *study, const char *stream)
 {
-    char *data = arena_strdup(
-        cli->arena, cli_trial_log_tail(cli, study, "1", stream, LOG_TAIL));
-    char *start = data + strlen(data);
-    for (int lines = 0; start > data; start--) {
-        if (start[-1] == '\n' && ++lines == LOG_LINES)
-            break;
-    }
-    if (*start == '\0')
-        return;
-    cli_say(cli, "last lines of %s:", stream);
-    char *rest = NULL;
-    for (char *line = strtok_r(start, "\n", &rest); line != NULL;
+    char *last = arena_strdup(
+        cli->arena,
+        cli_last_lines(cli_trial_log_tail(cli, study, "1", stream, LOG_TAIL),
+                       LOG_LINES));
+    if (*last != '\0')
+        cli_say(cli, "last lines of %s:", stream);
+    for (char *rest = NULL, *line = strtok_r(last, "\n", &rest); line != NULL;
          line = strtok_r(NULL, "\n", &rest))
         cli_say(cli, "  %s", line);
 }

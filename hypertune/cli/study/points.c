@@ -13,15 +13,8 @@ struct origin {
 
 static void keep(struct cli_points *points, const struct value *point)
 {
-    /* Grown at each power of two, so that n tells the capacity. */
-    if ((points->n & (points->n - 1)) == 0) {
-        size_t room = points->n == 0 ? 1 : 2 * points->n;
-        const struct value **items =
-            arena_alloc(points->diag->arena, room, sizeof(struct value *));
-        for (size_t i = 0; i < points->n; i++)
-            items[i] = points->items[i];
-        points->items = items;
-    }
+    points->items = arena_grow(points->diag->arena, points->items, points->n,
+                               sizeof *points->items);
     points->items[points->n++] = point;
 }
 

@@ -1,5 +1,4 @@
 /* hypertune replay STUDY: proves its suggestions, or looks ahead. */
-#include <ctype.h>
 #include <string.h>
 
 #include "hypertune/cli/frame/commands.h"
@@ -10,31 +9,17 @@
 enum { ANSWER_MS = 300000 }; /* a model of thousands of trials takes its time */
 
 /* "lr=0.1 layers=3", as a canonical point has it. */
-static void add_point(const struct node *params, struct text *out)
-{
-    const char *blank = "";
-    for (const struct node *item = params ? params->first : NULL; item != NULL;
-         item = item->next) {
-        text_put_escaped(out, blank, item->key, "=");
-        text_escape(out, cli_scalar(item));
-        blank = " ";
-    }
-}
-
-static const char *lower_word(struct arena *arena, const char *word)
-{
-    char *lower = arena_strdup(arena, word);
-    for (char *s = lower; *s != '\0'; s++)
-        *s = (char)tolower((unsigned char)*s);
-    return lower;
-}
-
-static void point_cell(struct table *table, const struct node *params)
+static void point_cell(struct cli *cli, struct table *table,
+                       const struct node *item, const char *key)
 {
     struct text point = {0};
-    add_point(params, &point);
-    table_cell(table, text_string(&point));
-    text_free(&point);
+    const char *blank = "";
+    for (const struct node *one = node_first(item, key); one != NULL;
+         one = one->next, blank = " ") {
+        text_put_escaped(&point, blank, one->key, "=");
+        text_escape(&point, cli_scalar(one));
+    }
+    table_cell(table, text_take(&point, cli->arena));
 }
 
 /* ---- proving ---- */
@@ -50,7 +35,6 @@ static bool add_trial(const struct node *item, void *context)
 {
     struct proof *proof = context;
     const char *verdict = node_get_string(item, "verdict", "");
-    const struct node *again = node_find(item, "again");
     const long long index = proof->same + proof->differs + proof->unknown;
     proof->same += strcmp(verdict, "SAME") == 0;
     proof->differs += strcmp(verdict, "DIFFERS") == 0;
@@ -58,11 +42,11 @@ static bool add_trial(const struct node *item, void *context)
     if (cli_output_item(proof->cli->format, item, (size_t)index, &proof->out))
         return true;
     table_row(proof->table);
-    table_cell(proof->table, node_get_string(item, "trial", ""));
-    table_cell(proof->table, lower_word(proof->cli->arena, verdict));
-    point_cell(proof->table, node_find(item, "params"));
-    if (again != NULL)
-        point_cell(proof->table, again);
+    table_cells(proof->table, node_get_string(item, "trial", ""),
+                cli_lower(proof->cli->arena, verdict), NULL);
+    point_cell(proof->cli, proof->table, item, "params");
+    if (node_find(item, "again") != NULL)
+        point_cell(proof->cli, proof->table, item, "again");
     else
         table_cell(proof->table, node_get_string(item, "reason", ""));
     return true;
@@ -72,15 +56,9 @@ static int print_proof(struct proof *proof)
 {
     struct cli *cli = proof->cli;
     const long long all = proof->same + proof->differs + proof->unknown;
-    const bool people =
-        cli->format == FORMAT_TABLE || cli->format == FORMAT_WIDE;
-    if (cli->format == FORMAT_CSV)
-        table_csv(proof->table, &proof->out);
-    else if (people)
-        table_print(proof->table, cli->format == FORMAT_WIDE ? 0 : cli->width,
-                    &proof->out);
+    cli_output_table(cli, proof->table, &proof->out);
     cli_output_end(cli->format, (size_t)all, &proof->out);
-    if (people) {
+    if (cli_is_table(cli)) {
         text_printf(&proof->out, "%lld of %lld suggestions are the same",
                     proof->same, all);
         if (proof->differs > 0)
@@ -102,18 +80,12 @@ static int prove(struct cli *cli, const char *study)
 {
     struct ht_error err;
     struct proof proof = {.cli = cli, .table = table_new(cli->arena)};
-    const char *from = cli->set.from;
     const struct cli_pages pages = {
-        .path = arena_printf(
-            cli->arena, CLI_OURS "/%s/replay%s%s",
-            cli_http_segment(cli->arena, study), from != NULL ? "?from=" : "",
-            from != NULL ? cli_http_segment(cli->arena, from) : ""),
+        .path = cli_query(cli, cli_study_path(cli, study, "/replay"), "from",
+                          cli->set.from),
         .key = "trials",
         .keep = true};
-    table_column(proof.table, "TRIAL", ALIGN_LEFT);
-    table_column(proof.table, "VERDICT", ALIGN_LEFT);
-    table_column(proof.table, "POINT", ALIGN_LEFT);
-    table_column(proof.table, "AGAIN", ALIGN_LEFT);
+    table_columns(proof.table, "TRIAL,VERDICT,POINT,AGAIN");
     if (cli_pages_each(cli, &pages, add_trial, &proof, &err) == HT_OK)
         return print_proof(&proof);
     text_free(&proof.out);
@@ -122,51 +94,36 @@ static int prove(struct cli *cli, const char *study)
 
 /* ---- looking ahead ---- */
 
-static const char *preview_path(struct cli *cli, const char *study)
-{
-    struct arena *arena = cli->arena;
-    const char *path =
-        arena_printf(arena, CLI_OURS "/%s/preview?algorithm=%s",
-                     cli_http_segment(arena, study),
-                     cli_http_segment(arena, cli->set.algorithm));
-    if (cli->set.from != NULL)
-        path = arena_printf(arena, "%s&from=%s", path,
-                            cli_http_segment(arena, cli->set.from));
-    if (cli->set.count != CLI_UNSET)
-        path = arena_printf(arena, "%s&count=%lld", path,
-                            (long long)cli->set.count);
-    return path;
-}
-
 static int print_preview(struct cli *cli, const struct node *answer)
 {
     struct text out = {0};
     struct table *table = table_new(cli->arena);
-    table_column(table, "KIND", ALIGN_LEFT);
-    table_column(table, "POINT", ALIGN_LEFT);
+    table_columns(table, "KIND,POINT");
     for (const struct node *item = node_first(answer, "suggestions");
          item != NULL; item = item->next) {
+        const char *kind = node_get_string(node_find(item, "why"), "kind", "");
         table_row(table);
-        table_cell(table, lower_word(cli->arena,
-                                     node_get_string(node_find(item, "why"),
-                                                     "kind", "")));
-        point_cell(table, node_find(item, "params"));
+        table_cell(table, cli_lower(cli->arena, kind));
+        point_cell(cli, table, item, "params");
     }
-    if (cli->format == FORMAT_CSV)
-        table_csv(table, &out);
-    else if (!cli_output_resource(cli->format, answer, &out))
-        table_print(table, cli->format == FORMAT_WIDE ? 0 : cli->width, &out);
+    if (!cli_output_resource(cli->format, answer, &out))
+        cli_output_table(cli, table, &out);
     return cli_print(&out);
 }
 
 static int look_ahead(struct cli *cli, const char *study)
 {
     struct ht_error err;
-    struct cli_http_answer answer;
-    if (cli_call(cli, "GET", preview_path(cli, study), NULL, &answer, &err) !=
-        HT_OK)
+    const struct node *answer;
+    const char *path = cli_study_path(cli, study, "/preview");
+    path = cli_query(cli, path, "algorithm", cli->set.algorithm);
+    path = cli_query(cli, path, "from", cli->set.from);
+    if (cli->set.count != CLI_UNSET)
+        path = arena_printf(cli->arena, "%s&count=%lld", path,
+                            (long long)cli->set.count);
+    if (cli_get(cli, path, &answer, &err) != HT_OK)
         return cli_fail_error(cli, &err);
-    return print_preview(cli, answer.root);
+    return print_preview(cli, answer);
 }
 
 int cli_replay(struct cli *cli)

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,17 @@ const char *const cli_trial_states[] = {
     "REQUESTED", "ACTIVE",     "STOPPING",  "SUCCEEDED", "STOPPED",
     "FAILED",    "INFEASIBLE", "CANCELLED", "PAUSED",    NULL};
 
+const char *cli_study_path(struct cli *cli, const char *name,
+                           const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *rest = arena_vprintf(cli->arena, format, args);
+    va_end(args);
+    return arena_printf(cli->arena, CLI_OURS "/%s%s",
+                        cli_http_segment(cli->arena, name), rest);
+}
+
 int cli_study_check_state(struct cli *cli, const char *word,
                           const char *const states[])
 {
@@ -36,14 +48,6 @@ int cli_study_check_state(struct cli *cli, const char *word,
                         list.data);
     text_free(&list);
     return code;
-}
-
-const char *cli_study_upper(struct arena *arena, const char *state)
-{
-    char *upper = arena_strdup(arena, state);
-    for (char *s = upper; *s != '\0'; s++)
-        *s = (char)toupper((unsigned char)*s);
-    return upper;
 }
 
 bool cli_study_is_over(const char *state)
@@ -231,15 +235,28 @@ size_t cli_study_front(const struct cli_study *study)
     return list == NULL ? 0 : list->count;
 }
 
+const struct node *cli_study_metrics(const struct cli_study *study)
+{
+    return node_first(node_find(study->job, "studySpec"), "metrics");
+}
+
+const char *cli_study_filter(struct cli *cli, const char *path,
+                             const char *state)
+{
+    const char *filter = state != NULL
+                             ? arena_printf(cli->arena, "state=\"%s\"",
+                                            cli_upper(cli->arena, state))
+                             : NULL;
+    return cli_query(cli, path, "filter", filter);
+}
+
 void cli_study_algorithm(const struct cli_study *study, struct text *out)
 {
     const char *name = node_get_string(study->status, "algorithm", "-");
     const char *suffix = strstr(name, "_SEARCH");
     size_t len = suffix != NULL ? (size_t)(suffix - name) : strlen(name);
-    for (size_t i = 0; i < len; i++) {
-        char c = (char)tolower((unsigned char)name[i]);
-        text_append(out, &c, 1);
-    }
+    for (size_t i = 0; i < len; i++)
+        text_printf(out, "%c", tolower((unsigned char)name[i]));
 }
 
 int cli_study_verdict(const struct cli_study *study)

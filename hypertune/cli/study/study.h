@@ -12,6 +12,10 @@
 /* All studies of the server, whatever their project, location and kind. */
 #define CLI_OURS "/hypertune/v1/studies"
 
+/* CLI_OURS "/NAME" and what is printed behind it; `name` may be foreign. */
+__attribute__((format(printf, 3, 4))) const char *
+cli_study_path(struct cli *cli, const char *name, const char *format, ...);
+
 /* Google keeps each kind of study in a collection of its own. Ours are in the
  * project and location "local". */
 struct cli_collection {
@@ -57,9 +61,6 @@ extern const char *const cli_trial_states[];
 int cli_study_check_state(struct cli *cli, const char *word,
                           const char *const states[]);
 
-/* "failed" is FAILED, as the server knows it. */
-const char *cli_study_upper(struct arena *arena, const char *state);
-
 /* Has it ended, so that no trial will run unless it is changed? */
 bool cli_study_is_over(const char *state);
 /* Trials by a key of the server's counts, of which "failed" has all failed
@@ -90,6 +91,12 @@ int64_t cli_study_left_ms(const struct cli_study *study, int64_t now_ms);
  * no other one beats. */
 bool cli_study_has_front(const struct cli_study *study);
 size_t cli_study_front(const struct cli_study *study);
+
+/* The first of its metrics, the objective; NULL: none. */
+const struct node *cli_study_metrics(const struct cli_study *study);
+/* The path of a list, of those in `state` alone unless that is NULL. */
+const char *cli_study_filter(struct cli *cli, const char *path,
+                             const char *state);
 
 /* Appends how it searches as a spec has it: RANDOM_SEARCH is "random", "-" when
  * it does not search. */

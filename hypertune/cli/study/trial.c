@@ -25,41 +25,29 @@ enum ht_status cli_trial_get(struct cli *cli, const char *study,
                              const char *trial, const struct node **found,
                              struct ht_error *err)
 {
-    struct cli_http_answer answer;
-    char *path = arena_printf(cli->arena, CLI_OURS "/%s/trials/%s",
-                              cli_http_segment(cli->arena, study),
-                              cli_http_segment(cli->arena, trial));
-    enum ht_status status = cli_call(cli, "GET", path, NULL, &answer, err);
-    if (status == HT_OK)
-        *found = answer.root;
-    return status;
+    const char *path = cli_study_path(cli, study, "/trials/%s",
+                                      cli_http_segment(cli->arena, trial));
+    return cli_get(cli, path, found, err);
 }
 
 struct cli_pages cli_trial_pages(struct cli *cli, const char *study,
                                  const char *state)
 {
-    const char *filter = "";
-    if (state != NULL)
-        filter = arena_printf(cli->arena, "?filter=state%%3D%%22%s%%22",
-                              cli_study_upper(cli->arena, state));
-    return (struct cli_pages){
-        .path = arena_printf(cli->arena, CLI_OURS "/%s/trials%s",
-                             cli_http_segment(cli->arena, study), filter),
-        .key = "trials"};
+    const char *path = cli_study_path(cli, study, "/trials");
+    return (struct cli_pages){.path = cli_study_filter(cli, path, state),
+                              .key = "trials"};
 }
 
 const char *cli_trial_log_tail(struct cli *cli, const char *study,
                                const char *trial, const char *stream, int bytes)
 {
-    struct cli_http_answer answer;
-    char *path =
-        arena_printf(cli->arena,
-                     CLI_OURS "/%s/trials/%s/logs?stream=%s&"
-                              "replica=master-0&tail=%d",
-                     cli_http_segment(cli->arena, study), trial, stream, bytes);
-    if (cli_call(cli, "GET", path, NULL, &answer, NULL) != HT_OK)
+    const struct node *answer;
+    const char *path = cli_study_path(
+        cli, study, "/trials/%s/logs?stream=%s&replica=master-0&tail=%d", trial,
+        stream, bytes);
+    if (cli_get(cli, path, &answer, NULL) != HT_OK)
         return "";
-    const char *data = node_get_string(answer.root, "data", "");
+    const char *data = node_get_string(answer, "data", "");
     size_t len = strlen(data);
     while (len > 0 && data[len - 1] == '\n')
         len--;
@@ -76,26 +64,31 @@ const char *cli_trial_state(const struct node *trial)
     return node_get_string(node_find(trial, "hypertune"), "state", "");
 }
 
+/* The first of a member of ours: "params", "args". */
+static const struct node *first_of(const struct node *trial, const char *key)
+{
+    return node_first(node_find(trial, "hypertune"), key);
+}
+
 void cli_trial_args(const struct node *trial, struct text *out)
 {
-    const struct node *args = node_find(node_find(trial, "hypertune"), "args");
-    for (const struct node *arg = args ? args->first : NULL; arg != NULL;
-         arg = arg->next) {
-        text_puts(out, arg == args->first ? "" : " ");
+    const char *blank = "";
+    for (const struct node *arg = first_of(trial, "args"); arg != NULL;
+         arg = arg->next, blank = " ") {
+        text_puts(out, blank);
         text_shell_word(out, cli_scalar(arg));
     }
 }
 
 void cli_trial_flags(const struct node *trial, struct text *out)
 {
-    const struct node *params =
-        node_find(node_find(trial, "hypertune"), "params");
-    for (const struct node *param = params ? params->first : NULL;
-         param != NULL; param = param->next) {
+    const char *blank = "";
+    for (const struct node *param = first_of(trial, "params"); param != NULL;
+         param = param->next, blank = " ") {
         struct text flag = {0};
         text_put_escaped(&flag, "--", param->key, "=");
         add_value(param, FLAG_DIGITS, &flag);
-        text_puts(out, param == params->first ? "" : " ");
+        text_puts(out, blank);
         text_shell_word(out, flag.data);
         text_free(&flag);
     }
@@ -103,12 +96,10 @@ void cli_trial_flags(const struct node *trial, struct text *out)
 
 void cli_trial_params(const struct node *trial, struct text *out)
 {
-    const struct node *params =
-        node_find(node_find(trial, "hypertune"), "params");
-    for (const struct node *param = params ? params->first : NULL;
-         param != NULL; param = param->next) {
-        text_put_escaped(out, param == params->first ? "" : " ", param->key,
-                         "=");
+    const char *blank = "";
+    for (const struct node *param = first_of(trial, "params"); param != NULL;
+         param = param->next, blank = " ") {
+        text_put_escaped(out, blank, param->key, "=");
         add_value(param, PARAM_DIGITS, out);
     }
 }
@@ -146,8 +137,7 @@ void cli_trial_results(const struct cli_study *study, const struct node *trial,
 {
     text_put_escaped(out, "", study->metric, "=");
     cli_trial_objective(trial, out);
-    const struct node *first =
-        node_first(node_find(study->job, "studySpec"), "metrics");
+    const struct node *first = cli_study_metrics(study);
     for (const struct node *metric = first == NULL ? NULL : first->next;
          metric != NULL; metric = metric->next) {
         const char *name = node_get_string(metric, "metricId", "");
@@ -269,44 +259,26 @@ void cli_parameters_read(const struct node *job,
 
 /* ---- as -o wants it ---- */
 
-static const struct node *list_of(const struct cli_study *study,
-                                  const char *key)
-{
-    return node_first(node_find(study->job, "studySpec"), key);
-}
-
-static void add_titles(struct cli *cli, const struct cli_study *study,
-                       struct table *table)
-{
-    for (const struct node *metric = list_of(study, "metrics"); metric != NULL;
-         metric = metric->next) {
-        char *title =
-            arena_strdup(cli->arena, node_get_string(metric, "metricId", ""));
-        for (char *s = title; *s != '\0'; s++)
-            *s = (char)toupper((unsigned char)*s);
-        table_column(table, title, ALIGN_RIGHT);
-    }
-}
-
 static struct table *new_table(struct cli *cli, const struct cli_study *study)
 {
     struct table *table = table_new(cli->arena);
-    table_column(table, "ID", ALIGN_LEFT);
-    table_column(table, "STATE", ALIGN_LEFT);
-    add_titles(cli, study, table);
-    table_column(table, "STEP", ALIGN_RIGHT);
     struct cli_parameters parameters;
     cli_parameters_read(study->job, &parameters);
+    table_columns(table, "ID,STATE");
+    for (const struct node *metric = cli_study_metrics(study); metric != NULL;
+         metric = metric->next)
+        table_column(
+            table,
+            cli_upper(cli->arena, node_get_string(metric, "metricId", "")),
+            ALIGN_RIGHT);
+    table_columns(table, ">STEP");
     for (size_t i = 0; i < parameters.n; i++)
         table_column(table, parameters.items[i].name,
                      parameters.items[i].labels ? ALIGN_LEFT : ALIGN_RIGHT);
-    table_column(table, "RUNNER", ALIGN_LEFT);
-    table_column(table, "TIME", ALIGN_LEFT);
+    table_columns(table, "RUNNER,TIME");
     table_spare(table, "RUNNER TIME STEP");
-    if (cli->format == FORMAT_WIDE || cli->format == FORMAT_CSV) {
-        table_column(table, "ATTEMPT", ALIGN_RIGHT);
-        table_column(table, "REASON", ALIGN_LEFT);
-    }
+    if (cli->format == FORMAT_WIDE || cli->format == FORMAT_CSV)
+        table_columns(table, ">ATTEMPT,REASON");
     return table;
 }
 
@@ -332,7 +304,7 @@ static void number_cell(struct cli *cli, struct table *table,
 static void add_metrics(struct cli *cli, const struct cli_study *study,
                         struct table *table, const struct node *trial)
 {
-    for (const struct node *metric = list_of(study, "metrics"); metric != NULL;
+    for (const struct node *metric = cli_study_metrics(study); metric != NULL;
          metric = metric->next)
         number_cell(
             cli, table,
@@ -346,8 +318,7 @@ static void add_trial(struct cli *cli, const struct cli_study *study,
     const struct node *ours = node_find(trial, "hypertune");
     const struct node *params = node_find(ours, "params");
     table_row(table);
-    table_cell(table, cli_trial_id(trial));
-    table_cell(table, cli_trial_state(trial));
+    table_cells(table, cli_trial_id(trial), cli_trial_state(trial), NULL);
     add_metrics(cli, study, table, trial);
     table_cell(table, cli_scalar(node_find(ours, "step")));
     struct cli_parameters parameters;
@@ -380,29 +351,19 @@ bool cli_trial_table_fields(struct cli *cli, const struct cli_study *study,
     return true;
 }
 
-static bool is_tabular(enum cli_format format)
-{
-    return format == FORMAT_TABLE || format == FORMAT_WIDE ||
-           format == FORMAT_CSV;
-}
-
 int cli_trial_table_print(struct cli *cli, const struct cli_study *study,
                           size_t n, const struct node *const trials[])
 {
     struct text out = {0};
-    struct table *table =
-        is_tabular(cli->format) ? new_table(cli, study) : NULL;
+    const bool tabular = cli_is_table(cli) || cli->format == FORMAT_CSV;
+    struct table *table = new_table(cli, study);
     for (size_t i = 0; i < n; i++) {
-        if (table != NULL)
+        if (tabular)
             add_trial(cli, study, table, trials[i]);
         else if (!cli_output_item(cli->format, trials[i], i, &out))
             cli_trial_table_fields(cli, study, trials[i], &out);
     }
-    if (table == NULL)
-        cli_output_end(cli->format, n, &out);
-    else if (cli->format == FORMAT_CSV)
-        table_csv(table, &out);
-    else
-        table_print(table, cli->format == FORMAT_WIDE ? 0 : cli->width, &out);
+    cli_output_end(cli->format, n, &out);
+    cli_output_table(cli, table, &out);
     return cli_print(&out);
 }

@@ -15,24 +15,10 @@ struct selection {
     const struct cli_study *study;
     struct cli_filter *filter; /* NULL: all */
     size_t limit;              /* rows to show, 0: all */
-    size_t n, room;
+    size_t n;
     bool more; /* more match than are kept */
     const struct node **trials;
 };
-
-static void keep_trial(struct selection *selection, const struct node *trial)
-{
-    if (selection->n == selection->room) {
-        size_t room = selection->room == 0 ? 256 : 2 * selection->room;
-        const struct node **more = arena_alloc(selection->cli->arena, room,
-                                               sizeof(const struct node *));
-        for (size_t i = 0; i < selection->n; i++)
-            more[i] = selection->trials[i];
-        selection->trials = more;
-        selection->room = room;
-    }
-    selection->trials[selection->n++] = trial;
-}
 
 /* Without an order to make, what comes behind the limit is not asked for. */
 static bool select_trial(const struct node *trial, void *context)
@@ -44,7 +30,9 @@ static bool select_trial(const struct node *trial, void *context)
     selection->more = selection->limit > 0 && selection->n >= selection->limit;
     if (selection->more && selection->cli->set.sort == NULL)
         return false;
-    keep_trial(selection, trial);
+    selection->trials = arena_grow(selection->cli->arena, selection->trials,
+                                   selection->n, sizeof *selection->trials);
+    selection->trials[selection->n++] = trial;
     return true;
 }
 
@@ -102,8 +90,7 @@ static size_t row_limit(const struct cli *cli)
 {
     if (cli->set.limit != CLI_UNSET)
         return (size_t)cli->set.limit;
-    bool people = cli->format == FORMAT_TABLE || cli->format == FORMAT_WIDE;
-    return people ? DEFAULT_LIMIT : 0;
+    return cli_is_table(cli) ? DEFAULT_LIMIT : 0;
 }
 
 static int select_trials(struct cli *cli, const struct cli_study *study,
@@ -147,8 +134,7 @@ static int print_selection(struct cli *cli, const struct selection *selection)
 {
     const int code = cli_trial_table_print(cli, selection->study, selection->n,
                                            selection->trials);
-    if (code == CLI_DONE &&
-        (cli->format == FORMAT_TABLE || cli->format == FORMAT_WIDE))
+    if (code == CLI_DONE && cli_is_table(cli))
         say_rest(cli, selection);
     return code;
 }
