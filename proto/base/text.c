@@ -126,12 +126,43 @@ void text_escape(struct text *text, const char *string)
     }
 }
 
-void text_put_escaped(struct text *text, const char *before, const char *string,
-                      const char *after)
+/* Appends what the conversion at `format` stands for; returns what follows. */
+static const char *add_safely(struct text *text, const char *format,
+                              va_list *args)
 {
-    text_puts(text, before);
-    text_escape(text, string);
-    text_puts(text, after);
+    const size_t len = strcspn(format + 1, "sdug%") + 1;
+    switch (format[len]) {
+    case 's':
+        text_escape(text, va_arg(*args, const char *));
+        break;
+    case 'd':
+        text_printf(text, "%lld", va_arg(*args, long long));
+        break;
+    case 'u':
+        text_printf(text, "%zu", va_arg(*args, size_t));
+        break;
+    case 'g':
+        text_printf(text, "%.*g", atoi(format + 2), va_arg(*args, double));
+        break;
+    case '%':
+        text_puts(text, "%");
+        break;
+    }
+    return format + len + (format[len] != '\0');
+}
+
+void text_print_safe(struct text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    while (*format != '\0') {
+        const size_t len = strcspn(format, "%");
+        text_append(text, format, len);
+        format += len;
+        if (*format != '\0')
+            format = add_safely(text, format, &args);
+    }
+    va_end(args);
 }
 
 void text_wrap(struct text *text, const char *words, size_t indent)

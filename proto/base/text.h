@@ -44,9 +44,10 @@ bool text_steers_terminal(uint32_t code);
 /* Appends the string with what steers a terminal and bytes outside UTF-8
  * written as \xNN or \uNNNN. */
 void text_escape(struct text *text, const char *string);
-/* The same between two strings that are appended as they are. */
-void text_put_escaped(struct text *text, const char *before, const char *string,
-                      const char *after);
+/* Appends as text_printf() does, with each %s escaped; besides %s it knows
+ * %lld, %zu and %.Ng. */
+__attribute__((format(printf, 2, 3))) void
+text_print_safe(struct text *text, const char *format, ...);
 
 /* Appends the bytes with every one outside UTF-8 replaced by U+FFFD. */
 void text_clean(struct text *out, const char *s, size_t len);

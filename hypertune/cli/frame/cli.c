@@ -144,7 +144,7 @@ static void say(const char *prefix, char *message)
     struct text out = {0};
     text_puts(&out, prefix);
     while (message != NULL && *message != '\0')
-        text_put_escaped(&out, "", strsep(&message, "\n"), "\n");
+        text_print_safe(&out, "%s\n", strsep(&message, "\n"));
     fputs(text_string(&out), stderr);
     text_free(&out);
 }
@@ -441,8 +441,8 @@ void cli_scalars(const struct node *list, struct text *out)
 {
     for (const struct node *item = list ? list->first : NULL; item != NULL;
          item = item->next) {
-        text_put_escaped(out, item == list->first ? "" : ",", cli_scalar(item),
-                         "");
+        text_print_safe(out, "%s%s", item == list->first ? "" : ",",
+                        cli_scalar(item));
     }
 }
 

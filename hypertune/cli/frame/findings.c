@@ -48,11 +48,11 @@ static void print_line(const struct cli *cli, const struct finding *finding,
     const char *color = color_of(cli, finding->level);
     text_printf(out, "%s%-5s%s %-11s ", color, level_names[finding->level],
                 color[0] != '\0' ? "\033[0m" : "", finding->subject);
-    text_put_escaped(out, "", finding->text, "\n");
+    text_print_safe(out, "%s\n", finding->text);
     if (finding->repair == NULL)
         return;
     text_printf(out, "%18s", "");
-    text_put_escaped(out, "", finding->repair, "\n");
+    text_print_safe(out, "%s\n", finding->repair);
 }
 
 static cJSON *object_of(const struct finding *finding)

@@ -64,10 +64,9 @@ void cli_runners_describe(const struct node *runner, struct text *out)
 {
     const struct node *rules = node_find(runner, "rules");
     const char *engine = node_get_string(rules, "engine", "");
-    text_escape(out, node_get_string(runner, "engine", "?"));
-    text_put_escaped(out, " on ", node_get_string(runner, "host", "?"),
-                     engine[0] != '\0' ? ", " : "");
-    text_escape(out, engine);
+    text_print_safe(out, "%s on %s%s%s", node_get_string(runner, "engine", "?"),
+                    node_get_string(runner, "host", "?"),
+                    engine[0] != '\0' ? ", " : "", engine);
     if (!cli_runners_is_online(runner)) {
         text_puts(out, ", away");
         return;

@@ -178,7 +178,7 @@ void cli_server_last_words(struct arena *arena, const char *folder,
          *last = arena_strdup(arena, cli_last_lines(content, LOG_LINES));
     for (char *line = strtok_r(last, "\n", &rest); line != NULL;
          line = strtok_r(NULL, "\n", &rest))
-        text_put_escaped(log, "  ", line, "\n");
+        text_print_safe(log, "  %s\n", line);
 }
 
 enum ht_status cli_server_start(struct arena *arena, const char *folder,

@@ -56,16 +56,16 @@ static void add_head(struct view *view)
 {
     const struct cli_study *study = view->study;
     struct text *line = &view->page.line, times = {0};
-    text_put_escaped(line, "", study->name, "  ");
+    text_print_safe(line, "%s  ", study->name);
     cli_study_outcome(study, line);
     text_puts(line, "  ");
     if (study->metric[0] == '\0') {
         text_puts(line, study->home->kind_name);
     } else {
         cli_study_algorithm(study, line);
-        text_puts(line, "  ");
-        text_put_escaped(line, study->maximize ? "maximize " : "minimize ",
-                         study->metric, "");
+        text_print_safe(line, "  %s%s",
+                        study->maximize ? "maximize " : "minimize ",
+                        study->metric);
     }
     add_times(view, &times);
     page_join(&view->page, times.data, GAP, true);

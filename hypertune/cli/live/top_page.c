@@ -149,8 +149,8 @@ static void add_server(struct query_page *page, struct arena *arena,
 {
     char span[CLOCK_DURATION_BYTES];
     struct text right = {0};
-    text_put_escaped(&page->line, "hypertune ", overview->version, "  ");
-    text_escape(&page->line, look->url);
+    text_print_safe(&page->line, "hypertune %s  %s", overview->version,
+                    look->url);
     text_printf(&right, "up %s",
                 clock_duration(span, overview->uptime_ms / 1000 * 1000));
     page_join(page, right.data, GAP, true);
@@ -167,8 +167,7 @@ static void add_server(struct query_page *page, struct arena *arena,
     text_free(&right);
     if (overview->read_only[0] == '\0')
         return;
-    text_put_escaped(&page->line, "takes no changes: ", overview->read_only,
-                     "");
+    text_print_safe(&page->line, "takes no changes: %s", overview->read_only);
     page_end(page, true);
 }
 

@@ -47,8 +47,7 @@ static void quote_reason(const char *reason, struct text *out)
 {
     if (reason[0] == '\0')
         return;
-    text_puts(out, " \"");
-    text_put_escaped(out, "", reason, "\"");
+    text_print_safe(out, " \"%s\"", reason);
 }
 
 static void add_end(const struct cli_study *study, const struct node *trial,
@@ -92,7 +91,8 @@ static void trial_line(struct cli *cli, const struct cli_study *study,
     if (status == HT_OK && strcmp(state, "ACTIVE") == 0) {
         const char *runner =
             node_get_string(node_find(trial, "hypertune"), "runner", "");
-        text_put_escaped(out, runner[0] != '\0' ? " runner=" : "", runner, " ");
+        text_print_safe(out, "%s%s ", runner[0] != '\0' ? " runner=" : "",
+                        runner);
         cli_trial_params(trial, out);
     } else if (status == HT_OK && strcmp(state, "STOPPING") != 0) {
         add_end(study, trial, state, out);
@@ -110,8 +110,7 @@ static void measured_line(const struct node *event, struct text *out)
                 cli_scalar(node_find(data, "step")));
     for (const struct node *metric = node_first(data, "metrics");
          metric != NULL; metric = metric->next) {
-        text_put_escaped(out, " ", metric->key, "");
-        text_printf(out, "=%s", cli_scalar(metric));
+        text_print_safe(out, " %s=%s", metric->key, cli_scalar(metric));
     }
     text_puts(out, "\n");
 }
@@ -133,8 +132,8 @@ static void add_event(struct cli *cli, const struct cli_study *study,
         measured_line(event, out);
     } else if (strcmp(kind, "study.moved") == 0) {
         stamp(event, out);
-        text_put_escaped(out, "study ", study->name, "");
-        text_printf(out, " %s", node_get_string(event, "to", ""));
+        text_print_safe(out, "study %s %s", study->name,
+                        node_get_string(event, "to", ""));
         quote_reason(node_get_string(event, "reason", ""), out);
         /* Of the end that it has now, not of one that was taken back. */
         if (strcmp(node_get_string(event, "to", ""), study->state) == 0)

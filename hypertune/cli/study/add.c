@@ -128,8 +128,7 @@ static void show_trial(const struct cli *cli, const struct cli_study *study,
 {
     if (cli_output_item(cli->format, trial, index, out))
         return;
-    text_escape(out, study->name);
-    text_printf(out, "/%s\n", cli_trial_id(trial));
+    text_print_safe(out, "%s/%s\n", study->name, cli_trial_id(trial));
 }
 
 static int send_points(struct cli *cli, const struct cli_study *study,

@@ -282,8 +282,8 @@ static bool list_runner(const struct node *runner, void *context)
     struct cli *cli = listing->cli;
     size_t index = listing->n++;
     if (cli->format == FORMAT_NAME) {
-        text_put_escaped(&listing->out, "",
-                         node_get_string(runner, "runner", ""), "\n");
+        text_print_safe(&listing->out, "%s\n",
+                        node_get_string(runner, "runner", ""));
     } else if (!cli_output_item(cli->format, runner, index, &listing->out)) {
         add_runner(listing, runner);
     }

@@ -15,55 +15,35 @@ static void describe_seen(const struct node *seen, struct text *out)
 {
     const int64_t count = node_get_int(seen, "count", 0);
     const char *file = node_get_string(seen, "file", NULL);
-    text_put_escaped(out, "  seen      ", node_get_string(seen, "name", ""),
-                     "");
+    text_print_safe(out, "  seen      %s", node_get_string(seen, "name", ""));
     if (count == 1) {
-        text_put_escaped(out, " = ", node_get_string(seen, "last", ""), "");
+        text_print_safe(out, " = %s", node_get_string(seen, "last", ""));
     } else if (count > 1) {
-        text_put_escaped(out, " = ", node_get_string(seen, "first", ""),
-                         " .. ");
-        text_escape(out, node_get_string(seen, "last", ""));
-        text_printf(out, ", %lld times", (long long)count);
+        text_print_safe(out, " = %s .. %s, %lld times",
+                        node_get_string(seen, "first", ""),
+                        node_get_string(seen, "last", ""), (long long)count);
     }
     if (file != NULL) {
-        text_put_escaped(out, ", ", node_get_string(seen, "replica", ""), " ");
-        text_escape(out, file);
-        text_printf(out, " line %lld",
-                    (long long)node_get_int(seen, "line", 0));
+        text_print_safe(out, ", %s %s line %lld",
+                        node_get_string(seen, "replica", ""), file,
+                        (long long)node_get_int(seen, "line", 0));
     }
     text_puts(out, "\n");
 }
 
 void cli_describe_doctor(const struct node *doctor, struct text *out)
 {
-    const struct node *seen = node_find(doctor, "seen");
-    const struct node *hints = node_find(doctor, "hints");
-    if (doctor != NULL && (seen == NULL || seen->first == NULL))
+    const struct node *seen = node_first(doctor, "seen");
+    if (doctor != NULL && seen == NULL)
         text_puts(out, "  seen      no metric\n");
-    for (seen = seen ? seen->first : NULL; seen != NULL; seen = seen->next)
+    for (; seen != NULL; seen = seen->next)
         describe_seen(seen, out);
-    for (hints = hints ? hints->first : NULL; hints != NULL;
-         hints = hints->next) {
-        text_put_escaped(out, "  hint      ", cli_scalar(hints), "\n");
-    }
+    for (const struct node *hint = node_first(doctor, "hints"); hint != NULL;
+         hint = hint->next)
+        text_print_safe(out, "  hint      %s\n", cli_scalar(hint));
 }
 
 /* ---- the attempts of a trial ---- */
-
-static void label(const char *name, struct text *out)
-{
-    text_printf(out, "  %-9s ", name);
-}
-
-static void describe_images(const struct node *images, struct text *out)
-{
-    for (const struct node *image = images ? images->first : NULL;
-         image != NULL; image = image->next) {
-        label("image", out);
-        text_escape(out, image->key);
-        text_put_escaped(out, " ", cli_scalar(image), "\n");
-    }
-}
 
 static void describe_git(const struct node *git, struct text *out)
 {
@@ -72,31 +52,33 @@ static void describe_git(const struct node *git, struct text *out)
         return;
     text_printf(&commit, "%.*s", COMMIT_DIGITS,
                 node_get_string(git, "commit", "-"));
-    label("git", out);
-    text_put_escaped(out, "", commit.data,
-                     node_get_bool(git, "dirty", false)
-                         ? " with changes that are not committed\n"
-                         : "\n");
+    text_print_safe(out, "  git       %s%s", commit.data,
+                    node_get_bool(git, "dirty", false)
+                        ? " with changes that are not committed"
+                        : "");
+    text_puts(out, "\n");
     text_free(&commit);
 }
 
-static void describe_gpus(const struct node *gpus, struct text *out)
+/* What is known of how it ran. */
+static void describe_facts(const struct node *facts, struct text *out)
 {
-    if (gpus == NULL || gpus->first == NULL)
-        return;
-    label("gpus", out);
-    cli_scalars(gpus, out);
-    text_puts(out, "\n");
-}
-
-static void describe_place(const struct node *facts, const char *key,
-                           struct text *out)
-{
-    const char *value = node_get_string(facts, key, NULL);
-    if (value == NULL)
-        return;
-    label(key, out);
-    text_put_escaped(out, "", value, "\n");
+    const char *host = node_get_string(facts, "host", NULL);
+    const char *output = node_get_string(facts, "output", NULL);
+    if (host != NULL)
+        text_print_safe(out, "  host      %s\n", host);
+    for (const struct node *image = node_first(facts, "images"); image != NULL;
+         image = image->next)
+        text_print_safe(out, "  image     %s %s\n", image->key,
+                        cli_scalar(image));
+    describe_git(node_find(facts, "git"), out);
+    if (node_first(facts, "gpus") != NULL) {
+        text_puts(out, "  gpus      ");
+        cli_scalars(node_find(facts, "gpus"), out);
+        text_puts(out, "\n");
+    }
+    if (output != NULL)
+        text_print_safe(out, "  output    %s\n", output);
 }
 
 /* " failed, exit 3"; a reason that begins with the outcome says both. */
@@ -104,13 +86,11 @@ static void describe_outcome(const char *outcome, const char *reason,
                              struct text *out)
 {
     const bool both = strncmp(reason, outcome, strlen(outcome)) == 0;
-    if (outcome[0] != '\0' && !both) {
-        text_put_escaped(out, " ", outcome, "");
-    }
-    if (reason[0] != '\0') {
-        text_put_escaped(out, outcome[0] != '\0' && both ? " " : ", ", reason,
-                         "");
-    }
+    if (outcome[0] != '\0' && !both)
+        text_print_safe(out, " %s", outcome);
+    if (reason[0] != '\0')
+        text_print_safe(out, "%s%s", outcome[0] != '\0' && both ? " " : ", ",
+                        reason);
 }
 
 static void describe_end(const struct node *attempt, struct text *out)
@@ -125,8 +105,8 @@ static void describe_end(const struct node *attempt, struct text *out)
                      node_get_string(attempt, "reason", ""), out);
     if (start > 0 && end > start)
         text_printf(out, ", %s", clock_duration(span, end - start));
-    text_put_escaped(out, " on runner ",
-                     node_get_string(attempt, "runner", "-"), "\n");
+    text_print_safe(out, " on runner %s\n",
+                    node_get_string(attempt, "runner", "-"));
 }
 
 static void describe_attempts(const struct node *trial, struct text *out)
@@ -134,14 +114,9 @@ static void describe_attempts(const struct node *trial, struct text *out)
     for (const struct node *attempt =
              node_first(node_find(trial, "hypertune"), "attempts");
          attempt != NULL; attempt = attempt->next) {
-        const struct node *facts = node_find(attempt, "facts");
         describe_end(attempt, out);
         cli_describe_doctor(node_find(attempt, "doctor"), out);
-        describe_place(facts, "host", out);
-        describe_images(node_find(facts, "images"), out);
-        describe_git(node_find(facts, "git"), out);
-        describe_gpus(node_find(facts, "gpus"), out);
-        describe_place(facts, "output", out);
+        describe_facts(node_find(attempt, "facts"), out);
     }
 }
 
@@ -163,20 +138,6 @@ static const char *kind_words(const char *kind)
     return kind;
 }
 
-/* "expected accuracy 0.93 (0.91 to 0.94 in two of three cases)" */
-static void describe_predicted(const struct node *predicted, struct text *out)
-{
-    for (const struct node *goal = predicted ? predicted->first : NULL;
-         goal != NULL; goal = goal->next) {
-        text_put_escaped(out, "expected ", node_get_string(goal, "metric", ""),
-                         "");
-        text_printf(out, " %.6g (%.6g to %.6g in two of three cases)\n",
-                    node_get_double(goal, "median", 0),
-                    node_get_double(goal, "low", 0),
-                    node_get_double(goal, "high", 0));
-    }
-}
-
 /* "given opt=adam, bits=8 (night shift)" */
 static void describe_context(const struct node *context, struct text *out)
 {
@@ -184,18 +145,13 @@ static void describe_context(const struct node *context, struct text *out)
     const char *description = node_get_string(context, "description", "");
     if (given == NULL && description[0] == '\0')
         return;
-    text_puts(out, "given ");
-    if (given == NULL)
-        text_puts(out, "nothing");
-    for (const struct node *item = given == NULL ? NULL : given->first;
-         item != NULL; item = item->next) {
-        text_escape(out, item->key);
-        text_put_escaped(out, "=", cli_scalar(item),
-                         item->next == NULL ? "" : ", ");
-    }
-    if (description[0] != '\0') {
-        text_put_escaped(out, " (", description, ")");
-    }
+    text_puts(out, given == NULL ? "given nothing" : "given ");
+    for (const struct node *item = node_first(context, "parameters");
+         item != NULL; item = item->next)
+        text_print_safe(out, "%s=%s%s", item->key, cli_scalar(item),
+                        item->next == NULL ? "" : ", ");
+    if (description[0] != '\0')
+        text_print_safe(out, " (%s)", description);
     text_puts(out, "\n");
 }
 
@@ -203,24 +159,10 @@ static void describe_context(const struct node *context, struct text *out)
 static void describe_nearest(const struct node *nearest, struct text *out)
 {
     const char *study = node_get_string(nearest, "study", "");
-    text_puts(out, "; nearest is trial ");
-    text_escape(out, cli_scalar(node_find(nearest, "trial")));
-    text_put_escaped(out, study[0] == '\0' ? "" : " of ", study, "");
-    text_printf(out, ", %.2g lengths of the model away",
-                node_get_double(nearest, "distance", 0));
-}
-
-/* "43 earlier trials of digits count" */
-static void describe_earlier(const struct node *list, struct text *out)
-{
-    for (const struct node *one = list == NULL ? NULL : list->first;
-         one != NULL; one = one->next) {
-        const int64_t n = node_get_int(one, "trials", 0);
-        text_printf(out, "%lld earlier trial%s of ", (long long)n,
-                    n == 1 ? "" : "s");
-        text_put_escaped(out, "", node_get_string(one, "study", ""),
-                         n == 1 ? " counts\n" : " count\n");
-    }
+    text_print_safe(
+        out, "; nearest is trial %s%s%s, %.2g lengths of the model away",
+        cli_scalar(node_find(nearest, "trial")), study[0] == '\0' ? "" : " of ",
+        study, node_get_double(nearest, "distance", 0));
 }
 
 static void describe_why(const struct node *trial, struct text *out)
@@ -229,14 +171,26 @@ static void describe_why(const struct node *trial, struct text *out)
     const struct node *nearest = node_find(why, "nearest");
     if (why == NULL)
         return;
-    text_put_escaped(out, "why ", kind_words(node_get_string(why, "kind", "")),
-                     "");
+    text_print_safe(out, "why %s",
+                    kind_words(node_get_string(why, "kind", "")));
     if (nearest != NULL)
         describe_nearest(nearest, out);
     text_puts(out, "\n");
-    describe_earlier(node_find(why, "earlier"), out);
+    for (const struct node *one = node_first(why, "earlier"); one != NULL;
+         one = one->next) {
+        const int64_t n = node_get_int(one, "trials", 0);
+        text_print_safe(out, "%lld earlier trial%s of %s count%s\n",
+                        (long long)n, n == 1 ? "" : "s",
+                        node_get_string(one, "study", ""), n == 1 ? "s" : "");
+    }
     describe_context(node_find(why, "context"), out);
-    describe_predicted(node_find(why, "predicted"), out);
+    for (const struct node *goal = node_first(why, "predicted"); goal != NULL;
+         goal = goal->next)
+        text_print_safe(
+            out, "expected %s %.6g (%.6g to %.6g in two of three cases)\n",
+            node_get_string(goal, "metric", ""),
+            node_get_double(goal, "median", 0), node_get_double(goal, "low", 0),
+            node_get_double(goal, "high", 0));
     if (node_find(why, "acquisition") != NULL)
         text_printf(out, "promise %.4g (what the search maximised)\n",
                     node_get_double(why, "acquisition", 0));
@@ -249,9 +203,9 @@ void cli_describe_trial(const struct cli_study *study, const struct node *trial,
 {
     const struct node *ours = node_find(trial, "hypertune");
     const char *reason = node_get_string(ours, "reason", "");
-    text_printf(out, "trial %s   %s", cli_trial_id(trial),
-                cli_trial_state(trial));
-    text_put_escaped(out, reason[0] != '\0' ? ": " : "", reason, "\n");
+    text_print_safe(out, "trial %s   %s%s%s\n", cli_trial_id(trial),
+                    cli_trial_state(trial), reason[0] != '\0' ? ": " : "",
+                    reason);
     if (node_find(ours, "confirms") != NULL)
         text_printf(out, "confirms trial %s: run %s of the same point\n",
                     cli_scalar(node_find(ours, "confirms")),
@@ -263,10 +217,9 @@ void cli_describe_trial(const struct cli_study *study, const struct node *trial,
     text_puts(out, "  ");
     cli_trial_flags(trial, out);
     text_puts(out, "\n");
-    if (node_find(ours, "outputs") != NULL) {
-        text_put_escaped(out, "outputs ", node_get_string(ours, "outputs", ""),
-                         "\n");
-    }
+    if (node_find(ours, "outputs") != NULL)
+        text_print_safe(out, "outputs %s\n",
+                        node_get_string(ours, "outputs", ""));
     describe_why(trial, out);
     describe_attempts(trial, out);
 }
@@ -279,10 +232,10 @@ void cli_describe_best(const struct cli_study *study, const struct node *trial,
     const char *runner = node_get_string(ours, "runner", "");
     text_printf(out, "trial %s   ", cli_trial_id(trial));
     cli_trial_results(study, trial, out);
-    text_printf(out, " (step %s)   %s", cli_scalar(node_find(ours, "step")),
-                clock_duration(span, cli_trial_elapsed(trial, 0)));
-    text_put_escaped(out, runner[0] != '\0' ? " on runner " : "", runner,
-                     "\n  ");
+    text_print_safe(out, " (step %s)   %s%s%s\n  ",
+                    cli_scalar(node_find(ours, "step")),
+                    clock_duration(span, cli_trial_elapsed(trial, 0)),
+                    runner[0] != '\0' ? " on runner " : "", runner);
     cli_trial_flags(trial, out);
     text_puts(out, "\n");
 }
@@ -304,13 +257,6 @@ static void describe_counts(const struct cli_study *study, struct text *out)
             text_printf(out, ", %s %s", cli_scalar(count), count->key);
     }
     text_puts(out, "\n");
-}
-
-static void describe_failures(const struct cli_study *study, struct text *out)
-{
-    const size_t before = out->len;
-    cli_study_failures(study, "failures    ", out);
-    text_puts(out, out->len > before ? "\n" : "");
 }
 
 static void describe_times(const struct cli_study *study, struct text *out)
@@ -341,8 +287,8 @@ static void describe_prior(const struct node *one, struct text *out)
     const int64_t results = node_get_int(one, "results", 0);
     const int64_t failures = node_get_int(one, "failures", 0);
     const int64_t own = node_get_int(one, "own", 0);
-    text_escape(out, node_get_string(one, "study", ""));
-    text_printf(out, ", %lld result%s", (long long)results, plural(results));
+    text_print_safe(out, "%s, %lld result%s", node_get_string(one, "study", ""),
+                    (long long)results, plural(results));
     if (failures > 0)
         text_printf(out, " and %lld failure%s", (long long)failures,
                     plural(failures));
@@ -403,11 +349,10 @@ void cli_describe_study(struct cli *cli, const struct cli_study *study,
     struct diag diag;
     diag_init(&diag, cli->arena, "job", NULL, 0);
     const struct job *job = vertex_read(study->job, study->home->kind, &diag);
-    text_put_escaped(out, "name        ", study->name, "");
-    text_printf(out, "   (%s, id %s)\nstate       %s", study->home->kind_name,
-                study->id, study->state);
     const char *reason = node_get_string(study->status, "reason", "");
-    text_put_escaped(out, reason[0] != '\0' ? ": " : "", reason, "\n");
+    text_print_safe(out, "name        %s   (%s, id %s)\nstate       %s%s%s\n",
+                    study->name, study->home->kind_name, study->id,
+                    study->state, reason[0] != '\0' ? ": " : "", reason);
     if (study->home->kind != JOB_CUSTOM) {
         text_puts(out, "algorithm   ");
         cli_study_algorithm(study, out);
@@ -416,7 +361,9 @@ void cli_describe_study(struct cli *cli, const struct cli_study *study,
     }
     describe_priors(study, out);
     describe_counts(study, out);
-    describe_failures(study, out);
+    const size_t before = out->len;
+    cli_study_failures(study, "failures    ", out);
+    text_puts(out, out->len > before ? "\n" : "");
     describe_confirming(study, out);
     describe_times(study, out);
     if (best != NULL) {

@@ -189,7 +189,7 @@ static int copy_output(struct cli *cli, const struct source *source)
     if (status != HT_OK)
         return cli_fail_error(cli, &err);
     say_fetched(cli, source, &copy, folder);
-    text_put_escaped(&out, "", folder, "\n");
+    text_print_safe(&out, "%s\n", folder);
     return cli_print(&out);
 }
 

@@ -76,7 +76,7 @@ static bool list_study(const struct node *job, void *context)
     size_t index = (size_t)listing->shown++;
     cli_study_read(job, &study);
     if (cli->format == FORMAT_NAME) {
-        text_put_escaped(&listing->out, "", study.name, "\n");
+        text_print_safe(&listing->out, "%s\n", study.name);
     } else if (!cli_output_item(cli->format, job, index, &listing->out)) {
         add_row(cli, listing->table, &study, listing->now);
         const char *held = cli_control_held(cli, &study);
@@ -152,7 +152,7 @@ int cli_describe(struct cli *cli)
     if (code != CLI_DONE)
         return code;
     if (cli->format == FORMAT_NAME) {
-        text_put_escaped(&out, "", study.name, "\n");
+        text_print_safe(&out, "%s\n", study.name);
     } else if (cli->format == FORMAT_CSV) {
         struct table *table = new_table(cli);
         add_row(cli, table, &study, clock_wall_ms());

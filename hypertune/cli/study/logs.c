@@ -46,7 +46,8 @@ static void escape_log(char *data, struct text *out)
         const size_t len = strcspn(data, "\n\t");
         const char end[] = {data[len], '\0'};
         data[len] = '\0';
-        text_put_escaped(out, "", data, end);
+        text_escape(out, data);
+        text_puts(out, end);
         data += len + (end[0] != '\0');
     }
 }

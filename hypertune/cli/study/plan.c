@@ -32,7 +32,7 @@ static void add_labelled(const char *label, struct text *words,
 {
     if (words->len > 0) {
         text_printf(out, "  %-11s ", label);
-        text_put_escaped(out, "", words->data, "\n");
+        text_print_safe(out, "%s\n", words->data);
     }
     text_free(words);
 }
@@ -47,8 +47,9 @@ static void describe_goals(const struct job *job, bool safety, struct text *out)
 static void describe_constraints(const struct job *job, struct text *out)
 {
     for (size_t i = 0; i < job->constraints.n; i++) {
-        text_put_escaped(out, i == 0 ? "  constraints " : "              ",
-                         job->constraints.items[i], "\n");
+        text_print_safe(out, "%s%s\n",
+                        i == 0 ? "  constraints " : "              ",
+                        job->constraints.items[i]);
     }
 }
 
@@ -64,7 +65,7 @@ static void add_words(const struct strings *words, struct text *out)
     for (size_t i = 0; i < words->n; i++) {
         struct text word = {0};
         text_shell_word(&word, words->items[i]);
-        text_put_escaped(out, i > 0 ? " " : "", word.data, "");
+        text_print_safe(out, "%s%s", i > 0 ? " " : "", word.data);
         text_free(&word);
     }
     text_puts(out, "\n");
@@ -73,7 +74,7 @@ static void add_words(const struct strings *words, struct text *out)
 void cli_plan_line(const char *label, const char *value, struct text *out)
 {
     text_printf(out, "  %-11s ", label);
-    text_put_escaped(out, "", value != NULL ? value : "", "\n");
+    text_print_safe(out, "%s\n", value != NULL ? value : "");
 }
 
 static void describe_replicas(const struct job *job, struct text *out)

@@ -16,8 +16,7 @@ static void point_cell(struct cli *cli, struct table *table,
     const char *blank = "";
     for (const struct node *one = node_first(item, key); one != NULL;
          one = one->next, blank = " ") {
-        text_put_escaped(&point, blank, one->key, "=");
-        text_escape(&point, cli_scalar(one));
+        text_print_safe(&point, "%s%s=%s", blank, one->key, cli_scalar(one));
     }
     table_cell(table, text_take(&point, cli->arena));
 }

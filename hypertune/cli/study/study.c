@@ -186,7 +186,7 @@ void cli_study_failures(const struct cli_study *study, const char *lead,
     text_printf(out, "%s%s", lead, node_get_string(failures, "words", ""));
     if (reason[0] == '\0')
         return;
-    text_put_escaped(out, ": most often '", reason, "'");
+    text_print_safe(out, ": most often '%s'", reason);
 }
 
 long long cli_study_limit(const struct cli_study *study)

@@ -86,7 +86,7 @@ void cli_trial_flags(const struct node *trial, struct text *out)
     for (const struct node *param = first_of(trial, "params"); param != NULL;
          param = param->next, blank = " ") {
         struct text flag = {0};
-        text_put_escaped(&flag, "--", param->key, "=");
+        text_print_safe(&flag, "--%s=", param->key);
         add_value(param, FLAG_DIGITS, &flag);
         text_puts(out, blank);
         text_shell_word(out, flag.data);
@@ -99,7 +99,7 @@ void cli_trial_params(const struct node *trial, struct text *out)
     const char *blank = "";
     for (const struct node *param = first_of(trial, "params"); param != NULL;
          param = param->next, blank = " ") {
-        text_put_escaped(out, blank, param->key, "=");
+        text_print_safe(out, "%s%s=", blank, param->key);
         add_value(param, PARAM_DIGITS, out);
     }
 }
@@ -135,14 +135,14 @@ double cli_trial_value(const struct node *trial, const char *metric)
 void cli_trial_results(const struct cli_study *study, const struct node *trial,
                        struct text *out)
 {
-    text_put_escaped(out, "", study->metric, "=");
+    text_print_safe(out, "%s=", study->metric);
     cli_trial_objective(trial, out);
     const struct node *first = cli_study_metrics(study);
     for (const struct node *metric = first == NULL ? NULL : first->next;
          metric != NULL; metric = metric->next) {
         const char *name = node_get_string(metric, "metricId", "");
         const double value = cli_trial_value(trial, name);
-        text_put_escaped(out, " ", name, "");
+        text_print_safe(out, " %s", name);
         if (isnan(value))
             text_puts(out, "=-");
         else
@@ -207,8 +207,8 @@ void cli_trial_brief(const struct node *params, struct text *out)
     for (const struct node *one = params->first; one; one = one->next) {
         char name[BRIEF_BYTES];
         shorten(one->key, name);
-        text_put_escaped(out, one == params->first ? "" : " ",
-                         brief ? name : one->key, "=");
+        text_print_safe(out, "%s%s=", one == params->first ? "" : " ",
+                        brief ? name : one->key);
         add_value(one, PARAM_DIGITS, out);
     }
 }
@@ -343,8 +343,7 @@ bool cli_trial_table_fields(struct cli *cli, const struct cli_study *study,
         cli_trial_args(trial, out);
         text_puts(out, "\n");
     } else if (cli->format == FORMAT_NAME) {
-        text_escape(out, study->name);
-        text_printf(out, "/%s\n", cli_trial_id(trial));
+        text_print_safe(out, "%s/%s\n", study->name, cli_trial_id(trial));
     } else {
         return cli_output_resource(cli->format, trial, out);
     }
