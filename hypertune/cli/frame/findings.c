@@ -66,22 +66,10 @@ static cJSON *object_of(const struct finding *finding)
     return object;
 }
 
-static void print_csv(const struct findings *findings, struct text *out)
-{
-    struct table *table = table_new(findings->cli->arena);
-    table_columns(table, "level,subject,text,repair");
-    for (size_t i = 0; i < findings->n; i++) {
-        const struct finding *finding = &findings->items[i];
-        table_row(table);
-        table_cells(table, level_names[finding->level], finding->subject,
-                    finding->text, finding->repair, NULL);
-    }
-    table_csv(table, out);
-}
-
 int findings_print(const struct findings *findings)
 {
     struct cli *cli = findings->cli;
+    struct table *table = table_new(cli->arena);
     struct text out = {0};
     switch (cli->format) {
     case FORMAT_JSON:
@@ -93,7 +81,13 @@ int findings_print(const struct findings *findings)
         cli_output_end(cli->format, findings->n, &out);
         break;
     case FORMAT_CSV:
-        print_csv(findings, &out);
+        table_columns(table, "level,subject,text,repair");
+        for (size_t i = 0; i < findings->n; i++) {
+            cJSON *object = object_of(&findings->items[i]);
+            cli_output_row(table, object, "level subject text repair");
+            cJSON_Delete(object);
+        }
+        table_csv(table, &out);
         break;
     case FORMAT_TABLE:
     case FORMAT_WIDE:

@@ -29,20 +29,15 @@ struct top {
 
 /* ---- orders ---- */
 
-static const char *find_order(const char *name)
-{
-    for (const char *const *order = overview_orders; *order != NULL; order++)
-        if (strcmp(*order, name) == 0)
-            return *order;
-    return NULL;
-}
-
 /* --sort left, --sort -left */
 static int read_order(struct cli *cli, const char **order, bool *reversed)
 {
     const char *said = cli->set.sort != NULL ? cli->set.sort : "state";
     *reversed = said[0] == '-';
-    *order = find_order(said + *reversed);
+    *order = NULL;
+    for (const char *const *one = overview_orders; *one != NULL; one++)
+        if (strcmp(*one, said + *reversed) == 0)
+            *order = *one;
     if (*order != NULL)
         return CLI_DONE;
     return cli_fail(cli, CLI_USAGE,
@@ -164,12 +159,6 @@ static int show_live(struct cli *cli, const char *order, bool reversed)
 
 /* ---- one snapshot, where nothing is redrawn ---- */
 
-static void add_number(cJSON *object, const char *key, double value)
-{
-    if (!isnan(value))
-        json_add_double(object, key, value);
-}
-
 static cJSON *server_object(const struct cli *cli,
                             const struct overview *overview)
 {
@@ -204,7 +193,8 @@ static cJSON *study_object(const struct overview_study *study)
     json_add_int(object, "failed", study->failed);
     if (study->metric[0] != '\0')
         json_add_string(object, "metric", study->metric);
-    add_number(object, "best", study->best);
+    if (!isnan(study->best))
+        json_add_double(object, "best", study->best);
     if (study->best_trial != NULL)
         json_add_string(object, "bestTrial", study->best_trial);
     json_add_int(object, "createTimeMs", study->create_ms);
@@ -248,22 +238,19 @@ static void print_objects(const struct cli *cli,
     const bool lines = cli->format == FORMAT_JSONL;
     cJSON *studies = lines ? NULL : json_add_array(server, "studies");
     cJSON *runners = lines ? NULL : json_add_array(server, "runners");
-    size_t n = 1;
     if (lines)
         cli_output_object(cli->format, server, 0, out);
-    for (size_t i = 0; i < overview->n_studies; i++) {
-        cJSON *study = study_object(&overview->studies[i]);
+    for (size_t i = 0; i < overview->n_studies + overview->n_runners; i++) {
+        const bool is_study = i < overview->n_studies;
+        cJSON *one =
+            is_study
+                ? study_object(&overview->studies[i])
+                : runner_object(overview,
+                                &overview->runners[i - overview->n_studies]);
         if (lines)
-            cli_output_object(cli->format, study, n++, out);
+            cli_output_object(cli->format, one, i + 1, out);
         else
-            cJSON_AddItemToArray(studies, study);
-    }
-    for (size_t i = 0; i < overview->n_runners; i++) {
-        cJSON *runner = runner_object(overview, &overview->runners[i]);
-        if (lines)
-            cli_output_object(cli->format, runner, n++, out);
-        else
-            cJSON_AddItemToArray(runners, runner);
+            cJSON_AddItemToArray(is_study ? studies : runners, one);
     }
     if (lines)
         return;
@@ -271,42 +258,19 @@ static void print_objects(const struct cli *cli,
     text_puts(out, "\n");
 }
 
-static void number_cell(struct table *table, bool known, int64_t n)
-{
-    if (known)
-        table_cell_printf(table, "%lld", (long long)n);
-    else
-        table_cell(table, "");
-}
-
 /* Numbers as they are, for a spreadsheet; without those of the server. */
 static void print_csv(const struct cli *cli, const struct overview *overview,
                       struct text *out)
 {
-    static const char *const titles[] = {
-        "study",   "id",     "kind",   "state", "ended",   "limit", "running",
-        "waiting", "failed", "metric", "best",  "left_ms", "reason"};
-    char best[TEXT_DOUBLE_BYTES];
     struct table *table = table_new(cli->arena);
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        table_column(table, titles[i], ALIGN_LEFT);
+    table_columns(table, "study,id,kind,state,ended,limit,running,waiting,"
+                         "failed,metric,best,left_ms,reason");
     for (size_t i = 0; i < overview->n_studies; i++) {
-        const struct overview_study *study = &overview->studies[i];
-        table_row(table);
-        table_cell(table, study->name);
-        table_cell(table, study->id);
-        table_cell(table, study->kind);
-        table_cell(table, study->state);
-        number_cell(table, true, study->ended);
-        number_cell(table, study->limit > 0, study->limit);
-        number_cell(table, true, study->running);
-        number_cell(table, true, study->waiting);
-        number_cell(table, true, study->failed);
-        table_cell(table, study->metric);
-        table_cell(table,
-                   isnan(study->best) ? "" : text_of_double(best, study->best));
-        number_cell(table, study->left_ms >= 0, study->left_ms);
-        table_cell(table, study->reason);
+        cJSON *study = study_object(&overview->studies[i]);
+        cli_output_row(table, study,
+                       "study id kind state ended limit running waiting failed "
+                       "metric best leftMs reason");
+        cJSON_Delete(study);
     }
     table_csv(table, out);
 }
@@ -314,13 +278,12 @@ static void print_csv(const struct cli *cli, const struct overview *overview,
 static void print_tables(const struct cli *cli, const struct overview *overview,
                          struct text *out)
 {
-    const bool wide = cli->format == FORMAT_WIDE;
-    const size_t width = wide ? 0 : cli->width;
-    struct table *studies =
-        top_page_studies(cli->arena, overview, 0, SIZE_MAX, wide);
-    table_print(studies, width, out);
+    struct table *studies = top_page_studies(cli->arena, overview, 0, SIZE_MAX,
+                                             cli->format == FORMAT_WIDE);
+    cli_output_table(cli, studies, out);
     text_puts(out, "\n");
-    table_print(top_page_runners(cli->arena, overview, SIZE_MAX), width, out);
+    cli_output_table(cli, top_page_runners(cli->arena, overview, SIZE_MAX),
+                     out);
 }
 
 static void print_snapshot(const struct cli *cli,

@@ -43,8 +43,7 @@ static void add_study(struct table *table, const struct overview_study *study,
 {
     struct text age = {0};
     table_row(table);
-    table_cell(table, study->name);
-    table_cell(table, study->outcome);
+    table_cells(table, study->name, study->outcome, NULL);
     add_progress(table, study);
     table_cell_printf(table, "%lld", study->running);
     table_cell_printf(table, "%lld", study->failed);
@@ -56,10 +55,8 @@ static void add_study(struct table *table, const struct overview_study *study,
     span_cell(table, study->left_ms);
     if (wide) {
         cli_output_age(study->create_ms, now, &age);
-        table_cell(table, age.data);
-        table_cell(table, study->kind);
-        table_cell(table, study->id);
-        table_cell(table, study->reason);
+        table_cells(table, age.data, study->kind, study->id, study->reason,
+                    NULL);
     }
     text_free(&age);
 }
@@ -68,16 +65,10 @@ struct table *top_page_studies(struct arena *arena,
                                const struct overview *overview, size_t first,
                                size_t most, bool wide)
 {
-    static const char *const titles[] = {
-        "STUDY", "STATE", "PROGRESS", "TRIALS", "RUN", "FAIL",
-        "BEST",  "LEFT",  "AGE",      "KIND",   "ID",  "REASON"};
-    enum { TITLES = sizeof titles / sizeof *titles, NARROW = 8 };
     struct table *table = table_new(arena);
-    for (size_t i = 0; i < (wide ? TITLES : NARROW); i++)
-        table_column(table, titles[i],
-                     cli_words_has("TRIALS RUN FAIL ID", titles[i])
-                         ? ALIGN_RIGHT
-                         : ALIGN_LEFT);
+    table_columns(table, "STUDY,STATE,PROGRESS,>TRIALS,>RUN,>FAIL,BEST,LEFT");
+    if (wide)
+        table_columns(table, "AGE,KIND,>ID,REASON");
     table_spare(table, "PROGRESS LEFT BEST RUN");
     for (size_t i = first; i < overview->n_studies && i - first < most; i++)
         add_study(table, &overview->studies[i], overview->asked_ms, wide);
@@ -96,6 +87,16 @@ static void add_trial(struct table *table, const struct overview_trial *trial,
         table_cell_printf(table, "%s=%.6g", trial->metric, trial->value);
 }
 
+static void add_place(struct table *table, const struct overview_runner *runner)
+{
+    table_cells(table, runner->id, runner->engine, runner->host, NULL);
+    if (runner->online)
+        table_cell_printf(table, "%lld/%lld", (long long)runner->busy,
+                          (long long)runner->slots);
+    else
+        table_cell(table, runner->state);
+}
+
 /* The runner's own cells stand in the row of its first trial. */
 static void add_runner(struct table *table, const struct overview *overview,
                        const struct overview_runner *runner, size_t most)
@@ -108,16 +109,10 @@ static void add_runner(struct table *table, const struct overview *overview,
         if (end ? !first : strcmp(trial->runner, runner->id) != 0)
             continue;
         table_row(table);
-        table_cell(table, first ? runner->id : "");
-        table_cell(table, first ? runner->engine : "");
-        table_cell(table, first ? runner->host : "");
         if (!first)
-            table_cell(table, "");
-        else if (runner->online)
-            table_cell_printf(table, "%lld/%lld", (long long)runner->busy,
-                              (long long)runner->slots);
+            table_cells(table, "", "", "", "", NULL);
         else
-            table_cell(table, runner->state);
+            add_place(table, runner);
         if (!end)
             add_trial(table, trial, overview->asked_ms);
         first = false;
@@ -127,14 +122,8 @@ static void add_runner(struct table *table, const struct overview *overview,
 struct table *top_page_runners(struct arena *arena,
                                const struct overview *overview, size_t most)
 {
-    static const char *const titles[] = {"RUNNER", "ENGINE", "HOST", "BUSY",
-                                         "TRIAL",  "TIME",   "STEP", "NEWEST"};
     struct table *table = table_new(arena);
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        table_column(table, titles[i],
-                     cli_words_has("BUSY STEP", titles[i]) ? ALIGN_RIGHT
-                     : cli_words_has("TRIAL", titles[i])   ? ALIGN_TAIL
-                                                           : ALIGN_LEFT);
+    table_columns(table, "RUNNER,ENGINE,HOST,>BUSY,<TRIAL,TIME,>STEP,NEWEST");
     table_spare(table, "ENGINE HOST STEP TIME BUSY");
     for (size_t i = 0; i < overview->n_runners; i++)
         add_runner(table, overview, &overview->runners[i], most);

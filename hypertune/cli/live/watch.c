@@ -43,11 +43,11 @@ static void stamp(const struct node *event, struct text *out)
     text_printf(out, "%.19sZ ", text);
 }
 
-static void quote_reason(const char *reason, struct text *out)
+static void quote_reason(const struct node *from, struct text *out)
 {
-    if (reason[0] == '\0')
-        return;
-    text_print_safe(out, " \"%s\"", reason);
+    const char *reason = node_get_string(from, "reason", "");
+    if (reason[0] != '\0')
+        text_print_safe(out, " \"%s\"", reason);
 }
 
 static void add_end(const struct cli_study *study, const struct node *trial,
@@ -61,7 +61,7 @@ static void add_end(const struct cli_study *study, const struct node *trial,
         text_printf(out, " step=%s", cli_scalar(node_find(ours, "step")));
     }
     if (strcmp(state, "SUCCEEDED") != 0)
-        quote_reason(node_get_string(ours, "reason", ""), out);
+        quote_reason(ours, out);
     if (cli_study_has_front(study)) {
         text_printf(out, " optimal=%zu", cli_study_front(study));
     } else if (best != NULL) {
@@ -97,7 +97,7 @@ static void trial_line(struct cli *cli, const struct cli_study *study,
     } else if (status == HT_OK && strcmp(state, "STOPPING") != 0) {
         add_end(study, trial, state, out);
     } else {
-        quote_reason(node_get_string(event, "reason", ""), out);
+        quote_reason(event, out);
     }
     text_puts(out, "\n");
 }
@@ -134,7 +134,7 @@ static void add_event(struct cli *cli, const struct cli_study *study,
         stamp(event, out);
         text_print_safe(out, "study %s %s", study->name,
                         node_get_string(event, "to", ""));
-        quote_reason(node_get_string(event, "reason", ""), out);
+        quote_reason(event, out);
         /* Of the end that it has now, not of one that was taken back. */
         if (strcmp(node_get_string(event, "to", ""), study->state) == 0)
             cli_study_failures(study, ", ", out);

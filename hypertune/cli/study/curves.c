@@ -200,9 +200,7 @@ static enum ht_status read_all(struct curves *curves, bool whole,
                                struct ht_error *err)
 {
     struct cli *cli = curves->cli;
-    const char *base =
-        arena_printf(cli->arena, CLI_OURS "/%s/measurements",
-                     cli_http_segment(cli->arena, curves->study.name));
+    const char *base = cli_study_path(cli, curves->study.name, "/measurements");
     struct cli_pages pages = {.path = base, .key = "measurements"};
     if (whole)
         return cli_pages_each(cli, &pages, take, curves, err);
@@ -210,7 +208,7 @@ static enum ht_status read_all(struct curves *curves, bool whole,
     const char *study, *trial;
     for (size_t i = 0; i < cli->args.words.n && status == HT_OK; i++) {
         cli_study_split(cli, cli->args.words.items[i], &study, &trial);
-        pages.path = arena_printf(cli->arena, "%s?trial=%s", base, trial);
+        pages.path = cli_query(cli, base, "trial", trial);
         status = cli_pages_each(cli, &pages, take, curves, err);
     }
     return status;
@@ -239,8 +237,7 @@ static int finish(struct curves *curves)
     }
     if (curves->table != NULL) {
         flush_curve(curves);
-        table_print(curves->table, cli->format == FORMAT_WIDE ? 0 : cli->width,
-                    &curves->out);
+        cli_output_table(cli, curves->table, &curves->out);
     }
     cli_output_end(cli->format, curves->written, &curves->out);
     int code = cli_print(&curves->out);
@@ -255,16 +252,11 @@ static void begin(struct curves *curves)
         csv_field(curves->metric, &curves->out);
         text_puts(&curves->out, "\n");
     }
-    if (cli->format != FORMAT_TABLE && cli->format != FORMAT_WIDE)
+    if (!cli_is_table(cli))
         return;
     curves->table = table_new(cli->arena);
-    table_column(curves->table, "TRIAL", ALIGN_LEFT);
-    table_column(curves->table, "POINTS", ALIGN_RIGHT);
-    table_column(curves->table, "STEP", ALIGN_RIGHT);
-    table_column(curves->table, "FIRST", ALIGN_RIGHT);
-    table_column(curves->table, "LAST", ALIGN_RIGHT);
-    table_column(curves->table, "BEST", ALIGN_RIGHT);
-    table_column(curves->table, "CURVE", ALIGN_LEFT);
+    table_columns(curves->table,
+                  "TRIAL,>POINTS,>STEP,>FIRST,>LAST,>BEST,CURVE");
 }
 
 int cli_curves(struct cli *cli)
