@@ -69,33 +69,25 @@ static cJSON *object_of(const struct finding *finding)
 int findings_print(const struct findings *findings)
 {
     struct cli *cli = findings->cli;
+    const bool csv = cli->format == FORMAT_CSV;
+    const bool objects = cli->format == FORMAT_JSON ||
+                         cli->format == FORMAT_JSONL ||
+                         cli->format == FORMAT_YAML;
     struct table *table = table_new(cli->arena);
     struct text out = {0};
-    switch (cli->format) {
-    case FORMAT_JSON:
-    case FORMAT_JSONL:
-    case FORMAT_YAML:
-        for (size_t i = 0; i < findings->n; i++)
-            cli_output_object(cli->format, object_of(&findings->items[i]), i,
-                              &out);
-        cli_output_end(cli->format, findings->n, &out);
-        break;
-    case FORMAT_CSV:
-        table_columns(table, "level,subject,text,repair");
-        for (size_t i = 0; i < findings->n; i++) {
-            cJSON *object = object_of(&findings->items[i]);
-            cli_output_row(table, object, "level subject text repair");
-            cJSON_Delete(object);
-        }
-        table_csv(table, &out);
-        break;
-    case FORMAT_TABLE:
-    case FORMAT_WIDE:
-    case FORMAT_NAME:
-    case FORMAT_ARGS:
-        for (size_t i = 0; i < findings->n; i++)
-            print_line(cli, &findings->items[i], &out);
-        break;
+    table_columns(table, "level,subject,text,repair");
+    for (size_t i = 0; i < findings->n; i++) {
+        const struct finding *finding = &findings->items[i];
+        if (objects)
+            cli_output_object(cli->format, object_of(finding), i, &out);
+        else if (!csv)
+            print_line(cli, finding, &out);
+        table_row(table);
+        table_cells(table, level_names[finding->level], finding->subject,
+                    finding->text, finding->repair, NULL);
     }
+    cli_output_end(cli->format, findings->n, &out);
+    if (csv)
+        table_csv(table, &out);
     return cli_print(&out);
 }

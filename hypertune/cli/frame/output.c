@@ -1,10 +1,6 @@
 #include "hypertune/cli/frame/output.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "proto/base/clock.h"
-#include "proto/base/limits.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
 #include "proto/doc/yaml_write.h"
@@ -80,24 +76,6 @@ void cli_output_object(enum cli_format format, cJSON *object, size_t index,
         text_puts(out, index == 0 ? "[" : ",\n");
     json_print(object, out);
     text_puts(out, format == FORMAT_JSON ? "" : "\n");
-}
-
-void cli_output_row(struct table *table, const cJSON *object, const char *keys)
-{
-    char number[TEXT_DOUBLE_BYTES], key[HT_MAX_NAME + 1];
-    table_row(table);
-    for (; *keys != '\0'; keys += strspn(keys, " ")) {
-        const size_t len = strcspn(keys, " ");
-        snprintf(key, sizeof key, "%.*s", (int)len, keys);
-        const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, key);
-        if (cJSON_IsNumber(member))
-            table_cell(table, text_of_double(number, member->valuedouble));
-        else
-            table_cell(table, cJSON_IsNull(member) || member == NULL
-                                  ? ""
-                                  : member->valuestring);
-        keys += len;
-    }
 }
 
 void cli_output_end(enum cli_format format, size_t n, struct text *out)

@@ -24,9 +24,6 @@ void cli_output_object(enum cli_format format, cJSON *object, size_t index,
                        struct text *out);
 void cli_output_end(enum cli_format format, size_t n, struct text *out);
 
-/* Adds a row of the object's texts and numbers by those keys, which are apart
- * by blanks; what it lacks is empty. */
-void cli_output_row(struct table *table, const cJSON *object, const char *keys);
 /* Appends a table as -o has it; without rows only for table, wide and csv. */
 void cli_output_table(const struct cli *cli, const struct table *table,
                       struct text *out);

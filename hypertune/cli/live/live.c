@@ -19,26 +19,21 @@ enum {
     LOG_LINES = 5
 };
 
-/* What the view knows of the trials: those that run with their curves, those
- * that ended last, the best so far, and the slots of all runners. Filled once
- * from the server, then kept by events. */
-struct scene {
-    struct cli *cli;
-    const char *study;  /* its name; both are borrowed */
-    struct frame frame; /* trials and slots are kept here, the terminal's
-                           members are the caller's */
-    int64_t slots_ms;   /* monotonic, when slots were asked for */
-};
-
+/* Trials and slots are kept in the frame: those that run with their curves,
+ * those that ended last, the best so far. It is filled once from the server,
+ * then kept by events. */
 struct cli_live {
     struct cli_follow *follow;
+    struct cli *cli;   /* of `follow` */
+    const char *study; /* of `follow` */
     struct cli_screen screen;
+    struct frame frame;
+    int64_t slots_ms;      /* monotonic, when slots were asked for */
     bool quit;             /* q was pressed */
     bool asking;           /* "stop?" waits for y */
     bool logging;          /* the note is a log, to be kept up to date */
     char note[NOTE_BYTES]; /* answer to a key, last lines of the picture */
     char state[32];        /* of the study, for the p key */
-    struct scene scene;
 };
 
 /* `*kept` becomes what was made, NULL when that is empty. */
@@ -138,9 +133,9 @@ static void fill_slot(struct frame_slot *slot, const struct node *trial)
 
 /* The last line that the runner has said about a trial which does not run
  * yet: an image may take its time. */
-static void load_words(const struct scene *scene, struct frame_slot *slot)
+static void load_words(const struct cli_live *live, struct frame_slot *slot)
 {
-    const char *said = cli_trial_log_tail(scene->cli, scene->study, slot->id,
+    const char *said = cli_trial_log_tail(live->cli, live->study, slot->id,
                                           "runner", WORDS_TAIL);
     const char *line = strrchr(said, '\n');
     struct text words = {0};
@@ -149,20 +144,20 @@ static void load_words(const struct scene *scene, struct frame_slot *slot)
 }
 
 /* What a running trial has reported before we came. */
-static void load_curve(const struct scene *scene, struct frame_slot *slot)
+static void load_curve(const struct cli_live *live, struct frame_slot *slot)
 {
     struct cli_http_answer answer;
-    struct cli *cli = scene->cli;
+    struct cli *cli = live->cli;
     char *path =
         arena_printf(cli->arena, CLI_OURS "/%s/measurements?trial=%s",
-                     cli_http_segment(cli->arena, scene->study), slot->id);
+                     cli_http_segment(cli->arena, live->study), slot->id);
     if (cli_call(cli, "GET", path, NULL, &answer, NULL) != HT_OK)
         return;
     for (const struct node *one = node_first(answer.root, "measurements");
          one != NULL; one = one->next)
         add_point(slot, cli_scalar(node_find(one, "step")),
-                  node_get_double(node_find(one, "metrics"),
-                                  scene->frame.metric, NAN));
+                  node_get_double(node_find(one, "metrics"), live->frame.metric,
+                                  NAN));
 }
 
 /* ---- ended trials ---- */
@@ -219,104 +214,92 @@ static bool load_trial(const struct node *trial, void *context)
 
 /* Reads everything that has happened up to now. What cannot be read is not
  * shown. */
-static void scene_load(struct scene *scene, const struct cli_study *study)
+static void load_scene(struct cli_live *live, const struct cli_study *study)
 {
-    struct cli_pages pages = cli_trial_pages(scene->cli, scene->study, NULL);
-    snprintf(scene->frame.metric, sizeof scene->frame.metric, "%s",
+    struct cli_pages pages = cli_trial_pages(live->cli, live->study, NULL);
+    snprintf(live->frame.metric, sizeof live->frame.metric, "%s",
              study->metric);
     if (study->home->kind == JOB_CUSTOM)
         return;
-    cli_pages_each(scene->cli, &pages, load_trial, &scene->frame, NULL);
-    for (size_t i = 0; i < scene->frame.n_slots; i++) {
-        struct frame_slot *slot = &scene->frame.running[i];
+    cli_pages_each(live->cli, &pages, load_trial, &live->frame, NULL);
+    for (size_t i = 0; i < live->frame.n_slots; i++) {
+        struct frame_slot *slot = &live->frame.running[i];
         const struct node *trial;
         /* Lists leave the attempts out. */
-        if (cli_trial_get(scene->cli, scene->study, slot->id, &trial, NULL) ==
+        if (cli_trial_get(live->cli, live->study, slot->id, &trial, NULL) ==
             HT_OK)
             fill_slot(slot, trial);
-        load_curve(scene, slot);
+        load_curve(live, slot);
     }
-}
-
-static void scene_fini(struct scene *scene)
-{
-    struct frame *frame = &scene->frame;
-    for (size_t i = 0; i < frame->n_slots; i++)
-        free_slot(&frame->running[i]);
-    for (size_t i = 0; i < FRAME_LAST; i++)
-        free(frame->last[i]);
-    free(frame->failure);
-    free(frame->running);
-    free(frame->history);
 }
 
 /* ---- events ---- */
 
-static void trial_moved(struct scene *scene, const struct node *event)
+static void trial_moved(struct cli_live *live, const struct node *event)
 {
     const struct node *trial;
     const char *to = node_get_string(event, "to", "");
     const char *id = cli_scalar(node_find(event, "trial"));
     bool active = strcmp(to, "ACTIVE") == 0;
     if (!active)
-        drop_slot(&scene->frame, id);
+        drop_slot(&live->frame, id);
     if (!active &&
         !cli_words_has("SUCCEEDED STOPPED FAILED INFEASIBLE CANCELLED", to))
         return;
-    if (cli_trial_get(scene->cli, scene->study, id, &trial, NULL) != HT_OK)
+    if (cli_trial_get(live->cli, live->study, id, &trial, NULL) != HT_OK)
         return;
     /* An event may be older than what the trial is by now. */
     if (active && cli_words_has("ACTIVE STOPPING", cli_trial_state(trial)))
-        fill_slot(add_slot(&scene->frame, id), trial);
+        fill_slot(add_slot(&live->frame, id), trial);
     else if (!active)
-        note_ended(&scene->frame, trial);
+        note_ended(&live->frame, trial);
 }
 
 /* Takes one event of the study. */
-static void scene_event(struct scene *scene, const struct node *event)
+static void take_event(struct cli_live *live, const struct node *event)
 {
     const char *kind = node_get_string(event, "kind", "");
     const struct node *data = node_find(event, "data");
     if (strcmp(kind, "trial.moved") == 0) {
-        trial_moved(scene, event);
+        trial_moved(live, event);
     } else if (strcmp(kind, "attempt.moved") == 0) {
         struct frame_slot *slot =
-            find_slot(&scene->frame, cli_scalar(node_find(event, "trial")));
+            find_slot(&live->frame, cli_scalar(node_find(event, "trial")));
         if (slot != NULL)
             slot->starting =
                 strcmp(node_get_string(event, "to", ""), "STARTING") == 0;
     } else if (strcmp(kind, "trial.measured") == 0) {
         struct frame_slot *slot =
-            find_slot(&scene->frame, cli_scalar(node_find(event, "trial")));
+            find_slot(&live->frame, cli_scalar(node_find(event, "trial")));
         if (slot != NULL)
             add_point(slot, cli_scalar(node_find(data, "step")),
                       node_get_double(node_find(data, "metrics"),
-                                      scene->frame.metric, NAN));
+                                      live->frame.metric, NAN));
     }
 }
 
 /* Asks for the slots again when the last answer is some seconds old. */
-static void scene_refresh(struct scene *scene)
+static void refresh_scene(struct cli_live *live)
 {
     struct cli_http_answer answer;
     int64_t now = clock_monotonic_ms();
-    if (scene->slots_ms != 0 && now - scene->slots_ms < SLOTS_MS)
+    if (live->slots_ms != 0 && now - live->slots_ms < SLOTS_MS)
         return;
-    scene->slots_ms = now;
-    for (size_t i = 0; i < scene->frame.n_slots; i++) {
-        if (scene->frame.running[i].starting)
-            load_words(scene, &scene->frame.running[i]);
+    live->slots_ms = now;
+    for (size_t i = 0; i < live->frame.n_slots; i++) {
+        if (live->frame.running[i].starting)
+            load_words(live, &live->frame.running[i]);
     }
-    if (cli_call(scene->cli, "GET", "/hypertune/v1/runners", NULL, &answer,
+    if (cli_call(live->cli, "GET", "/hypertune/v1/runners", NULL, &answer,
                  NULL) != HT_OK)
         return;
-    scene->frame.slots = scene->frame.busy = 0;
+    live->frame.slots = live->frame.busy = 0;
     for (const struct node *one = node_first(answer.root, "runners");
          one != NULL; one = one->next) {
         if (strcmp(node_get_string(one, "state", ""), "ONLINE") != 0)
             continue;
-        scene->frame.slots += node_get_int(one, "slots", 0);
-        scene->frame.busy += node_get_int(one, "busy", 0);
+        live->frame.slots += node_get_int(one, "slots", 0);
+        live->frame.busy += node_get_int(one, "busy", 0);
     }
 }
 
@@ -325,7 +308,7 @@ static void scene_refresh(struct scene *scene)
 static void draw(struct cli_live *live, const struct cli_study *study)
 {
     struct text picture = {0};
-    struct frame *frame = &live->scene.frame;
+    struct frame *frame = &live->frame;
     screen_measure(&live->screen);
     frame->width = live->screen.width;
     frame->height = live->screen.height;
@@ -344,14 +327,14 @@ struct cli_live *cli_live_open(struct cli_follow *follow)
     struct cli_study study;
     struct cli_live *live = ht_xcalloc(1, sizeof *live);
     live->follow = follow;
-    live->scene.cli = follow->cli;
-    live->scene.study = follow->study;
-    live->scene.frame.color = follow->cli->color;
+    live->cli = follow->cli;
+    live->study = follow->study;
+    live->frame.color = follow->cli->color;
     screen_open(&live->screen, follow, false);
     if (cli_study_get(follow->cli, follow->study, &study, &err) != HT_OK)
         return live;
     follow->since = node_get_int(study.status, "revision", 0);
-    scene_load(&live->scene, &study);
+    load_scene(live, &study);
     return live;
 }
 
@@ -359,27 +342,29 @@ void cli_live_close(struct cli_live *live)
 {
     if (live == NULL)
         return;
+    struct frame *frame = &live->frame;
     screen_close(&live->screen);
-    scene_fini(&live->scene);
+    for (size_t i = 0; i < frame->n_slots; i++)
+        free_slot(&frame->running[i]);
+    for (size_t i = 0; i < FRAME_LAST; i++)
+        free(frame->last[i]);
+    free(frame->failure);
+    free(frame->running);
+    free(frame->history);
     free(live);
-}
-
-void cli_live_signal(struct cli_live *live, int signal)
-{
-    screen_signal(&live->screen, signal);
 }
 
 /* The last lines that the newest running trial printed. */
 static void note_log(struct cli_live *live)
 {
-    const struct frame *frame = &live->scene.frame;
+    const struct frame *frame = &live->frame;
     if (frame->n_slots == 0) {
         snprintf(live->note, sizeof live->note, "no trial runs");
         return;
     }
     const char *id = frame->running[frame->n_slots - 1].id;
-    const char *data = cli_trial_log_tail(
-        live->follow->cli, live->follow->study, id, "stdout", NOTE_BYTES / 2);
+    const char *data = cli_trial_log_tail(live->cli, live->study, id, "stdout",
+                                          NOTE_BYTES / 2);
     const char *start = cli_last_lines(data, LOG_LINES);
     if (*start == '\0')
         snprintf(live->note, sizeof live->note, "trial %s printed nothing", id);
@@ -392,16 +377,16 @@ void cli_live_round(struct cli_live *live, const struct cli_study *study,
                     const struct node *events)
 {
     snprintf(live->state, sizeof live->state, "%s", study->state);
-    if (live->scene.frame.away)
+    if (live->frame.away)
         live->screen.dirty = true;
-    live->scene.frame.away = false;
+    live->frame.away = false;
     for (const struct node *event = events ? events->first : NULL;
          event != NULL; event = event->next) {
-        scene_event(&live->scene, event);
+        take_event(live, event);
         live->screen.dirty = true;
     }
     if (screen_is_due(&live->screen) || cli_study_is_over(study->state)) {
-        scene_refresh(&live->scene);
+        refresh_scene(live);
         if (live->logging)
             note_log(live);
         draw(live, study);
@@ -410,9 +395,9 @@ void cli_live_round(struct cli_live *live, const struct cli_study *study,
 
 void cli_live_away(struct cli_live *live, const struct cli_study *study)
 {
-    if (!live->scene.frame.away)
+    if (!live->frame.away)
         live->screen.dirty = true;
-    live->scene.frame.away = true;
+    live->frame.away = true;
     if (study != NULL && screen_is_due(&live->screen))
         draw(live, study);
 }
@@ -422,8 +407,7 @@ void cli_live_away(struct cli_live *live, const struct cli_study *study)
 static void post(struct cli_live *live, const char *verb)
 {
     struct ht_error err;
-    if (cli_control_post(live->follow->cli, live->follow->study, verb, &err) ==
-        HT_OK)
+    if (cli_control_post(live->cli, live->study, verb, &err) == HT_OK)
         snprintf(live->note, sizeof live->note, "%s: done", verb);
     else
         snprintf(live->note, sizeof live->note, "%s: %s", verb, err.text);
@@ -431,10 +415,10 @@ static void post(struct cli_live *live, const char *verb)
 
 static void note_best(struct cli_live *live)
 {
-    struct cli *cli = live->follow->cli;
+    struct cli *cli = live->cli;
     struct cli_study study;
     struct text flags = {0};
-    if (cli_study_get(cli, live->follow->study, &study, NULL) != HT_OK)
+    if (cli_study_get(cli, live->study, &study, NULL) != HT_OK)
         return;
     const struct node *best = node_find(study.status, "best");
     if (best != NULL)
@@ -488,12 +472,7 @@ bool cli_live_has_quit(const struct cli_live *live)
     return live->quit;
 }
 
-int cli_live_input(const struct cli_live *live)
+struct cli_screen *cli_live_screen(struct cli_live *live)
 {
-    return screen_input(&live->screen);
-}
-
-int cli_live_pause_ms(const struct cli_live *live)
-{
-    return screen_pause_ms(&live->screen);
+    return &live->screen;
 }

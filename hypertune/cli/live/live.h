@@ -11,6 +11,7 @@
 #include "hypertune/cli/study/follow.h"
 
 struct cli_live;
+struct cli_screen;
 
 /* Borrows `follow`, which must outlive it. */
 struct cli_live *cli_live_open(struct cli_follow *follow);
@@ -22,14 +23,12 @@ void cli_live_round(struct cli_live *live, const struct cli_study *study,
 /* The server did not answer: draws the newest study (NULL: none was seen) and
  * says so. */
 void cli_live_away(struct cli_live *live, const struct cli_study *study);
-/* What a signal means for the terminal: Ctrl-Z, a new size. */
-void cli_live_signal(struct cli_live *live, int signal);
 /* Reads keys: pause, resume, stop, logs, best, quit. False when the person
  * wants to leave. */
 bool cli_live_keys(struct cli_live *live);
 bool cli_live_has_quit(const struct cli_live *live); /* by the q key */
 
-int cli_live_input(const struct cli_live *live);    /* descriptor of keys */
-int cli_live_pause_ms(const struct cli_live *live); /* to the next drawing */
+/* The terminal: for signals, and to wait for keys and the next drawing. */
+struct cli_screen *cli_live_screen(struct cli_live *live);
 
 #endif

@@ -1,6 +1,7 @@
 /* `top`: what a server does, redrawn in place or as one snapshot. */
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "hypertune/cli/frame/commands.h"
@@ -9,6 +10,7 @@
 #include "hypertune/cli/live/top_page.h"
 #include "hypertune/cli/study/follow.h"
 #include "proto/base/clock.h"
+#include "proto/base/limits.h"
 #include "proto/doc/json.h"
 
 /* A server with very many studies is asked for at most this part of the
@@ -114,10 +116,8 @@ static int await(struct top *top)
     const int64_t until = clock_monotonic_ms() + pause;
     int signal =
         cli_follow_wait(&top->follow, screen_input(&top->screen), (int)pause);
-    if (signal == SIGINT)
-        return CLI_INTERRUPTED;
-    if (signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT)
-        return CLI_TERMINATED;
+    if (cli_follow_exit(signal) != CLI_DONE)
+        return cli_follow_exit(signal);
     screen_signal(&top->screen, signal);
     while (!top->quit && screen_key(&top->screen, &key))
         press(top, key);
@@ -258,6 +258,25 @@ static void print_objects(const struct cli *cli,
     text_puts(out, "\n");
 }
 
+/* Adds a row of the members with those keys, apart by blanks. */
+static void add_row(struct table *table, const cJSON *object, const char *keys)
+{
+    char number[TEXT_DOUBLE_BYTES], key[HT_MAX_NAME + 1];
+    table_row(table);
+    for (; *keys != '\0'; keys += strspn(keys, " ")) {
+        const size_t len = strcspn(keys, " ");
+        snprintf(key, sizeof key, "%.*s", (int)len, keys);
+        const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, key);
+        if (cJSON_IsNumber(member))
+            table_cell(table, text_of_double(number, member->valuedouble));
+        else
+            table_cell(table, cJSON_IsNull(member) || member == NULL
+                                  ? ""
+                                  : member->valuestring);
+        keys += len;
+    }
+}
+
 /* Numbers as they are, for a spreadsheet; without those of the server. */
 static void print_csv(const struct cli *cli, const struct overview *overview,
                       struct text *out)
@@ -267,9 +286,9 @@ static void print_csv(const struct cli *cli, const struct overview *overview,
                          "failed,metric,best,left_ms,reason");
     for (size_t i = 0; i < overview->n_studies; i++) {
         cJSON *study = study_object(&overview->studies[i]);
-        cli_output_row(table, study,
-                       "study id kind state ended limit running waiting failed "
-                       "metric best leftMs reason");
+        add_row(table, study,
+                "study id kind state ended limit running waiting failed "
+                "metric best leftMs reason");
         cJSON_Delete(study);
     }
     table_csv(table, out);

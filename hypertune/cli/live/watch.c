@@ -109,9 +109,8 @@ static void measured_line(const struct node *event, struct text *out)
     text_printf(out, "trial %s step=%s", cli_scalar(node_find(event, "trial")),
                 cli_scalar(node_find(data, "step")));
     for (const struct node *metric = node_first(data, "metrics");
-         metric != NULL; metric = metric->next) {
+         metric != NULL; metric = metric->next)
         text_print_safe(out, " %s=%s", metric->key, cli_scalar(metric));
-    }
     text_puts(out, "\n");
 }
 
@@ -204,17 +203,16 @@ enum wake { WAKE_ROUND, WAKE_DETACH, WAKE_TERMINATE, WAKE_OVERDUE };
  * for the live view to see. */
 static enum wake await(struct watch *watch)
 {
-    int fd = watch->live != NULL ? cli_live_input(watch->live) : -1;
-    int pause =
-        watch->live != NULL ? cli_live_pause_ms(watch->live) : QUIET_POLL_MS;
-    int signal = cli_follow_wait(&watch->follow, fd, pause);
-    if (signal == SIGINT)
-        return WAKE_DETACH;
-    if (signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT)
-        return WAKE_TERMINATE;
-    if (watch->live != NULL)
-        cli_live_signal(watch->live, signal);
-    if (watch->live != NULL && !cli_live_keys(watch->live))
+    struct cli_screen *screen =
+        watch->live != NULL ? cli_live_screen(watch->live) : NULL;
+    int signal = cli_follow_wait(
+        &watch->follow, screen != NULL ? screen_input(screen) : -1,
+        screen != NULL ? screen_pause_ms(screen) : QUIET_POLL_MS);
+    if (cli_follow_exit(signal) != CLI_DONE)
+        return signal == SIGINT ? WAKE_DETACH : WAKE_TERMINATE;
+    if (screen != NULL)
+        screen_signal(screen, signal);
+    if (screen != NULL && !cli_live_keys(watch->live))
         return WAKE_DETACH;
     return cli_follow_overdue(&watch->follow) ? WAKE_OVERDUE : WAKE_ROUND;
 }
@@ -308,10 +306,10 @@ static int detach(struct watch *watch)
         if (left <= 0)
             return CLI_INTERRUPTED;
         int signal = cli_follow_wait(&watch->follow, -1, (int)left);
-        if (signal == SIGTERM || signal == SIGHUP)
-            return CLI_TERMINATED;
         if (signal == SIGINT)
             break;
+        if (cli_follow_exit(signal) != CLI_DONE)
+            return CLI_TERMINATED;
     }
     if (cli_control_post(cli, study, "stop", &err) != HT_OK)
         cli_fail_error(cli, &err);

@@ -139,6 +139,15 @@ int cli_follow_wait(struct cli_follow *follow, int fd, int timeout_ms)
     return (int)info.ssi_signo;
 }
 
+int cli_follow_exit(int signal)
+{
+    if (signal == SIGINT)
+        return CLI_INTERRUPTED;
+    return signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT
+               ? CLI_TERMINATED
+               : CLI_DONE;
+}
+
 bool cli_follow_overdue(const struct cli_follow *follow)
 {
     return clock_monotonic_ms() >= follow->deadline_ms;

@@ -57,6 +57,9 @@ void cli_follow_default(int signal);
 /* Waits for news, a signal, a byte on `fd` (-1: none), or `timeout_ms`.
  * Returns the signal that came, 0 for none. */
 int cli_follow_wait(struct cli_follow *follow, int fd, int timeout_ms);
+/* The exit code of a signal that asks this program to end; CLI_DONE of any
+ * other, and of 0. */
+int cli_follow_exit(int signal);
 bool cli_follow_overdue(const struct cli_follow *follow);
 
 #endif

@@ -113,14 +113,10 @@ static int follow_log(struct cli *cli, struct cli_log *log)
         if (code != CLI_DONE || ended)
             break;
         int signal = cli_follow_wait(&follow, -1, POLL_MS);
-        if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) {
-            code = signal == SIGINT ? CLI_INTERRUPTED : CLI_TERMINATED;
+        code =
+            cli_follow_overdue(&follow) ? CLI_OVERDUE : cli_follow_exit(signal);
+        if (code != CLI_DONE)
             break;
-        }
-        if (cli_follow_overdue(&follow)) {
-            code = CLI_OVERDUE;
-            break;
-        }
         arena_reset(follow.round);
     }
     cli_follow_close(&follow);
