@@ -75,7 +75,7 @@ cli_run cli_watch, cli_top;
 /* study/logs.c */
 cli_run cli_logs;
 /* study/control.c */
-cli_run cli_pause, cli_resume, cli_stop, cli_cancel, cli_delete, cli_set;
+cli_run cli_order, cli_delete, cli_set;
 /* host/serve.c */
 cli_run cli_report, cli_should_stop, cli_params, cli_serve, cli_runner;
 /* host/doctor.c, host/gcloud_env.c, spec/local_run.c */

@@ -24,12 +24,11 @@ enum { START_MS = 20000, POLL_MS = 50 };
 enum ht_status cli_runners_each(struct cli *cli, cli_visitor *visit,
                                 void *context, struct ht_error *err)
 {
-    struct cli_http_answer answer;
-    enum ht_status status =
-        cli_call(cli, "GET", "/hypertune/v1/runners", NULL, &answer, err);
+    const struct node *answer;
+    enum ht_status status = cli_get(cli, "/hypertune/v1/runners", &answer, err);
     if (status != HT_OK)
         return status;
-    for (const struct node *runner = node_first(answer.root, "runners");
+    for (const struct node *runner = node_first(answer, "runners");
          runner != NULL; runner = runner->next) {
         if (!visit(runner, context))
             break;
@@ -155,24 +154,17 @@ static bool count_runner(const struct node *runner, void *context)
     return true;
 }
 
-static enum ht_status count(struct cli *cli, struct census *census,
-                            struct ht_error *err)
-{
-    *census = (struct census){0};
-    return cli_runners_each(cli, count_runner, census, err);
-}
-
 /* Waits until the server knows the new runner. `pid` is 0 when it was there
  * already. */
 static int await_runner(struct cli *cli, const char *folder, pid_t pid)
 {
     struct ht_error err;
-    struct census census;
     struct timespec span = {.tv_nsec = POLL_MS * 1000000L};
     int64_t deadline = clock_monotonic_ms() + START_MS;
     bool ended = false;
     while (!ended && clock_monotonic_ms() < deadline) {
-        if (count(cli, &census, &err) != HT_OK)
+        struct census census = {0};
+        if (cli_runners_each(cli, count_runner, &census, &err) != HT_OK)
             return cli_fail_error(cli, &err);
         if (census.images)
             return CLI_DONE;
@@ -213,11 +205,9 @@ static const char *own_command(struct cli *cli, const struct pool *pool)
         text_puts(&words, i > 0 ? " " : "");
         text_shell_word(&words, pool->command.items[i]);
     }
-    const char *command = arena_strdup(
-        cli->arena,
-        words.data != NULL ? words.data : "python3 -m trainer.task");
-    text_free(&words);
-    return command;
+    if (words.len == 0)
+        text_puts(&words, "python3 -m trainer.task");
+    return text_take(&words, cli->arena);
 }
 
 static int refuse(struct cli *cli, const struct pool *pool, const char *file)
@@ -236,9 +226,9 @@ static int refuse(struct cli *cli, const struct pool *pool, const char *file)
 int cli_runners_offer_images(struct cli *cli, bool *offered)
 {
     struct ht_error err;
-    struct census census;
+    struct census census = {0};
     struct cli_engine engine;
-    if (count(cli, &census, &err) != HT_OK)
+    if (cli_runners_each(cli, count_runner, &census, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     *offered = census.images || (cli->detached && !census.any);
     if (*offered || cli->detached || !cli_engine_find(cli, &engine))

@@ -146,14 +146,12 @@ static void load_words(const struct cli_live *live, struct frame_slot *slot)
 /* What a running trial has reported before we came. */
 static void load_curve(const struct cli_live *live, struct frame_slot *slot)
 {
-    struct cli_http_answer answer;
-    struct cli *cli = live->cli;
-    char *path =
-        arena_printf(cli->arena, CLI_OURS "/%s/measurements?trial=%s",
-                     cli_http_segment(cli->arena, live->study), slot->id);
-    if (cli_call(cli, "GET", path, NULL, &answer, NULL) != HT_OK)
+    const struct node *answer;
+    const char *path = cli_study_path(live->cli, live->study,
+                                      "/measurements?trial=%s", slot->id);
+    if (cli_get(live->cli, path, &answer, NULL) != HT_OK)
         return;
-    for (const struct node *one = node_first(answer.root, "measurements");
+    for (const struct node *one = node_first(answer, "measurements");
          one != NULL; one = one->next)
         add_point(slot, cli_scalar(node_find(one, "step")),
                   node_get_double(node_find(one, "metrics"), live->frame.metric,
@@ -281,7 +279,7 @@ static void take_event(struct cli_live *live, const struct node *event)
 /* Asks for the slots again when the last answer is some seconds old. */
 static void refresh_scene(struct cli_live *live)
 {
-    struct cli_http_answer answer;
+    const struct node *answer;
     int64_t now = clock_monotonic_ms();
     if (live->slots_ms != 0 && now - live->slots_ms < SLOTS_MS)
         return;
@@ -290,12 +288,11 @@ static void refresh_scene(struct cli_live *live)
         if (live->frame.running[i].starting)
             load_words(live, &live->frame.running[i]);
     }
-    if (cli_call(live->cli, "GET", "/hypertune/v1/runners", NULL, &answer,
-                 NULL) != HT_OK)
+    if (cli_get(live->cli, "/hypertune/v1/runners", &answer, NULL) != HT_OK)
         return;
     live->frame.slots = live->frame.busy = 0;
-    for (const struct node *one = node_first(answer.root, "runners");
-         one != NULL; one = one->next) {
+    for (const struct node *one = node_first(answer, "runners"); one != NULL;
+         one = one->next) {
         if (strcmp(node_get_string(one, "state", ""), "ONLINE") != 0)
             continue;
         live->frame.slots += node_get_int(one, "slots", 0);

@@ -51,8 +51,7 @@ static bool take_study(const struct node *job, void *context)
         .best = node_get_double(node_find(best, "hypertune"), "objective", NAN),
         .ended = cli_study_ended(&study),
         .limit = cli_study_limit(&study),
-        .running = cli_study_count(&study, "active") +
-                   cli_study_count(&study, "stopping"),
+        .running = cli_study_running(&study),
         .waiting = cli_study_count(&study, "requested"),
         .failed = cli_study_count(&study, "failed"),
         .create_ms = node_get_int(study.status, "createTimeMs", 0),

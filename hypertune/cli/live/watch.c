@@ -148,9 +148,7 @@ static bool is_held(const struct watch *watch)
 {
     return watch->waits &&
            cli_control_held(watch->follow.cli, &watch->study) != NULL &&
-           cli_study_count(&watch->study, "active") +
-                   cli_study_count(&watch->study, "stopping") ==
-               0;
+           cli_study_running(&watch->study) == 0;
 }
 
 static bool reached(const struct watch *watch)

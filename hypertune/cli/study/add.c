@@ -114,8 +114,7 @@ static enum ht_status send_point(struct cli *cli, const struct cli_study *study,
     json_print(trial, &body);
     struct cli_http_request request = {
         .method = "POST",
-        .path = arena_printf(cli->arena, CLI_OURS "/%s/trials",
-                             cli_http_segment(cli->arena, study->name)),
+        .path = cli_study_path(cli, study->name, "/trials"),
         .body = body.data};
     enum ht_status status =
         cli_http_call(cli->http, cli->arena, &request, answer, err);

@@ -11,9 +11,8 @@ enum ht_status cli_control_post(struct cli *cli, const char *study,
                                 const char *verb, struct ht_error *err)
 {
     struct cli_http_answer answer;
-    char *path = arena_printf(cli->arena, CLI_OURS "/%s:%s",
-                              cli_http_segment(cli->arena, study), verb);
-    return cli_call(cli, "POST", path, "{}", &answer, err);
+    return cli_call(cli, "POST", cli_study_path(cli, study, ":%s", verb), "{}",
+                    &answer, err);
 }
 
 /* Asks before something that cannot be taken back. */
@@ -64,8 +63,7 @@ static int give_order(struct cli *cli, const struct cli_study *study,
 static int consent_to(struct cli *cli, const struct cli_study *study,
                       const struct order *order)
 {
-    const long long running =
-        cli_study_count(study, "active") + cli_study_count(study, "stopping");
+    const long long running = cli_study_running(study);
     if (order->aim == NULL || running == 0)
         return CLI_DONE;
     const char *what =
@@ -75,9 +73,17 @@ static int consent_to(struct cli *cli, const struct cli_study *study,
                    arena_printf(cli->arena, "%s; go on? [y/N]", what), "yes");
 }
 
-static int change_state(struct cli *cli, const struct order *order)
+int cli_order(struct cli *cli)
 {
+    static const struct order orders[] = {
+        {"pause", "starts no more trials until resume", NULL},
+        {"resume", "goes on", NULL},
+        {"stop", "ends; its results are kept", "STOPPED"},
+        {"cancel", "is cancelled", "CANCELLED"}};
+    const struct order *order = orders;
     struct cli_study study;
+    while (strcmp(order->verb, cli->command->name) != 0)
+        order++;
     int code = cli_study_open(cli, cli->args.words.items[0], &study);
     if (code != CLI_DONE)
         return code;
@@ -85,32 +91,6 @@ static int change_state(struct cli *cli, const struct order *order)
         return tell_over(cli, &study, order);
     code = consent_to(cli, &study, order);
     return code == CLI_DONE ? give_order(cli, &study, order) : code;
-}
-
-int cli_pause(struct cli *cli)
-{
-    static const struct order pause = {
-        "pause", "starts no more trials until resume", NULL};
-    return change_state(cli, &pause);
-}
-
-int cli_resume(struct cli *cli)
-{
-    static const struct order resume = {"resume", "goes on", NULL};
-    return change_state(cli, &resume);
-}
-
-int cli_stop(struct cli *cli)
-{
-    static const struct order stop = {"stop", "ends; its results are kept",
-                                      "STOPPED"};
-    return change_state(cli, &stop);
-}
-
-int cli_cancel(struct cli *cli)
-{
-    static const struct order cancel = {"cancel", "is cancelled", "CANCELLED"};
-    return change_state(cli, &cancel);
 }
 
 int cli_control_delete(struct cli *cli, const struct cli_study *study)
@@ -168,19 +148,14 @@ const char *cli_control_held(struct cli *cli, const struct cli_study *study)
 /* "trials=N" and "parallel=N" are the same as --trials N, --parallel N. */
 static int read_change(struct cli *cli, const char *word)
 {
-    static const struct {
-        const char *prefix;
-        size_t offset;
-    } members[] = {{"trials=", offsetof(struct cli_settings, trials)},
-                   {"parallel=", offsetof(struct cli_settings, parallel)}};
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        size_t len = strlen(members[i].prefix);
-        int64_t *value =
-            (int64_t *)(void *)((char *)&cli->set + members[i].offset);
-        if (strncmp(word, members[i].prefix, len) == 0 &&
-            cli_options_count(word + len, true, value))
-            return CLI_DONE;
-    }
+    const size_t len = strcspn(word, "=");
+    const struct option_spec *option = cli_option_find(word, len);
+    if (option != NULL && word[len] == '=' &&
+        cli_words_has(cli->command->options, option->name) &&
+        cli_options_count(
+            word + len + 1, true,
+            (int64_t *)(void *)((char *)&cli->set + option->offset)))
+        return CLI_DONE;
     return cli_fail(cli, CLI_USAGE,
                     "set takes trials=N and parallel=N, where +N adds to what "
                     "there is, not \"%s\"",

@@ -24,12 +24,6 @@ struct source {
 
 /* ---- which trial ---- */
 
-static const char *best_of(const struct cli_study *study)
-{
-    const struct node *best = node_find(study->status, "best");
-    return best != NULL ? cli_trial_id(best) : NULL;
-}
-
 /* STUDY/best, STUDY/ID, or a custom job, whose only trial is its first. */
 static int find_trial(struct cli *cli, const char *word, struct source *source)
 {
@@ -52,7 +46,8 @@ static int find_trial(struct cli *cli, const char *word, struct source *source)
     if (source->custom)
         id = "1";
     else if (best)
-        id = best_of(&source->study);
+        id = node_get_string(node_find(source->study.status, "best"), "id",
+                             NULL);
     if (id == NULL)
         return cli_fail(cli, CLI_ABSENT,
                         "study \"%s\" has no succeeded trial yet (%lld "
@@ -65,11 +60,11 @@ static int find_trial(struct cli *cli, const char *word, struct source *source)
 }
 
 /* The attempt whose measurements are the trial's; else the newest. */
-static const struct node *find_winner(const struct node *attempts)
+static const struct node *find_winner(const struct node *ours)
 {
     const struct node *winner = NULL;
-    for (const struct node *one = attempts ? attempts->first : NULL;
-         one != NULL; one = one->next) {
+    for (const struct node *one = node_first(ours, "attempts"); one != NULL;
+         one = one->next) {
         if (!node_get_bool(winner, "winner", false))
             winner = one;
     }
@@ -79,8 +74,7 @@ static const struct node *find_winner(const struct node *attempts)
 static int find_output(struct cli *cli, struct source *source)
 {
     const struct node *ours = node_find(source->trial, "hypertune");
-    const struct node *facts =
-        node_find(find_winner(node_find(ours, "attempts")), "facts");
+    const struct node *facts = node_find(find_winner(ours), "facts");
     const char *id = cli_trial_id(source->trial);
     if (strcmp(node_get_string(ours, "outputs", ""), "discarded") == 0)
         return cli_fail(cli, CLI_ABSENT,

@@ -6,21 +6,21 @@
 
 #include "hypertune/cli/study/trial.h"
 
-enum operator{
-    OP_LESS_EQUAL,
-    OP_MORE_EQUAL,
-    OP_DIFFERS,
-    OP_EQUAL,
-    OP_LESS,
-    OP_MORE
+/* What holds when a value is less than, equal to, or more than the wanted one.
+ * Longer spellings first, so that "<=" is not read as "<". */
+struct operator
+{
+    const char *spelling;
+    bool less, equal, more;
 };
-
-/* Longer spellings first, so that "<=" is not read as "<". */
-static const char *const spellings[] = {"<=", ">=", "!=", "=", "<", ">"};
+static const struct operator operators[] = {
+    {"<=", true, true, false}, {">=", false, true, true},
+    {"!=", true, false, true}, {"=", false, true, false},
+    {"<", true, false, false}, {">", false, false, true}};
 
 struct condition_item {
     const char *key, *value;
-    enum operator op;
+    const struct operator* op;
     struct condition_item *next;
 };
 
@@ -41,9 +41,9 @@ static enum ht_status add_condition(struct cli_filter *filter, char *word,
                                     struct ht_error *err)
 {
     size_t key = strcspn(word, "<>=!");
-    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
-        size_t len = strlen(spellings[i]);
-        if (strncmp(word + key, spellings[i], len) != 0)
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+        size_t len = strlen(operators[i].spelling);
+        if (strncmp(word + key, operators[i].spelling, len) != 0)
             continue;
         if (key == 0 || word[key + len] == '\0')
             break;
@@ -51,7 +51,7 @@ static enum ht_status add_condition(struct cli_filter *filter, char *word,
             arena_alloc(filter->arena, 1, sizeof *item);
         item->key = arena_strndup(filter->arena, word, key);
         item->value = arena_strdup(filter->arena, word + key + len);
-        item->op = (enum operator)i;
+        item->op = &operators[i];
         item->next = filter->first;
         filter->first = item;
         return HT_OK;
@@ -122,23 +122,9 @@ static const char *value_of(struct arena *arena, const struct node *trial,
     return "";
 }
 
-static bool holds(enum operator op, int order)
+static bool holds(const struct operator* op, int order)
 {
-    switch (op) {
-    case OP_LESS_EQUAL:
-        return order <= 0;
-    case OP_MORE_EQUAL:
-        return order >= 0;
-    case OP_DIFFERS:
-        return order != 0;
-    case OP_EQUAL:
-        return order == 0;
-    case OP_LESS:
-        return order < 0;
-    case OP_MORE:
-        return order > 0;
-    }
-    return false;
+    return order < 0 ? op->less : order > 0 ? op->more : op->equal;
 }
 
 /* Numbers compare as numbers, anything else as text without case. */

@@ -64,17 +64,16 @@ static enum ht_status fetch(struct cli_follow *follow, struct cli_study *study,
                             const struct node **events, struct ht_error *err)
 {
     struct cli *cli = follow->cli;
-    struct cli_http_answer answer;
-    char *path =
-        arena_printf(cli->arena, CLI_OURS "/%s/events?since=%lld&limit=%d",
-                     cli_http_segment(cli->arena, follow->study),
-                     (long long)follow->since, EVENTS_A_ROUND);
+    const struct node *answer;
+    const char *path =
+        cli_study_path(cli, follow->study, "/events?since=%lld&limit=%d",
+                       (long long)follow->since, EVENTS_A_ROUND);
     /* The study first: when it is over by then, no event is later. */
     enum ht_status status = cli_study_get(cli, follow->study, study, err);
     if (status == HT_OK)
-        status = cli_call(cli, "GET", path, NULL, &answer, err);
+        status = cli_get(cli, path, &answer, err);
     if (status == HT_OK)
-        *events = node_find(answer.root, "events");
+        *events = node_find(answer, "events");
     return status;
 }
 

@@ -28,9 +28,7 @@ static void add_row(const struct cli *cli, struct table *table,
                           cli_study_limit(study));
     else
         table_cell_printf(table, "%lld", cli_study_ended(study));
-    table_cell_printf(table, "%lld",
-                      cli_study_count(study, "active") +
-                          cli_study_count(study, "stopping"));
+    table_cell_printf(table, "%lld", cli_study_running(study));
     table_cell_printf(table, "%lld", cli_study_count(study, "failed"));
     if (best != NULL) {
         text_printf(&cell, "%s=", study->metric);

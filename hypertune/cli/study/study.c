@@ -154,12 +154,16 @@ long long cli_study_ended(const struct cli_study *study)
            cli_study_count(study, "cancelled");
 }
 
+long long cli_study_running(const struct cli_study *study)
+{
+    return cli_study_count(study, "active") +
+           cli_study_count(study, "stopping");
+}
+
 long long cli_study_all(const struct cli_study *study)
 {
     return cli_study_ended(study) + cli_study_count(study, "requested") +
-           cli_study_count(study, "active") +
-           cli_study_count(study, "stopping") +
-           cli_study_count(study, "paused");
+           cli_study_running(study) + cli_study_count(study, "paused");
 }
 
 bool cli_study_failed_mostly(const struct cli_study *study)

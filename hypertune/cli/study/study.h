@@ -68,6 +68,8 @@ bool cli_study_is_over(const char *state);
 long long cli_study_count(const struct cli_study *study, const char *state);
 long long cli_study_ended(const struct cli_study *study);
 long long cli_study_all(const struct cli_study *study);
+/* Those that have a runner now, be it to stop. */
+long long cli_study_running(const struct cli_study *study);
 /* Trials that may run in all; 0: no limit. */
 long long cli_study_limit(const struct cli_study *study);
 
