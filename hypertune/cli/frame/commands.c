@@ -238,15 +238,6 @@ const struct cli_command *cli_command_find(const char *name)
     return NULL;
 }
 
-const struct option_spec *cli_option_find(const char *name, size_t len)
-{
-    for (const struct option_spec *o = cli_option_table; o->name != NULL; o++) {
-        if (strlen(o->name) == len && strncmp(o->name, name, len) == 0)
-            return o;
-    }
-    return NULL;
-}
-
 const char *cli_own_formats(const struct cli_command *command)
 {
     return command->formats != NULL ? command->formats : "";

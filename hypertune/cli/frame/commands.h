@@ -40,9 +40,6 @@ extern const struct cli_command cli_commands[];     /* ended by a NULL name */
 extern const struct option_spec cli_option_table[]; /* of struct cli_settings */
 
 const struct cli_command *cli_command_find(const char *name);
-/* The option of that name, whichever commands have it; NULL: none. */
-const struct option_spec *cli_option_find(const char *name, size_t len);
-
 /* Reads argv, finds the command, runs it; returns the exit code. */
 int cli_main(struct cli *cli, int argc, char *const argv[]);
 

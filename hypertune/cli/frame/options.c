@@ -58,15 +58,22 @@ static void refuse_name(const struct options_parser *parser, const char *name,
                 wrong);
 }
 
-static const struct option_spec *find_long(const struct options_parser *parser,
+const struct option_spec *cli_options_find(const struct option_spec table[],
                                            const char *name, size_t len)
 {
-    for (const struct option_spec *o = parser->table; o->name != NULL; o++) {
-        if (strlen(o->name) == len && strncmp(o->name, name, len) == 0 &&
-            is_allowed(parser, o))
+    for (const struct option_spec *o = table; o->name != NULL; o++) {
+        if (strlen(o->name) == len && strncmp(o->name, name, len) == 0)
             return o;
     }
     return NULL;
+}
+
+static const struct option_spec *find_long(const struct options_parser *parser,
+                                           const char *name, size_t len)
+{
+    const struct option_spec *option =
+        cli_options_find(parser->table, name, len);
+    return option != NULL && is_allowed(parser, option) ? option : NULL;
 }
 
 static const struct option_spec *

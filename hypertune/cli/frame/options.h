@@ -57,6 +57,10 @@ struct option_result {
     bool has_rest;      /* there was a "--" */
 };
 
+/* The option of that name; NULL: none. */
+const struct option_spec *cli_options_find(const struct option_spec table[],
+                                           const char *name, size_t len);
+
 /* Reads a count from 0, with `more` also +N from 1, as said above. */
 bool cli_options_count(const char *text, bool more, int64_t *value);
 

@@ -9,16 +9,11 @@ void page_fini(struct query_page *page)
     text_free(&page->line);
 }
 
-static const char *shown(const struct text *text)
-{
-    return text_string(text);
-}
-
-void query_page_end(struct query_page *page, bool strong)
+void page_end(struct page *page, bool strong)
 {
     if (page->lines < page->height) {
         text_puts(page->out, strong && page->color ? "\033[1m" : "");
-        table_cut(page->out, shown(&page->line),
+        table_cut(page->out, text_string(&page->line),
                   page->width > 1 ? page->width - 1 : 1);
         text_puts(page->out, strong && page->color ? "\033[0m\n" : "\n");
         page->lines++;
@@ -29,7 +24,8 @@ void query_page_end(struct query_page *page, bool strong)
 void page_join(struct query_page *page, const char *more, size_t gap,
                bool strong)
 {
-    size_t width = table_width(shown(&page->line)) + gap + table_width(more);
+    size_t width =
+        table_width(text_string(&page->line)) + gap + table_width(more);
     if (width < page->width) {
         text_printf(&page->line, "%*s%s", (int)gap, "", more);
         return;
@@ -58,7 +54,7 @@ static size_t fitting(const char *words, size_t columns)
 
 void page_wrap(struct query_page *page, const char *words, size_t lines)
 {
-    const size_t indent = table_width(shown(&page->line));
+    const size_t indent = table_width(text_string(&page->line));
     const size_t room = page->width > indent + 1 ? page->width - indent - 1 : 0;
     for (; lines > 1; lines--) {
         const size_t len = fitting(words, room);
@@ -77,9 +73,9 @@ void page_padded(struct query_page *page, const char *foreign, size_t width)
 {
     struct text safe = {0}, cut = {0};
     text_escape(&safe, foreign);
-    table_cut(&cut, shown(&safe), width);
-    text_printf(&page->line, "  %s%*s", shown(&cut),
-                (int)(width - table_width(shown(&cut))), "");
+    table_cut(&cut, text_string(&safe), width);
+    text_printf(&page->line, "  %s%*s", text_string(&cut),
+                (int)(width - table_width(text_string(&cut))), "");
     text_free(&safe);
     text_free(&cut);
 }

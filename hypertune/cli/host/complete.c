@@ -391,7 +391,8 @@ static void join_words(struct completion *completion, const struct words *given)
     if (equals == NULL || strncmp(completion->word, "--", 2) != 0)
         return;
     size_t len = (size_t)(equals - completion->word);
-    completion->option = cli_option_find(completion->word + 2, len - 2);
+    completion->option =
+        cli_options_find(cli_option_table, completion->word + 2, len - 2);
     if (!split)
         completion->kept = arena_strndup(arena, completion->word, len + 1);
     completion->word = equals + 1;
@@ -406,7 +407,7 @@ static void find_option(struct completion *completion)
     if (completion->option != NULL)
         return;
     if (strncmp(last, "--", 2) == 0 && strchr(last, '=') == NULL)
-        option = cli_option_find(last + 2, strlen(last + 2));
+        option = cli_options_find(cli_option_table, last + 2, strlen(last + 2));
     for (const struct option_spec *o = cli_option_table;
          option == NULL && o->name != NULL; o++) {
         if (o->letter != 0 && last[0] == '-' && last[1] == o->letter &&

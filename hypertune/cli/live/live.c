@@ -160,17 +160,6 @@ static void load_curve(const struct cli_live *live, struct frame_slot *slot)
 
 /* ---- ended trials ---- */
 
-static void add_history(struct frame *frame, double objective)
-{
-    /* Grown at each power of two, so that the number tells the capacity. */
-    if ((frame->n_history & (frame->n_history - 1)) == 0) {
-        size_t room = frame->n_history == 0 ? 1 : 2 * frame->n_history;
-        frame->history =
-            ht_xrealloc(frame->history, room, sizeof *frame->history);
-    }
-    frame->history[frame->n_history++] = objective;
-}
-
 static void note_ended(struct frame *frame, const struct node *trial)
 {
     struct text line = {0};
@@ -196,7 +185,10 @@ static void note_ended(struct frame *frame, const struct node *trial)
     keep(&frame->last[0], &line);
     /* Only what may become the best is part of its history. */
     bool counts = cli_words_has("SUCCEEDED STOPPED", state);
-    add_history(frame, counts ? node_get_double(ours, "objective", NAN) : NAN);
+    frame->history =
+        ht_xrealloc(frame->history, frame->n_history + 1, sizeof(double));
+    frame->history[frame->n_history++] =
+        counts ? node_get_double(ours, "objective", NAN) : NAN;
 }
 
 static bool load_trial(const struct node *trial, void *context)
@@ -258,22 +250,17 @@ static void take_event(struct cli_live *live, const struct node *event)
 {
     const char *kind = node_get_string(event, "kind", "");
     const struct node *data = node_find(event, "data");
-    if (strcmp(kind, "trial.moved") == 0) {
+    struct frame_slot *slot =
+        find_slot(&live->frame, cli_scalar(node_find(event, "trial")));
+    if (strcmp(kind, "trial.moved") == 0)
         trial_moved(live, event);
-    } else if (strcmp(kind, "attempt.moved") == 0) {
-        struct frame_slot *slot =
-            find_slot(&live->frame, cli_scalar(node_find(event, "trial")));
-        if (slot != NULL)
-            slot->starting =
-                strcmp(node_get_string(event, "to", ""), "STARTING") == 0;
-    } else if (strcmp(kind, "trial.measured") == 0) {
-        struct frame_slot *slot =
-            find_slot(&live->frame, cli_scalar(node_find(event, "trial")));
-        if (slot != NULL)
-            add_point(slot, cli_scalar(node_find(data, "step")),
-                      node_get_double(node_find(data, "metrics"),
-                                      live->frame.metric, NAN));
-    }
+    else if (slot != NULL && strcmp(kind, "attempt.moved") == 0)
+        slot->starting =
+            strcmp(node_get_string(event, "to", ""), "STARTING") == 0;
+    else if (slot != NULL && strcmp(kind, "trial.measured") == 0)
+        add_point(slot, cli_scalar(node_find(data, "step")),
+                  node_get_double(node_find(data, "metrics"),
+                                  live->frame.metric, NAN));
 }
 
 /* Asks for the slots again when the last answer is some seconds old. */

@@ -149,7 +149,8 @@ const char *cli_control_held(struct cli *cli, const struct cli_study *study)
 static int read_change(struct cli *cli, const char *word)
 {
     const size_t len = strcspn(word, "=");
-    const struct option_spec *option = cli_option_find(word, len);
+    const struct option_spec *option =
+        cli_options_find(cli_option_table, word, len);
     if (option != NULL && word[len] == '=' &&
         cli_words_has(cli->command->options, option->name) &&
         cli_options_count(

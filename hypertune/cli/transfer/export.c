@@ -8,13 +8,24 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/csv.h"
 #include "hypertune/cli/frame/output.h"
-#include "hypertune/cli/study/measurements.h"
 #include "hypertune/cli/study/trial.h"
 #include "hypertune/cli/transfer/export_folder.h"
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 
-enum { FLUSH_BYTES = 256 * 1024 };
+enum { FLUSH_BYTES = 256 * 1024, MEASURED_PAGE = 20000 };
+
+/* Every measurement of a study, read along with its trials. The server lists
+ * them by trial, so that pages of both lists are read side by side and one page
+ * is kept at a time. */
+struct measured {
+    struct cli *cli;
+    const char *study;
+    struct arena *arena;     /* holds the page; NULL: none yet */
+    const struct node *next; /* the first not taken; NULL: page is over */
+    const char *token;       /* of the page behind, in cli->lasting; or NULL */
+    bool started;
+};
 
 struct exported {
     struct cli *cli;
@@ -23,11 +34,87 @@ struct exported {
     struct cli_parameters parameters;
     struct words metrics; /* columns, declared ones first */
     bool stray;           /* a metric came up while rows were written */
-    struct cli_measured measured;
+    struct measured measured;
     size_t written;
     struct text out;
     int code;
 };
+
+/* ---- measurements ---- */
+
+static void end_measured(struct measured *measured)
+{
+    arena_free(measured->arena);
+    measured->arena = NULL;
+    measured->next = NULL;
+}
+
+static bool has_more(const struct measured *measured)
+{
+    return !measured->started || measured->token[0] != '\0';
+}
+
+static enum ht_status read_page(struct measured *measured, struct ht_error *err)
+{
+    struct cli *cli = measured->cli;
+    struct arena *arena = arena_new();
+    const char *path = arena_printf(
+        arena, CLI_OURS "/%s/measurements?pageSize=%d%s%s",
+        cli_http_segment(arena, measured->study), MEASURED_PAGE,
+        measured->started ? "&pageToken=" : "",
+        measured->started ? cli_http_segment(arena, measured->token) : "");
+    const struct cli_http_request request = {.method = "GET", .path = path};
+    struct cli_http_answer answer;
+    const enum ht_status status =
+        cli_http_call(cli->http, arena, &request, &answer, err);
+    if (status != HT_OK) {
+        arena_free(arena);
+        return status;
+    }
+    end_measured(measured);
+    measured->arena = arena;
+    measured->next = node_first(answer.root, "measurements");
+    measured->token = arena_strdup(
+        cli->lasting, node_get_string(answer.root, "nextPageToken", ""));
+    measured->started = true;
+    return HT_OK;
+}
+
+static void add_measured(cJSON *list, const struct node *one)
+{
+    static const char *const numbers[] = {"step", "timeMs", "attempt"};
+    static const char *const members[] = {"replica", "metrics", "checkpoint"};
+    cJSON *object = json_push_object(list);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        json_add_int(object, numbers[i], node_get_int(one, numbers[i], 0));
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        const struct node *value = node_find(one, members[i]);
+        if (value != NULL)
+            cJSON_AddItemToObject(object, members[i], json_of_node(value));
+    }
+}
+
+/* Adds {"step","timeMs","attempt","replica","metrics"} to `list` for each
+ * measurement of that trial; to be asked for trials by ascending id. */
+static enum ht_status take_measured(struct measured *measured, int64_t trial,
+                                    cJSON *list, struct ht_error *err)
+{
+    for (;;) {
+        while (measured->next == NULL) {
+            if (!has_more(measured))
+                return HT_OK;
+            const enum ht_status status = read_page(measured, err);
+            if (status != HT_OK)
+                return status;
+        }
+        const int64_t of = node_get_int(measured->next, "trial", 0);
+        if (of > trial)
+            return HT_OK;
+        if (of == trial)
+            add_measured(list, measured->next);
+        measured->next = measured->next->next;
+    }
+}
 
 /* ---- metrics of a trial ---- */
 
@@ -202,9 +289,8 @@ static void add_object(struct exported *exported, const struct node *trial)
             json_add_string(object, times[i].name, clock_stamp(stamp, at));
     }
     struct ht_error err;
-    if (cli_measured_take(&exported->measured, node_get_int(trial, "id", 0),
-                          json_add_array(object, "measurements"),
-                          &err) != HT_OK)
+    if (take_measured(&exported->measured, node_get_int(trial, "id", 0),
+                      json_add_array(object, "measurements"), &err) != HT_OK)
         exported->code = cli_fail_error(exported->cli, &err);
     cli_output_object(exported->cli->format, object, exported->written,
                       &exported->out);
@@ -252,7 +338,7 @@ static int write_all(struct exported *exported)
     }
     if (status == HT_OK)
         status = cli_pages_each(cli, &pages, add_trial, exported, &err);
-    cli_measured_end(&exported->measured);
+    end_measured(&exported->measured);
     if (status != HT_OK) {
         text_free(&exported->out);
         return cli_fail_error(cli, &err);
@@ -323,7 +409,7 @@ int cli_export(struct cli *cli)
         return code;
     cli_parameters_read(exported.study.job, &exported.parameters);
     exported.measured =
-        (struct cli_measured){.cli = cli, .study = exported.study.id};
+        (struct measured){.cli = cli, .study = exported.study.id};
     if (as_folder)
         return write_folder(&exported);
     const char *path = cli->set.out;
