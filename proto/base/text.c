@@ -142,7 +142,8 @@ static const char *add_safely(struct text *text, const char *format,
         text_printf(text, "%zu", va_arg(*args, size_t));
         break;
     case 'g':
-        text_printf(text, "%.*g", atoi(format + 2), va_arg(*args, double));
+        text_printf(text, "%.*g", (int)strtol(format + 2, NULL, 10),
+                    va_arg(*args, double));
         break;
     case '%':
         text_puts(text, "%");

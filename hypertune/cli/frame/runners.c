@@ -173,11 +173,9 @@ static int await_runner(struct cli *cli, const char *folder, pid_t pid)
     }
     struct text log = {0};
     cli_server_last_words(cli->arena, folder, CONTAINERS_LOG, &log);
-    int code = cli_fail(cli, CLI_REFUSED, "the runner of containers %s\n%s",
-                        ended ? "ended at once" : "is not ready in time",
-                        text_string(&log));
-    text_free(&log);
-    return code;
+    return cli_fail(cli, CLI_REFUSED, "the runner of containers %s\n%s",
+                    ended ? "ended at once" : "is not ready in time",
+                    text_take(&log, cli->arena));
 }
 
 static int start_own(struct cli *cli, const struct cli_engine *engine)

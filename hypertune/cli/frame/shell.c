@@ -57,37 +57,26 @@ static void print_fish_word(const char *word, struct text *out)
     text_puts(out, "'");
 }
 
-static void print_posix(const struct shell_variable *variable, struct text *out)
+static void print_variable(const struct shell_variable *variable, bool fish,
+                           struct text *out)
 {
     if (variable->value == NULL) {
-        text_printf(out, "unset %s;\n", variable->name);
+        text_printf(out, fish ? "set -e %s;\n" : "unset %s;\n", variable->name);
         return;
     }
-    text_printf(out, "export %s=", variable->name);
-    text_shell_word(out, variable->value);
-    text_puts(out, ";\n");
-}
-
-static void print_fish(const struct shell_variable *variable, struct text *out)
-{
-    if (variable->value == NULL) {
-        text_printf(out, "set -e %s;\n", variable->name);
-        return;
-    }
-    text_printf(out, "set -gx %s ", variable->name);
-    print_fish_word(variable->value, out);
+    text_printf(out, fish ? "set -gx %s " : "export %s=", variable->name);
+    if (fish)
+        print_fish_word(variable->value, out);
+    else
+        text_shell_word(out, variable->value);
     text_puts(out, ";\n");
 }
 
 void shell_print(const struct shell_change *change, enum shell_syntax syntax,
                  struct text *out)
 {
-    for (size_t i = 0; i < change->n; i++) {
-        if (syntax == SHELL_FISH)
-            print_fish(&change->items[i], out);
-        else
-            print_posix(&change->items[i], out);
-    }
+    for (size_t i = 0; i < change->n; i++)
+        print_variable(&change->items[i], syntax == SHELL_FISH, out);
 }
 
 void shell_print_record(const struct shell_change *change, struct text *out)

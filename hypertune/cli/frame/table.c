@@ -98,6 +98,13 @@ void table_cell(struct table *table, const char *text)
         row->cells[row->n++] = make_cell(table->arena, text);
 }
 
+void table_cell_text(struct table *table, struct text *text,
+                     const char *nothing)
+{
+    table_cell(table, text->len > 0 ? text->data : nothing);
+    text_free(text);
+}
+
 void table_cells(struct table *table, const char *text, ...)
 {
     va_list args;

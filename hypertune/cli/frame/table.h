@@ -30,6 +30,9 @@ void table_spare(struct table *table, const char *titles);
  * are empty and surplus ones are dropped. */
 void table_row(struct table *table);
 void table_cell(struct table *table, const char *text);
+/* The same for a text, which is released; `nothing` for an empty one. */
+void table_cell_text(struct table *table, struct text *text,
+                     const char *nothing);
 /* Several, ended by NULL. */
 __attribute__((sentinel)) void table_cells(struct table *table,
                                            const char *text, ...);

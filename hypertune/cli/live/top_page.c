@@ -26,16 +26,14 @@ static void span_cell(struct table *table, int64_t ms)
 static void add_progress(struct table *table,
                          const struct overview_study *study)
 {
-    struct text bar = {0};
-    if (study->limit > 0) {
-        spark_bar(study->ended, study->limit, BAR, &bar);
-        table_cell(table, bar.data);
-        table_cell_printf(table, "%lld/%lld", study->ended, study->limit);
-    } else {
-        table_cell(table, "");
-        table_cell_printf(table, "%lld", study->ended);
-    }
-    text_free(&bar);
+    struct text cell = {0};
+    if (study->limit > 0)
+        spark_bar(study->ended, study->limit, BAR, &cell);
+    table_cell_text(table, &cell, "");
+    text_printf(&cell, "%lld", study->ended);
+    if (study->limit > 0)
+        text_printf(&cell, "/%lld", study->limit);
+    table_cell_text(table, &cell, "");
 }
 
 static void add_study(struct table *table, const struct overview_study *study,
@@ -55,10 +53,9 @@ static void add_study(struct table *table, const struct overview_study *study,
     span_cell(table, study->left_ms);
     if (wide) {
         cli_output_age(study->create_ms, now, &age);
-        table_cells(table, age.data, study->kind, study->id, study->reason,
-                    NULL);
+        table_cell_text(table, &age, "");
+        table_cells(table, study->kind, study->id, study->reason, NULL);
     }
-    text_free(&age);
 }
 
 struct table *top_page_studies(struct arena *arena,

@@ -245,8 +245,7 @@ static void list_cell(struct table *table, const struct node *list)
 {
     struct text cell = {0};
     cli_scalars(list, &cell);
-    table_cell(table, cell.data != NULL ? cell.data : "-");
-    text_free(&cell);
+    table_cell_text(table, &cell, "-");
 }
 
 static void add_runner(struct runner_list *listing, const struct node *runner)

@@ -70,8 +70,7 @@ static void flush_curve(struct curves *curves)
     table_cell_printf(curves->table, "%.6g", curve->last);
     table_cell_printf(curves->table, "%.6g",
                       curves->study.maximize ? curve->high : curve->low);
-    table_cell(curves->table, spark.data);
-    text_free(&spark);
+    table_cell_text(curves->table, &spark, "");
 }
 
 static void add_point(struct curves *curves, const struct node *measurement,
@@ -220,12 +219,9 @@ static int refuse_empty(const struct curves *curves)
     struct text seen = {0};
     for (size_t i = 0; i < curves->names.n; i++)
         text_printf(&seen, "%s%s", i > 0 ? ", " : "", curves->names.items[i]);
-    int code = cli_fail(cli, CLI_ABSENT, "no measurement of \"%s\" %s%s",
-                        curves->metric,
-                        seen.len > 0 ? "was reported; there are " : "yet",
-                        seen.len > 0 ? seen.data : "");
-    text_free(&seen);
-    return code;
+    const char *lead = seen.len > 0 ? "was reported; there are " : "yet";
+    return cli_fail(cli, CLI_ABSENT, "no measurement of \"%s\" %s%s",
+                    curves->metric, lead, text_take(&seen, cli->arena));
 }
 
 static int finish(struct curves *curves)

@@ -150,10 +150,9 @@ static void say_fetched(struct cli *cli, const struct source *source,
     }
     cli_say(cli, "trial %s of %s%s: %lld file%s, %s in %s",
             cli_trial_id(source->trial), source->study.name,
-            text_string(&value), (long long)copy->files,
+            text_take(&value, cli->arena), (long long)copy->files,
             copy->files == 1 ? "" : "s",
             cli_output_size(cli->arena, copy->bytes), folder);
-    text_free(&value);
     if (copy->left_out > 0)
         cli_say(cli, "left out: %lld links or special files",
                 (long long)copy->left_out);
@@ -195,11 +194,10 @@ static int send_elsewhere(struct cli *cli, const struct source *source)
         &line, arena_printf(cli->arena, "%s:%s", source->host, source->output));
     text_puts(&line, " ");
     text_shell_word(&line, target_of(cli, source));
-    int code = cli_fail(cli, CLI_REFUSED,
-                        "trial %s ran on %s, its outputs are there:\n%s",
-                        cli_trial_id(source->trial), source->host, line.data);
-    text_free(&line);
-    return code;
+    return cli_fail(cli, CLI_REFUSED,
+                    "trial %s ran on %s, its outputs are there:\n%s",
+                    cli_trial_id(source->trial), source->host,
+                    text_take(&line, cli->arena));
 }
 
 int cli_fetch(struct cli *cli)

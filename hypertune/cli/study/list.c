@@ -17,17 +17,17 @@ static void add_row(const struct cli *cli, struct table *table,
     const struct node *best = node_find(study->status, "best");
     table_row(table);
     table_cell(table, study->name);
-    cli_study_outcome(study, &cell);
-    table_cell(table, cli->format == FORMAT_CSV ? study->state : cell.data);
-    text_clear(&cell);
-    cli_study_algorithm(study, &cell);
-    table_cell(table, cell.data);
-    text_clear(&cell);
-    if (cli_study_limit(study) > 0)
-        table_cell_printf(table, "%lld/%lld", cli_study_ended(study),
-                          cli_study_limit(study));
+    if (cli->format == FORMAT_CSV)
+        text_puts(&cell, study->state);
     else
-        table_cell_printf(table, "%lld", cli_study_ended(study));
+        cli_study_outcome(study, &cell);
+    table_cell_text(table, &cell, "");
+    cli_study_algorithm(study, &cell);
+    table_cell_text(table, &cell, "");
+    text_printf(&cell, "%lld", cli_study_ended(study));
+    if (cli_study_limit(study) > 0)
+        text_printf(&cell, "/%lld", cli_study_limit(study));
+    table_cell_text(table, &cell, "");
     table_cell_printf(table, "%lld", cli_study_running(study));
     table_cell_printf(table, "%lld", cli_study_count(study, "failed"));
     if (best != NULL) {
@@ -36,12 +36,11 @@ static void add_row(const struct cli *cli, struct table *table,
     }
     if (best != NULL && cli_study_has_front(study))
         text_printf(&cell, " of %zu", cli_study_front(study));
-    table_cell(table, best != NULL ? cell.data : "-");
-    text_clear(&cell);
+    table_cell_text(table, &cell, "-");
     cli_output_age(node_get_int(study->status, "createTimeMs", 0), now, &cell);
-    table_cells(table, cell.data, study->home->kind_name, study->id,
+    table_cell_text(table, &cell, "");
+    table_cells(table, study->home->kind_name, study->id,
                 node_get_string(study->status, "reason", ""), NULL);
-    text_free(&cell);
 }
 
 static struct table *new_table(struct cli *cli)

@@ -18,10 +18,8 @@ static void describe_parameters(struct cli *cli, const struct space *space,
         table_row(table);
         table_cell_printf(table, "    %s", space->params[i].name);
         table_cell(table, form_plan_type(space->params[i].type));
-        table_cell(table, range.data);
-        table_cell(table, text_string(&when));
-        text_free(&range);
-        text_free(&when);
+        table_cell_text(table, &range, "");
+        table_cell_text(table, &when, "");
     }
     table_print(table, cli->width, out);
 }

@@ -37,17 +37,16 @@ int cli_study_check_state(struct cli *cli, const char *word,
                           const char *const states[])
 {
     struct text list = {0};
-    for (size_t i = 0; states[i] != NULL; i++) {
-        if (word == NULL || strcasecmp(word, states[i]) == 0) {
-            text_free(&list);
-            return CLI_DONE;
-        }
-        text_printf(&list, "%s%s", i > 0 ? ", " : "", states[i]);
+    for (size_t i = 0; word != NULL && states[i] != NULL; i++) {
+        if (strcasecmp(word, states[i]) == 0)
+            word = NULL;
+        else
+            text_printf(&list, "%s%s", i > 0 ? ", " : "", states[i]);
     }
-    int code = cli_fail(cli, CLI_USAGE, "no state \"%s\"; there are %s", word,
-                        list.data);
-    text_free(&list);
-    return code;
+    const char *all = text_take(&list, cli->arena);
+    return word == NULL ? CLI_DONE
+                        : cli_fail(cli, CLI_USAGE,
+                                   "no state \"%s\"; there are %s", word, all);
 }
 
 bool cli_study_is_over(const char *state)
