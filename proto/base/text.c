@@ -1,5 +1,6 @@
 #include "proto/base/text.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -131,17 +132,22 @@ static const char *add_safely(struct text *text, const char *format,
                               va_list *args)
 {
     const size_t len = strcspn(format + 1, "sdug%") + 1;
+    assert(format[len] != '\0');
     switch (format[len]) {
     case 's':
+        assert(len == 1);
         text_escape(text, va_arg(*args, const char *));
         break;
     case 'd':
+        assert(strncmp(format, "%lld", len + 1) == 0);
         text_printf(text, "%lld", va_arg(*args, long long));
         break;
     case 'u':
+        assert(strncmp(format, "%zu", len + 1) == 0);
         text_printf(text, "%zu", va_arg(*args, size_t));
         break;
     case 'g':
+        assert(format[1] == '.');
         text_printf(text, "%.*g", (int)strtol(format + 2, NULL, 10),
                     va_arg(*args, double));
         break;
@@ -149,7 +155,7 @@ static const char *add_safely(struct text *text, const char *format,
         text_puts(text, "%");
         break;
     }
-    return format + len + (format[len] != '\0');
+    return format + len + 1;
 }
 
 void text_print_safe(struct text *text, const char *format, ...)

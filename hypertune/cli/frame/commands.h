@@ -20,7 +20,7 @@ enum cli_group {
     GROUP_OTHER
 };
 
-/* Words without a limit; the same, and more of them after "--". */
+/* Most words: any number; the same, with more after "--". */
 enum { CLI_MANY = INT_MAX, CLI_ANY = -1 };
 
 struct cli_command {
@@ -40,6 +40,7 @@ extern const struct cli_command cli_commands[];     /* ended by a NULL name */
 extern const struct option_spec cli_option_table[]; /* of struct cli_settings */
 
 const struct cli_command *cli_command_find(const char *name);
+
 /* Reads argv, finds the command, runs it; returns the exit code. */
 int cli_main(struct cli *cli, int argc, char *const argv[]);
 
@@ -55,13 +56,13 @@ cli_run cli_check, cli_write_spec;
 /* study/list.c */
 cli_run cli_list, cli_describe;
 /* study/trials.c */
-cli_run cli_trials, cli_trial, cli_best;
+cli_run cli_trials, cli_trial;
 /* study/curves.c, transfer/export.c */
 cli_run cli_curves, cli_export;
 /* study/add.c, study/fetch.c, transfer/import.c */
 cli_run cli_add, cli_fetch, cli_import;
-/* spec/confirm.c, study/replay.c */
-cli_run cli_confirm, cli_replay;
+/* spec/best.c, spec/confirm.c, study/replay.c */
+cli_run cli_best, cli_confirm, cli_replay;
 /* study/commands.c */
 cli_run cli_importance, cli_stop_trial, cli_retry, cli_list_runners, cli_ui;
 /* host/complete.c: the candidates; host/completion.c: scripts that ask for

@@ -58,7 +58,7 @@ static char *read_file(struct arena *arena, const char *path, size_t max,
     return content;
 }
 
-/* A shared lock that can be had means that nobody holds the exclusive one. */
+/* A shared lock is refused while a process holds the exclusive one. */
 bool cli_server_is_locked(const char *lock)
 {
     int fd = open(lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -221,7 +221,7 @@ static enum ht_status await_other(struct arena *arena, const char *folder,
     }
 }
 
-/* With start.lock held: nobody else starts a server for this folder now. */
+/* With start.lock held: no other process starts a server for this folder. */
 static enum ht_status start_alone(struct arena *arena, const char *folder,
                                   struct cli_server_info *info, bool *started,
                                   struct ht_error *err)

@@ -19,9 +19,8 @@ enum {
     LOG_LINES = 5
 };
 
-/* Trials and slots are kept in the frame: those that run with their curves,
- * those that ended last, the best so far. It is filled once from the server,
- * then kept by events. */
+/* The frame has the running trials with their curves, the newest ended ones
+ * and the slots. It is filled once from the server, then updated by events. */
 struct cli_live {
     struct cli_follow *follow;
     struct cli *cli;   /* of `follow` */

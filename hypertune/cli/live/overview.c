@@ -225,7 +225,7 @@ static int64_t failed_key(const struct overview_study *study)
     return -study->failed;
 }
 
-/* What ends next first; what nobody can tell last. */
+/* What ends next first; what has no estimate last. */
 static int64_t left_key(const struct overview_study *study)
 {
     return study->left_ms < 0 ? INT64_MAX : study->left_ms;

@@ -29,8 +29,8 @@ struct watch {
     struct cli_study study; /* as the newest round had it */
     int64_t id;             /* its number, 0 before the first round */
     bool away;              /* the server did not answer */
-    bool waits;             /* nobody looks: a study that the server has paused
-                               for a fault is not waited for */
+    bool waits;             /* without a person: a study that the server has
+                               paused for a fault is not waited for */
 };
 
 /* ---- one event as one line ---- */

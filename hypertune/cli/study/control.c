@@ -33,7 +33,7 @@ static int consent(struct cli *cli, const char *what, const char *question,
 /* What is asked of a study that has not ended. */
 struct order {
     const char *verb, *done;
-    const char *aim; /* the state that it leads to; NULL: one that goes on */
+    const char *aim; /* the state that it leads to; NULL: it does not end */
 };
 
 /* What has ended already has not been stopped or cancelled now; where it has

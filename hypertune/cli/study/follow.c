@@ -77,8 +77,8 @@ static enum ht_status fetch(struct cli_follow *follow, struct cli_study *study,
     return status;
 }
 
-/* A busy study has news all the time; nobody reads faster than this. A signal
- * ends the pause and stays for cli_follow_wait(). */
+/* A busy study has news all the time; a person reads no faster than this. A
+ * signal ends the pause and stays for cli_follow_wait(). */
 static void pace(const struct cli_follow *follow)
 {
     int64_t left = follow->round_ms + ROUND_MS - clock_monotonic_ms();

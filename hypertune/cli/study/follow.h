@@ -1,7 +1,7 @@
 /* follow.h - following one study: its events in order, signals, a deadline.
  *
  * While a study is followed SIGINT, SIGTERM, SIGHUP and SIGWINCH are blocked
- * and read here, so that whoever follows decides what they mean. */
+ * and read here, so that the caller decides what they mean. */
 #ifndef HT_HYPERTUNE_CLI_STUDY_FOLLOW_H
 #define HT_HYPERTUNE_CLI_STUDY_FOLLOW_H
 

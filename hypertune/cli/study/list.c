@@ -54,7 +54,7 @@ static struct table *new_table(struct cli *cli)
     return table;
 }
 
-enum { MOST_HELD = 3 }; /* studies whose reason is told below the table */
+enum { MOST_HELD = 3 }; /* studies whose reason follows the table */
 
 struct listing {
     struct cli *cli;

@@ -64,7 +64,7 @@ int cli_study_check_state(struct cli *cli, const char *word,
 /* Has it ended, so that no trial will run unless it is changed? */
 bool cli_study_is_over(const char *state);
 /* Trials by a key of the server's counts, of which "failed" has all failed
- * ones, "infeasible" among them; those that have ended; all. */
+ * ones, "infeasible" among them; all that have ended; all. */
 long long cli_study_count(const struct cli_study *study, const char *state);
 long long cli_study_ended(const struct cli_study *study);
 long long cli_study_all(const struct cli_study *study);

@@ -59,8 +59,8 @@ struct cli_parameters {
     struct cli_parameter items[HT_MAX_PARAMETERS];
 };
 
-/* All of a resource with a studySpec, in declared order; those that share a
- * name once. */
+/* All of a resource with a studySpec, in declared order; a name that several
+ * have comes once. */
 void cli_parameters_read(const struct node *job,
                          struct cli_parameters *parameters);
 
