@@ -1,7 +1,6 @@
 #include "hypertune/cli/frame/findings.h"
 
 #include <stdarg.h>
-#include <string.h>
 
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/table.h"

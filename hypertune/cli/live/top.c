@@ -1,6 +1,5 @@
 /* `top`: what a server does, redrawn in place or as one snapshot. */
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 

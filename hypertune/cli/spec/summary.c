@@ -1,7 +1,5 @@
 #include "hypertune/cli/spec/summary.h"
 
-#include <string.h>
-
 #include "hypertune/cli/spec/best.h"
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/trial.h"

@@ -1,6 +1,5 @@
 #include "hypertune/cli/study/control.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "hypertune/cli/frame/commands.h"

@@ -9,7 +9,6 @@
 #include "hypertune/cli/frame/table.h"
 #include "hypertune/cli/study/study.h"
 #include "proto/base/clock.h"
-#include "proto/doc/diag.h"
 #include "proto/doc/json.h"
 
 enum { SPARK = 32, KEPT = 2 * SPARK, MOST_METRICS = 64 };

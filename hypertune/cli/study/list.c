@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/table.h"

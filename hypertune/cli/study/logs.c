@@ -1,13 +1,11 @@
 #include "hypertune/cli/study/logs.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/study/follow.h"
 #include "hypertune/cli/study/trial.h"
-#include "proto/base/clock.h"
 
 enum { CHUNK = 256 * 1024, POLL_MS = 500, LOG_TAIL = 2000, LOG_LINES = 8 };
 

@@ -1,9 +1,7 @@
 #include "hypertune/cli/study/study.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "proto/base/text.h"
@@ -51,13 +49,7 @@ int cli_study_check_state(struct cli *cli, const char *word,
 
 bool cli_study_is_over(const char *state)
 {
-    static const char *const over[] = {"SUCCEEDED", "STOPPED", "FAILED",
-                                       "CANCELLED"};
-    for (size_t i = 0; i < sizeof over / sizeof *over; i++) {
-        if (strcmp(state, over[i]) == 0)
-            return true;
-    }
-    return false;
+    return cli_words_has("SUCCEEDED STOPPED FAILED CANCELLED", state);
 }
 
 static const struct cli_collection *home_of(const struct node *status)

@@ -1,7 +1,4 @@
-#include <string.h>
-
 #include "hypertune/cli/frame/commands.h"
-#include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/filter.h"
 #include "hypertune/cli/study/trial.h"
