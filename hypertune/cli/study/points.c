@@ -14,7 +14,7 @@ struct origin {
 static void keep(struct cli_points *points, const struct value *point)
 {
     points->items = arena_grow(points->diag->arena, points->items, points->n,
-                               sizeof *points->items);
+                               sizeof(struct value *));
     points->items[points->n++] = point;
 }
 

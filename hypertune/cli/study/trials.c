@@ -28,7 +28,7 @@ static bool select_trial(const struct node *trial, void *context)
     if (selection->more && selection->cli->set.sort == NULL)
         return false;
     selection->trials = arena_grow(selection->cli->arena, selection->trials,
-                                   selection->n, sizeof *selection->trials);
+                                   selection->n, sizeof(const struct node *));
     selection->trials[selection->n++] = trial;
     return true;
 }
