@@ -4,7 +4,7 @@
 
 #include "hypertune/cli/frame/table.h"
 
-void page_fini(struct query_page *page)
+void page_fini(struct page *page)
 {
     text_free(&page->line);
 }
@@ -21,8 +21,7 @@ void page_end(struct page *page, bool strong)
     text_clear(&page->line);
 }
 
-void page_join(struct query_page *page, const char *more, size_t gap,
-               bool strong)
+void page_join(struct page *page, const char *more, size_t gap, bool strong)
 {
     size_t width =
         table_width(text_string(&page->line)) + gap + table_width(more);
@@ -30,7 +29,7 @@ void page_join(struct query_page *page, const char *more, size_t gap,
         text_printf(&page->line, "%*s%s", (int)gap, "", more);
         return;
     }
-    query_page_end(page, strong);
+    page_end(page, strong);
     text_printf(&page->line, "  %s", more);
 }
 
@@ -52,7 +51,7 @@ static size_t fitting(const char *words, size_t columns)
     return end == len ? len : blank;
 }
 
-void page_wrap(struct query_page *page, const char *words, size_t lines)
+void page_wrap(struct page *page, const char *words, size_t lines)
 {
     const size_t indent = table_width(text_string(&page->line));
     const size_t room = page->width > indent + 1 ? page->width - indent - 1 : 0;
@@ -61,15 +60,15 @@ void page_wrap(struct query_page *page, const char *words, size_t lines)
         if (len == 0 || words[len] == '\0')
             break;
         text_append(&page->line, words, len);
-        query_page_end(page, false);
+        page_end(page, false);
         text_printf(&page->line, "%*s", (int)indent, "");
         words += len + 1;
     }
     text_puts(&page->line, words);
-    query_page_end(page, false);
+    page_end(page, false);
 }
 
-void page_padded(struct query_page *page, const char *foreign, size_t width)
+void page_padded(struct page *page, const char *foreign, size_t width)
 {
     struct text safe = {0}, cut = {0};
     text_escape(&safe, foreign);
@@ -80,12 +79,12 @@ void page_padded(struct query_page *page, const char *foreign, size_t width)
     text_free(&cut);
 }
 
-void page_lines(struct query_page *page, const char *lines)
+void page_lines(struct page *page, const char *lines)
 {
     for (bool strong = true; *lines != '\0'; strong = false) {
         size_t len = strcspn(lines, "\n");
         text_append(&page->line, lines, len);
-        query_page_end(page, strong);
+        page_end(page, strong);
         lines += len + (lines[len] == '\n');
     }
 }

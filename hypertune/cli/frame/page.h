@@ -10,7 +10,7 @@
 
 #include "proto/base/text.h"
 
-struct query_page {
+struct page {
     size_t width;     /* of the terminal; every line is narrower */
     size_t height;    /* lines that there is room for; more are dropped */
     bool color;       /* strong lines are bold */
@@ -19,20 +19,19 @@ struct query_page {
     size_t lines;     /* that are in the picture */
 };
 
-void page_fini(struct query_page *page);
+void page_fini(struct page *page);
 
 /* Ends the line, cut to the terminal's width. */
-void query_page_end(struct query_page *page, bool strong);
+void page_end(struct page *page, bool strong);
 /* Appends more to the line behind a gap, or as the next line when the terminal
  * is too narrow for both; `strong` is for the line that it ends then. */
-void page_join(struct query_page *page, const char *more, size_t gap,
-               bool strong);
+void page_join(struct page *page, const char *more, size_t gap, bool strong);
 /* Appends words to the line and ends it; what is too wide goes on below, as far
  * in as it began, in at most `lines` lines in all, the last of them cut. */
-void page_wrap(struct query_page *page, const char *words, size_t lines);
+void page_wrap(struct page *page, const char *words, size_t lines);
 /* Appends foreign text behind two blanks in exactly `width` columns. */
-void page_padded(struct query_page *page, const char *foreign, size_t width);
+void page_padded(struct page *page, const char *foreign, size_t width);
 /* Appends whole lines, each ended by a newline, the first one strong. */
-void page_lines(struct query_page *page, const char *lines);
+void page_lines(struct page *page, const char *lines);
 
 #endif

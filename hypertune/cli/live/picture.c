@@ -31,7 +31,7 @@ enum {
 struct view {
     const struct frame *frame;
     const struct cli_study *study;
-    struct query_page page;
+    struct page page;
 };
 
 static const char *span_text(int64_t ms, char span[CLOCK_DURATION_BYTES])
@@ -69,7 +69,7 @@ static void add_head(struct view *view)
     }
     add_times(view, &times);
     page_join(&view->page, times.data, GAP, true);
-    query_page_end(&view->page, true);
+    page_end(&view->page, true);
     text_free(&times);
 }
 
@@ -97,7 +97,7 @@ static void add_progress(struct view *view)
                 cli_study_count(study, "failed"),
                 cli_study_count(study, "stopped"));
     page_join(&view->page, facts.data, 5, false);
-    query_page_end(&view->page, false);
+    page_end(&view->page, false);
     text_free(&facts);
 }
 
@@ -130,7 +130,7 @@ static void add_best(struct view *view)
         return;
     if (best == NULL) {
         text_puts(line, "best   none yet");
-        query_page_end(&view->page, false);
+        page_end(&view->page, false);
         return;
     }
     int64_t end =
@@ -147,10 +147,10 @@ static void add_best(struct view *view)
                       HISTORY, &curve))
         page_join(&view->page, curve.data, GAP / 2, true);
     text_free(&curve);
-    query_page_end(&view->page, true);
+    page_end(&view->page, true);
     text_puts(line, "       ");
     cli_trial_flags(best, line);
-    query_page_end(&view->page, false);
+    page_end(&view->page, false);
 }
 
 /* ---- running trials ---- */
@@ -174,14 +174,14 @@ static void add_titles(struct view *view)
     if (frame->width >= WHY_WIDE)
         text_printf(line, "  %-8s", "WHY");
     text_puts(line, "  parameters");
-    query_page_end(&view->page, false);
+    page_end(&view->page, false);
 }
 
 static void add_slot(struct view *view, const struct frame_slot *slot)
 {
     char span[CLOCK_DURATION_BYTES];
     const struct frame *frame = view->frame;
-    struct query_page *page = &view->page;
+    struct page *page = &view->page;
     struct text *line = &page->line, curve = {0};
     int64_t elapsed = slot->start_ms > 0 ? frame->now_ms - slot->start_ms : 0;
     text_printf(line, "          %-5s %5s", slot->id, slot->step);
@@ -206,7 +206,7 @@ static void add_slot(struct view *view, const struct frame_slot *slot)
     if (slot->starting && slot->words != NULL)
         params = slot->words;
     text_printf(line, "  %s", params);
-    query_page_end(page, false);
+    page_end(page, false);
 }
 
 /* As many as fit into `room` lines, titles and a blank line with them. */
@@ -216,7 +216,7 @@ static void add_running(struct view *view, size_t room)
     if (frame->n_slots == 0 || room < RUNNING_LEAST)
         return;
     if (room > frame->n_slots + 1) {
-        query_page_end(&view->page, false);
+        page_end(&view->page, false);
         room--;
     }
     add_titles(view);
@@ -234,11 +234,11 @@ static void add_last(struct view *view)
     for (size_t i = 1; i < FRAME_LAST && frame->last[i] != NULL; i++)
         page_join(&view->page, frame->last[i], 3, false);
     if (frame->last[0] != NULL)
-        query_page_end(&view->page, false);
+        page_end(&view->page, false);
     if (frame->failure == NULL || frame->since_failure < FRAME_LAST)
         return;
     text_printf(&view->page.line, "FAILURE   %s", frame->failure);
-    query_page_end(&view->page, false);
+    page_end(&view->page, false);
 }
 
 static void add_keys(struct view *view)
@@ -258,7 +258,7 @@ static void add_keys(struct view *view)
                           : " %s [s]top [l]ogs [b]est [q]uit",
                     paused ? "[r]esume" : "[p]ause");
     if (view->page.line.len > 0)
-        query_page_end(&view->page, frame->away);
+        page_end(&view->page, frame->away);
 }
 
 static void add_note(struct view *view)
@@ -270,7 +270,7 @@ static void add_note(struct view *view)
         text_append(&line, note, len);
         text_escape(&view->page.line, text_string(&line));
         text_free(&line);
-        query_page_end(&view->page, false);
+        page_end(&view->page, false);
         note += len + (note[len] == '\n');
     }
 }

@@ -129,7 +129,7 @@ struct table *top_page_runners(struct arena *arena,
 
 /* ---- the picture ---- */
 
-static void add_server(struct query_page *page, struct arena *arena,
+static void add_server(struct page *page, struct arena *arena,
                        const struct overview *overview,
                        const struct top_look *look)
 {
@@ -149,7 +149,7 @@ static void add_server(struct query_page *page, struct arena *arena,
                 cli_output_size(arena, overview->disk_free),
                 cli_output_size(arena, overview->disk_total));
     page_join(page, right.data, GAP, true);
-    query_page_end(page, true);
+    page_end(page, true);
     text_free(&right);
     if (overview->read_only[0] == '\0')
         return;
@@ -157,7 +157,7 @@ static void add_server(struct query_page *page, struct arena *arena,
     page_end(page, true);
 }
 
-static void add_counts(struct query_page *page, const struct overview *overview)
+static void add_counts(struct page *page, const struct overview *overview)
 {
     int64_t busy;
     long long running = 0, paused = 0, trials = 0, waiting = 0;
@@ -179,39 +179,39 @@ static void add_counts(struct query_page *page, const struct overview *overview)
     text_clear(&slots);
     text_printf(&slots, "trials: %lld running, %lld waiting", trials, waiting);
     page_join(page, slots.data, GAP, false);
-    query_page_end(page, false);
+    page_end(page, false);
     text_free(&slots);
 }
 
-static void add_table(struct query_page *page, const struct table *table)
+static void add_table(struct page *page, const struct table *table)
 {
     struct text lines = {0};
-    query_page_end(page, false);
+    page_end(page, false);
     table_print(table, page->width > 1 ? page->width - 1 : 1, &lines);
     page_lines(page, lines.data);
     text_free(&lines);
 }
 
-static void add_keys(struct query_page *page, const struct overview *overview,
+static void add_keys(struct page *page, const struct overview *overview,
                      const struct top_look *look, size_t shown)
 {
     const size_t n = overview->n_studies;
     if (look->away) {
         text_puts(&page->line, " server away, trying again   [q]uit");
-        query_page_end(page, true);
+        page_end(page, true);
         return;
     }
     if (shown < n)
         text_printf(&page->line, " %zu to %zu of %zu, arrows scroll",
                     look->first + 1, look->first + shown, n);
-    query_page_end(page, false);
+    page_end(page, false);
     text_printf(&page->line,
                 look->width >= KEYS_WIDE
                     ? " by %s%s  [s]tate [n]ame [t]rials [r]unning [f]ailed "
                       "[l]eft [a]ge  [q]uit"
                     : " by %s%s  s n t r f l a  [q]uit",
                 look->reversed ? "-" : "", look->order);
-    query_page_end(page, false);
+    page_end(page, false);
 }
 
 /* Lines for the studies: runners get a third at least, if that is enough for
@@ -229,10 +229,10 @@ size_t top_page_print(struct arena *arena, const struct overview *overview,
                       const struct top_look *look, struct text *out)
 {
     enum { FOOT = 2 };
-    struct query_page page = {.width = look->width,
-                              .height = look->height > 1 ? look->height - 1 : 1,
-                              .color = look->color,
-                              .out = out};
+    struct page page = {.width = look->width,
+                        .height = look->height > 1 ? look->height - 1 : 1,
+                        .color = look->color,
+                        .out = out};
     add_server(&page, arena, overview, look);
     add_counts(&page, overview);
     const size_t used = page.lines + FOOT;

@@ -164,7 +164,7 @@ static void a_long_reason_goes_on_below_itself(void)
 {
     char line[] = "why    paused, as the first three trials ended without it";
     struct text out = {0};
-    struct query_page page = {.width = 24, .height = 9, .out = &out};
+    struct page page = {.width = 24, .height = 9, .out = &out};
     text_puts(&page.line, "why    ");
     page_wrap(&page, line + 7, 3);
     CHECK_TEXT(out.data, "why    paused, as the\n"
