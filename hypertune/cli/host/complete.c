@@ -212,9 +212,8 @@ static void offer_parameters(struct completion *completion,
 static void offer_metrics(struct completion *completion,
                           const struct cli_study *study, const char *form)
 {
-    const struct node *list =
-        node_find(node_find(study->job, "studySpec"), "metrics");
-    for (const struct node *one = list != NULL ? list->first : NULL;
+    for (const struct node *one =
+             node_first(node_find(study->job, "studySpec"), "metrics");
          one != NULL; one = one->next)
         offer_formed(completion, form, node_get_string(one, "metricId", ""));
 }

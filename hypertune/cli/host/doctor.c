@@ -190,14 +190,13 @@ static void check_webhook(struct findings *findings, const struct node *webhook)
 
 static void check_webhooks(struct findings *findings, const struct node *server)
 {
-    const struct node *list = node_find(server, "webhooks");
     const char *wrong = node_get_string(server, "webhooksError", "");
     if (wrong[0] != '\0')
         findings_add(findings, FINDING_WARN, "webhook",
                      "correct webhooks.json in the server's data folder; it is "
                      "read again by itself",
                      "what stood there before is in force: %s", wrong);
-    for (const struct node *one = list ? list->first : NULL; one;
+    for (const struct node *one = node_first(server, "webhooks"); one;
          one = one->next)
         check_webhook(findings, one);
 }

@@ -52,9 +52,8 @@ static struct table *make_table(struct cli *cli, const struct node *answer)
     for (size_t i = 0; i < N_FIGURES; i++)
         table_column(table, figures[i].title, ALIGN_RIGHT);
     table_column(table, "BEST", ALIGN_RIGHT);
-    const struct node *list = node_find(answer, "finalists");
-    for (const struct node *item = list ? list->first : NULL; item != NULL;
-         item = item->next) {
+    for (const struct node *item = node_first(answer, "finalists");
+         item != NULL; item = item->next) {
         table_row(table);
         table_cell(table, node_get_string(item, "trial", ""));
         table_cell(table, cli_scalar(node_find(item, "n")));
@@ -71,8 +70,7 @@ static struct table *make_table(struct cli *cli, const struct node *answer)
 
 static const struct node *first_of(const struct node *answer)
 {
-    const struct node *list = node_find(answer, "finalists");
-    return list != NULL ? list->first : NULL;
+    return node_first(answer, "finalists");
 }
 
 static bool has_chance(const struct node *item)

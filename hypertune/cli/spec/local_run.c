@@ -307,9 +307,8 @@ static size_t read_metrics(struct cli *cli, struct last_value values[],
     *reports = 0;
     if (cli_call(cli, "GET", path, NULL, &answer, NULL) != HT_OK)
         return 0;
-    const struct node *list = node_find(answer.root, "measurements");
-    for (const struct node *one = list ? list->first : NULL; one != NULL;
-         one = one->next, ++*reports) {
+    for (const struct node *one = node_first(answer.root, "measurements");
+         one != NULL; one = one->next, ++*reports) {
         const struct node *metrics = node_find(one, "metrics");
         for (const struct node *metric = metrics ? metrics->first : NULL;
              metric != NULL; metric = metric->next) {

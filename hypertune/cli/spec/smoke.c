@@ -44,9 +44,8 @@ static void look(struct smoke *smoke)
     if (cli_call(cli, "GET", path, NULL, &answer, NULL) != HT_OK)
         return;
     smoke->seen = 0;
-    const struct node *list = node_find(answer.root, "measurements");
-    for (const struct node *one = list ? list->first : NULL; one != NULL;
-         one = one->next) {
+    for (const struct node *one = node_first(answer.root, "measurements");
+         one != NULL; one = one->next) {
         const int64_t time_ms = node_get_int(one, "timeMs", 0);
         if (node_find(node_find(one, "metrics"),
                       smoke->spec->job->metrics[0].name) == NULL)

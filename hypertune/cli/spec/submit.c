@@ -130,9 +130,8 @@ static int settle_existing(struct cli *cli, const struct cli_spec *spec,
 
 void cli_submit_say_warnings(struct cli *cli, const struct cli_study *study)
 {
-    const struct node *list = node_find(study->status, "warnings");
-    for (const struct node *one = list ? list->first : NULL; one != NULL;
-         one = one->next) {
+    for (const struct node *one = node_first(study->status, "warnings");
+         one != NULL; one = one->next) {
         const char *field = node_get_string(one, "field", "");
         cli_say(cli, "warning: %s%s%s", field, field[0] != '\0' ? ": " : "",
                 node_get_string(one, "description", ""));

@@ -120,9 +120,7 @@ static enum ht_status take_measured(struct measured *measured, int64_t trial,
 
 static const struct node *final_metrics(const struct node *trial)
 {
-    const struct node *list =
-        node_find(node_find(trial, "finalMeasurement"), "metrics");
-    return list != NULL ? list->first : NULL;
+    return node_first(node_find(trial, "finalMeasurement"), "metrics");
 }
 
 static const struct node *final_value(const struct node *trial,

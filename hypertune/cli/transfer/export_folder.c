@@ -100,8 +100,7 @@ static enum ht_status add_metadata(struct cli *cli,
                  NULL, &answer, err);
     if (status != HT_OK)
         return status;
-    const struct node *list = node_find(answer.root, "metadata");
-    for (const struct node *one = list != NULL ? list->first : NULL;
+    for (const struct node *one = node_first(answer.root, "metadata");
          one != NULL; one = one->next) {
         text_puts(content, content->len > 0 ? ",\n" : "[");
         json_print(json_of_node(one), content);

@@ -38,7 +38,6 @@ static void add_goal(const struct node *spec, cJSON *native,
 {
     const struct node *objective = node_find(spec, "objective");
     const struct node *goal = node_find(objective, "goal");
-    const struct node *strategies = node_find(objective, "metricStrategies");
     const char *metric = node_get_string(objective, "objectiveMetricName", "");
     json_add_string(native, "goal",
                     arena_printf(notes->arena, "%s %s",
@@ -46,7 +45,7 @@ static void add_goal(const struct node *spec, cJSON *native,
                                  metric));
     if (goal != NULL)
         add_number(json_add_object(native, "until"), "target", goal);
-    for (const struct node *one = strategies ? strategies->first : NULL;
+    for (const struct node *one = node_first(objective, "metricStrategies");
          one != NULL; one = one->next) {
         const char *value = node_get_string(one, "value", "");
         const bool best =
@@ -109,9 +108,8 @@ static void add_parameter(cJSON *parameters, const struct node *one,
 static void add_parameters(const struct node *spec, cJSON *native,
                            struct katib_notes *notes)
 {
-    const struct node *list = node_find(spec, "parameters");
     cJSON *parameters = json_add_object(native, "parameters");
-    for (const struct node *one = list ? list->first : NULL; one != NULL;
+    for (const struct node *one = node_first(spec, "parameters"); one != NULL;
          one = one->next)
         add_parameter(parameters, one, notes);
 }
@@ -131,7 +129,6 @@ static void add_algorithm(const struct node *spec, cJSON *native,
                           struct katib_notes *notes)
 {
     const struct node *algorithm = node_find(spec, "algorithm");
-    const struct node *settings = node_find(algorithm, "algorithmSettings");
     const char *theirs = node_get_string(algorithm, "algorithmName", "random");
     const char *ours = our_algorithm(theirs);
     json_add_string(native, "algorithm", ours);
@@ -139,7 +136,7 @@ static void add_algorithm(const struct node *spec, cJSON *native,
         strcmp(theirs, "bayesianoptimization") != 0)
         katib_note(notes, algorithm, "algorithm", "%s is searched as %s",
                    theirs, ours);
-    for (const struct node *one = settings ? settings->first : NULL;
+    for (const struct node *one = node_first(algorithm, "algorithmSettings");
          one != NULL; one = one->next) {
         const char *name = node_get_string(one, "name", "");
         int64_t seed;
@@ -172,7 +169,6 @@ static void add_early_stopping(const struct node *spec, cJSON *native,
                                struct katib_notes *notes)
 {
     const struct node *early = node_find(spec, "earlyStopping");
-    const struct node *settings = node_find(early, "algorithmSettings");
     const char *name = node_get_string(early, "algorithmName", "");
     if (early == NULL)
         return;
@@ -183,7 +179,7 @@ static void add_early_stopping(const struct node *spec, cJSON *native,
     }
     cJSON *rule = json_add_object(native, "earlyStopping");
     json_add_string(rule, "rule", "median");
-    for (const struct node *one = settings ? settings->first : NULL;
+    for (const struct node *one = node_first(early, "algorithmSettings");
          one != NULL; one = one->next) {
         const char *setting = node_get_string(one, "name", "");
         const struct node *value = node_find(one, "value");
@@ -212,7 +208,6 @@ static void add_metrics(const struct node *spec, cJSON *native,
     const struct node *how = node_find(collector, "collector");
     const struct node *source = node_find(collector, "source");
     const struct node *objective = node_find(spec, "objective");
-    const struct node *more = node_find(objective, "additionalMetricNames");
     const char *kind = node_get_string(how, "kind", "StdOut");
     if (strcmp(kind, "StdOut") != 0) {
         katib_note(notes, how, "metricsCollectorSpec",
@@ -227,8 +222,9 @@ static void add_metrics(const struct node *spec, cJSON *native,
         json_add_array(json_add_object(native, "metrics"), "stdout");
     add_pattern(patterns, notes->arena,
                 node_get_string(objective, "objectiveMetricName", ""));
-    for (const struct node *one = more ? more->first : NULL; one != NULL;
-         one = one->next)
+    for (const struct node *one =
+             node_first(objective, "additionalMetricNames");
+         one != NULL; one = one->next)
         if (node_string(one) != NULL)
             add_pattern(patterns, notes->arena, one->text);
 }

@@ -131,9 +131,8 @@ static void add_command(const struct trial_template *trial,
 static void add_env(const struct trial_template *trial,
                     const struct node *container, cJSON *native)
 {
-    const struct node *list = node_find(container, "env");
     cJSON *env = NULL;
-    for (const struct node *one = list ? list->first : NULL; one != NULL;
+    for (const struct node *one = node_first(container, "env"); one != NULL;
          one = one->next) {
         const struct node *value = node_find(one, "value");
         const char *name = node_get_string(one, "name", "");
