@@ -1,11 +1,10 @@
 /* hypertune confirm STUDY: runs the best points again with other seeds. */
-#include "hypertune/cli/spec/confirm.h"
-
 #include <signal.h>
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/table.h"
+#include "hypertune/cli/spec/best.h"
 #include "hypertune/cli/study/follow.h"
 
 enum { POLL_MS = 1000 }; /* without news; the event stream wakes earlier */

@@ -1,14 +1,19 @@
+/* hypertune local-run: one trial on a server of its own, which works in a
+ * temporary folder and ends with the command. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/engine.h"
+#include "hypertune/cli/frame/server.h"
+#include "hypertune/cli/frame/tree.h"
 #include "hypertune/cli/spec/launch.h"
-#include "hypertune/cli/spec/private.h"
 #include "hypertune/cli/spec/submit.h"
 #include "hypertune/cli/study/control.h"
 #include "hypertune/cli/study/follow.h"
@@ -21,9 +26,11 @@
 static const char job_name[] = "local-run";
 
 enum {
-    GRACE_MS = 10000, /* as long as `docker stop` waits */
-    PATIENCE_MS = 30000 /* for what the grace does not end */,
+    GRACE_MS = 10000,    /* as long as `docker stop` waits */
+    PATIENCE_MS = 30000, /* for what the grace does not end */
     POLL_MS = 500,
+    END_MS = 20000, /* for the server and its runner */
+    END_POLL_MS = 20,
     STREAMS = 3
 };
 
@@ -33,7 +40,8 @@ struct local_run {
     const char *image; /* NULL: a process */
     struct strings words;
     struct cli_engine engine; /* with an image */
-    struct cli_private private;
+    const char *folder;       /* of its server, below TMPDIR, 0700 */
+    struct cli_server_info server;
     struct cli_follow follow;
     int broken; /* CLI_DONE, or why it was broken off */
 };
@@ -152,7 +160,6 @@ static void make_study(struct cli *cli, struct job *job)
 static int settle(struct cli *cli, struct job *job)
 {
     struct diag diag;
-    struct text out = {0};
     char *cwd = getcwd(NULL, 0);
     diag_init(&diag, cli->lasting, "command line", NULL, 0);
     const struct cli_launch launch = {
@@ -161,9 +168,7 @@ static int settle(struct cli *cli, struct job *job)
         .folder = arena_strdup(cli->lasting, cwd != NULL ? cwd : "/")};
     free(cwd);
     cli_launch_settle(&launch, job);
-    diag_print(&diag, &out);
-    fputs(out.data != NULL ? out.data : "", stderr);
-    text_free(&out);
+    cli_spec_print_diag(&diag);
     return diag.errors == 0 ? CLI_DONE : CLI_USAGE;
 }
 
@@ -197,44 +202,137 @@ static int make_job(struct local_run *run, struct pool *pool, struct job *job)
 static int submit(struct cli *cli, const struct job *job)
 {
     struct ht_error err;
-    struct text body = {0};
-    struct cli_http_answer answer;
-    const struct cli_collection *home = cli_collections;
-    while (home->kind != job->kind)
-        home++;
-    json_print(vertex_write(job), &body);
-    enum ht_status status =
-        cli_call(cli, "POST", home->path, body.data, &answer, &err);
-    text_free(&body);
-    if (status != HT_OK)
-        return cli_fail_error(cli, &err);
     struct cli_study study;
-    cli_study_read(answer.root, &study);
+    if (cli_submit_create(cli, job, &study, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
     cli_submit_say_warnings(cli, &study);
     return CLI_DONE;
 }
 
-/* ---- the run ---- */
+/* ---- its server ---- */
 
+static void remove_folder(const struct local_run *run)
+{
+    struct ht_error err;
+    if (tree_remove(run->folder, &err) != HT_OK)
+        cli_say(run->cli, "warning: %s", err.text);
+}
+
+static int refuse(const struct local_run *run, const struct ht_error *err)
+{
+    struct text log = {0};
+    const int code = cli_fail(run->cli, CLI_REFUSED, "%s", err->text);
+    cli_server_last_words(run->cli->lasting, run->folder, "server.log", &log);
+    cli_print_to(stderr, &log);
+    remove_folder(run);
+    return code;
+}
+
+static void pause_shortly(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = END_POLL_MS * 1000000L}, NULL);
+}
+
+static bool await_end(pid_t pid)
+{
+    const int64_t deadline = clock_monotonic_ms() + END_MS;
+    for (;;) {
+        const pid_t got = waitpid(pid, NULL, WNOHANG);
+        if (got == pid || (got < 0 && errno == ECHILD))
+            return true;
+        if (clock_monotonic_ms() >= deadline)
+            return false;
+        pause_shortly();
+    }
+}
+
+/* A runner that its server did not see end still writes in the folder. */
+static void await_runners(const struct local_run *run)
+{
+    static const char *const locks[] = {"runs", "runs/docker"};
+    const int64_t deadline = clock_monotonic_ms() + END_MS;
+    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
+        const char *lock = arena_printf(run->cli->lasting, "%s/%s/runner.lock",
+                                        run->folder, locks[i]);
+        while (cli_server_is_locked(lock) && clock_monotonic_ms() < deadline)
+            pause_shortly();
+    }
+}
+
+/* Ends it and its runner; its job has ended before. */
+static void stop_server(const struct local_run *run, bool keep)
+{
+    const pid_t pid = run->server.pid;
+    const bool known = pid > 1; /* else a signal would go to many */
+    if (known)
+        kill(pid, SIGTERM);
+    if (known && !await_end(pid)) {
+        kill(pid, SIGKILL);
+        await_end(pid);
+    }
+    await_runners(run);
+    if (keep)
+        cli_say(run->cli, "kept: %s", run->folder);
+    else
+        remove_folder(run);
+}
+
+/* The flags of hypertuned, ended by NULL. */
+static void choose_flags(const struct local_run *run, const char *roots,
+                         const char *flags[])
+{
+    const int64_t gpus = run->cli->set.gpus;
+    const bool image = run->image != NULL;
+    /* Idle is what nobody asks: the time in which a command that was killed
+     * could have asked. */
+    const struct pair all[] = {
+        {"--listen", "127.0.0.1:0"},
+        {"--report-listen", "tcp://127.0.0.1:0"},
+        {"--control-listen", "tcp://127.0.0.1:0"},
+        {"--idle-exit", "1m"},
+        {"--slots", "1"},
+        {"--gpus",
+         gpus > 0 ? arena_printf(run->cli->lasting, "%lld", (long long)gpus)
+                  : "none"},
+        {"--runner", image ? "docker" : "process"},
+        {"--docker-host", image ? run->engine.url : NULL},
+        {"--volume-root", roots}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i].value == NULL)
+            continue;
+        *flags++ = all[i].name;
+        *flags++ = all[i].value;
+    }
+    *flags = NULL;
+}
+
+/* Starts it and connects to it. Should this process be killed, it ends by
+ * itself some time after its work. After a failure nothing is left. */
 static int start_server(struct local_run *run, const char *roots)
 {
     struct cli *cli = run->cli;
-    const char *gpus = "none";
-    if (cli->set.gpus > 0)
-        gpus = arena_printf(cli->lasting, "%lld", (long long)cli->set.gpus);
-    const char *flags[16] = {"--slots", "1", "--gpus", gpus, "--runner"};
-    size_t n = 5;
-    flags[n++] = run->image != NULL ? "docker" : "process";
-    if (run->image != NULL) {
-        flags[n++] = "--docker-host";
-        flags[n++] = run->engine.url;
-    }
-    if (roots != NULL) {
-        flags[n++] = "--volume-root";
-        flags[n++] = roots;
-    }
-    return cli_private_start(cli, flags, &run->private);
+    const char *flags[32];
+    const char *base = cli_variable(cli, "TMPDIR");
+    struct ht_error err;
+    char *folder = arena_printf(cli->lasting, "%s/hypertune-local-XXXXXX",
+                                base != NULL ? base : "/tmp");
+    if (mkdtemp(folder) == NULL)
+        return cli_fail(cli, CLI_REFUSED, "cannot make %s: %s", folder,
+                        strerror(errno));
+    run->folder = folder;
+    choose_flags(run, roots, flags);
+    if (cli_server_start(cli->lasting, folder, flags, &run->server, &err) !=
+        HT_OK)
+        return refuse(run, &err);
+    cli->set.server = run->server.url;
+    cli->set.token_file = run->server.token_file;
+    const int code = cli_connect(cli);
+    if (code != CLI_DONE)
+        stop_server(run, false);
+    return code;
 }
+
+/* ---- the run ---- */
 
 /* From now on it ends: by Ctrl-C, or because --timeout has passed. */
 static void break_off(struct local_run *run, int why)
@@ -309,8 +407,7 @@ static size_t read_metrics(struct cli *cli, struct last_value values[],
         return 0;
     for (const struct node *one = node_first(answer.root, "measurements");
          one != NULL; one = one->next, ++*reports) {
-        const struct node *metrics = node_find(one, "metrics");
-        for (const struct node *metric = metrics ? metrics->first : NULL;
+        for (const struct node *metric = node_first(one, "metrics");
              metric != NULL; metric = metric->next) {
             size_t i = 0;
             while (i < n && strcmp(values[i].name, metric->key) != 0)
@@ -356,8 +453,7 @@ static const struct node *find_attempt(struct cli *cli)
     if (cli_trial_get(cli, job_name, "1", &trial, &err) != HT_OK)
         return NULL;
     const struct node *attempt =
-        node_find(node_find(trial, "hypertune"), "attempts");
-    attempt = attempt != NULL ? attempt->first : NULL;
+        node_first(node_find(trial, "hypertune"), "attempts");
     while (attempt != NULL && attempt->next != NULL)
         attempt = attempt->next;
     return attempt;
@@ -423,7 +519,7 @@ int cli_local_run(struct cli *cli)
             code = follow(&run);
         if (code == CLI_DONE)
             code = judge(&run);
-        cli_private_stop(cli, &run.private, cli->set.keep);
+        stop_server(&run, cli->set.keep);
     }
     cli_follow_close(&run.follow);
     return code;

@@ -1,5 +1,4 @@
-#include "hypertune/cli/spec/smoke.h"
-
+/* hypertune submit --smoke, check --smoke: one trial before the study. */
 #include <signal.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 #include "hypertune/cli/spec/spec.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,8 +10,6 @@
 
 #include "hypertune/cli/spec/flags.h"
 #include "hypertune/cli/spec/launch.h"
-#include "hypertune/cli/spec/name.h"
-#include "hypertune/cli/study/plan.h"
 #include "proto/base/limits.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
@@ -25,19 +24,23 @@ struct source {
     const char *folder;      /* absolute: the file's, or the current one */
 };
 
+void cli_spec_print_diag(const struct diag *diag)
+{
+    struct text out = {0};
+    diag_print(diag, &out);
+    cli_print_to(stderr, &out);
+}
+
 static int report_faults(struct cli *cli, const struct source *source)
 {
     const struct diag *diag = &source->diag;
-    struct text out = {0};
     if (source->path == NULL) {
         /* Places in the document made of flags would mean nothing. */
         for (struct diag_item *i = diag->first; i != NULL; i = i->next)
             i->line = i->column = 0;
     }
-    diag_print(diag, &out);
     if (diag->errors > 0 || !cli->set.quiet)
-        fputs(out.data ? out.data : "", stderr);
-    text_free(&out);
+        cli_spec_print_diag(diag);
     if (diag->errors == 0)
         return CLI_DONE;
     fprintf(stderr, "%zu error%s, nothing was created\n", diag->errors,
@@ -114,19 +117,22 @@ static int read_file(struct cli *cli, const char *path, struct source *source)
     return CLI_DONE;
 }
 
+const struct node *cli_spec_tree(struct cli *cli, cJSON *object,
+                                 struct diag *diag)
+{
+    const char *json = json_text(cli->arena, object);
+    return node_read_json(cli->arena, json, strlen(json), diag);
+}
+
 static int read_flags(struct cli *cli, struct source *source)
 {
     struct ht_error err;
     cJSON *spec;
     if (cli_flags_spec(&cli->set, &cli->args.rest, &spec, &err) != HT_OK)
         return cli_fail(cli, CLI_USAGE, "%s", err.text);
-    struct text json = {0};
-    json_print(spec, &json);
     source->folder = current_folder(cli);
     diag_init(&source->diag, cli->arena, "command line", NULL, 0);
-    source->root =
-        node_read_json(cli->arena, json.data, json.len, &source->diag);
-    text_free(&json);
+    source->root = cli_spec_tree(cli, spec, &source->diag);
     return CLI_DONE;
 }
 
@@ -321,7 +327,99 @@ static void apply_command(struct cli *cli, const struct source *source,
     }
 }
 
-/* ---- completing ---- */
+/* ---- the name, when the spec gives none ---- */
+
+enum { NAME_BYTES = 64 };
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Letters, digits, '_', '.' and '-', where one '-' stands for any run of other
+ * bytes, starting with a letter: a name that is all digits would be taken for
+ * a study's number. */
+static const char *tidy(struct arena *arena, const char *base, size_t len)
+{
+    static const char allowed[] = "-_.0123456789"
+                                  "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    char *name = arena_alloc(arena, NAME_BYTES + 1, 1);
+    size_t n = 0;
+    for (size_t i = 0; i < len && n < NAME_BYTES; i++) {
+        bool kept = base[i] != '\0' && strchr(allowed, base[i]) != NULL;
+        if (kept)
+            name[n++] = base[i];
+        else if (n > 0 && name[n - 1] != '-')
+            name[n++] = '-';
+    }
+    while (n > 0 && name[n - 1] == '-')
+        name[--n] = '\0';
+    if (n == 0)
+        return "study";
+    if (isalpha((unsigned char)name[0]))
+        return name;
+    return arena_printf(arena, "study-%s", name);
+}
+
+static size_t stem_len(const char *base)
+{
+    const char *dot = strrchr(base, '.');
+    return dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base);
+}
+
+const char *cli_name_of_file(struct arena *arena, const char *path,
+                             const char *folder)
+{
+    static const char *const plain[] = {"-", "spec", "study", "job",
+                                        "hypertune"};
+    const char *base = base_of(path);
+    size_t len = stem_len(base);
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        if (strlen(plain[i]) == len && strncmp(base, plain[i], len) == 0) {
+            const char *above = base_of(folder);
+            return tidy(arena, above, strlen(above));
+        }
+    }
+    return tidy(arena, base, len);
+}
+
+static bool is_script(const char *word)
+{
+    static const char *const endings[] = {".py", ".sh", ".R",  ".r",
+                                          ".jl", ".pl", ".rb", ".js"};
+    size_t len = strlen(word);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t n = strlen(endings[i]);
+        if (len > n && strcmp(word + len - n, endings[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *cli_name_of_image(struct arena *arena, const char *image)
+{
+    const char *base = base_of(image);
+    return tidy(arena, base, strcspn(base, ":@"));
+}
+
+const char *cli_name_of_command(struct arena *arena,
+                                const struct strings *command)
+{
+    for (size_t i = 0; i < command->n; i++) {
+        const char *word = command->items[i];
+        if (is_script(word)) {
+            const char *base = base_of(word);
+            return tidy(arena, base, stem_len(base));
+        }
+        if (strcmp(word, "-m") == 0 && i + 1 < command->n)
+            return tidy(arena, command->items[i + 1],
+                        strlen(command->items[i + 1]));
+    }
+    const char *program = command->n > 0 ? base_of(command->items[0]) : "";
+    return tidy(arena, program, strlen(program));
+}
 
 static void derive_name(struct cli *cli, const struct source *source,
                         struct job *job)

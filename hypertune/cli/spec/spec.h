@@ -6,7 +6,10 @@
 #ifndef HT_HYPERTUNE_CLI_SPEC_SPEC_H
 #define HT_HYPERTUNE_CLI_SPEC_SPEC_H
 
+#include <cjson/cJSON.h>
+
 #include "hypertune/cli/frame/cli.h"
+#include "proto/doc/diag.h"
 #include "proto/job/job.h"
 
 struct cli_spec {
@@ -24,8 +27,25 @@ int cli_spec_load(struct cli *cli, struct cli_spec *spec);
 /* The same without what this shell adds: the job as it is written. */
 int cli_spec_read(struct cli *cli, struct cli_spec *spec);
 
-/* Appends what would run: goal, parameters, an example command. */
-void cli_spec_describe(struct cli *cli, const struct cli_spec *spec,
-                       struct text *out);
+/* What was built as JSON, as a document is read. `object` is released. */
+const struct node *cli_spec_tree(struct cli *cli, cJSON *object,
+                                 struct diag *diag);
+
+/* Prints faults and warnings to stderr. */
+void cli_spec_print_diag(const struct diag *diag);
+
+/* The name of a study whose spec gives none. From the spec's path:
+ * "jobs/digits.yaml" is "digits"; a file that is called spec, study, job or
+ * hypertune takes the name of `folder` (absolute). */
+const char *cli_name_of_file(struct arena *arena, const char *path,
+                             const char *folder);
+
+/* From a command: the script among its words ("python src/train.py" is
+ * "train", "python -m pkg.fit" is "pkg.fit"), else the program. */
+const char *cli_name_of_command(struct arena *arena,
+                                const struct strings *command);
+
+/* From an image: "gcr.io/team/train:7" is "train". */
+const char *cli_name_of_image(struct arena *arena, const char *image);
 
 #endif

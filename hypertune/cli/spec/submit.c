@@ -1,37 +1,36 @@
 #include "hypertune/cli/spec/submit.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "hypertune/cli/frame/commands.h"
+#include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/live/watch.h"
-#include "hypertune/cli/spec/smoke.h"
-#include "hypertune/cli/spec/summary.h"
+#include "hypertune/cli/spec/best.h"
 #include "hypertune/cli/study/control.h"
 #include "hypertune/cli/study/logs.h"
-#include "proto/doc/diag.h"
+#include "hypertune/cli/study/plan.h"
+#include "hypertune/cli/study/tail.h"
 #include "proto/doc/json.h"
+#include "proto/form/native.h"
 #include "proto/form/plan.h"
 
 /* ---- the study of a spec ---- */
 
-static const char *home_of(enum job_kind kind)
+enum ht_status cli_submit_create(struct cli *cli, const struct job *job,
+                                 struct cli_study *study, struct ht_error *err)
 {
-    size_t i = 0;
-    while (i + 1 < CLI_COLLECTIONS && cli_collections[i].kind != kind)
-        i++;
-    return cli_collections[i].path;
-}
-
-static enum ht_status create(struct cli *cli, const struct cli_spec *spec,
-                             struct cli_study *study, struct ht_error *err)
-{
-    struct text body = {0};
     struct cli_http_answer answer;
-    json_print(vertex_write(spec->job), &body);
-    enum ht_status status = cli_call(cli, "POST", home_of(spec->job->kind),
-                                     body.data, &answer, err);
-    text_free(&body);
+    size_t i = 0;
+    while (i + 1 < CLI_COLLECTIONS && cli_collections[i].kind != job->kind)
+        i++;
+    const enum ht_status status =
+        cli_call(cli, "POST", cli_collections[i].path,
+                 json_text(cli->arena, vertex_write(job)), &answer, err);
     if (status == HT_OK)
         cli_study_read(answer.root, study);
     return status;
@@ -61,17 +60,13 @@ static int continue_study(struct cli *cli, const struct cli_spec *spec,
                           struct cli_study *study)
 {
     struct ht_error err;
-    struct text body = {0};
     struct cli_http_answer answer;
     cJSON *patch = cJSON_CreateObject();
     cJSON_AddItemToObject(patch, "job", vertex_write(spec->job));
-    json_print(patch, &body);
-    char *path = arena_printf(cli->arena, CLI_OURS "/%s",
-                              cli_http_segment(cli->arena, study->name));
-    enum ht_status status =
-        cli_call(cli, "PATCH", path, body.data, &answer, &err);
-    text_free(&body);
-    if (status != HT_OK)
+    if (cli_call(cli, "PATCH",
+                 arena_printf(cli->arena, CLI_OURS "/%s",
+                              cli_http_segment(cli->arena, study->name)),
+                 json_text(cli->arena, patch), &answer, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     cli_study_read(answer.root, study);
     return CLI_DONE;
@@ -89,8 +84,9 @@ static int replace_study(struct cli *cli, const struct cli_spec *spec,
     int code = cli_control_delete(cli, study);
     if (code != CLI_DONE)
         return code;
-    return create(cli, spec, study, &err) == HT_OK ? CLI_DONE
-                                                   : cli_fail_error(cli, &err);
+    return cli_submit_create(cli, spec->job, study, &err) == HT_OK
+               ? CLI_DONE
+               : cli_fail_error(cli, &err);
 }
 
 static int refuse_conflict(struct cli *cli, const struct cli_study *study,
@@ -187,7 +183,7 @@ int cli_submit_spec(struct cli *cli, const struct cli_spec *spec,
     if (code != CLI_DONE)
         return code;
     *result = SUBMIT_CREATED;
-    enum ht_status status = create(cli, spec, study, &err);
+    enum ht_status status = cli_submit_create(cli, spec->job, study, &err);
     if (status == HT_EXISTS || status == HT_CONFLICT)
         code = settle_existing(cli, spec, study, result);
     else if (status != HT_OK)
@@ -197,10 +193,23 @@ int cli_submit_spec(struct cli *cli, const struct cli_spec *spec,
     return code;
 }
 
+int cli_submit_print_name(const char *study)
+{
+    struct text out = {0};
+    text_escape(&out, study);
+    text_puts(&out, "\n");
+    return cli_print(&out);
+}
+
 static int print_plan(struct cli *cli, const struct cli_spec *spec)
 {
     struct text out = {0};
-    cli_spec_describe(cli, spec, &out);
+    text_escape(&out, spec->file);
+    text_puts(&out, " is valid\n");
+    cli_plan_line("name", spec->job->name, &out);
+    cli_plan_describe(cli, spec->job, CLI_PLAN_EXAMPLES, &out);
+    if (spec->program != NULL)
+        cli_plan_line("program", spec->program, &out);
     return cli_print(&out);
 }
 
@@ -235,10 +244,7 @@ int cli_submit(struct cli *cli)
     int code = submit_asked(cli, &spec, &study, &planned);
     if (code != CLI_DONE || planned)
         return code;
-    struct text out = {0};
-    text_escape(&out, study.name);
-    text_puts(&out, "\n");
-    code = cli_print(&out);
+    code = cli_submit_print_name(study.name);
     if (code != CLI_DONE || cli->set.wait)
         return code != CLI_DONE ? code : cli_watch_wait(cli, study.name);
     cli_say(cli, "next: hypertune watch %s%s", study.name, cli_where(cli));
@@ -278,6 +284,107 @@ int cli_run_study(struct cli *cli)
         return run_custom(cli, study.name);
     code = cli_watch_run(cli, study.name);
     return code == CLI_DONE || code == CLI_FAILED
-               ? cli_summary_run(cli, &spec, study.name, code)
+               ? cli_best_of_run(cli, &spec, study.name, code)
                : code;
+}
+
+/* ---- check: the plan, or another form ---- */
+
+/* The tree of the form that -o names, and the format it is shown in. */
+static int find_form(struct cli *cli, const struct job *job,
+                     struct diag *losses, const struct node **tree)
+{
+    struct ht_error err;
+    cJSON *object;
+    const bool vertex = strcmp(cli->set.output, "vertex") == 0;
+    const bool as_it_is = cli->format != FORMAT_TABLE;
+    const char *form = !as_it_is                 ? cli->set.output
+                       : job->kind == JOB_CUSTOM ? "vertex"
+                                                 : "native";
+    if (form_write(job, form, losses, &object, &err) != HT_OK)
+        return cli_fail(cli, CLI_USAGE, "%s", err.text);
+    *tree = cli_spec_tree(cli, object, losses);
+    if (cli->format == FORMAT_TABLE)
+        cli->format = vertex ? FORMAT_JSON : FORMAT_YAML;
+    return CLI_DONE;
+}
+
+static int show_form(struct cli *cli)
+{
+    struct cli_spec spec;
+    struct diag losses;
+    struct text out = {0};
+    const struct node *tree = NULL;
+    int code = cli_spec_read(cli, &spec);
+    if (code != CLI_DONE)
+        return code;
+    diag_init(&losses, cli->arena, spec.file, NULL, 0);
+    code = find_form(cli, spec.job, &losses, &tree);
+    if (code != CLI_DONE)
+        return code;
+    if (!cli->set.quiet)
+        cli_spec_print_diag(&losses);
+    cli_output_resource(cli->format, tree, &out);
+    return cli_print(&out);
+}
+
+/* -o vertex, aip, native and the formats of documents. */
+static bool wants_form(const struct cli *cli)
+{
+    return cli->set.output != NULL &&
+           (cli->format == FORMAT_JSON || cli->format == FORMAT_JSONL ||
+            cli->format == FORMAT_YAML || cli_own_format(cli) != NULL);
+}
+
+int cli_check(struct cli *cli)
+{
+    struct cli_spec spec;
+    if (wants_form(cli) && !cli->set.smoke)
+        return show_form(cli);
+    int code = cli_spec_load(cli, &spec);
+    if (code != CLI_DONE)
+        return code;
+    code = print_plan(cli, &spec);
+    return code == CLI_DONE && cli->set.smoke ? cli_smoke(cli, &spec) : code;
+}
+
+/* ---- init ---- */
+
+static const char *guess_command(struct cli *cli)
+{
+    const char *python =
+        cli_variable(cli, "VIRTUAL_ENV") || cli_variable(cli, "CONDA_PREFIX")
+            ? "python"
+            : "python3";
+    if (access("train.py", F_OK) != 0 && access("train.sh", F_OK) == 0)
+        return "[sh, train.sh]";
+    return arena_printf(cli->arena, "[%s, train.py]", python);
+}
+
+int cli_write_spec(struct cli *cli)
+{
+    if (cli->args.words.n > 1)
+        return cli_wants(cli, 1) ? CLI_DONE : CLI_USAGE;
+    const char *path =
+        cli->args.words.n == 1 ? cli->args.words.items[0] : "spec.yaml";
+    int flags =
+        O_WRONLY | O_CREAT | O_CLOEXEC | (cli->set.force ? O_TRUNC : O_EXCL);
+    int fd = open(path, flags, 0644);
+    if (fd < 0 && errno == EEXIST)
+        return cli_fail(cli, CLI_CONFLICT,
+                        "%s is there already; --force overwrites it", path);
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (file == NULL)
+        return cli_fail(cli, CLI_REFUSED, "cannot write %s: %s", path,
+                        strerror(errno));
+    struct text spec = {0};
+    native_template(guess_command(cli), NULL, &spec);
+    fputs(spec.data, file);
+    text_free(&spec);
+    if (fclose(file) != 0)
+        return cli_fail(cli, CLI_REFUSED, "cannot write %s: %s", path,
+                        strerror(errno));
+    cli_say(cli, "wrote %s; next: edit it, then hypertune check %s", path,
+            path);
+    return CLI_DONE;
 }

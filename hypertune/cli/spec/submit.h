@@ -1,4 +1,5 @@
-/* submit.h - making the server's study agree with a spec. */
+/* submit.h - making the server's study agree with a spec, and one trial of it
+ * before that. */
 #ifndef HT_HYPERTUNE_CLI_SPEC_SUBMIT_H
 #define HT_HYPERTUNE_CLI_SPEC_SUBMIT_H
 
@@ -14,8 +15,25 @@ enum submit_result { SUBMIT_CREATED, SUBMIT_ATTACHED, SUBMIT_CHANGED };
 int cli_submit_spec(struct cli *cli, const struct cli_spec *spec,
                     struct cli_study *study, enum submit_result *result);
 
+/* Creates the study of a job and nothing else. */
+enum ht_status cli_submit_create(struct cli *cli, const struct job *job,
+                                 struct cli_study *study, struct ht_error *err);
+
 /* Says what the server's answer to a new job warns of: what none of its runners
  * can do by now. */
 void cli_submit_say_warnings(struct cli *cli, const struct cli_study *study);
+
+/* Prints the study's name as the one line of stdout: an exit code. */
+int cli_submit_print_name(const char *study);
+
+/* Runs the first suggestion as the one trial of a study of its own, on the
+ * runners of the server and in containers like any other, and removes it. The
+ * trial is stopped once its objective has come twice, unless --full lets it
+ * end, and after --timeout (2 minutes).
+ *
+ * Returns CLI_DONE when the objective came, CLI_FAILED when the trial ended
+ * without it, CLI_OVERDUE when time was up before, or why there was no trial.
+ */
+int cli_smoke(struct cli *cli, const struct cli_spec *spec);
 
 #endif

@@ -1,4 +1,4 @@
-#include "hypertune/cli/spec/name.h"
+#include "hypertune/cli/spec/spec.h"
 
 #include "tests/check.h"
 
