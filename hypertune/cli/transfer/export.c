@@ -8,24 +8,14 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/csv.h"
 #include "hypertune/cli/frame/output.h"
-#include "hypertune/cli/study/trial.h"
-#include "hypertune/cli/transfer/export_folder.h"
+#include "hypertune/cli/study/measurements.h"
+#include "hypertune/cli/study/parameters.h"
+#include "hypertune/cli/study/study.h"
+#include "hypertune/cli/transfer/import.h"
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 
-enum { FLUSH_BYTES = 256 * 1024, MEASURED_PAGE = 20000 };
-
-/* Every measurement of a study, read along with its trials. The server lists
- * them by trial, so that pages of both lists are read side by side and one page
- * is kept at a time. */
-struct measured {
-    struct cli *cli;
-    const char *study;
-    struct arena *arena;     /* holds the page; NULL: none yet */
-    const struct node *next; /* the first not taken; NULL: page is over */
-    const char *token;       /* of the page behind, in cli->lasting; or NULL */
-    bool started;
-};
+enum { FLUSH_BYTES = 256 * 1024, EVENTS_PAGE = 1000 };
 
 struct exported {
     struct cli *cli;
@@ -121,17 +111,6 @@ static enum ht_status take_measured(struct measured *measured, int64_t trial,
 static const struct node *final_metrics(const struct node *trial)
 {
     return node_first(node_find(trial, "finalMeasurement"), "metrics");
-}
-
-static const struct node *final_value(const struct node *trial,
-                                      const char *name)
-{
-    for (const struct node *one = final_metrics(trial); one != NULL;
-         one = one->next) {
-        if (strcmp(node_get_string(one, "metricId", ""), name) == 0)
-            return node_find(one, "value");
-    }
-    return NULL;
 }
 
 static bool has_column(const struct exported *exported, const char *name)
@@ -231,7 +210,7 @@ static void add_row(struct exported *exported, const struct node *trial)
     for (size_t i = 0; i < exported->parameters.n; i++)
         add_cell(out, node_find(params, exported->parameters.items[i].name));
     for (size_t i = 0; i < exported->metrics.n; i++)
-        add_cell(out, final_value(trial, exported->metrics.items[i]));
+        add_cell(out, cli_trial_metric(trial, exported->metrics.items[i]));
     add_cell(out, node_find(ours, "step"));
     add_cell(out, node_find(ours, "attempt"));
     add_cell(out, node_find(ours, "runner"));
@@ -377,12 +356,143 @@ static int write_file(struct exported *exported, const char *path)
                                        path, strerror(cause));
 }
 
+/* ---- a folder, which import and submit take again ---- */
+
+/* Writes the text, which is released. */
+static int write_text(struct cli *cli, const char *folder, const char *name,
+                      struct text *content)
+{
+    const char *path = arena_printf(cli->arena, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wxe");
+    bool whole = file != NULL &&
+                 fwrite(content->data, 1, content->len, file) == content->len;
+    whole = file != NULL && fclose(file) == 0 && whole;
+    const int cause = errno;
+    text_free(content);
+    return whole ? CLI_DONE
+                 : cli_fail(cli, CLI_REFUSED, "cannot write %s: %s", path,
+                            strerror(cause));
+}
+
+static const char *below(struct cli *cli, const struct cli_study *study,
+                         const char *rest)
+{
+    return arena_printf(cli->arena, CLI_OURS "/%s%s",
+                        cli_http_segment(cli->arena, study->id), rest);
+}
+
+static int write_spec(struct cli *cli, const struct cli_study *study,
+                      const char *folder)
+{
+    struct cli_http_answer answer;
+    struct ht_error err;
+    if (study->home->kind == JOB_STUDY)
+        return CLI_DONE; /* its clients run the trials: nothing to submit */
+    if (cli_call(cli, "GET", below(cli, study, "/spec?form=native"), NULL,
+                 &answer, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    struct text content = {0};
+    text_puts(&content, node_get_string(answer.root, "yaml", ""));
+    return write_text(cli, folder, EXPORT_SPEC, &content);
+}
+
+static int write_study(struct cli *cli, const struct cli_study *study,
+                       const char *folder)
+{
+    struct text content = {0};
+    json_print_pretty(json_of_node(study->job), &content);
+    text_puts(&content, "\n");
+    return write_text(cli, folder, EXPORT_STUDY, &content);
+}
+
+static int write_events(struct cli *cli, const struct cli_study *study,
+                        const char *folder)
+{
+    struct text content = {0};
+    int64_t since = 0;
+    size_t n = EVENTS_PAGE;
+    text_puts(&content, "");
+    while (n == EVENTS_PAGE) {
+        struct cli_http_answer answer;
+        struct ht_error err;
+        const char *path = arena_printf(cli->arena, "%s?since=%lld&limit=%d",
+                                        below(cli, study, "/events"),
+                                        (long long)since, EVENTS_PAGE);
+        if (cli_call(cli, "GET", path, NULL, &answer, &err) != HT_OK) {
+            text_free(&content);
+            return cli_fail_error(cli, &err);
+        }
+        const struct node *list = node_find(answer.root, "events");
+        n = list != NULL ? list->count : 0;
+        for (const struct node *one = n > 0 ? list->first : NULL; one != NULL;
+             one = one->next) {
+            since = node_get_int(one, "revision", since);
+            json_print(json_of_node(one), &content);
+            text_puts(&content, "\n");
+        }
+    }
+    return write_text(cli, folder, EXPORT_EVENTS, &content);
+}
+
+/* Appends what the server has behind `since`; *more: it has more. */
+static enum ht_status add_metadata(struct cli *cli,
+                                   const struct cli_study *study,
+                                   int64_t *since, bool *more,
+                                   struct text *content, struct ht_error *err)
+{
+    struct cli_http_answer answer;
+    const enum ht_status status =
+        cli_call(cli, "GET",
+                 below(cli, study,
+                       arena_printf(cli->arena, "/metadata?since=%lld",
+                                    (long long)*since)),
+                 NULL, &answer, err);
+    if (status != HT_OK)
+        return status;
+    for (const struct node *one = node_first(answer.root, "metadata");
+         one != NULL; one = one->next) {
+        text_puts(content, content->len > 0 ? ",\n" : "[");
+        json_print(json_of_node(one), content);
+    }
+    *since = node_get_int(answer.root, "version", *since);
+    *more = node_get_bool(answer.root, "more", false);
+    return HT_OK;
+}
+
+static int write_metadata(struct cli *cli, const struct cli_study *study,
+                          const char *folder)
+{
+    struct text content = {0};
+    struct ht_error err;
+    int64_t since = 0;
+    bool more = true;
+    while (more) {
+        if (add_metadata(cli, study, &since, &more, &content, &err) != HT_OK) {
+            text_free(&content);
+            return cli_fail_error(cli, &err);
+        }
+    }
+    if (content.len == 0)
+        return CLI_DONE;
+    text_puts(&content, "]\n");
+    return write_text(cli, folder, EXPORT_METADATA, &content);
+}
+
 static int write_folder(struct exported *exported)
 {
     struct cli *cli = exported->cli;
-    const char *path =
-        cli->set.out != NULL ? cli->set.out : exported->study.name;
-    const int code = cli_export_folder(cli, &exported->study, path);
+    const struct cli_study *study = &exported->study;
+    const char *path = cli->set.out != NULL ? cli->set.out : study->name;
+    if (mkdir(path, 0777) != 0)
+        return cli_fail(cli, errno == EEXIST ? CLI_CONFLICT : CLI_REFUSED,
+                        "cannot make the folder %s: %s", path, strerror(errno));
+    int code = write_spec(cli, study, path);
+    if (code == CLI_DONE)
+        code = write_study(cli, study, path);
+    if (code == CLI_DONE)
+        code = write_metadata(cli, study, path);
+    if (code == CLI_DONE)
+        code = write_events(cli, study, path);
     if (code != CLI_DONE)
         return code;
     cli->format = FORMAT_JSONL;

@@ -3,12 +3,222 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "hypertune/cli/frame/commands.h"
+#include "hypertune/cli/spec/submit.h"
+#include "hypertune/cli/study/control.h"
+#include "hypertune/cli/study/study.h"
+#include "hypertune/cli/transfer/katib.h"
+#include "proto/base/limits.h"
+#include "proto/doc/json.h"
+#include "proto/doc/yaml_write.h"
 
-static const char sqlite_mark[] = "SQLite format 3";
+/* ---- a study made of results ---- */
+
+#define STUDIES "/v1/projects/local/locations/local/studies"
+
+enum {
+    ENOUGH_BYTES = 256 * 1024, /* a quarter of what a body may have */
+    NOTES_AT_ONCE = 500
+};
+
+/* Asked once: whether an answer that got lost was done is not known. */
+static int ask(struct cli *cli, struct arena *arena,
+               const struct cli_http_request *request,
+               struct cli_http_answer *answer)
+{
+    struct ht_error err;
+    return cli_http_call(cli->http, arena, request, answer, &err) == HT_OK
+               ? CLI_DONE
+               : cli_fail_error(cli, &err);
+}
+
+static sigset_t taken_signals(void)
+{
+    sigset_t taken;
+    sigemptyset(&taken);
+    sigaddset(&taken, SIGINT);
+    sigaddset(&taken, SIGTERM);
+    sigaddset(&taken, SIGHUP);
+    return taken;
+}
+
+/* CLI_DONE unless a signal has come. */
+static int check_signals(void)
+{
+    const sigset_t taken = taken_signals();
+    const int signal = sigtimedwait(&taken, NULL, &(struct timespec){0});
+    if (signal < 0)
+        return CLI_DONE;
+    return signal == SIGINT ? CLI_INTERRUPTED : CLI_TERMINATED;
+}
+
+int cli_imported_open(struct cli *cli, cJSON *study,
+                      struct cli_imported *imported)
+{
+    struct cli_http_answer answer;
+    struct cli_study made;
+    const struct cli_http_request request = {"POST", STUDIES,
+                                             json_text(cli->arena, study)};
+    int code = cli_connect(cli);
+    if (code == CLI_DONE)
+        code = ask(cli, cli->arena, &request, &answer);
+    if (code != CLI_DONE)
+        return code;
+    cli_study_read(answer.root, &made);
+    *imported =
+        (struct cli_imported){.cli = cli, .name = made.name, .id = made.id};
+    const sigset_t taken = taken_signals();
+    sigprocmask(SIG_BLOCK, &taken, &imported->before);
+    return CLI_DONE;
+}
+
+/* Sends the body, which is released, to a resource of the study. */
+static int tell(struct cli_imported *imported, const char *method,
+                const char *what, struct text *body)
+{
+    struct arena *arena = arena_new();
+    struct cli_http_answer answer;
+    const struct cli_http_request request = {
+        method, arena_printf(arena, CLI_OURS "/%s/%s", imported->id, what),
+        body->data};
+    const int code = ask(imported->cli, arena, &request, &answer);
+    text_free(body);
+    arena_free(arena);
+    return code;
+}
+
+static const char *items_of(const struct text *list)
+{
+    return list->data != NULL ? list->data : "";
+}
+
+static int send_told(struct cli_imported *imported)
+{
+    struct text body = {0};
+    text_printf(&body, "{\"trials\":[%s],\"measurements\":[%s]}",
+                items_of(&imported->trials), items_of(&imported->measurements));
+    text_clear(&imported->trials);
+    text_clear(&imported->measurements);
+    const int code = tell(imported, "POST", "trials:restore", &body);
+    return code == CLI_DONE ? check_signals() : code;
+}
+
+static void add_item(struct text *list, cJSON *item)
+{
+    if (list->len > 0)
+        text_puts(list, ",");
+    json_print(item, list);
+}
+
+/* A curve may be longer than a request. */
+static int add_curve(struct cli_imported *imported, double trial, cJSON *curve)
+{
+    int code = CLI_DONE;
+    while (code == CLI_DONE && curve != NULL && curve->child != NULL) {
+        cJSON *one = cJSON_DetachItemFromArray(curve, 0);
+        cJSON_AddNumberToObject(one, "trial", trial);
+        add_item(&imported->measurements, one);
+        if (imported->measurements.len > ENOUGH_BYTES)
+            code = send_told(imported);
+    }
+    cJSON_Delete(curve);
+    return code;
+}
+
+static bool has_result(const cJSON *trial)
+{
+    const char *state =
+        cJSON_GetStringValue(cJSON_GetObjectItem(trial, "state"));
+    return state != NULL &&
+           (strcmp(state, "SUCCEEDED") == 0 || strcmp(state, "STOPPED") == 0);
+}
+
+int cli_imported_add(struct cli_imported *imported, cJSON *trial)
+{
+    cJSON *curve = cJSON_DetachItemFromObject(trial, "measurements");
+    const cJSON *id = cJSON_GetObjectItem(trial, "id");
+    const double number = cJSON_IsRaw(id) ? strtod(id->valuestring, NULL)
+                                          : cJSON_GetNumberValue(id);
+    imported->n++;
+    imported->without += has_result(trial) ? 0 : 1;
+    add_item(&imported->trials, trial);
+    if (imported->trials.len > ENOUGH_BYTES) {
+        const int code = send_told(imported);
+        if (code != CLI_DONE) {
+            cJSON_Delete(curve);
+            return code;
+        }
+    }
+    return add_curve(imported, number, curve);
+}
+
+int cli_imported_note(struct cli_imported *imported, cJSON *metadata)
+{
+    int code = send_told(imported);
+    while (code == CLI_DONE && metadata->child != NULL) {
+        struct text list = {0}, body = {0};
+        for (int n = 0; metadata->child != NULL && n < NOTES_AT_ONCE &&
+                        list.len < ENOUGH_BYTES;
+             n++)
+            add_item(&list, cJSON_DetachItemFromArray(metadata, 0));
+        text_printf(&body, "{\"metadata\":[%s]}", list.data);
+        text_free(&list);
+        code = tell(imported, "PATCH", "metadata", &body);
+    }
+    cJSON_Delete(metadata);
+    return code;
+}
+
+/* Vizier's address deletes a study that still runs. */
+static void drop(const struct cli_imported *imported)
+{
+    struct cli *cli = imported->cli;
+    struct cli_http_answer answer;
+    struct ht_error err;
+    if (cli_call(cli, "DELETE",
+                 arena_printf(cli->arena, STUDIES "/%s", imported->id), NULL,
+                 &answer, &err) == HT_OK)
+        cli_say(cli, "nothing was imported");
+    else
+        cli_say(cli, "study %s has %zu trials and could not be removed: %s",
+                imported->name, imported->n, err.text);
+}
+
+static int finish(const struct cli_imported *imported)
+{
+    struct cli *cli = imported->cli;
+    struct ht_error err;
+    if (cli_control_post(cli, imported->name, "stop", &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    cli_say(cli, "imported study %s: %zu trials, %zu without a result",
+            imported->name, imported->n, imported->without);
+    cli_say(cli,
+            "next: hypertune best %s%s, or submit a spec with "
+            "--warm-start %s",
+            imported->name, cli_where(cli), imported->name);
+    return cli_submit_print_name(imported->name);
+}
+
+int cli_imported_close(struct cli_imported *imported, int code)
+{
+    if (code == CLI_DONE)
+        code = send_told(imported);
+    if (code == CLI_DONE)
+        code = finish(imported);
+    else
+        drop(imported);
+    text_free(&imported->trials);
+    text_free(&imported->measurements);
+    sigprocmask(SIG_SETMASK, &imported->before, NULL);
+    return code;
+}
+
+/* ---- files ---- */
 
 char *cli_import_read(struct cli *cli, const char *path, size_t most,
                       size_t *len)
@@ -35,8 +245,79 @@ char *cli_import_read(struct cli *cli, const char *path, size_t most,
     return failed || *len > most ? NULL : copy;
 }
 
+/* ---- an experiment of Katib ---- */
+
+static const struct node *read_experiment(struct cli *cli, const char *path)
+{
+    size_t len;
+    struct diag diag;
+    char *content = cli_import_read(cli, path, HT_MAX_YAML, &len);
+    if (content == NULL)
+        return NULL;
+    diag_init(&diag, cli->arena, path, content, len);
+    const struct node *root = node_read(cli->arena, content, len, &diag);
+    if (root == NULL) {
+        cli_spec_print_diag(&diag);
+        return NULL;
+    }
+    if (strcmp(node_get_string(root, "kind", ""), "Experiment") == 0 &&
+        node_find(root, "spec") != NULL)
+        return root;
+    cli_fail(cli, CLI_USAGE,
+             "%s is neither a folder of hypertune export, nor an Optuna "
+             "database, nor a Katib Experiment",
+             path);
+    return NULL;
+}
+
+static int submit(struct cli *cli, struct job *job, const char *path)
+{
+    const struct cli_spec spec = {.job = job, .file = path, .named = true};
+    struct cli_study study = {0};
+    enum submit_result result;
+    const int code = cli_submit_spec(cli, &spec, &study, &result);
+    return code == CLI_DONE ? cli_submit_print_name(study.name) : code;
+}
+
+static int print_spec(struct cli *cli, const struct node *spec)
+{
+    struct text out = {0};
+    yaml_write(spec, &out);
+    const int code = cli_print(&out);
+    if (code == CLI_DONE)
+        cli_say(cli,
+                "next: save it, then hypertune submit FILE%s; or import "
+                "again with --submit",
+                cli_where(cli));
+    return code;
+}
+
+/* A spec, printed or submitted; what has no counterpart there is said line by
+ * line. Our own reader takes it first, so that it is sure to be one. */
+static int import_katib(struct cli *cli, const char *path)
+{
+    const struct node *root = read_experiment(cli, path);
+    if (root == NULL)
+        return CLI_USAGE;
+    struct diag diag;
+    struct katib_notes notes = {.arena = cli->arena};
+    diag_init(&diag, cli->arena, path, NULL, 0);
+    const struct node *spec =
+        cli_spec_tree(cli, katib_spec(root, cli->set.name, &notes), &diag);
+    for (size_t i = 0; i < notes.lines.n; i++)
+        cli_say(cli, "%s:%s", path, notes.lines.items[i]);
+    struct job *job = spec != NULL ? native_read(spec, &diag) : NULL;
+    cli_spec_print_diag(&diag);
+    if (job == NULL)
+        return cli_fail(cli, CLI_USAGE, "%s makes no spec as it is", path);
+    return cli->set.submit ? submit(cli, job, path) : print_spec(cli, spec);
+}
+
+/* ---- the command ---- */
+
 static bool is_sqlite(const char *path)
 {
+    static const char sqlite_mark[] = "SQLite format 3";
     char begin[sizeof sqlite_mark] = "";
     FILE *file = fopen(path, "re");
     const size_t n =
@@ -80,5 +361,5 @@ int cli_import(struct cli *cli)
                         "%s has trials at most, not what was searched; import "
                         "the folder of: hypertune export STUDY -o dir",
                         path);
-    return optuna ? cli_import_optuna(cli, path) : cli_import_katib(cli, path);
+    return optuna ? cli_import_optuna(cli, path) : import_katib(cli, path);
 }

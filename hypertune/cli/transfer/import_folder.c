@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include "hypertune/cli/study/study.h"
-#include "hypertune/cli/transfer/export_folder.h"
 #include "hypertune/cli/transfer/import.h"
-#include "hypertune/cli/transfer/imported.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"

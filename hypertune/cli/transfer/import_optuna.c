@@ -1,15 +1,16 @@
-/* A database of Optuna. Its tables changed twice: until 2.3 a trial has one
- * value and its study one direction; from 3.0 on infinite values are told by a
- * column of their own. */
+/* A database of Optuna, read here, so that the server is given its results and
+ * never a file; nothing else of the command line sees SQLite. Its tables
+ * changed twice: until 2.3 a trial has one value and its study one direction;
+ * from 3.0 on infinite values are told by a column of their own. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include <sqlite3.h>
+
 #include "hypertune/cli/transfer/import.h"
-#include "hypertune/cli/transfer/imported.h"
-#include "hypertune/cli/transfer/optuna_db.h"
 #include "hypertune/cli/transfer/optuna_space.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
@@ -17,27 +18,94 @@
 
 #define ENDED "state IN ('COMPLETE', 'PRUNED', 'FAIL')"
 
+enum { COLUMNS = 2 }; /* most of a query */
+
+struct row {
+    const char *cells[COLUMNS]; /* NULL for NULL, and behind the last */
+};
+struct rows {
+    size_t n;
+    struct row *items;
+};
+
 struct source {
     struct cli *cli;
-    struct optuna_db *db;
+    sqlite3 *db;
     int64_t study;
     const char *name;
     const char *values_sql, *curve_sql; /* of a trial */
     size_t n_metrics;
     const char **metrics;
-    struct optuna_rows directions;
+    struct rows directions;
     struct optuna_space space;
 };
 
-static enum ht_status ask(struct source *source, const char *sql, int64_t key,
-                          struct optuna_rows *rows, struct ht_error *err)
+/* ---- rows as texts ---- */
+
+static void read_row(struct arena *arena, sqlite3_stmt *stmt, struct row *row)
 {
-    return optuna_db_rows(source->db, source->cli->arena, sql, key, rows, err);
+    const int n = sqlite3_column_count(stmt);
+    *row = (struct row){{NULL}};
+    for (int i = 0; i < n && i < COLUMNS; i++) {
+        /* Its own text of a real number has 15 digits. */
+        const bool real = sqlite3_column_type(stmt, i) == SQLITE_FLOAT;
+        const double number = real ? sqlite3_column_double(stmt, i) : 0;
+        const unsigned char *text = sqlite3_column_text(stmt, i);
+        if (real)
+            row->cells[i] = arena_printf(arena, "%.17g", number);
+        else if (text != NULL)
+            row->cells[i] = arena_strdup(arena, (const char *)text);
+    }
+}
+
+static void grow(struct arena *arena, struct rows *rows)
+{
+    /* Grown at each power of two, so that n tells the capacity. */
+    if ((rows->n & (rows->n - 1)) != 0)
+        return;
+    const size_t room = rows->n == 0 ? 1 : 2 * rows->n;
+    struct row *more = arena_alloc(arena, room, sizeof *more);
+    for (size_t i = 0; i < rows->n; i++)
+        more[i] = rows->items[i];
+    rows->items = more;
+}
+
+/* All rows of a query whose ?1, if any, is `key`. HT_CORRUPT: the tables are
+ * not Optuna's, or damaged. */
+static enum ht_status ask(struct source *source, const char *sql, int64_t key,
+                          struct rows *rows, struct ht_error *err)
+{
+    struct arena *arena = source->cli->arena;
+    struct rows found = {0};
+    sqlite3_stmt *stmt = NULL;
+    int code = sqlite3_prepare_v2(source->db, sql, -1, &stmt, NULL);
+    if (code == SQLITE_OK && sqlite3_bind_parameter_count(stmt) > 0)
+        code = sqlite3_bind_int64(stmt, 1, key);
+    if (code == SQLITE_OK)
+        code = SQLITE_ROW;
+    while (code == SQLITE_ROW && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
+        grow(arena, &found);
+        read_row(arena, stmt, &found.items[found.n++]);
+    }
+    sqlite3_finalize(stmt);
+    if (code != SQLITE_DONE)
+        return ht_fail(err, HT_CORRUPT, "the tables are not Optuna's: %s",
+                       sqlite3_errmsg(source->db));
+    *rows = found;
+    return HT_OK;
+}
+
+/* Its table has that column: what tells the versions of Optuna apart. */
+static bool has(const struct source *source, const char *table,
+                const char *column)
+{
+    return sqlite3_table_column_metadata(source->db, NULL, table, column, NULL,
+                                         NULL, NULL, NULL, NULL) == SQLITE_OK;
 }
 
 /* ---- which study ---- */
 
-static int list_studies(struct cli *cli, const struct optuna_rows *rows)
+static int list_studies(struct cli *cli, const struct rows *rows)
 {
     struct text names = {0};
     for (size_t i = 0; i < rows->n; i++) {
@@ -55,7 +123,7 @@ static int list_studies(struct cli *cli, const struct optuna_rows *rows)
 static int choose_study(struct source *source)
 {
     struct cli *cli = source->cli;
-    struct optuna_rows rows;
+    struct rows rows;
     struct ht_error err;
     if (ask(source, "SELECT study_id, study_name FROM studies ORDER BY 1", 0,
             &rows, &err) != HT_OK)
@@ -78,7 +146,7 @@ static int choose_study(struct source *source)
 static const char *where_finite(struct source *source, const char *table,
                                 const char *column)
 {
-    return optuna_db_has(source->db, table, column)
+    return has(source, table, column)
                ? arena_printf(source->cli->arena, " AND %s='FINITE'", column)
                : "";
 }
@@ -86,7 +154,7 @@ static const char *where_finite(struct source *source, const char *table,
 static const char *choose_sql(struct source *source)
 {
     struct arena *arena = source->cli->arena;
-    if (!optuna_db_has(source->db, "trial_values", "objective")) {
+    if (!has(source, "trial_values", "objective")) {
         source->values_sql = "SELECT value, 0 FROM trials "
                              "WHERE trial_id=?1 AND value IS NOT NULL";
         source->curve_sql = "SELECT step, value FROM trial_values "
@@ -129,7 +197,7 @@ static enum ht_status read_goals(struct source *source, struct ht_error *err)
 
 static enum ht_status read_space(struct source *source, struct ht_error *err)
 {
-    struct optuna_rows rows;
+    struct rows rows;
     enum ht_status status =
         ask(source,
             "SELECT param_name, distribution_json FROM trial_params "
@@ -147,7 +215,7 @@ static enum ht_status read_space(struct source *source, struct ht_error *err)
 static enum ht_status is_open(struct source *source, bool *open,
                               struct ht_error *err)
 {
-    struct optuna_rows rows;
+    struct rows rows;
     const enum ht_status status =
         ask(source,
             "SELECT min((SELECT count(*) FROM trial_params p "
@@ -242,9 +310,9 @@ static enum ht_status read_moments(struct source *source, int64_t id,
                                    cJSON *trial, int64_t *started_ms,
                                    struct ht_error *err)
 {
-    struct optuna_rows rows;
+    struct rows rows;
     *started_ms = 0;
-    if (!optuna_db_has(source->db, "trials", "datetime_start"))
+    if (!has(source, "trials", "datetime_start"))
         return HT_OK;
     const enum ht_status status =
         ask(source,
@@ -265,7 +333,7 @@ static enum ht_status read_curve(struct source *source, int64_t id,
                                  int64_t started_ms, cJSON *curve,
                                  struct ht_error *err)
 {
-    struct optuna_rows rows;
+    struct rows rows;
     const enum ht_status status =
         ask(source, source->curve_sql, id, &rows, err);
     for (size_t i = 0; status == HT_OK && i < rows.n; i++) {
@@ -284,7 +352,7 @@ static enum ht_status read_curve(struct source *source, int64_t id,
 static enum ht_status read_final(struct source *source, int64_t id,
                                  cJSON *metrics, struct ht_error *err)
 {
-    struct optuna_rows rows;
+    struct rows rows;
     const enum ht_status status =
         ask(source, source->values_sql, id, &rows, err);
     for (size_t i = 0; status == HT_OK && i < rows.n && i < source->n_metrics;
@@ -297,8 +365,8 @@ static enum ht_status read_final(struct source *source, int64_t id,
 static enum ht_status read_attributes(struct source *source, int64_t id,
                                       cJSON *metrics, struct ht_error *err)
 {
-    struct optuna_rows rows;
-    if (!optuna_db_has(source->db, "trial_user_attributes", "value_json"))
+    struct rows rows;
+    if (!has(source, "trial_user_attributes", "value_json"))
         return HT_OK;
     const enum ht_status status =
         ask(source,
@@ -323,7 +391,7 @@ static enum ht_status read_attributes(struct source *source, int64_t id,
 static enum ht_status read_parameters(struct source *source, int64_t id,
                                       cJSON *params, struct ht_error *err)
 {
-    struct optuna_rows rows;
+    struct rows rows;
     enum ht_status status =
         ask(source,
             "SELECT param_name, param_value FROM trial_params "
@@ -333,15 +401,12 @@ static enum ht_status read_parameters(struct source *source, int64_t id,
         const char *name = rows.items[i].cells[0];
         const struct optuna_axis *axis =
             optuna_space_find(&source->space, name);
-        cJSON *value = axis != NULL
-                           ? optuna_space_axis_value(
-                                 axis, strtod(rows.items[i].cells[1], NULL))
-                           : NULL;
-        if (value == NULL)
+        if (axis == NULL ||
+            !optuna_space_add_value(axis, strtod(rows.items[i].cells[1], NULL),
+                                    params))
             return ht_fail(err, HT_CORRUPT,
                            "trial %lld: parameter %.100s has no such value",
                            (long long)id, name);
-        cJSON_AddItemToObject(params, name, value);
     }
     return status;
 }
@@ -419,7 +484,7 @@ static int add_trials(struct source *source, struct cli_imported *imported)
 {
     struct cli *cli = source->cli;
     struct arena *whole = cli->arena;
-    struct optuna_rows rows;
+    struct rows rows;
     struct ht_error err;
     int code = CLI_DONE;
     if (ask(source,
@@ -469,10 +534,11 @@ static int import_study(struct source *source)
 int cli_import_optuna(struct cli *cli, const char *path)
 {
     struct source source = {.cli = cli};
-    struct ht_error err;
-    if (optuna_db_open(path, &source.db, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
-    const int code = import_study(&source);
-    optuna_db_close(source.db);
+    const bool opened = sqlite3_open_v2(path, &source.db, SQLITE_OPEN_READONLY,
+                                        NULL) == SQLITE_OK;
+    const int code = opened ? import_study(&source)
+                            : cli_fail(cli, CLI_REFUSED, "cannot open %s: %s",
+                                       path, sqlite3_errmsg(source.db));
+    sqlite3_close(source.db);
     return code;
 }

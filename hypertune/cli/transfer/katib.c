@@ -7,8 +7,9 @@
 
 #include "proto/doc/json.h"
 
-void katib_note(struct katib_notes *notes, const struct node *at,
-                const char *path, const char *format, ...)
+static __attribute__((format(printf, 4, 5))) void
+note(struct katib_notes *notes, const struct node *at, const char *path,
+     const char *format, ...)
 {
     char why[400];
     va_list arguments;
@@ -19,6 +20,22 @@ void katib_note(struct katib_notes *notes, const struct node *at,
                   arena_printf(notes->arena, "%d: %s: %s",
                                at->key_line > 0 ? at->key_line : at->line, path,
                                why));
+}
+
+static void note_unknown(const struct node *map, const char *const known[],
+                         bool container, struct katib_notes *notes)
+{
+    for (const struct node *one = map ? map->first : NULL; one;
+         one = one->next) {
+        size_t i = 0;
+        while (known[i] != NULL && strcmp(known[i], one->key) != 0)
+            i++;
+        if (known[i] == NULL && container)
+            note(notes, one, "trialTemplate",
+                 "%s of the container has no counterpart", one->key);
+        else if (known[i] == NULL)
+            note(notes, one, one->key, "has no counterpart");
+    }
 }
 
 /* Katib's numbers of a feasible space are texts. */
@@ -84,9 +101,8 @@ static void add_range(cJSON *parameter, const struct node *space,
     if (strcmp(word, "logUniform") == 0)
         json_add_string(parameter, "scale", "log");
     else if (shape != NULL && strcmp(word, "uniform") != 0)
-        katib_note(notes, shape,
-                   arena_printf(notes->arena, "parameters %s", name),
-                   "distribution %s is searched evenly", word);
+        note(notes, shape, arena_printf(notes->arena, "parameters %s", name),
+             "distribution %s is searched evenly", word);
 }
 
 static void add_parameter(cJSON *parameters, const struct node *one,
@@ -116,26 +132,19 @@ static void add_parameters(const struct node *spec, cJSON *native,
 
 /* ---- the search ---- */
 
-static const char *our_algorithm(const char *theirs)
-{
-    static const char *const same[] = {"random", "grid"};
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        if (strcmp(theirs, same[i]) == 0)
-            return same[i];
-    return "bayesian";
-}
-
 static void add_algorithm(const struct node *spec, cJSON *native,
                           struct katib_notes *notes)
 {
     const struct node *algorithm = node_find(spec, "algorithm");
     const char *theirs = node_get_string(algorithm, "algorithmName", "random");
-    const char *ours = our_algorithm(theirs);
+    const bool same =
+        strcmp(theirs, "random") == 0 || strcmp(theirs, "grid") == 0;
+    const char *ours = same ? theirs : "bayesian";
     json_add_string(native, "algorithm", ours);
     if (algorithm != NULL && strcmp(theirs, ours) != 0 &&
         strcmp(theirs, "bayesianoptimization") != 0)
-        katib_note(notes, algorithm, "algorithm", "%s is searched as %s",
-                   theirs, ours);
+        note(notes, algorithm, "algorithm", "%s is searched as %s", theirs,
+             ours);
     for (const struct node *one = node_first(algorithm, "algorithmSettings");
          one != NULL; one = one->next) {
         const char *name = node_get_string(one, "name", "");
@@ -144,8 +153,8 @@ static void add_algorithm(const struct node *spec, cJSON *native,
             node_int64(node_find(one, "value"), &seed) && seed >= 0)
             json_add_int(native, "seed", seed);
         else
-            katib_note(notes, one, "algorithm", "setting %s has no counterpart",
-                       name);
+            note(notes, one, "algorithm", "setting %s has no counterpart",
+                 name);
     }
 }
 
@@ -173,8 +182,7 @@ static void add_early_stopping(const struct node *spec, cJSON *native,
     if (early == NULL)
         return;
     if (strcmp(name, "medianstop") != 0) {
-        katib_note(notes, early, "earlyStopping", "%s has no counterpart",
-                   name);
+        note(notes, early, "earlyStopping", "%s has no counterpart", name);
         return;
     }
     cJSON *rule = json_add_object(native, "earlyStopping");
@@ -188,8 +196,8 @@ static void add_early_stopping(const struct node *spec, cJSON *native,
         else if (strcmp(setting, "start_step") == 0)
             add_number(rule, "minSteps", value);
         else
-            katib_note(notes, one, "earlyStopping",
-                       "setting %s has no counterpart", setting);
+            note(notes, one, "earlyStopping", "setting %s has no counterpart",
+                 setting);
     }
 }
 
@@ -210,13 +218,13 @@ static void add_metrics(const struct node *spec, cJSON *native,
     const struct node *objective = node_find(spec, "objective");
     const char *kind = node_get_string(how, "kind", "StdOut");
     if (strcmp(kind, "StdOut") != 0) {
-        katib_note(notes, how, "metricsCollectorSpec",
-                   "%s has no counterpart: print NAME=VALUE lines, or report "
-                   "with hypertune",
-                   kind);
+        note(notes, how, "metricsCollectorSpec",
+             "%s has no counterpart: print NAME=VALUE lines, or report "
+             "with hypertune",
+             kind);
     } else if (node_find(source, "filter") != NULL) {
-        katib_note(notes, node_find(source, "filter"), "metricsCollectorSpec",
-                   "a filter has no counterpart: write it as metrics.stdout");
+        note(notes, node_find(source, "filter"), "metricsCollectorSpec",
+             "a filter has no counterpart: write it as metrics.stdout");
     }
     cJSON *patterns =
         json_add_array(json_add_object(native, "metrics"), "stdout");
@@ -229,20 +237,216 @@ static void add_metrics(const struct node *spec, cJSON *native,
             add_pattern(patterns, notes->arena, one->text);
 }
 
-/* ---- all ---- */
+/* ---- the trial template ---- */
 
-static void note_unknown(const struct node *map, const char *const known[],
-                         struct katib_notes *notes)
+#define REFERENCE "${trialParameters."
+
+struct trial_template {
+    const struct node *parameters; /* trialParameters */
+    struct katib_notes *notes;
+};
+
+/* ---- ${trialParameters.NAME} ---- */
+
+static const char *reference(const struct trial_template *trial,
+                             const char *name, size_t len)
 {
-    for (const struct node *one = map ? map->first : NULL; one;
+    const struct node *list = trial->parameters;
+    for (const struct node *one = list ? list->first : NULL; one != NULL;
          one = one->next) {
-        size_t i = 0;
-        while (known[i] != NULL && strcmp(known[i], one->key) != 0)
-            i++;
-        if (known[i] == NULL)
-            katib_note(notes, one, one->key, "has no counterpart");
+        const char *known = node_get_string(one, "name", "");
+        if (strlen(known) == len && strncmp(known, name, len) == 0)
+            return node_get_string(one, "reference", "");
+    }
+    return NULL;
+}
+
+/* "--lr=${trialParameters.learningRate}" is "--lr=${lr}" here. */
+static const char *substitute(const struct trial_template *trial,
+                              const struct node *node)
+{
+    struct text out = {0};
+    const char *at = node->text != NULL ? node->text : "", *begin;
+    text_puts(&out, "");
+    while ((begin = strstr(at, REFERENCE)) != NULL) {
+        const char *name = begin + strlen(REFERENCE);
+        const size_t len = strcspn(name, "}");
+        const char *found = reference(trial, name, len);
+        text_append(&out, at, (size_t)(begin - at));
+        if (found != NULL && found[0] != '$')
+            text_printf(&out, "${%s}", found);
+        else
+            note(trial->notes, node, "trialTemplate",
+                 "trialParameters.%.*s is no parameter of the search; "
+                 "left empty",
+                 (int)len, name);
+        at = name + len + (name[len] == '}');
+    }
+    text_puts(&out, at);
+    const char *kept = arena_strdup(trial->notes->arena, out.data);
+    text_free(&out);
+    return kept;
+}
+
+/* ---- which container ---- */
+
+static const struct node *pod_containers(const struct node *owner)
+{
+    return node_find(node_find(node_find(owner, "template"), "spec"),
+                     "containers");
+}
+
+/* Those of a Job, of a training operator's first replica, or of a Pod. */
+static const struct node *containers_of(const struct trial_template *trial,
+                                        const struct node *resource)
+{
+    static const char *const replicas[] = {
+        "pytorchReplicaSpecs", "tfReplicaSpecs", "xgbReplicaSpecs",
+        "mpiReplicaSpecs", "paddleReplicaSpecs"};
+    const struct node *spec = node_find(resource, "spec");
+    const struct node *found = pod_containers(spec);
+    for (size_t i = 0; found == NULL && i < sizeof replicas / sizeof *replicas;
+         i++) {
+        const struct node *map = node_find(spec, replicas[i]);
+        if (map == NULL || map->first == NULL)
+            continue;
+        found = pod_containers(map->first);
+        for (const struct node *one = map->first->next; one; one = one->next)
+            note(trial->notes, one, "trialTemplate",
+                 "replicas %s are left out: see \"replicas\" of a spec",
+                 one->key);
+    }
+    return found != NULL ? found : node_find(spec, "containers");
+}
+
+static const struct node *main_container(const struct trial_template *trial,
+                                         const struct node *list,
+                                         const char *primary)
+{
+    const struct node *found = list != NULL ? list->first : NULL;
+    for (const struct node *one = found; one != NULL; one = one->next)
+        if (strcmp(node_get_string(one, "name", ""), primary) == 0)
+            found = one;
+    for (const struct node *one = list ? list->first : NULL; one != NULL;
+         one = one->next)
+        if (one != found)
+            note(trial->notes, one, "trialTemplate",
+                 "container %s is left out, a trial has one",
+                 node_get_string(one, "name", ""));
+    return found;
+}
+
+/* ---- its parts ---- */
+
+static void push_words(const struct trial_template *trial, cJSON *command,
+                       const struct node *list)
+{
+    for (const struct node *one = list ? list->first : NULL; one != NULL;
+         one = one->next)
+        json_push_string(command, substitute(trial, one));
+}
+
+static void add_command(const struct trial_template *trial,
+                        const struct node *container, cJSON *native)
+{
+    const struct node *command = node_find(container, "command");
+    const struct node *args = node_find(container, "args");
+    if (command == NULL && args == NULL)
+        return;
+    cJSON *words = json_add_array(native, "command");
+    push_words(trial, words, command);
+    push_words(trial, words, args);
+    json_add_string(native, "args", "none");
+    if (command == NULL)
+        note(trial->notes, args, "trialTemplate",
+             "args follow the image's entry point in Katib; here command "
+             "replaces it: put its words first");
+}
+
+static void add_env(const struct trial_template *trial,
+                    const struct node *container, cJSON *native)
+{
+    cJSON *env = NULL;
+    for (const struct node *one = node_first(container, "env"); one != NULL;
+         one = one->next) {
+        const struct node *value = node_find(one, "value");
+        const char *name = node_get_string(one, "name", "");
+        if (value == NULL) {
+            note(trial->notes, one, "trialTemplate",
+                 "env %s has its value from the cluster: see \"secrets\" "
+                 "of a spec",
+                 name);
+            continue;
+        }
+        if (env == NULL)
+            env = json_add_object(native, "env");
+        json_add_string(env, name, substitute(trial, value));
     }
 }
+
+/* "500m" is half a core. */
+static double cores(const char *text)
+{
+    char *end;
+    const double n = strtod(text, &end);
+    return *end == 'm' ? n / 1000 : n;
+}
+
+static void add_resources(const struct trial_template *trial,
+                          const struct node *container, cJSON *native)
+{
+    const struct node *said = node_find(container, "resources");
+    const struct node *limits = node_find(said, "limits");
+    const struct node *list = limits ? limits : node_find(said, "requests");
+    if (list == NULL || list->first == NULL)
+        return;
+    cJSON *resources = json_add_object(native, "resources");
+    for (const struct node *one = list->first; one != NULL; one = one->next) {
+        const char *amount = one->text != NULL ? one->text : "";
+        if (strcmp(one->key, "cpu") == 0)
+            json_add_double(resources, "cpus", cores(amount));
+        else if (strcmp(one->key, "memory") == 0)
+            json_add_string(resources, "memory", amount);
+        else if (strcmp(one->key, "nvidia.com/gpu") == 0)
+            json_add_int(resources, "gpus", strtoll(amount, NULL, 10));
+        else
+            note(trial->notes, one, "trialTemplate",
+                 "resource %s has no counterpart", one->key);
+    }
+}
+
+static void add_template(const struct node *spec, cJSON *native,
+                         struct katib_notes *notes)
+{
+    static const char *const known[] = {"name",       "image", "command",
+                                        "args",       "env",   "resources",
+                                        "workingDir", NULL};
+    const struct node *said = node_find(spec, "trialTemplate");
+    const struct trial_template made = {node_find(said, "trialParameters"),
+                                        notes};
+    const struct node *resource = node_find(said, "trialSpec");
+    const struct node *container =
+        main_container(&made, containers_of(&made, resource),
+                       node_get_string(said, "primaryContainerName", ""));
+    if (container == NULL) {
+        note(notes, said != NULL ? said : spec, "trialTemplate",
+             "has no container here%s",
+             node_find(said, "configMap") != NULL
+                 ? ": its text is in a ConfigMap of the cluster"
+                 : "");
+        return;
+    }
+    const char *folder = node_get_string(container, "workingDir", NULL);
+    json_add_string(native, "image", node_get_string(container, "image", ""));
+    if (folder != NULL)
+        json_add_string(native, "workdir", folder);
+    add_command(&made, container, native);
+    add_env(&made, container, native);
+    add_resources(&made, container, native);
+    note_unknown(container, known, true, notes);
+}
+
+/* ---- all ---- */
 
 cJSON *katib_spec(const struct node *experiment, const char *name,
                   struct katib_notes *notes)
@@ -269,8 +473,8 @@ cJSON *katib_spec(const struct node *experiment, const char *name,
     add_algorithm(spec, native, notes);
     add_counts(spec, native);
     add_early_stopping(spec, native, notes);
-    katib_add_template(spec, native, notes);
+    add_template(spec, native, notes);
     add_metrics(spec, native, notes);
-    note_unknown(spec, known, notes);
+    note_unknown(spec, known, false, notes);
     return native;
 }

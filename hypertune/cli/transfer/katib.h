@@ -14,18 +14,10 @@ struct katib_notes {
     struct arena *arena;
     struct words lines;
 };
-__attribute__((format(printf, 4, 5))) void katib_note(struct katib_notes *notes,
-                                                      const struct node *at,
-                                                      const char *path,
-                                                      const char *format, ...);
 
 /* The native spec of an Experiment; `name` replaces its own unless NULL. The
  * caller owns it. It may still lack what every spec needs. */
 cJSON *katib_spec(const struct node *experiment, const char *name,
                   struct katib_notes *notes);
-
-/* Adds image, command, env and resources of spec.trialTemplate. */
-void katib_add_template(const struct node *spec, cJSON *native,
-                        struct katib_notes *notes);
 
 #endif

@@ -137,9 +137,8 @@ static double grid_value(const struct optuna_axis *axis, double index)
 /* A choice as text: what is no text as JSON writes it. */
 static void choice_text(const struct node *choice, struct text *out)
 {
-    if (choice->kind == NODE_STRING)
-        text_puts(out, choice->text);
-    else
+    text_puts(out, choice->kind == NODE_STRING ? choice->text : "");
+    if (choice->kind != NODE_STRING)
         json_print(json_of_node(choice), out);
 }
 
@@ -149,7 +148,6 @@ static void add_choices(cJSON *spec, const struct node *choices)
         json_add_array(json_add_object(spec, "categoricalValueSpec"), "values");
     for (const struct node *one = choices->first; one; one = one->next) {
         struct text text = {0};
-        text_puts(&text, "");
         choice_text(one, &text);
         json_push_string(values, text.data);
         text_free(&text);
@@ -197,30 +195,24 @@ cJSON *optuna_space_axis_spec(const struct optuna_axis *axis, bool *dropped)
     return spec;
 }
 
-cJSON *optuna_space_axis_value(const struct optuna_axis *axis, double value)
+bool optuna_space_add_value(const struct optuna_axis *axis, double value,
+                            cJSON *params)
 {
     if (axis->choices == NULL) {
         if (axis->step > 0 && grid_size(axis) > 0)
             value = grid_value(axis, round((value - axis->low) / axis->step));
-        cJSON *number = cJSON_CreateArray();
-        json_push_double(number, axis->whole ? round(value) : value);
-        cJSON *said = cJSON_DetachItemFromArray(number, 0);
-        cJSON_Delete(number);
-        return said;
+        json_add_double(params, axis->name, axis->whole ? round(value) : value);
+        return true;
     }
-    const struct node *choice = axis->choices->first;
     /* An index that Optuna stores as a real number. */
-    const size_t index = value >= 0 && value < (double)axis->choices->count
-                             ? (size_t)value
-                             : axis->choices->count;
-    for (size_t i = 0; i < index; i++)
+    if (!(value >= 0 && value < (double)axis->choices->count))
+        return false;
+    const struct node *choice = axis->choices->first;
+    for (size_t i = (size_t)value; i > 0; i--)
         choice = choice->next;
-    if (choice == NULL)
-        return NULL;
     struct text text = {0};
-    text_puts(&text, "");
     choice_text(choice, &text);
-    cJSON *said = cJSON_CreateString(text.data);
+    json_add_string(params, axis->name, text.data);
     text_free(&text);
-    return said;
+    return true;
 }

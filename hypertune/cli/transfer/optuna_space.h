@@ -35,9 +35,10 @@ enum ht_status optuna_space_add(struct optuna_space *space, struct arena *arena,
  * cannot be said. */
 cJSON *optuna_space_axis_spec(const struct optuna_axis *axis, bool *dropped);
 
-/* What Optuna stores as `value`, NULL when that is none of the axis. The caller
- * owns it. */
-cJSON *optuna_space_axis_value(const struct optuna_axis *axis, double value);
+/* Adds what Optuna stores as `value` of a trial; false when the axis has no
+ * such value. */
+bool optuna_space_add_value(const struct optuna_axis *axis, double value,
+                            cJSON *params);
 
 const struct optuna_axis *optuna_space_find(const struct optuna_space *space,
                                             const char *name);
