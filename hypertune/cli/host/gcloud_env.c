@@ -1,15 +1,19 @@
 /* `gcloud-env`: the variables that point gcloud and Google's Python SDK at the
  * server. */
 #include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/frame/server.h"
 #include "hypertune/cli/frame/shell.h"
-#include "hypertune/cli/host/gcloud_config.h"
 #include "proto/doc/json.h"
 
 /* What the variables were before the first gcloud-env of this shell. */
@@ -41,15 +45,111 @@ static const char *original_text(const struct gcloud_env *env, const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-static void want(struct gcloud_env *env, const char *name, const char *value)
+/* ---- gcloud's folder of settings ---- */
+
+enum { LINE_BYTES = 1024 };
+
+/* gcloud asks the network again when its note is ten minutes old; this is
+ * 2100. */
+static const time_t far_future = 4102444800;
+
+/* Without the blanks at both ends. */
+static char *trim(char *text)
 {
-    shell_set(&env->wanted, name, value);
+    static const char blanks[] = " \t\r\n";
+    text += strspn(text, blanks);
+    size_t len = strlen(text);
+    while (len > 0 && strchr(blanks, text[len - 1]) != NULL)
+        len--;
+    text[len] = '\0';
+    return text;
+}
+
+static const char *active_name(struct arena *arena, const char *folder)
+{
+    char line[LINE_BYTES] = "";
+    FILE *file = fopen(arena_printf(arena, "%s/active_config", folder), "re");
+    if (file != NULL && fgets(line, sizeof line, file) == NULL)
+        line[0] = '\0';
+    if (file != NULL)
+        fclose(file);
+    const char *name = trim(line);
+    return name[0] != '\0' ? arena_strdup(arena, name) : "default";
+}
+
+/* The value when a line "key = value" has that key; changes the line. */
+static const char *value_of(char *line, const char *key)
+{
+    char *equals = strpbrk(line, "=:");
+    if (equals == NULL)
+        return NULL;
+    *equals = '\0';
+    return strcmp(trim(line), key) == 0 ? trim(equals + 1) : NULL;
+}
+
+/* A property such as {"core", "project"} in the configuration `name` (NULL: the
+ * active one) of a folder of gcloud's; NULL when it says nothing. */
+static const char *read_setting(struct arena *arena, const char *folder,
+                                const char *name, const char *section,
+                                const char *key)
+{
+    if (name == NULL)
+        name = active_name(arena, folder);
+    if (strchr(name, '/') != NULL)
+        return NULL;
+    FILE *file = fopen(
+        arena_printf(arena, "%s/configurations/config_%s", folder, name), "re");
+    if (file == NULL)
+        return NULL;
+    const char *title = arena_printf(arena, "[%s]", section);
+    const char *found = NULL;
+    bool within = false;
+    for (char buffer[LINE_BYTES]; fgets(buffer, sizeof buffer, file);) {
+        char *line = trim(buffer);
+        if (line[0] == '[')
+            within = strcmp(line, title) == 0;
+        const char *value = within ? value_of(line, key) : NULL;
+        if (value != NULL && value[0] != '\0')
+            found = arena_strdup(arena, value);
+    }
+    fclose(file);
+    return found;
+}
+
+/* The note that this is no machine of Google's. It is written in place, never
+ * emptied: a gcloud may be reading it. */
+static enum ht_status write_note(const char *path, struct ht_error *err)
+{
+    static const char note[] = "False";
+    const struct timespec times[2] = {{.tv_sec = far_future},
+                                      {.tv_sec = far_future}};
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    bool done =
+        fd >= 0 && write(fd, note, strlen(note)) == (ssize_t)strlen(note) &&
+        ftruncate(fd, (off_t)strlen(note)) == 0 && futimens(fd, times) == 0;
+    int cause = errno;
+    if (fd >= 0)
+        close(fd);
+    return done ? HT_OK : ht_fail_errno(err, cause, "cannot write %s", path);
+}
+
+/* Makes the folder `gcloud` in the absolute folder `state`, both 0700, so that
+ * gcloud neither looks for a metadata server nor meets the settings and
+ * credentials of its user. May be done again at any time. */
+static enum ht_status make_folder(struct arena *arena, const char *folder,
+                                  struct ht_error *err)
+{
+    const enum ht_status status = cli_server_make_folder(arena, folder, err);
+    return status == HT_OK
+               ? write_note(arena_printf(arena, "%s/gce", folder), err)
+               : status;
 }
 
 /* ---- project and region: of the command line, else of the person's gcloud */
 
 static const char *person_setting(struct gcloud_env *env, const char *variable,
-                                  const char *section, const char *key)
+                                  const char *section, const char *key,
+                                  const char *otherwise)
 {
     struct arena *arena = env->cli->arena;
     const char *value = original_text(env, variable);
@@ -57,73 +157,29 @@ static const char *person_setting(struct gcloud_env *env, const char *variable,
     const char *home = original_text(env, "HOME");
     if (folder == NULL && home != NULL)
         folder = arena_printf(arena, "%s/.config/gcloud", home);
-    if (value != NULL || folder == NULL)
-        return value;
-    return gcloud_config_get(arena, folder,
+    if (value == NULL && folder != NULL)
+        value = read_setting(arena, folder,
                              original_text(env, "CLOUDSDK_ACTIVE_CONFIG_NAME"),
                              section, key);
+    return value != NULL ? value : otherwise;
 }
 
 static void choose_names(struct gcloud_env *env)
 {
     const struct cli_settings *set = &env->cli->set;
     env->project = set->project;
-    if (env->project == NULL)
-        env->project =
-            person_setting(env, "CLOUDSDK_CORE_PROJECT", "core", "project");
-    if (env->project == NULL)
-        env->project = "local";
     env->region = set->region;
-    if (env->region == NULL)
-        env->region = person_setting(env, "CLOUDSDK_AI_REGION", "ai", "region");
+    if (env->project == NULL)
+        env->project = person_setting(env, "CLOUDSDK_CORE_PROJECT", "core",
+                                      "project", "local");
     if (env->region == NULL)
         env->region =
-            person_setting(env, "CLOUDSDK_COMPUTE_REGION", "compute", "region");
-    if (env->region == NULL)
-        env->region = default_region;
+            person_setting(env, "CLOUDSDK_AI_REGION", "ai", "region",
+                           person_setting(env, "CLOUDSDK_COMPUTE_REGION",
+                                          "compute", "region", default_region));
 }
 
 /* ---- the variables ---- */
-
-/* Every API that gcloud's commands for jobs ask: what this server does not
- * have it refuses in words, and its token goes nowhere else. */
-static void want_endpoints(struct gcloud_env *env)
-{
-    static const char *const apis[] = {
-        "ML",      "AIPLATFORM",           "LOGGING",
-        "STORAGE", "CLOUDRESOURCEMANAGER", "SERVICEUSAGE"};
-    struct arena *arena = env->cli->arena;
-    const char *url = arena_printf(arena, "%s/", env->url);
-    for (size_t i = 0; i < sizeof apis / sizeof *apis; i++)
-        want(env,
-             arena_printf(arena, "CLOUDSDK_API_ENDPOINT_OVERRIDES_%s", apis[i]),
-             url);
-}
-
-static void want_credentials(struct gcloud_env *env)
-{
-    /* What chooses other credentials or another account. */
-    static const char *const others[] = {
-        "CLOUDSDK_ACTIVE_CONFIG_NAME", "CLOUDSDK_CORE_ACCOUNT",
-        "CLOUDSDK_AUTH_CREDENTIAL_FILE_OVERRIDE",
-        "CLOUDSDK_AUTH_IMPERSONATE_SERVICE_ACCOUNT"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        want(env, others[i], NULL);
-    want(env, "CLOUDSDK_AUTH_ACCESS_TOKEN_FILE", env->token_file);
-    want(env, "CLOUDSDK_AUTH_DISABLE_CREDENTIALS",
-         env->token_file == NULL ? "true" : NULL);
-}
-
-/* gcloud asks for logs once a minute unless it is told otherwise. */
-static void want_manners(struct gcloud_env *env)
-{
-    static const char polling[] = "CLOUDSDK_ML_ENGINE_POLLING_INTERVAL";
-    const char *interval = original_text(env, polling);
-    want(env, "CLOUDSDK_CORE_DISABLE_USAGE_REPORTING", "true");
-    want(env, "CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK", "true");
-    want(env, "CLOUDSDK_SURVEY_DISABLE_PROMPTS", "true");
-    want(env, polling, interval != NULL ? interval : "5");
-}
 
 /* "127.0.0.1" of "http://127.0.0.1:8470". */
 static const char *host_of(const struct gcloud_env *env)
@@ -166,7 +222,7 @@ static void want_no_proxy(struct gcloud_env *env)
     if (!is_loopback(host))
         return;
     for (size_t i = 0; i < sizeof proxies / sizeof *proxies; i++)
-        want(env, proxies[i], NULL);
+        shell_set(&env->wanted, proxies[i], NULL);
     const char *list = original_text(env, names[0]);
     if (list == NULL)
         list = original_text(env, names[1]);
@@ -175,28 +231,47 @@ static void want_no_proxy(struct gcloud_env *env)
     else if (!list_has(list, host))
         list = arena_printf(env->cli->arena, "%s,%s", list, host);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        want(env, names[i], list);
+        shell_set(&env->wanted, names[i], list);
 }
 
-static int want_all(struct gcloud_env *env, const char *state)
+static void want_all(struct gcloud_env *env, const char *folder)
 {
-    struct ht_error err;
-    const char *folder;
-    if (gcloud_config_make(env->cli->arena, state, &folder, &err) != HT_OK)
-        return cli_fail(env->cli, CLI_REFUSED, "%s", err.text);
-    want(env, "CLOUDSDK_CONFIG", folder);
-    want(env, "CLOUDSDK_CORE_PROJECT", env->project);
-    want(env, "CLOUDSDK_AI_REGION", env->region);
-    want(env, "CLOUDSDK_COMPUTE_REGION", env->region);
-    /* Any other one gcloud puts into the host's name. */
-    want(env, "CLOUDSDK_AI_PLATFORM_REGION", "global");
-    want(env, "GOOGLE_CLOUD_PROJECT", env->project);
-    want(env, "GOOGLE_CLOUD_REGION", env->region);
-    want_endpoints(env);
-    want_credentials(env);
-    want_manners(env);
+    static const char polling[] = "CLOUDSDK_ML_ENGINE_POLLING_INTERVAL";
+    const char *url = arena_printf(env->cli->arena, "%s/", env->url);
+    const char *interval = original_text(env, polling);
+    const struct shell_variable all[] = {
+        {"CLOUDSDK_CONFIG", folder},
+        {"CLOUDSDK_CORE_PROJECT", env->project},
+        {"CLOUDSDK_AI_REGION", env->region},
+        {"CLOUDSDK_COMPUTE_REGION", env->region},
+        /* Any other one gcloud puts into the host's name. */
+        {"CLOUDSDK_AI_PLATFORM_REGION", "global"},
+        {"GOOGLE_CLOUD_PROJECT", env->project},
+        {"GOOGLE_CLOUD_REGION", env->region},
+        /* Every API that gcloud's commands for jobs ask: what this server does
+         * not have it refuses in words, and its token goes nowhere else. */
+        {"CLOUDSDK_API_ENDPOINT_OVERRIDES_ML", url},
+        {"CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM", url},
+        {"CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING", url},
+        {"CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", url},
+        {"CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDRESOURCEMANAGER", url},
+        {"CLOUDSDK_API_ENDPOINT_OVERRIDES_SERVICEUSAGE", url},
+        /* What chooses other credentials or another account. */
+        {"CLOUDSDK_ACTIVE_CONFIG_NAME", NULL},
+        {"CLOUDSDK_CORE_ACCOUNT", NULL},
+        {"CLOUDSDK_AUTH_CREDENTIAL_FILE_OVERRIDE", NULL},
+        {"CLOUDSDK_AUTH_IMPERSONATE_SERVICE_ACCOUNT", NULL},
+        {"CLOUDSDK_AUTH_ACCESS_TOKEN_FILE", env->token_file},
+        {"CLOUDSDK_AUTH_DISABLE_CREDENTIALS",
+         env->token_file == NULL ? "true" : NULL},
+        {"CLOUDSDK_CORE_DISABLE_USAGE_REPORTING", "true"},
+        {"CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK", "true"},
+        {"CLOUDSDK_SURVEY_DISABLE_PROMPTS", "true"},
+        /* gcloud asks for logs once a minute unless this says otherwise. */
+        {polling, interval != NULL ? interval : "5"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        shell_set(&env->wanted, all[i].name, all[i].value);
     want_no_proxy(env);
-    return CLI_DONE;
 }
 
 /* ---- from what is wanted to what has to change ---- */
@@ -246,33 +321,32 @@ static int print_change(struct cli *cli, const struct shell_change *change,
     return cli_print(&out);
 }
 
+static const char *quoted(const struct gcloud_env *env, const char *value)
+{
+    struct text text = {0};
+    quote_json(&text, value);
+    const char *kept = arena_strdup(env->cli->arena, text.data);
+    text_free(&text);
+    return kept;
+}
+
 /* The same for the Python SDK, which no variable leads here. */
 static const char *python_lines(const struct gcloud_env *env)
 {
-    struct text lines = {0}, *out = &lines;
-    text_puts(out, env->token_file != NULL
-                       ? "# from google.cloud import aiplatform; "
-                         "from google.oauth2.credentials import Credentials\n"
-                       : "# from google.cloud import aiplatform; from "
-                         "google.auth.credentials import "
-                         "AnonymousCredentials\n");
-    text_puts(out, "# aiplatform.init(project=");
-    quote_json(out, env->project);
-    text_puts(out, ", location=");
-    quote_json(out, env->region);
-    text_puts(out, ", api_transport=\"rest\", api_endpoint=");
-    quote_json(out, env->url);
-    text_puts(out, ", credentials=");
-    if (env->token_file != NULL) {
-        text_puts(out, "Credentials(open(");
-        quote_json(out, env->token_file);
-        text_puts(out, ").read().strip()))\n");
-    } else {
-        text_puts(out, "AnonymousCredentials())\n");
-    }
-    const char *kept = arena_strdup(env->cli->arena, lines.data);
-    text_free(&lines);
-    return kept;
+    struct arena *arena = env->cli->arena;
+    const bool open = env->token_file == NULL;
+    return arena_printf(
+        arena,
+        "# from google.cloud import aiplatform; from google.%s\n"
+        "# aiplatform.init(project=%s, location=%s, api_transport=\"rest\", "
+        "api_endpoint=%s, credentials=%s)\n",
+        open ? "auth.credentials import AnonymousCredentials"
+             : "oauth2.credentials import Credentials",
+        quoted(env, env->project), quoted(env, env->region),
+        quoted(env, env->url),
+        open ? "AnonymousCredentials()"
+             : arena_printf(arena, "Credentials(open(%s).read().strip())",
+                            quoted(env, env->token_file)));
 }
 
 /* ---- the server ---- */
@@ -290,6 +364,14 @@ static bool is_open(struct cli *cli)
     return open;
 }
 
+static const char *real_path(struct cli *cli, const char *path)
+{
+    char *real = realpath(path, NULL);
+    const char *kept = arena_strdup(cli->arena, real != NULL ? real : path);
+    free(real);
+    return kept;
+}
+
 static int find_server(struct gcloud_env *env)
 {
     struct cli *cli = env->cli;
@@ -304,31 +386,30 @@ static int find_server(struct gcloud_env *env)
         return cli_fail_error(cli, &err);
     if (is_open(cli))
         return CLI_DONE;
-    char *path = realpath(cli->token_file, NULL);
-    env->token_file = arena_strdup(cli->arena, path ? path : cli->token_file);
-    free(path);
+    env->token_file = real_path(cli, cli->token_file);
     return CLI_DONE;
 }
 
-/* The folder of our state, absolute; NULL after having said why. */
-static const char *state_folder(struct cli *cli)
+/* Makes the folder of gcloud's settings in that of our state; NULL after having
+ * said why not. */
+static const char *settings_folder(struct cli *cli)
 {
     struct ht_error err;
-    const char *folder = cli_state_folder(cli);
-    if (folder == NULL) {
+    const char *state = cli_state_folder(cli);
+    if (state == NULL) {
         cli_fail(cli, CLI_REFUSED,
                  "no folder for gcloud's settings: HOME is "
                  "not set\n  name one with HYPERTUNE_STATE");
         return NULL;
     }
-    if (cli_server_make_folder(cli->arena, folder, &err) != HT_OK) {
-        cli_fail(cli, CLI_REFUSED, "%s", err.text);
-        return NULL;
+    if (cli_server_make_folder(cli->arena, state, &err) == HT_OK) {
+        const char *folder =
+            arena_printf(cli->arena, "%s/gcloud", real_path(cli, state));
+        if (make_folder(cli->arena, folder, &err) == HT_OK)
+            return folder;
     }
-    char *path = realpath(folder, NULL);
-    folder = arena_strdup(cli->arena, path != NULL ? path : folder);
-    free(path);
-    return folder;
+    cli_fail(cli, CLI_REFUSED, "%s", err.text);
+    return NULL;
 }
 
 static void advise(const struct gcloud_env *env, bool has_images)
@@ -368,8 +449,8 @@ int cli_gcloud_env(struct cli *cli)
         shell_read_record(cli->arena, record, &env.before);
     if (cli->set.unset)
         return undo(&env);
-    const char *state = state_folder(cli);
-    if (state == NULL)
+    const char *folder = settings_folder(cli);
+    if (folder == NULL)
         return CLI_REFUSED;
     int code = find_server(&env);
     if (code == CLI_DONE)
@@ -377,9 +458,7 @@ int cli_gcloud_env(struct cli *cli)
     if (code != CLI_DONE)
         return code;
     choose_names(&env);
-    code = want_all(&env, state);
-    if (code != CLI_DONE)
-        return code;
+    want_all(&env, folder);
     settle(&env, &change);
     advise(&env, has_images);
     return print_change(cli, &change, python_lines(&env));
