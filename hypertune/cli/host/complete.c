@@ -24,8 +24,12 @@ struct completion {
     const char *kept;                 /* put before each candidate */
     const struct option_spec *option; /* whose value is typed, or NULL */
     struct words words;               /* arguments of the command */
+    struct cli_study study;           /* that they name, once it was found */
     struct text out;
 };
+
+/* Offers candidates; each says what its `how` is. */
+typedef void offerer(struct completion *completion, const char *how);
 
 /* ---- candidates ---- */
 
@@ -67,9 +71,10 @@ static void offer_formed(struct completion *completion, const char *form,
           "");
 }
 
-static void offer_files(struct completion *completion)
+/* `how`: what the shell knows itself. */
+static void offer_own(struct completion *completion, const char *how)
 {
-    text_puts(&completion->out, ":files\n");
+    text_printf(&completion->out, ":%s\n", how);
 }
 
 static void offer_commands(struct completion *completion)
@@ -78,6 +83,13 @@ static void offer_commands(struct completion *completion)
         if (c->help != NULL)
             offer(completion, c->name, c->help);
     }
+}
+
+/* `how`: what help has beside commands. */
+static void offer_topics(struct completion *completion, const char *how)
+{
+    offer_commands(completion);
+    offer_list(completion, how);
 }
 
 static void offer_options(struct completion *completion)
@@ -96,7 +108,7 @@ static void offer_options(struct completion *completion)
 
 struct names {
     struct completion *completion;
-    const char *prefix, *suffix;
+    const char *before, *behind; /* added to each name */
     struct words seen;
 };
 
@@ -114,14 +126,15 @@ static bool offer_study(const struct node *job, void *context)
     cli_words_add(cli->lasting, &names->seen,
                   arena_strdup(cli->lasting, study.name));
     offer(names->completion,
-          arena_printf(cli->arena, "%s%s", study.name, names->suffix),
+          arena_printf(cli->arena, "%s%s", study.name, names->behind),
           study.state);
     return names->seen.n < MOST_STUDIES;
 }
 
-static void offer_studies(struct completion *completion, const char *suffix)
+/* `how`: what follows each name. */
+static void offer_studies(struct completion *completion, const char *how)
 {
-    struct names names = {.completion = completion, .suffix = suffix};
+    struct names names = {.completion = completion, .behind = how};
     struct cli_pages pages = {
         .path = CLI_OURS, .key = "studies", .size = MOST_STUDIES};
     if (cli_connect_silently(completion->cli, LIMIT_MS))
@@ -131,194 +144,166 @@ static void offer_studies(struct completion *completion, const char *suffix)
 static bool offer_trial(const struct node *trial, void *context)
 {
     struct names *names = context;
-    struct cli *cli = names->completion->cli;
     offer(names->completion,
-          arena_printf(cli->arena, "%s/%s", names->prefix, cli_trial_id(trial)),
+          arena_printf(names->completion->cli->arena, "%s%s", names->before,
+                       cli_trial_id(trial)),
           cli_trial_state(trial));
     return true;
 }
 
-static void offer_trials(struct completion *completion, const char *state)
+static void offer_trials_of(struct completion *completion, const char *study,
+                            const char *state, const char *before)
 {
-    struct cli *cli = completion->cli;
+    struct names names = {.completion = completion, .before = before};
+    if (!cli_connect_silently(completion->cli, LIMIT_MS))
+        return;
+    struct cli_pages pages = cli_trial_pages(completion->cli, study, state);
+    pages.size = MOST_TRIALS;
+    cli_pages_each(completion->cli, &pages, offer_trial, &names, NULL);
+}
+
+/* "STUDY/7"; `how`: the trials' state, NULL: any. */
+static void offer_trials(struct completion *completion, const char *how)
+{
+    struct arena *arena = completion->cli->arena;
     const char *slash = strrchr(completion->word, '/');
     if (slash == NULL) {
         offer_studies(completion, "/");
         return;
     }
-    size_t len = (size_t)(slash - completion->word);
-    struct names names = {.completion = completion,
-                          .prefix =
-                              arena_strndup(cli->arena, completion->word, len)};
-    if (!cli_connect_silently(cli, LIMIT_MS))
-        return;
-    struct cli_pages pages = cli_trial_pages(cli, names.prefix, state);
-    pages.size = MOST_TRIALS;
-    cli_pages_each(cli, &pages, offer_trial, &names, NULL);
+    const size_t len = (size_t)(slash - completion->word);
+    offer_trials_of(completion, arena_strndup(arena, completion->word, len),
+                    how, arena_strndup(arena, completion->word, len + 1));
 }
 
-static bool offer_id(const struct node *trial, void *context)
+/* Trials of the study that the words name, without its name; `how` as above. */
+static void offer_ids(struct completion *completion, const char *how)
 {
-    offer(context, cli_trial_id(trial), cli_trial_state(trial));
-    return true;
+    if (completion->words.n > 0)
+        offer_trials_of(completion, completion->words.items[0], how, "");
 }
 
-/* Trials of the study that the words name, without its name. */
-static void offer_ids(struct completion *completion)
+/* "STUDY/best" and trials; `how` as above. */
+static void offer_outputs(struct completion *completion, const char *how)
 {
-    struct cli *cli = completion->cli;
-    if (completion->words.n == 0 || !cli_connect_silently(cli, LIMIT_MS))
-        return;
-    struct cli_pages pages =
-        cli_trial_pages(cli, completion->words.items[0], NULL);
-    pages.size = MOST_TRIALS;
-    cli_pages_each(cli, &pages, offer_id, completion, NULL);
-}
-
-/* "STUDY/best" and those that succeeded. */
-static void offer_outputs(struct completion *completion)
-{
-    struct arena *arena = completion->cli->arena;
     const char *slash = strrchr(completion->word, '/');
     if (slash != NULL)
         offer(completion,
-              arena_printf(arena, "%.*s/best", (int)(slash - completion->word),
-                           completion->word),
+              arena_printf(completion->cli->arena, "%.*s/best",
+                           (int)(slash - completion->word), completion->word),
               "the best trial");
-    offer_trials(completion, "SUCCEEDED");
+    offer_trials(completion, how);
 }
 
-/* The study that the words before the cursor name. */
-static bool find_study(struct completion *completion, struct cli_study *study)
+/* The study that the words before the cursor name; NULL: none. */
+static const struct cli_study *find_study(struct completion *completion)
 {
     struct cli *cli = completion->cli;
+    struct cli_study *study = &completion->study;
+    if (study->name != NULL)
+        return study;
     if (completion->words.n == 0 || !cli_connect_silently(cli, LIMIT_MS))
-        return false;
+        return NULL;
     /* "curves STUDY/7 --metric" names one, too. */
     const char *name = completion->words.items[0], *trial;
     cli_study_split(cli, name, &name, &trial);
-    return cli_study_get(cli, name, study, NULL) == HT_OK;
+    return cli_study_get(cli, name, study, NULL) == HT_OK ? study : NULL;
 }
 
-static void offer_parameters(struct completion *completion,
-                             const struct cli_study *study, const char *form)
+/* `how`: the form of each. */
+static void offer_parameters(struct completion *completion, const char *how)
 {
-    struct cli_parameters parameters;
-    cli_parameters_read(study->job, &parameters);
+    struct cli_parameters parameters = {0};
+    const struct cli_study *study = find_study(completion);
+    if (study != NULL)
+        cli_parameters_read(study->job, &parameters);
     for (size_t i = 0; i < parameters.n; i++)
-        offer_formed(completion, form, parameters.items[i].name);
+        offer_formed(completion, how, parameters.items[i].name);
 }
 
-static void offer_metrics(struct completion *completion,
-                          const struct cli_study *study, const char *form)
+/* Of the study that the words name: local-run has none. `how` as above. */
+static void offer_metrics(struct completion *completion, const char *how)
 {
-    for (const struct node *one =
-             node_first(node_find(study->job, "studySpec"), "metrics");
-         one != NULL; one = one->next)
-        offer_formed(completion, form, node_get_string(one, "metricId", ""));
+    const struct cli_command *command = completion->cli->command;
+    const struct cli_study *study =
+        command != NULL && strncmp(command->usage, "STUDY", 5) == 0
+            ? find_study(completion)
+            : NULL;
+    const struct node *spec =
+        study != NULL ? node_find(study->job, "studySpec") : NULL;
+    for (const struct node *one = node_first(spec, "metrics"); one != NULL;
+         one = one->next)
+        offer_formed(completion, how, node_get_string(one, "metricId", ""));
 }
 
-/* What rows of trials can be chosen or sorted by. */
-static void offer_columns(struct completion *completion, const char *form)
+/* What rows of trials can be chosen or sorted by. `how` as above. */
+static void offer_columns(struct completion *completion, const char *how)
 {
-    struct cli_study study;
-    if (!find_study(completion, &study))
-        return;
-    offer_metrics(completion, &study, form);
-    offer_parameters(completion, &study, form);
+    offer_metrics(completion, how);
+    offer_parameters(completion, how);
 }
 
 /* ---- where the cursor is ---- */
 
-static void offer_states(struct completion *completion,
-                         const char *const states[])
+/* `how`: the commands that show studies, not trials. */
+static void offer_states(struct completion *completion, const char *how)
 {
-    for (size_t i = 0; states[i] != NULL; i++) {
-        char *state = arena_strdup(completion->cli->arena, states[i]);
-        for (char *s = state; *s != '\0'; s++)
+    const struct cli_command *command = completion->cli->command;
+    const bool of_studies = cli_words_has(how, command ? command->name : "");
+    const char *const *state = of_studies ? cli_study_states : cli_trial_states;
+    for (; *state != NULL; state++) {
+        char *lower = arena_strdup(completion->cli->arena, *state);
+        for (char *s = lower; *s != '\0'; s++)
             *s = (char)(*s | ('a' - 'A'));
-        offer(completion, state, "");
+        offer(completion, lower, "");
     }
 }
 
-static void offer_formats(struct completion *completion)
+/* `how`: those of every command. */
+static void offer_formats(struct completion *completion, const char *how)
 {
-    offer_list(completion, cli_formats);
+    offer_list(completion, how);
     if (completion->cli->command != NULL)
         offer_list(completion, cli_own_formats(completion->cli->command));
 }
 
-/* Upwards and, behind a dash, downwards. */
-static void offer_sort_keys(struct completion *completion)
+/* Upwards and, behind a dash, downwards. `how`: what trials have beside their
+ * columns. */
+static void offer_sort_keys(struct completion *completion, const char *how)
 {
-    static const char *const of_trials[] = {"id", "time", NULL};
     const char *form = completion->word[0] == '-' ? "-*" : "*";
-    bool top = completion->cli->command != NULL &&
-               completion->cli->command->run == cli_top;
-    for (const char *const *key = top ? overview_orders : of_trials;
-         *key != NULL; key++)
-        offer_formed(completion, form, *key);
+    const bool top = completion->cli->command != NULL &&
+                     completion->cli->command->run == cli_top;
+    char *rest = arena_strdup(completion->cli->arena, how), *key;
+    for (size_t i = 0; top && overview_orders[i] != NULL; i++)
+        offer_formed(completion, form, overview_orders[i]);
+    while (!top && (key = strsep(&rest, " ")) != NULL)
+        offer_formed(completion, form, key);
     if (!top)
         offer_columns(completion, form);
-}
-
-static void offer_streams(struct completion *completion)
-{
-    offer_list(completion, "stdout stderr runner");
-}
-
-static void offer_algorithms(struct completion *completion)
-{
-    offer_list(completion, "bayesian grid random");
-}
-
-static void offer_state(struct completion *completion)
-{
-    const struct cli_command *command = completion->cli->command;
-    bool of_studies = cli_words_has("list watch", command ? command->name : "");
-    offer_states(completion, of_studies ? cli_study_states : cli_trial_states);
-}
-
-static void offer_wheres(struct completion *completion)
-{
-    offer_columns(completion, "*=");
-}
-
-static void offer_prior(struct completion *completion)
-{
-    offer_studies(completion, "");
-}
-
-/* Of the study that the words name; local-run has none. */
-static void offer_metric(struct completion *completion)
-{
-    struct cli_study study;
-    const struct cli_command *command = completion->cli->command;
-    if (command != NULL && strncmp(command->usage, "STUDY", 5) == 0 &&
-        find_study(completion, &study))
-        offer_metrics(completion, &study, "*");
 }
 
 static void offer_values(struct completion *completion)
 {
     static const struct {
         const char *option;
-        void (*offer)(struct completion *completion);
-    } sources[] = {{"output", offer_formats},
-                   {"stream", offer_streams},
-                   {"algorithm", offer_algorithms},
-                   {"state", offer_state},
-                   {"until", offer_state},
-                   {"sort", offer_sort_keys},
-                   {"where", offer_wheres},
-                   {"warm-start", offer_prior},
-                   {"from", offer_ids},
-                   {"metric", offer_metric}};
+        offerer *offer;
+        const char *how;
+    } sources[] = {{"output", offer_formats, cli_formats},
+                   {"stream", offer_list, "stdout stderr runner"},
+                   {"algorithm", offer_list, "bayesian grid random"},
+                   {"state", offer_states, "list watch"},
+                   {"until", offer_states, "list watch"},
+                   {"sort", offer_sort_keys, "id time"},
+                   {"where", offer_columns, "*="},
+                   {"warm-start", offer_studies, ""},
+                   {"from", offer_ids, NULL},
+                   {"metric", offer_metrics, "*"}};
     if (cli_words_has("FILE DIR", completion->option->value))
-        offer_files(completion);
+        offer_own(completion, "files");
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
         if (strcmp(sources[i].option, completion->option->name) == 0)
-            sources[i].offer(completion);
+            sources[i].offer(completion, sources[i].how);
 }
 
 static bool wants_study(const char *usage, size_t n)
@@ -327,41 +312,43 @@ static bool wants_study(const char *usage, size_t n)
            (n == 1 && strncmp(usage, "FILE [STUDY", 11) == 0);
 }
 
+/* What the words of a command are, where its usage does not say it. */
+static const struct word_source {
+    cli_run *command;
+    bool first, behind; /* for the first word, for those behind it */
+    offerer *offer;
+    const char *how;
+} word_sources[] = {
+    {cli_help, true, true, offer_topics, "spec exit environment"},
+    {cli_completion, true, true, offer_list, "bash zsh fish"},
+    {cli_stop_trial, true, true, offer_trials, "ACTIVE"},
+    {cli_retry, true, true, offer_trials, "FAILED"},
+    {cli_fetch, true, false, offer_outputs, "SUCCEEDED"},
+    {cli_fetch, false, true, offer_own, "files"},
+    {cli_add, false, true, offer_parameters, "*="},
+    {cli_set, false, true, offer_list, "trials= parallel="}};
+
 static void offer_words(struct completion *completion)
 {
     const struct cli_command *command = completion->cli->command;
     const char *usage = command->usage + strspn(command->usage, "[");
-    bool first = completion->words.n == 0;
-    struct cli_study study;
-    if (command->run == cli_help) {
-        offer_commands(completion);
-        offer_list(completion, "spec exit environment");
-    } else if (command->run == cli_completion) {
-        offer_list(completion, "bash zsh fish");
-    } else if (command->run == cli_stop_trial) {
-        offer_trials(completion, "ACTIVE");
-    } else if (command->run == cli_retry) {
-        offer_trials(completion, "FAILED");
-    } else if (command->run == cli_fetch) {
-        if (first)
-            offer_outputs(completion);
-        else
-            offer_files(completion);
-    } else if (strncmp(usage, "STUDY/ID", 8) == 0 ||
-               (command->run == cli_curves &&
-                strchr(completion->word, '/') != NULL)) {
-        offer_trials(completion, NULL);
-    } else if (command->run == cli_add && !first) {
-        if (find_study(completion, &study))
-            offer_parameters(completion, &study, "*=");
-    } else if (command->run == cli_set && !first) {
-        offer_list(completion, "trials= parallel=");
-    } else if (wants_study(usage, completion->words.n)) {
-        offer_studies(completion, "");
-    } else if (strstr(usage, "SPEC") != NULL ||
-               (strncmp(usage, "FILE", 4) == 0 && first)) {
-        offer_files(completion);
+    const bool first = completion->words.n == 0;
+    for (size_t i = 0; i < sizeof word_sources / sizeof *word_sources; i++) {
+        const struct word_source *source = &word_sources[i];
+        if (source->command == command->run &&
+            (first ? source->first : source->behind)) {
+            source->offer(completion, source->how);
+            return;
+        }
     }
+    if (strncmp(usage, "STUDY/ID", 8) == 0 ||
+        (command->run == cli_curves && strchr(completion->word, '/') != NULL))
+        offer_trials(completion, NULL);
+    else if (wants_study(usage, completion->words.n))
+        offer_studies(completion, "");
+    else if (strstr(usage, "SPEC") != NULL ||
+             (strncmp(usage, "FILE", 4) == 0 && first))
+        offer_own(completion, "files");
 }
 
 /* bash gives "--state", "=", "run" where the others have one word. */
@@ -482,7 +469,7 @@ int cli_complete(struct cli *cli)
     if (completion.option != NULL)
         offer_values(&completion);
     else if (behind_dashes(&completion))
-        offer_files(&completion);
+        offer_own(&completion, "files");
     else if (completion.word[0] == '-')
         offer_options(&completion);
     else if (cli->command != NULL)
