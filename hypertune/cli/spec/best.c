@@ -4,6 +4,7 @@
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/output.h"
+#include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/trial_table.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
@@ -18,7 +19,7 @@ static int print_one(struct cli *cli, const struct cli_study *study,
     int code = CLI_DONE;
     if (!cli_trial_table_fields(cli, study, best, &out)) {
         struct ht_error err;
-        cli_trial_table_summary(study, best, &out);
+        cli_describe_best(study, best, &out);
         if (cli_confirm_verdict(cli, study, &out, &err) != HT_OK)
             code = cli_fail_error(cli, &err);
     }
@@ -241,7 +242,7 @@ int cli_best_of_run(struct cli *cli, const struct cli_spec *spec,
         cli_trial_args(best, &out);
         text_puts(&out, "\n");
     } else {
-        cli_trial_table_summary(&study, best, &out);
+        cli_describe_best(&study, best, &out);
         add_command(cli, spec, best, &out);
     }
     int printed = cli_print(&out);

@@ -3,9 +3,9 @@
 #include "hypertune/cli/frame/table.h"
 #include "hypertune/cli/study/attempts.h"
 #include "hypertune/cli/study/control.h"
+#include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/plan.h"
 #include "hypertune/cli/study/study.h"
-#include "hypertune/cli/study/trial_table.h"
 #include "proto/base/clock.h"
 
 enum { STUDIES_A_PAGE = 100 };
@@ -278,7 +278,7 @@ static void describe_study(struct cli *cli, const struct cli_study *study,
     describe_times(study, out);
     if (best != NULL) {
         text_puts(out, "best        ");
-        cli_trial_table_summary(study, best, out);
+        cli_describe_best(study, best, out);
     }
     if (study->home->kind == JOB_CUSTOM &&
         cli_trial_get(cli, study->name, "1", &trial, NULL) == HT_OK)
