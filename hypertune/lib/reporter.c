@@ -1,12 +1,14 @@
 #include "hypertune/lib/reporter.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,10 +17,11 @@
 #include "hypertune/lib/report_file.h"
 #include "hypertune/lib/report_record.h"
 #include "hypertune/lib/report_sender.h"
-#include "hypertune/lib/writer_id.h"
 
 /* Together the 200 ms that an exit may take; the tries are 1 ms apart. */
 enum { EXIT_LOCK_TRIES = 20, EXIT_WAIT_MS = 180 };
+
+enum { WRITER_BYTES = 17 }; /* 16 hex digits and a NUL */
 
 /* Read once and never changed, so that a fork may share it; a variable that is
  * unset or empty is NULL. */
@@ -33,10 +36,10 @@ struct reporter {
     pid_t pid;                   /* whose reporter this is */
     struct surroundings *around; /* shared with the child of a fork */
     struct reporter *inherited; /* the parent's, as the fork left it, or NULL */
-    char writer[WRITER_ID_BYTES];
-    pthread_mutex_t lock; /* guards what follows */
-    int64_t seq;          /* of the newest record that was written or queued */
-    int64_t waited_for;   /* seq of the newest flush that gave up */
+    char writer[WRITER_BYTES];  /* its name, 16 random hex digits */
+    pthread_mutex_t lock;       /* guards what follows */
+    int64_t seq;        /* of the newest record that was written or queued */
+    int64_t waited_for; /* seq of the newest flush that gave up */
     uint64_t calls;
     bool has_exit_handler; /* registered here or by an ancestor */
     bool file_holds_all;   /* every record so far went into the report file */
@@ -96,6 +99,40 @@ static void forget_surroundings(struct surroundings *around)
     free(around);
 }
 
+/* ---- the name of this process ---- */
+
+/* For kernels and sandboxes without getrandom(2): nanoseconds of two clocks
+ * and the pid, spread by the finaliser of SplitMix64 (Steele, Lea, Flood,
+ * 2014). Unique among the processes of one trial is enough. */
+static uint64_t mixed_bits(void)
+{
+    struct timespec wall;
+    struct timespec boot;
+    clock_gettime(CLOCK_REALTIME, &wall);
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    uint64_t bits = (uint64_t)wall.tv_sec * 1000000007u;
+    bits ^= (uint64_t)wall.tv_nsec << 20 ^ (uint64_t)boot.tv_nsec;
+    bits ^= (uint64_t)getpid() << 40;
+    bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9u;
+    bits = (bits ^ bits >> 27) * 0x94D049BB133111EBu;
+    return bits ^ bits >> 31;
+}
+
+/* (writer, seq) is what makes a report that arrives twice count once, so two
+ * processes must never share a name, not even a parent and its fork. Never
+ * "0000000000000000", which means "from a foreign file". */
+static void make_writer(char text[WRITER_BYTES])
+{
+    uint64_t bits = 0;
+    /* Non-blocking: early in the boot of a machine entropy may be missing, and
+     * a report must not wait for it. */
+    if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits)
+        bits = mixed_bits();
+    if (bits == 0)
+        bits = 1;
+    snprintf(text, WRITER_BYTES, "%016" PRIx64, bits);
+}
+
 /* ---- one reporter per process ---- */
 
 static struct reporter *make_reporter(struct reporter *inherited)
@@ -112,7 +149,7 @@ static struct reporter *make_reporter(struct reporter *inherited)
     fresh->inherited = inherited;
     fresh->has_exit_handler = inherited != NULL && inherited->has_exit_handler;
     fresh->file_holds_all = true;
-    writer_id_make(fresh->writer);
+    make_writer(fresh->writer);
     pthread_mutex_init(&fresh->lock, NULL);
     report_file_init(&fresh->file, fresh->around->report_file);
     return fresh;

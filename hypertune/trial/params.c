@@ -7,6 +7,9 @@
 #include "hypertune/lib/reporter.h"
 #include "hypertune/trial/commands.h"
 #include "hypertune/trial/trial.h"
+#include "proto/base/number.h"
+#include "proto/base/quote.h"
+#include "proto/base/text.h"
 
 const char trial_help_should_stop[] =
     "usage: hypertune should-stop\n"
@@ -80,71 +83,69 @@ static int read_params(struct params *params)
 
 /* ---- printing ---- */
 
-static void print_args(size_t n, const struct param params[])
+typedef void params_printer(size_t n, const struct param params[],
+                            struct text *out);
+
+static void print_args(size_t n, const struct param params[], struct text *out)
 {
     for (size_t i = 0; i < n; i++) {
-        printf("%s--%s=", i > 0 ? " " : "", params[i].name);
-        trial_print_shell(stdout, params[i].value);
+        text_printf(out, "%s--%s=", i > 0 ? " " : "", params[i].name);
+        text_shell_word(out, params[i].value);
     }
-    putchar('\n');
+    text_puts(out, "\n");
 }
 
 /* A shell's variable has letters, digits and underscores only. */
-static void print_env(size_t n, const struct param params[])
+static void print_env(size_t n, const struct param params[], struct text *out)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
     for (size_t i = 0; i < n; i++) {
         if (params[i].name[0] >= '0' && params[i].name[0] <= '9')
-            putchar('_');
+            text_puts(out, "_");
         for (const char *c = params[i].name; *c != '\0'; c++)
-            putchar(strchr(allowed, *c) != NULL ? *c : '_');
-        putchar('=');
-        trial_print_shell(stdout, params[i].value);
-        putchar('\n');
+            text_append(out, strchr(allowed, *c) != NULL ? c : "_", 1);
+        text_puts(out, "=");
+        text_shell_word(out, params[i].value);
+        text_puts(out, "\n");
     }
 }
 
-/* JSON's own grammar of numbers: no plus sign, no leading zero, digits on both
- * sides of the point. */
-static bool is_json_number(const char *text)
+static void print_json(size_t n, const struct param params[], struct text *out)
 {
-    double value;
-    const char *digits = text + (*text == '-');
-    size_t whole = strspn(digits, "0123456789");
-    return whole > 0 && (whole == 1 || digits[0] != '0') &&
-           trial_read_number(text, &value);
-}
-
-static void print_json(size_t n, const struct param params[])
-{
+    text_puts(out, "{");
     for (size_t i = 0; i < n; i++) {
-        fputs(i == 0 ? "{" : ", ", stdout);
-        trial_print_json(stdout, params[i].name);
-        fputs(": ", stdout);
-        if (is_json_number(params[i].value))
-            fputs(params[i].value, stdout);
+        text_puts(out, i == 0 ? "" : ", ");
+        quote_json(out, params[i].name);
+        text_puts(out, ": ");
+        if (number_is_json(params[i].value))
+            text_puts(out, params[i].value);
         else
-            trial_print_json(stdout, params[i].value);
+            quote_json(out, params[i].value);
     }
-    puts(n == 0 ? "{}" : "}");
+    text_puts(out, "}\n");
 }
 
-static void print_table(size_t n, const struct param params[])
+static void print_table(size_t n, const struct param params[], struct text *out)
 {
     size_t width = sizeof "NAME" - 1;
     for (size_t i = 0; i < n; i++)
         if (strlen(params[i].name) > width)
             width = strlen(params[i].name);
-    printf("%-*s  VALUE\n", (int)width, "NAME");
+    text_printf(out, "%-*s  VALUE\n", (int)width, "NAME");
     for (size_t i = 0; i < n; i++) {
-        printf("%-*s  ", (int)width, params[i].name);
-        trial_print_plain(stdout, params[i].value);
-        putchar('\n');
+        text_printf(out, "%-*s  ", (int)width, params[i].name);
+        text_escape(out, params[i].value);
+        text_puts(out, "\n");
     }
 }
 
-typedef void params_printer(size_t n, const struct param params[]);
+/* The value of one alone. */
+static void print_value(size_t n, const struct param params[], struct text *out)
+{
+    for (size_t i = 0; i < n; i++)
+        text_printf(out, "%s\n", params[i].value);
+}
 
 static params_printer *find_printer(const char *format)
 {
@@ -161,18 +162,18 @@ static params_printer *find_printer(const char *format)
     return NULL;
 }
 
-static int print_one(const struct params *params, const char *name,
-                     params_printer *print)
+/* The parameter of that name alone, or all of them. */
+static int choose(struct params *params, const char *name)
 {
-    for (size_t i = 0; i < params->n; i++) {
+    for (size_t i = 0; name != NULL && i < params->n; i++) {
         if (strcmp(params->items[i].name, name) != 0)
             continue;
-        if (print != NULL)
-            print(1, &params->items[i]);
-        else
-            puts(params->items[i].value);
+        params->items[0] = params->items[i];
+        params->n = 1;
         return TRIAL_EXIT_OK;
     }
+    if (name == NULL)
+        return TRIAL_EXIT_OK;
     fprintf(stderr, "hypertune: params: this trial has no parameter \"%s\"\n",
             name);
     return TRIAL_EXIT_NOT_FOUND;
@@ -181,11 +182,17 @@ static int print_one(const struct params *params, const char *name,
 static int print_params(const char *name, params_printer *print)
 {
     struct params params = {.n = 0};
+    struct text out = {0};
     int code = read_params(&params);
-    if (code == TRIAL_EXIT_OK && name != NULL)
-        code = print_one(&params, name, print);
-    else if (code == TRIAL_EXIT_OK)
-        (print != NULL ? print : print_table)(params.n, params.items);
+    if (code == TRIAL_EXIT_OK)
+        code = choose(&params, name);
+    if (print == NULL)
+        print = name != NULL ? print_value : print_table;
+    if (code == TRIAL_EXIT_OK) {
+        print(params.n, params.items, &out);
+        fputs(out.data, stdout);
+    }
+    text_free(&out);
     free(params.text);
     return code;
 }
