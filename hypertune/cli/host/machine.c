@@ -70,60 +70,50 @@ static void check_programs(struct findings *findings)
 
 /* ---- cores and memory ---- */
 
+/* What follows `mark` in the first line of a file that has it; NULL: none has.
+ */
+static const char *find_line(const char *path, const char *mark,
+                             char line[LINE_BYTES])
+{
+    const char *found = NULL;
+    FILE *file = fopen(path, "re");
+    while (file != NULL && found == NULL &&
+           fgets(line, LINE_BYTES, file) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        found = strstr(line, mark);
+    }
+    if (file != NULL)
+        fclose(file);
+    return found != NULL ? found + strlen(mark) : NULL;
+}
+
 /* A number in a file of the control groups; -1: no limit is written there. */
 static double read_limit(const char *path, double *second)
 {
-    char line[LINE_BYTES] = "";
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return -1;
-    bool got = fgets(line, sizeof line, file) != NULL;
-    fclose(file);
-    char *end = line;
-    double first = strtod(line, &end);
-    if (!got || end == line)
+    char line[LINE_BYTES], *end;
+    const char *text = find_line(path, "", line);
+    const double first = text != NULL ? strtod(text, &end) : -1;
+    if (text == NULL || end == text)
         return -1;
     if (second != NULL)
         *second = strtod(end, NULL);
     return first;
 }
 
-/* This process's control group below `mount`, as /proc/self/cgroup has it:
- * "0::/a/b" in version 2, "4:memory:/a/b" in version 1. */
-static bool find_group(const char *controller, char path[PATH_MAX])
+/* The lowest limit of this process's control group and those around it; 0:
+ * none. `mark` is before its name in /proc/self/cgroup: "0::/a/b" in version 2,
+ * "4:memory:/a/b" in version 1. `divide`: the file has a quota and its period.
+ */
+static double lowest_limit(const char *mark, const char *mount,
+                           const char *name, bool divide)
 {
-    char line[LINE_BYTES];
-    bool found = false;
-    FILE *file = fopen("/proc/self/cgroup", "re");
-    while (!found && file != NULL && fgets(line, sizeof line, file) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        char *names = strchr(line, ':');
-        char *group = names != NULL ? strchr(names + 1, ':') : NULL;
-        if (group == NULL)
-            continue;
-        *group++ = '\0';
-        names++;
-        if (strcmp(names, controller) != 0)
-            continue;
-        found = true;
-        snprintf(path, PATH_MAX, "/sys/fs/cgroup%s%s%s",
-                 controller[0] != '\0' ? "/" : "", controller, group);
-    }
-    if (file != NULL)
-        fclose(file);
-    return found;
-}
-
-/* The lowest limit of the group and those around it; 0: none. `divide`: the
- * file has a quota and its period. */
-static double lowest_limit(const char *controller, const char *name,
-                           bool divide)
-{
-    char group[PATH_MAX];
+    char group[PATH_MAX], line[LINE_BYTES];
     char path[PATH_MAX + NAME_MAX];
     double lowest = 0;
-    if (!find_group(controller, group))
+    const char *below = find_line("/proc/self/cgroup", mark, line);
+    if (below == NULL)
         return 0;
+    snprintf(group, sizeof group, "/sys/fs/cgroup%s%s", mount, below);
     for (;;) {
         double period = 1;
         snprintf(path, sizeof path, "%s/%s", group, name);
@@ -143,7 +133,7 @@ static void check_cores(struct findings *findings)
     int cores = sched_getaffinity(0, sizeof set, &set) == 0
                     ? CPU_COUNT(&set)
                     : (int)sysconf(_SC_NPROCESSORS_ONLN);
-    double limit = lowest_limit("", "cpu.max", true);
+    double limit = lowest_limit("0::", "", "cpu.max", true);
     if (limit > 0 && limit < cores)
         findings_add(findings, FINDING_WARN, "cores",
                      "raise the limit, or say --slots to hypertune serve",
@@ -153,18 +143,12 @@ static void check_cores(struct findings *findings)
         findings_add(findings, FINDING_OK, "cores", NULL, "%d", cores);
 }
 
+/* -1: not known. */
 static int64_t available_memory(void)
 {
     char line[LINE_BYTES];
-    long long kib = -1;
-    FILE *file = fopen("/proc/meminfo", "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        if (strncmp(line, "MemAvailable:", 13) == 0)
-            kib = strtoll(line + 13, NULL, 10);
-    }
-    if (file != NULL)
-        fclose(file);
-    return kib * 1024;
+    const char *kib = find_line("/proc/meminfo", "MemAvailable:", line);
+    return kib != NULL ? strtoll(kib, NULL, 10) * 1024 : -1;
 }
 
 static void check_memory(struct findings *findings)
@@ -172,9 +156,10 @@ static void check_memory(struct findings *findings)
     struct arena *arena = findings->cli->arena;
     int64_t all = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGE_SIZE);
     int64_t free_now = available_memory();
-    double limit = lowest_limit("", "memory.max", false);
+    double limit = lowest_limit("0::", "", "memory.max", false);
     if (limit <= 0)
-        limit = lowest_limit("memory", "memory.limit_in_bytes", false);
+        limit =
+            lowest_limit(":memory:", "/memory", "memory.limit_in_bytes", false);
     /* Without a limit version 1 writes a number beyond all memory. */
     bool limited = limit > 0 && limit < (double)all;
     if (limited)

@@ -6,6 +6,7 @@
 #include "hypertune/cli/frame/table.h"
 #include "hypertune/cli/spec/best.h"
 #include "hypertune/cli/study/follow.h"
+#include "proto/doc/json.h"
 
 enum { POLL_MS = 1000 }; /* without news; the event stream wakes earlier */
 
@@ -185,23 +186,16 @@ static enum ht_status begin(struct cli *cli, const char *study,
                             const struct node **answer, struct ht_error *err)
 {
     struct cli_http_answer got;
-    struct text body = {0};
-    const char *comma = "";
-    text_puts(&body, "{");
-    if (cli->set.top != CLI_UNSET) {
-        text_printf(&body, "\"top\":%lld", (long long)cli->set.top);
-        comma = ",";
-    }
+    cJSON *body = cJSON_CreateObject();
+    if (cli->set.top != CLI_UNSET)
+        json_add_int(body, "top", cli->set.top);
     if (cli->set.seeds != CLI_UNSET)
-        text_printf(&body, "%s\"seeds\":%lld", comma,
-                    (long long)cli->set.seeds);
-    text_puts(&body, "}");
+        json_add_int(body, "seeds", cli->set.seeds);
     const enum ht_status status =
         cli_call(cli, "POST",
                  arena_printf(cli->arena, CLI_OURS "/%s:confirm",
                               cli_http_segment(cli->arena, study)),
-                 body.data, &got, err);
-    text_free(&body);
+                 json_text(cli->arena, body), &got, err);
     if (status == HT_OK)
         *answer = got.root;
     return status;

@@ -148,18 +148,13 @@ enum ht_status cli_flags_param(cJSON *parameters, const char *text,
                    name, form);
 }
 
-static void add_goals(cJSON *spec, const struct cli_settings *set)
+static void add_goal(cJSON *spec, const struct cli_settings *set)
 {
-    const char *names[] = {set->maximize, set->minimize};
-    const char *verbs[] = {"maximize", "minimize"};
-    for (size_t i = 0; i < 2; i++) {
-        if (names[i] == NULL)
-            continue;
-        char goal[WORD_BYTES];
-        snprintf(goal, sizeof goal, "%s %s", verbs[i], names[i]);
-        json_add_string(spec, "goal", goal);
-        return;
-    }
+    char goal[WORD_BYTES];
+    const bool up = set->maximize != NULL;
+    snprintf(goal, sizeof goal, "%s %s", up ? "maximize" : "minimize",
+             up ? set->maximize : set->minimize);
+    json_add_string(spec, "goal", goal);
 }
 
 static enum ht_status add_until(cJSON *spec, const struct words *until,
@@ -222,7 +217,7 @@ static enum ht_status fill_spec(const struct cli_settings *set, cJSON *spec,
     json_add_int(spec, "spec", 1);
     if (set->name != NULL)
         json_add_string(spec, "name", set->name);
-    add_goals(spec, set);
+    add_goal(spec, set);
     cJSON *parameters = json_add_object(spec, "parameters");
     for (size_t i = 0; i < set->params.n; i++) {
         enum ht_status status =
@@ -246,7 +241,7 @@ static enum ht_status fill_spec(const struct cli_settings *set, cJSON *spec,
         snprintf(span, sizeof span, "%lldms", (long long)set->trial_timeout_ms);
         json_add_string(spec, "trialTimeout", span);
     }
-    enum ht_status status = add_until(spec, &set->until, err);
+    const enum ht_status status = add_until(spec, &set->until, err);
     return status == HT_OK ? add_env(spec, &set->env, err) : status;
 }
 

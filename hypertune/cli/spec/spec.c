@@ -136,18 +136,15 @@ static int read_flags(struct cli *cli, struct source *source)
     return CLI_DONE;
 }
 
-/* Flags that only make sense where there is no spec file. */
+/* The flag that only makes sense where there is no spec file; NULL: none. */
 static const char *superfluous(const struct cli_settings *set)
 {
-    if (set->maximize != NULL)
-        return "--maximize";
-    if (set->minimize != NULL)
-        return "--minimize";
-    if (set->algorithm != NULL)
-        return "--algorithm";
-    if (set->until.n > 0)
-        return "--until";
-    return set->env.n > 0 ? "--env" : NULL;
+    return set->maximize != NULL    ? "--maximize"
+           : set->minimize != NULL  ? "--minimize"
+           : set->algorithm != NULL ? "--algorithm"
+           : set->until.n > 0       ? "--until"
+           : set->env.n > 0         ? "--env"
+                                    : NULL;
 }
 
 static int read_path(struct cli *cli, const char *path, struct source *source)

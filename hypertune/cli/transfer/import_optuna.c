@@ -18,16 +18,6 @@
 
 #define ENDED "state IN ('COMPLETE', 'PRUNED', 'FAIL')"
 
-enum { COLUMNS = 2 }; /* most of a query */
-
-struct row {
-    const char *cells[COLUMNS]; /* NULL for NULL, and behind the last */
-};
-struct rows {
-    size_t n;
-    struct row *items;
-};
-
 struct source {
     struct cli *cli;
     sqlite3 *db;
@@ -36,63 +26,53 @@ struct source {
     const char *values_sql, *curve_sql; /* of a trial */
     size_t n_metrics;
     const char **metrics;
-    struct rows directions;
+    struct words directions;
     struct optuna_space space;
 };
 
-/* ---- rows as texts ---- */
+/* ---- rows ---- */
 
-static void read_row(struct arena *arena, sqlite3_stmt *stmt, struct row *row)
+/* A query, whose rows next() goes through; then `status` tells. */
+struct rows {
+    sqlite3 *db;
+    sqlite3_stmt *stmt;
+    enum ht_status status;
+    struct ht_error *err;
+};
+
+/* `key` is the query's ?1, if it has one. */
+static struct rows ask(const struct source *source, const char *sql,
+                       int64_t key, struct ht_error *err)
 {
-    const int n = sqlite3_column_count(stmt);
-    *row = (struct row){{NULL}};
-    for (int i = 0; i < n && i < COLUMNS; i++) {
-        /* Its own text of a real number has 15 digits. */
-        const bool real = sqlite3_column_type(stmt, i) == SQLITE_FLOAT;
-        const double number = real ? sqlite3_column_double(stmt, i) : 0;
-        const unsigned char *text = sqlite3_column_text(stmt, i);
-        if (real)
-            row->cells[i] = arena_printf(arena, "%.17g", number);
-        else if (text != NULL)
-            row->cells[i] = arena_strdup(arena, (const char *)text);
-    }
+    struct rows rows = {.db = source->db, .err = err};
+    sqlite3_prepare_v2(source->db, sql, -1, &rows.stmt, NULL);
+    if (sqlite3_bind_parameter_count(rows.stmt) > 0)
+        sqlite3_bind_int64(rows.stmt, 1, key);
+    return rows;
 }
 
-static void grow(struct arena *arena, struct rows *rows)
+/* The next row; the query is over when there is none. To be called until then,
+ * with a status that the caller has set for what is wrong with a row. */
+static bool next(struct rows *rows)
 {
-    /* Grown at each power of two, so that n tells the capacity. */
-    if ((rows->n & (rows->n - 1)) != 0)
-        return;
-    const size_t room = rows->n == 0 ? 1 : 2 * rows->n;
-    struct row *more = arena_alloc(arena, room, sizeof *more);
-    for (size_t i = 0; i < rows->n; i++)
-        more[i] = rows->items[i];
-    rows->items = more;
-}
-
-/* All rows of a query whose ?1, if any, is `key`. HT_CORRUPT: the tables are
- * not Optuna's, or damaged. */
-static enum ht_status ask(struct source *source, const char *sql, int64_t key,
-                          struct rows *rows, struct ht_error *err)
-{
-    struct arena *arena = source->cli->arena;
-    struct rows found = {0};
-    sqlite3_stmt *stmt = NULL;
-    int code = sqlite3_prepare_v2(source->db, sql, -1, &stmt, NULL);
-    if (code == SQLITE_OK && sqlite3_bind_parameter_count(stmt) > 0)
-        code = sqlite3_bind_int64(stmt, 1, key);
-    if (code == SQLITE_OK)
-        code = SQLITE_ROW;
-    while (code == SQLITE_ROW && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
-        grow(arena, &found);
-        read_row(arena, stmt, &found.items[found.n++]);
-    }
-    sqlite3_finalize(stmt);
+    const int code = rows->status != HT_OK ? SQLITE_DONE
+                     : rows->stmt != NULL  ? sqlite3_step(rows->stmt)
+                                           : SQLITE_ERROR;
+    if (code == SQLITE_ROW)
+        return true;
     if (code != SQLITE_DONE)
-        return ht_fail(err, HT_CORRUPT, "the tables are not Optuna's: %s",
-                       sqlite3_errmsg(source->db));
-    *rows = found;
-    return HT_OK;
+        rows->status =
+            ht_fail(rows->err, HT_CORRUPT, "the tables are not Optuna's: %s",
+                    sqlite3_errmsg(rows->db));
+    sqlite3_finalize(rows->stmt);
+    return false;
+}
+
+/* Until the next row; "" for NULL. */
+static const char *text_of(const struct rows *rows, int column)
+{
+    const unsigned char *text = sqlite3_column_text(rows->stmt, column);
+    return text != NULL ? (const char *)text : "";
 }
 
 /* Its table has that column: what tells the versions of Optuna apart. */
@@ -105,40 +85,33 @@ static bool has(const struct source *source, const char *table,
 
 /* ---- which study ---- */
 
-static int list_studies(struct cli *cli, const struct rows *rows)
-{
-    struct text names = {0};
-    for (size_t i = 0; i < rows->n; i++) {
-        text_puts(&names, "\n  ");
-        text_puts(&names, rows->items[i].cells[1]);
-    }
-    const int code =
-        cli_fail(cli, CLI_USAGE, "say which study; there %s %zu:%s",
-                 rows->n == 1 ? "is" : "are", rows->n,
-                 names.data != NULL ? names.data : "");
-    text_free(&names);
-    return code;
-}
-
 static int choose_study(struct source *source)
 {
     struct cli *cli = source->cli;
-    struct rows rows;
     struct ht_error err;
-    if (ask(source, "SELECT study_id, study_name FROM studies ORDER BY 1", 0,
-            &rows, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
+    struct text names = {0};
+    size_t n = 0, fit = 0;
     const char *wanted =
         cli->args.words.n == 2 ? cli->args.words.items[1] : NULL;
-    for (size_t i = 0; i < rows.n; i++) {
-        const char *name = rows.items[i].cells[1];
-        if (wanted != NULL ? strcmp(name, wanted) != 0 : rows.n > 1)
+    struct rows rows = ask(
+        source, "SELECT study_id, study_name FROM studies ORDER BY 1", 0, &err);
+    for (; next(&rows); n++) {
+        const char *name = arena_strdup(cli->arena, text_of(&rows, 1));
+        text_printf(&names, "\n  %s", name);
+        if (wanted != NULL && strcmp(name, wanted) != 0)
             continue;
-        source->study = strtoll(rows.items[i].cells[0], NULL, 10);
+        source->study = sqlite3_column_int64(rows.stmt, 0);
         source->name = name;
-        return CLI_DONE;
+        fit++;
     }
-    return list_studies(cli, &rows);
+    int code = CLI_DONE;
+    if (rows.status != HT_OK)
+        code = cli_fail_error(cli, &err);
+    else if (fit != 1)
+        code = cli_fail(cli, CLI_USAGE, "say which study; there %s %zu:%s",
+                        n == 1 ? "is" : "are", n, n > 0 ? names.data : "");
+    text_free(&names);
+    return code;
 }
 
 /* ---- the study ---- */
@@ -181,10 +154,10 @@ static enum ht_status read_goals(struct source *source, struct ht_error *err)
 {
     struct cli *cli = source->cli;
     const char *name = cli->set.metric != NULL ? cli->set.metric : "value";
-    const enum ht_status status = ask(source, choose_sql(source), source->study,
-                                      &source->directions, err);
-    if (status != HT_OK)
-        return status;
+    struct rows rows = ask(source, choose_sql(source), source->study, err);
+    while (next(&rows))
+        cli_words_add(cli->arena, &source->directions,
+                      arena_strdup(cli->arena, text_of(&rows, 0)));
     source->n_metrics = source->directions.n;
     source->metrics =
         arena_alloc(cli->arena, source->n_metrics + 1, sizeof *source->metrics);
@@ -192,42 +165,40 @@ static enum ht_status read_goals(struct source *source, struct ht_error *err)
         source->metrics[i] = source->n_metrics == 1
                                  ? name
                                  : arena_printf(cli->arena, "%s_%zu", name, i);
-    return HT_OK;
+    return rows.status;
 }
 
 static enum ht_status read_space(struct source *source, struct ht_error *err)
 {
-    struct rows rows;
-    enum ht_status status =
+    struct arena *arena = source->cli->arena;
+    struct rows rows =
         ask(source,
             "SELECT param_name, distribution_json FROM trial_params "
             "JOIN trials USING(trial_id) WHERE study_id=?1 AND " ENDED
             " GROUP BY 1, 2 ORDER BY min(param_id)",
-            source->study, &rows, err);
-    for (size_t i = 0; status == HT_OK && i < rows.n; i++)
-        status = optuna_space_add(&source->space, source->cli->arena,
-                                  rows.items[i].cells[0],
-                                  rows.items[i].cells[1], err);
-    return status;
+            source->study, err);
+    while (next(&rows))
+        rows.status = optuna_space_add(
+            &source->space, arena, arena_strdup(arena, text_of(&rows, 0)),
+            arena_strdup(arena, text_of(&rows, 1)), err);
+    return rows.status;
 }
 
 /* Some trial defined other parameters than the rest. */
 static enum ht_status is_open(struct source *source, bool *open,
                               struct ht_error *err)
 {
-    struct rows rows;
-    const enum ht_status status =
-        ask(source,
-            "SELECT min((SELECT count(*) FROM trial_params p "
-            "WHERE p.trial_id=t.trial_id)) FROM trials t "
-            "WHERE study_id=?1 AND " ENDED,
-            source->study, &rows, err);
-    if (status != HT_OK)
-        return status;
-    const char *least = rows.n > 0 ? rows.items[0].cells[0] : NULL;
-    *open = source->space.n == 0 ||
-            (least != NULL && strtoull(least, NULL, 10) < source->space.n);
-    return HT_OK;
+    struct rows rows = ask(source,
+                           "SELECT min((SELECT count(*) FROM trial_params p "
+                           "WHERE p.trial_id=t.trial_id)) FROM trials t "
+                           "WHERE study_id=?1 AND " ENDED,
+                           source->study, err);
+    *open = source->space.n == 0;
+    while (next(&rows))
+        if (sqlite3_column_type(rows.stmt, 0) != SQLITE_NULL &&
+            sqlite3_column_int64(rows.stmt, 0) < (int64_t)source->space.n)
+            *open = true;
+    return rows.status;
 }
 
 /* Optuna's names may be any text. */
@@ -256,7 +227,7 @@ static cJSON *make_study(struct source *source, bool open)
     for (size_t i = 0; i < source->n_metrics; i++) {
         cJSON *metric = json_push_object(metrics);
         json_add_string(metric, "metricId", source->metrics[i]);
-        const char *direction = source->directions.items[i].cells[0];
+        const char *direction = source->directions.items[i];
         json_add_string(metric, "goal",
                         strcmp(direction, "MAXIMIZE") == 0 ? direction
                                                            : "MINIMIZE");
@@ -281,19 +252,17 @@ static cJSON *make_study(struct source *source, bool open)
 
 /* ---- trials ---- */
 
-static void add_value(cJSON *metrics, const char *metric, const char *value)
+static void add_value(cJSON *metrics, const char *metric, double value)
 {
-    const double number = strtod(value, NULL);
-    if (isfinite(number) && cJSON_GetObjectItem(metrics, metric) == NULL)
-        json_add_double(metrics, metric, number);
+    if (isfinite(value) && cJSON_GetObjectItem(metrics, metric) == NULL)
+        json_add_double(metrics, metric, value);
 }
 
 /* Optuna's moments are local and without a zone. */
 static int64_t moment_ms(const char *text)
 {
     struct tm tm = {.tm_isdst = -1};
-    const char *rest =
-        text != NULL ? strptime(text, "%Y-%m-%d %H:%M:%S", &tm) : NULL;
+    const char *rest = strptime(text, "%Y-%m-%d %H:%M:%S", &tm);
     const time_t at = rest != NULL ? mktime(&tm) : -1;
     return at < 0 ? 0
                   : (int64_t)at * 1000 + (int64_t)(strtod(rest, NULL) * 1e3);
@@ -310,22 +279,21 @@ static enum ht_status read_moments(struct source *source, int64_t id,
                                    cJSON *trial, int64_t *started_ms,
                                    struct ht_error *err)
 {
-    struct rows rows;
     *started_ms = 0;
     if (!has(source, "trials", "datetime_start"))
         return HT_OK;
-    const enum ht_status status =
+    struct rows rows =
         ask(source,
             "SELECT datetime_start, datetime_complete FROM trials "
             "WHERE trial_id=?1",
-            id, &rows, err);
-    if (status != HT_OK || rows.n == 0)
-        return status;
-    *started_ms = moment_ms(rows.items[0].cells[0]);
-    add_moment(trial, "created", *started_ms);
-    add_moment(trial, "started", *started_ms);
-    add_moment(trial, "ended", moment_ms(rows.items[0].cells[1]));
-    return HT_OK;
+            id, err);
+    while (next(&rows)) {
+        *started_ms = moment_ms(text_of(&rows, 0));
+        add_moment(trial, "created", *started_ms);
+        add_moment(trial, "started", *started_ms);
+        add_moment(trial, "ended", moment_ms(text_of(&rows, 1)));
+    }
+    return rows.status;
 }
 
 /* Optuna has curves in studies with one goal only, and no time of a step. */
@@ -333,82 +301,74 @@ static enum ht_status read_curve(struct source *source, int64_t id,
                                  int64_t started_ms, cJSON *curve,
                                  struct ht_error *err)
 {
-    struct rows rows;
-    const enum ht_status status =
-        ask(source, source->curve_sql, id, &rows, err);
-    for (size_t i = 0; status == HT_OK && i < rows.n; i++) {
+    struct rows rows = ask(source, source->curve_sql, id, err);
+    while (next(&rows)) {
+        const double value = sqlite3_column_double(rows.stmt, 1);
+        if (sqlite3_column_type(rows.stmt, 1) == SQLITE_NULL ||
+            !isfinite(value))
+            continue;
         cJSON *one = json_push_object(curve);
-        json_add_int(one, "step", strtoll(rows.items[i].cells[0], NULL, 10));
+        json_add_int(one, "step", sqlite3_column_int64(rows.stmt, 0));
         json_add_int(one, "timeMs", started_ms);
-        add_value(json_add_object(one, "metrics"), source->metrics[0],
-                  rows.items[i].cells[1]);
-        if (cJSON_GetObjectItem(one, "metrics")->child == NULL)
-            cJSON_Delete(cJSON_DetachItemViaPointer(curve, one));
+        add_value(json_add_object(one, "metrics"), source->metrics[0], value);
     }
-    return status;
+    return rows.status;
 }
 
 /* The goals that have a finite value. */
 static enum ht_status read_final(struct source *source, int64_t id,
                                  cJSON *metrics, struct ht_error *err)
 {
-    struct rows rows;
-    const enum ht_status status =
-        ask(source, source->values_sql, id, &rows, err);
-    for (size_t i = 0; status == HT_OK && i < rows.n && i < source->n_metrics;
-         i++)
-        add_value(metrics, source->metrics[i], rows.items[i].cells[0]);
-    return status;
+    struct rows rows = ask(source, source->values_sql, id, err);
+    for (size_t i = 0; next(&rows); i++)
+        if (i < source->n_metrics)
+            add_value(metrics, source->metrics[i],
+                      sqlite3_column_double(rows.stmt, 0));
+    return rows.status;
 }
 
 /* Attributes of the user that are numbers are metrics that are no goal. */
 static enum ht_status read_attributes(struct source *source, int64_t id,
                                       cJSON *metrics, struct ht_error *err)
 {
-    struct rows rows;
     if (!has(source, "trial_user_attributes", "value_json"))
         return HT_OK;
-    const enum ht_status status =
-        ask(source,
-            "SELECT key, value_json FROM trial_user_attributes "
-            "WHERE trial_id=?1 ORDER BY trial_user_attribute_id",
-            id, &rows, err);
-    for (size_t i = 0; status == HT_OK && i < rows.n; i++) {
-        const char *key = rows.items[i].cells[0];
-        const char *value = rows.items[i].cells[1];
+    struct rows rows = ask(source,
+                           "SELECT key, value_json FROM trial_user_attributes "
+                           "WHERE trial_id=?1 ORDER BY trial_user_attribute_id",
+                           id, err);
+    while (next(&rows)) {
+        const char *key = text_of(&rows, 0), *value = text_of(&rows, 1);
         char *end;
-        if (key == NULL || value == NULL || key[0] == '\0' ||
-            strlen(key) > HT_MAX_NAME ||
-            cJSON_GetArraySize(metrics) >= HT_MAX_METRICS)
-            continue;
-        strtod(value, &end);
-        if (end != value && *end == '\0')
-            add_value(metrics, key, value);
+        const double number = strtod(value, &end);
+        if (key[0] != '\0' && strlen(key) <= HT_MAX_NAME &&
+            cJSON_GetArraySize(metrics) < HT_MAX_METRICS && end != value &&
+            *end == '\0')
+            add_value(metrics, key, number);
     }
-    return status;
+    return rows.status;
 }
 
 static enum ht_status read_parameters(struct source *source, int64_t id,
                                       cJSON *params, struct ht_error *err)
 {
-    struct rows rows;
-    enum ht_status status =
-        ask(source,
-            "SELECT param_name, param_value FROM trial_params "
-            "WHERE trial_id=?1 ORDER BY param_id",
-            id, &rows, err);
-    for (size_t i = 0; status == HT_OK && i < rows.n; i++) {
-        const char *name = rows.items[i].cells[0];
+    struct rows rows = ask(source,
+                           "SELECT param_name, param_value FROM trial_params "
+                           "WHERE trial_id=?1 ORDER BY param_id",
+                           id, err);
+    while (next(&rows)) {
+        const char *name = text_of(&rows, 0);
         const struct optuna_axis *axis =
             optuna_space_find(&source->space, name);
         if (axis == NULL ||
-            !optuna_space_add_value(axis, strtod(rows.items[i].cells[1], NULL),
+            !optuna_space_add_value(axis, sqlite3_column_double(rows.stmt, 1),
                                     params))
-            return ht_fail(err, HT_CORRUPT,
-                           "trial %lld: parameter %.100s has no such value",
-                           (long long)id, name);
+            rows.status =
+                ht_fail(err, HT_CORRUPT,
+                        "trial %lld: parameter %.100s has no such value",
+                        (long long)id, name);
     }
-    return status;
+    return rows.status;
 }
 
 /* The value of a pruned trial is the last one it told. */
@@ -483,30 +443,27 @@ static enum ht_status read_trial(struct source *source, int64_t id,
 static int add_trials(struct source *source, struct cli_imported *imported)
 {
     struct cli *cli = source->cli;
-    struct arena *whole = cli->arena;
-    struct rows rows;
     struct ht_error err;
     int code = CLI_DONE;
-    if (ask(source,
+    struct rows rows =
+        ask(source,
             "SELECT trial_id, state FROM trials WHERE study_id=?1 AND " ENDED
             " ORDER BY trial_id",
-            source->study, &rows, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
-    for (size_t i = 0; i < rows.n && code == CLI_DONE; i++) {
+            source->study, &err);
+    for (int64_t id = 1; next(&rows); id++) {
+        if (code != CLI_DONE)
+            continue; /* to the end of the query */
         cJSON *trial = cJSON_CreateObject();
-        cli->arena = arena_new();
-        json_add_int(trial, "id", (int64_t)i + 1);
-        if (read_trial(source, strtoll(rows.items[i].cells[0], NULL, 10),
-                       rows.items[i].cells[1], trial, &err) == HT_OK) {
+        json_add_int(trial, "id", id);
+        rows.status = read_trial(source, sqlite3_column_int64(rows.stmt, 0),
+                                 text_of(&rows, 1), trial, &err);
+        if (rows.status == HT_OK)
             code = cli_imported_add(imported, trial);
-        } else {
+        else
             cJSON_Delete(trial);
-            code = cli_fail_error(cli, &err);
-        }
-        arena_free(cli->arena);
-        cli->arena = whole;
     }
-    return code;
+    return code == CLI_DONE && rows.status != HT_OK ? cli_fail_error(cli, &err)
+                                                    : code;
 }
 
 static int import_study(struct source *source)
