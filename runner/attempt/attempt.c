@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "proto/base/clock.h"
+#include "proto/base/file_tree.h"
 #include "runner/attempt/outputs.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/credentials.h"
@@ -129,9 +130,10 @@ static void log_or_end(struct attempt *attempt, enum ht_status status,
 void attempt_start(struct attempt *attempt, const struct strings *free_gpus)
 {
     struct ht_error err, why;
-    attempt->accepted = true;
-    folder_home_reclaim(attempt->place.site->state, attempt->folder);
-    disk_remove_tree(attempt->folder); /* of an earlier database's attempt */
+    run->accepted = true;
+    home_reclaim(run->place.site->state, run->folder);
+    file_tree_remove(run->folder, NULL,
+                     NULL); /* of an earlier database's attempt */
     const enum ht_status clean =
         outputs_begin(attempt->place.site, attempt->order, &why);
     enum ht_status status =

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "proto/base/file_tree.h"
 #include "runner/attempt/outputs.h"
-#include "runner/base/disk.h"
 #include "runner/base/log.h"
 #include "runner/base/safe_path.h"
 
@@ -51,8 +51,9 @@ static const char *find_root(const struct site *site, const char *folder)
 static void remove_folders(struct arena *arena, int folder)
 {
     for (size_t i = 0; i < OUTPUT_FOLDERS; i++)
-        disk_remove_tree(arena_printf(arena, "/proc/self/fd/%d/%s", folder,
-                                      output_folders[i].value));
+        file_tree_remove(arena_printf(arena, "/proc/self/fd/%d/%s", folder,
+                                      output_folders[i].value),
+                         NULL, NULL);
 }
 
 /* False when it is not ours to remove. */

@@ -44,8 +44,6 @@ static DIR *open_list(int folder)
     return list;
 }
 
-/* ---- copying ---- */
-
 static bool write_all(int fd, const char *bytes, size_t len)
 {
     while (len > 0) {
@@ -205,53 +203,4 @@ enum ht_status tree_copy(const char *from, const char *to,
     }
     close(source);
     return status;
-}
-
-/* ---- removing ---- */
-
-static bool remove_below(int folder, int depth);
-
-static bool remove_entry(int folder, const char *name, int depth)
-{
-    if (unlinkat(folder, name, 0) == 0 || errno == ENOENT)
-        return true;
-    if (errno != EISDIR && errno != EPERM)
-        return false;
-    int inner = openat(folder, name, OPEN_FOLDER);
-    /* A trainer may have left a folder that its owner cannot read. */
-    if (inner < 0 && errno == EACCES && fchmodat(folder, name, 0700, 0) == 0)
-        inner = openat(folder, name, OPEN_FOLDER);
-    if (inner < 0)
-        return false;
-    bool empty = remove_below(inner, depth + 1);
-    close(inner);
-    return unlinkat(folder, name, AT_REMOVEDIR) == 0 && empty;
-}
-
-/* Removes as much as it can. */
-static bool remove_below(int folder, int depth)
-{
-    bool all = true;
-    struct dirent *entry;
-    DIR *list = depth <= MAX_DEPTH ? open_list(folder) : NULL;
-    if (list == NULL)
-        return false;
-    while ((entry = readdir(list)) != NULL) {
-        if (!is_dot(entry->d_name))
-            all = remove_entry(folder, entry->d_name, depth) && all;
-    }
-    closedir(list);
-    return all;
-}
-
-enum ht_status tree_remove(const char *path, struct ht_error *err)
-{
-    int folder = open(path, OPEN_FOLDER);
-    if (folder < 0)
-        return ht_fail_errno(err, errno, "cannot open %s", path);
-    bool empty = remove_below(folder, 0);
-    close(folder);
-    if (empty && rmdir(path) == 0)
-        return HT_OK;
-    return ht_fail_errno(err, errno, "cannot remove all of %s", path);
 }

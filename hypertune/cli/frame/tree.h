@@ -1,5 +1,4 @@
-/* tree.h - folders copied and removed with all that is in them, never
- * through a link. */
+/* tree.h - folders copied with all that is in them, never through a link. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_TREE_H
 #define HT_HYPERTUNE_CLI_FRAME_TREE_H
 
@@ -27,8 +26,5 @@ struct tree_copy {
  * HT_IO         the text names what could not be read or written */
 enum ht_status tree_copy(const char *from, const char *to,
                          struct tree_copy *copy, struct ht_error *err);
-
-/* Removes the folder. HT_IO: something is left. */
-enum ht_status tree_remove(const char *path, struct ht_error *err);
 
 #endif

@@ -12,7 +12,6 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/engine.h"
 #include "hypertune/cli/frame/server.h"
-#include "hypertune/cli/frame/tree.h"
 #include "hypertune/cli/spec/launch.h"
 #include "hypertune/cli/spec/submit.h"
 #include "hypertune/cli/study/control.h"
@@ -20,6 +19,7 @@
 #include "hypertune/cli/study/logs.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
+#include "proto/base/file_tree.h"
 #include "proto/base/number.h"
 #include "proto/doc/json.h"
 
@@ -214,7 +214,7 @@ static int submit(struct cli *cli, const struct job *job)
 static void remove_folder(const struct local_run *run)
 {
     struct ht_error err;
-    if (tree_remove(run->folder, &err) != HT_OK)
+    if (file_tree_remove(run->folder, NULL, &err) != HT_OK)
         cli_say(run->cli, "warning: %s", err.text);
 }
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "proto/base/clock.h"
+#include "proto/base/file_tree.h"
 #include "runner/base/disk.h"
 #include "runner/base/folder.h"
 
@@ -55,7 +56,7 @@ static inline void fixture_init(void)
 
 static inline void fixture_fini(void)
 {
-    disk_remove_tree(fixture_root);
+    file_tree_remove(fixture_root, NULL, NULL);
 }
 
 /* A new empty folder below the root, in a buffer of the caller. */

@@ -1,4 +1,5 @@
 /* Outputs that nobody wants are removed, and nothing else. */
+#include "proto/base/file_tree.h"
 #include "runner/attempt/discard.h"
 
 #include <fcntl.h>
@@ -168,6 +169,6 @@ int main(void)
     RUN(no_link_leads_out);
     RUN(what_is_gone_is_done);
     arena_free(arena);
-    disk_remove_tree(root);
+    file_tree_remove(root, NULL, NULL);
     return check_done();
 }

@@ -1,4 +1,5 @@
 /* The commit that a folder stands at, asked of git without waiting. */
+#include "proto/base/file_tree.h"
 #include "runner/attempt/git_commit.h"
 
 #include <fcntl.h>
@@ -109,7 +110,7 @@ int main(void)
     RUN(no_answer_is_awaited_longer_than_two_seconds);
     RUN(other_folders_have_none);
     RUN(a_change_makes_it_dirty_once_the_answer_is_old);
-    disk_remove_tree(folder);
-    disk_remove_tree(empty);
+    file_tree_remove(folder, NULL, NULL);
+    file_tree_remove(empty, NULL, NULL);
     return check_done();
 }

@@ -1,5 +1,6 @@
 /* A trial that can do what it likes in its own folder: the runner neither
  * follows, nor waits, nor drowns. */
+#include "proto/base/file_tree.h"
 #include "tests/check.h"
 
 #include "proto/doc/json.h"
@@ -311,7 +312,7 @@ static void twenty_thousand_files_are_nothing_special(void)
     CHECK_TEXT(out.data, "acc=0.5\n");
     text_free(&out);
     CHECK(collect() == 1);
-    disk_remove_tree(folder);
+    file_tree_remove(folder, NULL, NULL);
     CHECK(access(folder, F_OK) != 0);
 }
 
@@ -328,7 +329,7 @@ static void a_deep_and_locked_tree_is_removed(void)
     }
     CHECK(fchmod(dir, 0) == 0);
     close(dir);
-    disk_remove_tree(folder);
+    file_tree_remove(folder, NULL, NULL);
     CHECK(access(folder, F_OK) != 0);
 }
 
@@ -337,7 +338,7 @@ static void a_folder_goes_with_the_mark_of_what_it_was(void)
     fixture_folder(folder);
     put("lease.json", "{}\n");
     put("token", "secret\n");
-    disk_remove_marked(folder, "lease.json");
+    file_tree_remove(folder, "lease.json", NULL);
     CHECK(access(folder, F_OK) != 0);
 }
 
