@@ -239,7 +239,6 @@ static int submit(struct smoke *smoke)
 {
     struct cli *cli = smoke->cli;
     struct cli_study study;
-    enum submit_result result;
     struct job job = *smoke->spec->job;
     struct cli_spec one = *smoke->spec;
     job.name = arena_printf(cli->arena, "%.64s-smoke-%08x", job.name,
@@ -252,7 +251,7 @@ static int submit(struct smoke *smoke)
     cli_say(cli, "smoke: running one trial...");
     const bool quiet = cli->set.quiet;
     cli->set.quiet = true;
-    const int code = cli_submit_spec(cli, &one, &study, &result);
+    const int code = cli_submit_spec(cli, &one, &study);
     cli->set.quiet = quiet;
     return code;
 }

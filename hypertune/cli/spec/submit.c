@@ -21,6 +21,8 @@
 
 /* ---- the study of a spec ---- */
 
+enum submit_result { SUBMIT_CREATED, SUBMIT_ATTACHED, SUBMIT_CHANGED };
+
 enum ht_status cli_submit_create(struct cli *cli, const struct job *job,
                                  struct cli_study *study, struct ht_error *err)
 {
@@ -174,22 +176,22 @@ static void say_result(struct cli *cli, const struct cli_spec *spec,
 }
 
 int cli_submit_spec(struct cli *cli, const struct cli_spec *spec,
-                    struct cli_study *study, enum submit_result *result)
+                    struct cli_study *study)
 {
     struct ht_error err;
+    enum submit_result result = SUBMIT_CREATED;
     int code = cli_connect(cli);
     if (code == CLI_DONE)
         code = cli_runners_prepare(cli, spec->job, spec->file);
     if (code != CLI_DONE)
         return code;
-    *result = SUBMIT_CREATED;
     enum ht_status status = cli_submit_create(cli, spec->job, study, &err);
     if (status == HT_EXISTS || status == HT_CONFLICT)
-        code = settle_existing(cli, spec, study, result);
+        code = settle_existing(cli, spec, study, &result);
     else if (status != HT_OK)
         return cli_fail_error(cli, &err);
     if (code == CLI_DONE)
-        say_result(cli, spec, study, *result);
+        say_result(cli, spec, study, result);
     return code;
 }
 
@@ -218,7 +220,6 @@ static int print_plan(struct cli *cli, const struct cli_spec *spec)
 static int submit_asked(struct cli *cli, struct cli_spec *spec,
                         struct cli_study *study, bool *planned)
 {
-    enum submit_result result;
     *planned = cli->set.dry_run;
     if (cli->set.resume && cli->set.replace) {
         cli_fail(cli, CLI_USAGE,
@@ -233,7 +234,7 @@ static int submit_asked(struct cli *cli, struct cli_spec *spec,
         return print_plan(cli, spec);
     if (cli->set.smoke)
         code = cli_smoke(cli, spec);
-    return code == CLI_DONE ? cli_submit_spec(cli, spec, study, &result) : code;
+    return code == CLI_DONE ? cli_submit_spec(cli, spec, study) : code;
 }
 
 int cli_submit(struct cli *cli)

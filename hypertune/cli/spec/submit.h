@@ -7,13 +7,11 @@
 #include "hypertune/cli/spec/spec.h"
 #include "hypertune/cli/study/study.h"
 
-enum submit_result { SUBMIT_CREATED, SUBMIT_ATTACHED, SUBMIT_CHANGED };
-
 /* Creates the study of the spec, or attaches to, continues or replaces the
  * one that has its name, as the settings say. Connects first.
  * Returns CLI_DONE or the exit code after having said why. */
 int cli_submit_spec(struct cli *cli, const struct cli_spec *spec,
-                    struct cli_study *study, enum submit_result *result);
+                    struct cli_study *study);
 
 /* Creates the study of a job and nothing else. */
 enum ht_status cli_submit_create(struct cli *cli, const struct job *job,

@@ -274,8 +274,7 @@ static int submit(struct cli *cli, struct job *job, const char *path)
 {
     const struct cli_spec spec = {.job = job, .file = path, .named = true};
     struct cli_study study = {0};
-    enum submit_result result;
-    const int code = cli_submit_spec(cli, &spec, &study, &result);
+    const int code = cli_submit_spec(cli, &spec, &study);
     return code == CLI_DONE ? cli_submit_print_name(study.name) : code;
 }
 
