@@ -14,39 +14,32 @@ struct lookup {
     struct host_address *found;
 };
 
-static void add_v4(struct lookup *lookup, const void *address)
+static void add(struct lookup *lookup, int family, const void *address)
 {
     if (lookup->n == HOST_LOOKUP_MAX)
         return;
     struct host_address *next = &lookup->found[lookup->n++];
     memset(next, 0, sizeof *next);
-    next->len = sizeof next->as.v4;
-    next->as.v4.sin_family = AF_INET;
-    next->as.v4.sin_port = htons(lookup->port);
-    memcpy(&next->as.v4.sin_addr, address, sizeof next->as.v4.sin_addr);
-}
-
-static void add_v6(struct lookup *lookup, const void *address)
-{
-    if (lookup->n == HOST_LOOKUP_MAX)
-        return;
-    struct host_address *next = &lookup->found[lookup->n++];
-    memset(next, 0, sizeof *next);
-    next->len = sizeof next->as.v6;
-    next->as.v6.sin6_family = AF_INET6;
-    next->as.v6.sin6_port = htons(lookup->port);
-    memcpy(&next->as.v6.sin6_addr, address, sizeof next->as.v6.sin6_addr);
+    next->as.any.sa_family = (sa_family_t)family;
+    if (family == AF_INET) {
+        next->len = sizeof next->as.v4;
+        next->as.v4.sin_port = htons(lookup->port);
+        memcpy(&next->as.v4.sin_addr, address, sizeof next->as.v4.sin_addr);
+    } else {
+        next->len = sizeof next->as.v6;
+        next->as.v6.sin6_port = htons(lookup->port);
+        memcpy(&next->as.v6.sin6_addr, address, sizeof next->as.v6.sin6_addr);
+    }
 }
 
 static bool add_literal(struct lookup *lookup, const char *text)
 {
+    static const int families[] = {AF_INET, AF_INET6};
     struct in6_addr address; /* large enough for either family */
-    if (inet_pton(AF_INET, text, &address) == 1) {
-        add_v4(lookup, &address);
-        return true;
-    }
-    if (inet_pton(AF_INET6, text, &address) == 1) {
-        add_v6(lookup, &address);
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        if (inet_pton(families[i], text, &address) != 1)
+            continue;
+        add(lookup, families[i], &address);
         return true;
     }
     return false;
@@ -108,9 +101,9 @@ static void read_dns_answer(struct lookup *lookup, const unsigned char *message,
         if (end - at < (long)len)
             return;
         if (type == ns_t_a && type == wanted && len == NS_INADDRSZ)
-            add_v4(lookup, at);
+            add(lookup, AF_INET, at);
         else if (type == ns_t_aaaa && type == wanted && len == NS_IN6ADDRSZ)
-            add_v6(lookup, at);
+            add(lookup, AF_INET6, at);
         at += len; /* others are CNAMEs on the way */
     }
 }
