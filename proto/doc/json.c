@@ -271,7 +271,5 @@ const char *json_text(struct arena *arena, cJSON *item)
 {
     struct text text = {0};
     json_print(item, &text);
-    const char *kept = arena_strndup(arena, text.data, text.len);
-    text_free(&text);
-    return kept;
+    return text_take(&text, arena);
 }

@@ -132,8 +132,8 @@ void attempt_start(struct attempt *attempt, const struct strings *free_gpus)
     struct ht_error err, why;
     run->accepted = true;
     home_reclaim(run->place.site->state, run->folder);
-    file_tree_remove(run->folder, NULL,
-                     NULL); /* of an earlier database's attempt */
+    /* Of an earlier database's attempt. */
+    file_tree_remove(run->folder, NULL, NULL);
     const enum ht_status clean =
         outputs_begin(attempt->place.site, attempt->order, &why);
     enum ht_status status =

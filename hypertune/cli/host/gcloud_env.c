@@ -299,8 +299,7 @@ static void settle(const struct gcloud_env *env, struct shell_change *change)
         shell_set(&record, now->name, old);
     }
     shell_print_record(&record, &text);
-    shell_set(change, record_name, arena_strdup(cli->arena, text.data));
-    text_free(&text);
+    shell_set(change, record_name, text_take(&text, cli->arena));
 }
 
 /* The comment stands behind all else: a shell that makes one line of what it
@@ -325,9 +324,7 @@ static const char *quoted(const struct gcloud_env *env, const char *value)
 {
     struct text text = {0};
     quote_json(&text, value);
-    const char *kept = arena_strdup(env->cli->arena, text.data);
-    text_free(&text);
-    return kept;
+    return text_take(&text, env->cli->arena);
 }
 
 /* The same for the Python SDK, which no variable leads here. */

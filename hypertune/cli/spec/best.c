@@ -38,10 +38,10 @@ static enum ht_status get_front(struct cli *cli, const struct cli_study *study,
                                 struct front *front, struct ht_error *err)
 {
     struct cli_http_answer answer;
-    const char *path = arena_printf(
-        cli->arena, CLI_OURS "/%s/trials:listOptimalTrials", study->id);
     const enum ht_status status =
-        cli_call(cli, "POST", path, "{}", &answer, err);
+        cli_call(cli, "POST",
+                 cli_study_path(cli, study->id, "/trials:listOptimalTrials"),
+                 "{}", &answer, err);
     if (status != HT_OK)
         return status;
     const struct node *list = node_find(answer.root, "optimalTrials");

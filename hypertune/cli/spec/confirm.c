@@ -171,15 +171,8 @@ static int print_answer(struct cli *cli, const struct cli_study *study,
 static enum ht_status ask(struct cli *cli, const char *study,
                           const struct node **answer, struct ht_error *err)
 {
-    struct cli_http_answer got;
-    const enum ht_status status =
-        cli_call(cli, "GET",
-                 arena_printf(cli->arena, CLI_OURS "/%s/confirmation",
-                              cli_http_segment(cli->arena, study)),
-                 NULL, &got, err);
-    if (status == HT_OK)
-        *answer = got.root;
-    return status;
+    return cli_get(cli, cli_study_path(cli, study, "/confirmation"), answer,
+                   err);
 }
 
 static enum ht_status begin(struct cli *cli, const char *study,
@@ -192,9 +185,7 @@ static enum ht_status begin(struct cli *cli, const char *study,
     if (cli->set.seeds != CLI_UNSET)
         json_add_int(body, "seeds", cli->set.seeds);
     const enum ht_status status =
-        cli_call(cli, "POST",
-                 arena_printf(cli->arena, CLI_OURS "/%s:confirm",
-                              cli_http_segment(cli->arena, study)),
+        cli_call(cli, "POST", cli_study_path(cli, study, ":confirm"),
                  json_text(cli->arena, body), &got, err);
     if (status == HT_OK)
         *answer = got.root;

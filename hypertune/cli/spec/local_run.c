@@ -398,15 +398,14 @@ struct last_value {
 static size_t read_metrics(struct cli *cli, struct last_value values[],
                            size_t most, size_t *reports)
 {
-    struct cli_http_answer answer;
+    const struct node *root;
     size_t n = 0;
-    char *path =
-        arena_printf(cli->arena, CLI_OURS "/%s/measurements?trial=1", job_name);
     *reports = 0;
-    if (cli_call(cli, "GET", path, NULL, &answer, NULL) != HT_OK)
+    if (cli_get(cli, cli_study_path(cli, job_name, "/measurements?trial=1"),
+                &root, NULL) != HT_OK)
         return 0;
-    for (const struct node *one = node_first(answer.root, "measurements");
-         one != NULL; one = one->next, ++*reports) {
+    for (const struct node *one = node_first(root, "measurements"); one != NULL;
+         one = one->next, ++*reports) {
         for (const struct node *metric = node_first(one, "metrics");
              metric != NULL; metric = metric->next) {
             size_t i = 0;

@@ -35,16 +35,16 @@ struct smoke {
 static void look(struct smoke *smoke)
 {
     struct cli *cli = smoke->cli;
-    struct cli_http_answer answer;
+    const struct node *root;
     int64_t first_ms = 0;
-    char *path = arena_printf(cli->arena,
-                              CLI_OURS "/%s/measurements?trial=1&pageSize=100",
-                              cli_http_segment(cli->arena, smoke->study));
-    if (cli_call(cli, "GET", path, NULL, &answer, NULL) != HT_OK)
+    if (cli_get(cli,
+                cli_study_path(cli, smoke->study,
+                               "/measurements?trial=1&pageSize=100"),
+                &root, NULL) != HT_OK)
         return;
     smoke->seen = 0;
-    for (const struct node *one = node_first(answer.root, "measurements");
-         one != NULL; one = one->next) {
+    for (const struct node *one = node_first(root, "measurements"); one != NULL;
+         one = one->next) {
         const int64_t time_ms = node_get_int(one, "timeMs", 0);
         if (node_find(node_find(one, "metrics"),
                       smoke->spec->job->metrics[0].name) == NULL)
@@ -230,8 +230,9 @@ static void remove_study(struct cli *cli, const char *name)
         cli_watch_wait(cli, name);
         cli->set.quiet = quiet;
     }
-    char *path = arena_printf(cli->arena, CLI_OURS "/%s", study.id);
-    if (cli_call(cli, "DELETE", path, NULL, &answer, &err) != HT_OK)
+    if (cli_call(cli, "DELETE",
+                 arena_printf(cli->arena, CLI_OURS "/%s", study.id), NULL,
+                 &answer, &err) != HT_OK)
         cli_say(cli, "study %s could not be removed: %s", name, err.text);
 }
 

@@ -66,11 +66,8 @@ static char *read_all(struct cli *cli, int fd, size_t *len)
         }
         text_append(&content, block, (size_t)n);
     }
-    char *copy = arena_strndup(cli->arena, content.data ? content.data : "",
-                               content.len);
     *len = content.len;
-    text_free(&content);
-    return copy;
+    return text_take(&content, cli->arena);
 }
 
 static const char *current_folder(struct cli *cli)

@@ -99,7 +99,7 @@ static int refuse_conflict(struct cli *cli, const struct cli_study *study,
                     "choose:  --name OTHER  a study of its own\n"
                     "         --continue    go on with the changed spec\n"
                     "         --replace     delete the old one first",
-                    study->name, lines->data ? lines->data : "");
+                    study->name, text_string(lines));
 }
 
 static int settle_existing(struct cli *cli, const struct cli_spec *spec,

@@ -374,25 +374,18 @@ static int write_text(struct cli *cli, const char *folder, const char *name,
                             strerror(cause));
 }
 
-static const char *below(struct cli *cli, const struct cli_study *study,
-                         const char *rest)
-{
-    return arena_printf(cli->arena, CLI_OURS "/%s%s",
-                        cli_http_segment(cli->arena, study->id), rest);
-}
-
 static int write_spec(struct cli *cli, const struct cli_study *study,
                       const char *folder)
 {
-    struct cli_http_answer answer;
+    const struct node *root;
     struct ht_error err;
     if (study->home->kind == JOB_STUDY)
         return CLI_DONE; /* its clients run the trials: nothing to submit */
-    if (cli_call(cli, "GET", below(cli, study, "/spec?form=native"), NULL,
-                 &answer, &err) != HT_OK)
+    if (cli_get(cli, cli_study_path(cli, study->id, "/spec?form=native"), &root,
+                &err) != HT_OK)
         return cli_fail_error(cli, &err);
     struct text content = {0};
-    text_puts(&content, node_get_string(answer.root, "yaml", ""));
+    text_puts(&content, node_get_string(root, "yaml", ""));
     return write_text(cli, folder, EXPORT_SPEC, &content);
 }
 
@@ -413,19 +406,19 @@ static int write_events(struct cli *cli, const struct cli_study *study,
     size_t n = EVENTS_PAGE;
     text_puts(&content, "");
     while (n == EVENTS_PAGE) {
-        struct cli_http_answer answer;
+        const struct node *root;
         struct ht_error err;
-        const char *path = arena_printf(cli->arena, "%s?since=%lld&limit=%d",
-                                        below(cli, study, "/events"),
-                                        (long long)since, EVENTS_PAGE);
-        if (cli_call(cli, "GET", path, NULL, &answer, &err) != HT_OK) {
+        if (cli_get(cli,
+                    cli_study_path(cli, study->id,
+                                   "/events?since=%lld&limit=%d",
+                                   (long long)since, EVENTS_PAGE),
+                    &root, &err) != HT_OK) {
             text_free(&content);
             return cli_fail_error(cli, &err);
         }
-        const struct node *list = node_find(answer.root, "events");
-        n = list != NULL ? list->count : 0;
-        for (const struct node *one = n > 0 ? list->first : NULL; one != NULL;
-             one = one->next) {
+        n = 0;
+        for (const struct node *one = node_first(root, "events"); one != NULL;
+             one = one->next, n++) {
             since = node_get_int(one, "revision", since);
             json_print(json_of_node(one), &content);
             text_puts(&content, "\n");
@@ -440,22 +433,21 @@ static enum ht_status add_metadata(struct cli *cli,
                                    int64_t *since, bool *more,
                                    struct text *content, struct ht_error *err)
 {
-    struct cli_http_answer answer;
+    const struct node *root;
     const enum ht_status status =
-        cli_call(cli, "GET",
-                 below(cli, study,
-                       arena_printf(cli->arena, "/metadata?since=%lld",
-                                    (long long)*since)),
-                 NULL, &answer, err);
+        cli_get(cli,
+                cli_study_path(cli, study->id, "/metadata?since=%lld",
+                               (long long)*since),
+                &root, err);
     if (status != HT_OK)
         return status;
-    for (const struct node *one = node_first(answer.root, "metadata");
-         one != NULL; one = one->next) {
+    for (const struct node *one = node_first(root, "metadata"); one != NULL;
+         one = one->next) {
         text_puts(content, content->len > 0 ? ",\n" : "[");
         json_print(json_of_node(one), content);
     }
-    *since = node_get_int(answer.root, "version", *since);
-    *more = node_get_bool(answer.root, "more", false);
+    *since = node_get_int(root, "version", *since);
+    *more = node_get_bool(root, "more", false);
     return HT_OK;
 }
 

@@ -92,16 +92,12 @@ static int tell(struct cli_imported *imported, const char *method,
     return code;
 }
 
-static const char *items_of(const struct text *list)
-{
-    return list->data != NULL ? list->data : "";
-}
-
 static int send_told(struct cli_imported *imported)
 {
     struct text body = {0};
     text_printf(&body, "{\"trials\":[%s],\"measurements\":[%s]}",
-                items_of(&imported->trials), items_of(&imported->measurements));
+                text_string(&imported->trials),
+                text_string(&imported->measurements));
     text_clear(&imported->trials);
     text_clear(&imported->measurements);
     const int code = tell(imported, "POST", "trials:restore", &body);
@@ -234,10 +230,8 @@ char *cli_import_read(struct cli *cli, const char *path, size_t most,
     const int cause = errno;
     if (file != NULL)
         fclose(file);
-    char *copy = arena_strndup(cli->arena, content.data ? content.data : "",
-                               content.len);
     *len = content.len;
-    text_free(&content);
+    char *copy = text_take(&content, cli->arena);
     if (failed)
         cli_fail(cli, CLI_ABSENT, "cannot read %s: %s", path, strerror(cause));
     else if (*len > most)

@@ -283,9 +283,7 @@ static const char *substitute(const struct trial_template *trial,
         at = name + len + (name[len] == '}');
     }
     text_puts(&out, at);
-    const char *kept = arena_strdup(trial->notes->arena, out.data);
-    text_free(&out);
-    return kept;
+    return text_take(&out, trial->notes->arena);
 }
 
 /* ---- which container ---- */
