@@ -1,11 +1,11 @@
 #include "runner/attempt/attempt.h"
+#include "proto/base/file_tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "proto/base/clock.h"
-#include "proto/base/file_tree.h"
 #include "runner/attempt/outputs.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/credentials.h"
@@ -130,10 +130,10 @@ static void log_or_end(struct attempt *attempt, enum ht_status status,
 void attempt_start(struct attempt *attempt, const struct strings *free_gpus)
 {
     struct ht_error err, why;
-    run->accepted = true;
-    home_reclaim(run->place.site->state, run->folder);
-    /* Of an earlier database's attempt. */
-    file_tree_remove(run->folder, NULL, NULL);
+    attempt->accepted = true;
+    folder_home_reclaim(attempt->place.site->state, attempt->folder);
+    file_tree_remove(attempt->folder, NULL,
+                     NULL); /* of an earlier database's attempt */
     const enum ht_status clean =
         outputs_begin(attempt->place.site, attempt->order, &why);
     enum ht_status status =

@@ -1,4 +1,5 @@
 #include "runner/attempt/discard.h"
+#include "proto/base/file_tree.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -7,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "proto/base/file_tree.h"
 #include "runner/attempt/outputs.h"
 #include "runner/base/log.h"
 #include "runner/base/safe_path.h"

@@ -1,4 +1,5 @@
 #include "runner/attempt/prepare.h"
+#include "proto/base/file_tree.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -6,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "proto/base/file_tree.h"
 #include "proto/base/limits.h"
 #include "runner/attempt/outputs.h"
 #include "runner/attempt/replica_env.h"
@@ -185,7 +185,7 @@ void prepare_remove(const struct site *site, const struct order_key *key)
     struct arena *arena = arena_new();
     const char *folder = prepare_attempt_folder(arena, site, key);
     credentials_take_back(site, key);
-    home_reclaim(site->state, folder);
+    folder_home_reclaim(site->state, folder);
     file_tree_remove(folder, lease_file, NULL);
     outputs_remove_empty(site, key);
     arena_free(arena);

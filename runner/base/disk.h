@@ -1,4 +1,4 @@
-/* disk.h - files that are whole or absent.
+/* disk.h - files that are whole or absent, and trees that come and go.
  *
  * A reader never sees half of what was written here, and what disk_write()
  * wrote outlives even a power cut. Nothing here follows a symbolic link in the
@@ -61,5 +61,10 @@ enum ht_status disk_mark(const char *folder, const char *name,
 
 /* Makes the folder and its missing parents, all with mode 0700. */
 enum ht_status disk_make_folder(const char *path, struct ht_error *err);
+
+/* Bytes of disk of the files below, links not followed. Counting ends early,
+ * with what was found, when it is more than `enough`; a tree of very many files
+ * or levels counts as that, too. */
+int64_t disk_usage(const char *path, int64_t enough);
 
 #endif

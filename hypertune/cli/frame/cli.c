@@ -421,3 +421,72 @@ enum ht_status cli_get(struct cli *cli, const char *path,
         *root = answer.root;
     return status;
 }
+
+const char *cli_query(struct cli *cli, const char *path, const char *name,
+                      const char *value)
+{
+    return value == NULL
+               ? path
+               : arena_printf(cli->arena, "%s%c%s=%s", path,
+                              strchr(path, '?') != NULL ? '&' : '?', name,
+                              cli_http_segment(cli->arena, value));
+}
+
+const char *cli_scalar(const struct node *node)
+{
+    return node != NULL && node->text != NULL ? node->text : "";
+}
+
+void cli_scalars(const struct node *list, struct text *out)
+{
+    for (const struct node *item = list ? list->first : NULL; item != NULL;
+         item = item->next) {
+        text_print_safe(out, "%s%s", item == list->first ? "" : ",",
+                        cli_scalar(item));
+    }
+}
+
+/* Visits one page; *token is where the next one begins, "" for none. */
+static enum ht_status visit_page(struct cli *cli, const struct cli_pages *pages,
+                                 cli_visitor *visit, void *context,
+                                 struct text *token, struct ht_error *err)
+{
+    const struct node *root;
+    const int size = pages->size > 0 ? pages->size : ITEMS_A_PAGE;
+    const char *path = cli_query(cli, pages->path, "pageSize",
+                                 arena_printf(cli->arena, "%d", size));
+    path =
+        cli_query(cli, path, "pageToken", token->len > 0 ? token->data : NULL);
+    enum ht_status status = cli_get(cli, path, &root, err);
+    text_clear(token);
+    if (status != HT_OK)
+        return status;
+    for (const struct node *item = node_first(root, pages->key); item != NULL;
+         item = item->next) {
+        if (!visit(item, context))
+            return HT_OK;
+    }
+    text_puts(token, node_get_string(root, "nextPageToken", ""));
+    return HT_OK;
+}
+
+enum ht_status cli_pages_each(struct cli *cli, const struct cli_pages *pages,
+                              cli_visitor *visit, void *context,
+                              struct ht_error *err)
+{
+    struct arena *outer = cli->arena;
+    struct arena *own = pages->keep ? NULL : arena_new();
+    struct text token = {0};
+    enum ht_status status;
+    if (own != NULL)
+        cli->arena = own;
+    do {
+        if (own != NULL)
+            arena_reset(own);
+        status = visit_page(cli, pages, visit, context, &token, err);
+    } while (status == HT_OK && token.len > 0);
+    cli->arena = outer;
+    arena_free(own);
+    text_free(&token);
+    return status;
+}

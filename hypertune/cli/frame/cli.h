@@ -144,6 +144,36 @@ enum ht_status cli_call(struct cli *cli, const char *method, const char *path,
 /* A GET of it; *root is the JSON of the answer. */
 enum ht_status cli_get(struct cli *cli, const char *path,
                        const struct node **root, struct ht_error *err);
+/* The path with one more parameter; the path itself when `value` is NULL. */
+const char *cli_query(struct cli *cli, const char *path, const char *name,
+                      const char *value);
+
+/* Lists come in pages; each is released before the next one is asked for
+ * unless it is kept. */
+struct cli_pages {
+    const char *path; /* of the list, with its filter when it has one */
+    const char *key;  /* of the list in the answer */
+    int size;         /* items a page, 0: as many as are wise */
+    bool keep;        /* what was visited stays in cli->arena */
+};
+/* Calls `visit` for each item until it returns false; then no page is asked
+ * for any more. */
+typedef bool cli_visitor(const struct node *item, void *context);
+enum ht_status cli_pages_each(struct cli *cli, const struct cli_pages *pages,
+                              cli_visitor *visit, void *context,
+                              struct ht_error *err);
+
+/* A scalar's text; "" for null and absent. */
+const char *cli_scalar(const struct node *node);
+/* Appends the scalars of a list, escaped and apart by commas. */
+void cli_scalars(const struct node *list, struct text *out);
+
+/* Where the last so many lines begin, of a text that ends with or without the
+ * end of one. */
+const char *cli_last_lines(const char *text, int lines);
+/* A copy in capitals, or without any. */
+const char *cli_upper(struct arena *arena, const char *word);
+const char *cli_lower(struct arena *arena, const char *word);
 
 /* Says "hypertune: ..." on stderr, foreign bytes escaped; returns `code`. */
 __attribute__((format(printf, 3, 4))) int cli_fail(struct cli *cli, int code,

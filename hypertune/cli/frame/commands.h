@@ -50,7 +50,9 @@ const char *cli_own_formats(const struct cli_command *command);
 int cli_usage(struct cli *cli);
 
 /* spec/submit.c */
-cli_run cli_submit, cli_run_study, cli_check, cli_write_spec;
+cli_run cli_submit, cli_run_study;
+/* spec/check.c, spec/init.c */
+cli_run cli_check, cli_write_spec;
 /* study/list.c */
 cli_run cli_list, cli_describe;
 /* study/trials.c */

@@ -5,7 +5,7 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/study/describe.h"
-#include "hypertune/cli/study/trial_table.h"
+#include "hypertune/cli/study/trial.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
 #include "proto/job/command.h"

@@ -476,14 +476,3 @@ int cli_spec_load(struct cli *cli, struct cli_spec *spec)
     }
     return report_faults(cli, &source);
 }
-
-void cli_spec_describe(struct cli *cli, const struct cli_spec *spec,
-                       struct text *out)
-{
-    text_escape(out, spec->file);
-    text_puts(out, " is valid\n");
-    cli_plan_line("name", spec->job->name, out);
-    cli_plan_describe(cli, spec->job, CLI_PLAN_EXAMPLES, out);
-    if (spec->program != NULL)
-        cli_plan_line("program", spec->program, out);
-}

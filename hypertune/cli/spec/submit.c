@@ -14,7 +14,6 @@
 #include "hypertune/cli/study/control.h"
 #include "hypertune/cli/study/logs.h"
 #include "hypertune/cli/study/plan.h"
-#include "hypertune/cli/study/tail.h"
 #include "proto/doc/json.h"
 #include "proto/form/native.h"
 #include "proto/form/plan.h"
@@ -364,8 +363,6 @@ static const char *guess_command(struct cli *cli)
 
 int cli_write_spec(struct cli *cli)
 {
-    if (cli->args.words.n > 1)
-        return cli_wants(cli, 1) ? CLI_DONE : CLI_USAGE;
     const char *path =
         cli->args.words.n == 1 ? cli->args.words.items[0] : "spec.yaml";
     int flags =

@@ -1,6 +1,228 @@
 #include "hypertune/cli/study/describe.h"
 
+#include <string.h>
+
+#include "hypertune/cli/study/plan.h"
+#include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
+#include "proto/doc/diag.h"
+
+enum { COMMIT_DIGITS = 12 };
+
+/* ---- why a trial has no objective ---- */
+
+static void describe_seen(const struct node *seen, struct text *out)
+{
+    const int64_t count = node_get_int(seen, "count", 0);
+    const char *file = node_get_string(seen, "file", NULL);
+    text_print_safe(out, "  seen      %s", node_get_string(seen, "name", ""));
+    if (count == 1) {
+        text_print_safe(out, " = %s", node_get_string(seen, "last", ""));
+    } else if (count > 1) {
+        text_print_safe(out, " = %s .. %s, %lld times",
+                        node_get_string(seen, "first", ""),
+                        node_get_string(seen, "last", ""), (long long)count);
+    }
+    if (file != NULL) {
+        text_print_safe(out, ", %s %s line %lld",
+                        node_get_string(seen, "replica", ""), file,
+                        (long long)node_get_int(seen, "line", 0));
+    }
+    text_puts(out, "\n");
+}
+
+void cli_describe_doctor(const struct node *doctor, struct text *out)
+{
+    const struct node *seen = node_first(doctor, "seen");
+    if (doctor != NULL && seen == NULL)
+        text_puts(out, "  seen      no metric\n");
+    for (; seen != NULL; seen = seen->next)
+        describe_seen(seen, out);
+    for (const struct node *hint = node_first(doctor, "hints"); hint != NULL;
+         hint = hint->next)
+        text_print_safe(out, "  hint      %s\n", cli_scalar(hint));
+}
+
+/* ---- the attempts of a trial ---- */
+
+static void describe_git(const struct node *git, struct text *out)
+{
+    struct text commit = {0};
+    if (git == NULL)
+        return;
+    text_printf(&commit, "%.*s", COMMIT_DIGITS,
+                node_get_string(git, "commit", "-"));
+    text_print_safe(out, "  git       %s%s", commit.data,
+                    node_get_bool(git, "dirty", false)
+                        ? " with changes that are not committed"
+                        : "");
+    text_puts(out, "\n");
+    text_free(&commit);
+}
+
+/* What is known of how it ran. */
+static void describe_facts(const struct node *facts, struct text *out)
+{
+    const char *host = node_get_string(facts, "host", NULL);
+    const char *output = node_get_string(facts, "output", NULL);
+    if (host != NULL)
+        text_print_safe(out, "  host      %s\n", host);
+    for (const struct node *image = node_first(facts, "images"); image != NULL;
+         image = image->next)
+        text_print_safe(out, "  image     %s %s\n", image->key,
+                        cli_scalar(image));
+    describe_git(node_find(facts, "git"), out);
+    if (node_first(facts, "gpus") != NULL) {
+        text_puts(out, "  gpus      ");
+        cli_scalars(node_find(facts, "gpus"), out);
+        text_puts(out, "\n");
+    }
+    if (output != NULL)
+        text_print_safe(out, "  output    %s\n", output);
+}
+
+/* " failed, exit 3"; a reason that begins with the outcome says both. */
+static void describe_outcome(const char *outcome, const char *reason,
+                             struct text *out)
+{
+    const bool both = strncmp(reason, outcome, strlen(outcome)) == 0;
+    if (outcome[0] != '\0' && !both)
+        text_print_safe(out, " %s", outcome);
+    if (reason[0] != '\0')
+        text_print_safe(out, "%s%s", outcome[0] != '\0' && both ? " " : ", ",
+                        reason);
+}
+
+static void describe_end(const struct node *attempt, struct text *out)
+{
+    char span[CLOCK_DURATION_BYTES];
+    int64_t start = node_get_int(attempt, "startTimeMs", 0);
+    int64_t end = node_get_int(attempt, "endTimeMs", 0);
+    text_printf(out, "attempt %s   %s",
+                cli_scalar(node_find(attempt, "attempt")),
+                node_get_string(attempt, "state", ""));
+    describe_outcome(node_get_string(attempt, "outcome", ""),
+                     node_get_string(attempt, "reason", ""), out);
+    if (start > 0 && end > start)
+        text_printf(out, ", %s", clock_duration(span, end - start));
+    text_print_safe(out, " on runner %s\n",
+                    node_get_string(attempt, "runner", "-"));
+}
+
+static void describe_attempts(const struct node *trial, struct text *out)
+{
+    for (const struct node *attempt =
+             node_first(node_find(trial, "hypertune"), "attempts");
+         attempt != NULL; attempt = attempt->next) {
+        describe_end(attempt, out);
+        cli_describe_doctor(node_find(attempt, "doctor"), out);
+        describe_facts(node_find(attempt, "facts"), out);
+    }
+}
+
+/* ---- why the search chose its point ---- */
+
+static const char *kind_words(const char *kind)
+{
+    static const char *const words[][2] = {
+        {"DRAWN", "drawn, no model is behind it"},
+        {"DESIGN", "one of the first points: the middle, then spread evenly"},
+        {"EXPLOITS", "the model expects a good value there"},
+        {"EXPLORES", "little is known there"},
+        {"REPEATS", "measured again, since results are noisy"},
+        {"SEED", "a good point of an earlier study"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], kind) == 0)
+            return words[i][1];
+    return kind;
+}
+
+/* "given opt=adam, bits=8 (night shift)" */
+static void describe_context(const struct node *context, struct text *out)
+{
+    const struct node *given = node_find(context, "parameters");
+    const char *description = node_get_string(context, "description", "");
+    if (given == NULL && description[0] == '\0')
+        return;
+    text_puts(out, given == NULL ? "given nothing" : "given ");
+    for (const struct node *item = node_first(context, "parameters");
+         item != NULL; item = item->next)
+        text_print_safe(out, "%s=%s%s", item->key, cli_scalar(item),
+                        item->next == NULL ? "" : ", ");
+    if (description[0] != '\0')
+        text_print_safe(out, " (%s)", description);
+    text_puts(out, "\n");
+}
+
+/* "; nearest is trial 12 of digits, 0.4 lengths of the model away" */
+static void describe_nearest(const struct node *nearest, struct text *out)
+{
+    const char *study = node_get_string(nearest, "study", "");
+    text_print_safe(
+        out, "; nearest is trial %s%s%s, %.2g lengths of the model away",
+        cli_scalar(node_find(nearest, "trial")), study[0] == '\0' ? "" : " of ",
+        study, node_get_double(nearest, "distance", 0));
+}
+
+static void describe_why(const struct node *trial, struct text *out)
+{
+    const struct node *why = node_find(node_find(trial, "hypertune"), "why");
+    const struct node *nearest = node_find(why, "nearest");
+    if (why == NULL)
+        return;
+    text_print_safe(out, "why %s",
+                    kind_words(node_get_string(why, "kind", "")));
+    if (nearest != NULL)
+        describe_nearest(nearest, out);
+    text_puts(out, "\n");
+    for (const struct node *one = node_first(why, "earlier"); one != NULL;
+         one = one->next) {
+        const int64_t n = node_get_int(one, "trials", 0);
+        text_print_safe(out, "%lld earlier trial%s of %s count%s\n",
+                        (long long)n, n == 1 ? "" : "s",
+                        node_get_string(one, "study", ""), n == 1 ? "s" : "");
+    }
+    describe_context(node_find(why, "context"), out);
+    for (const struct node *goal = node_first(why, "predicted"); goal != NULL;
+         goal = goal->next)
+        text_print_safe(
+            out, "expected %s %.6g (%.6g to %.6g in two of three cases)\n",
+            node_get_string(goal, "metric", ""),
+            node_get_double(goal, "median", 0), node_get_double(goal, "low", 0),
+            node_get_double(goal, "high", 0));
+    if (node_find(why, "acquisition") != NULL)
+        text_printf(out, "promise %.4g (what the search maximised)\n",
+                    node_get_double(why, "acquisition", 0));
+}
+
+/* ---- a trial ---- */
+
+void cli_describe_trial(const struct cli_study *study, const struct node *trial,
+                        struct text *out)
+{
+    const struct node *ours = node_find(trial, "hypertune");
+    const char *reason = node_get_string(ours, "reason", "");
+    text_print_safe(out, "trial %s   %s%s%s\n", cli_trial_id(trial),
+                    cli_trial_state(trial), reason[0] != '\0' ? ": " : "",
+                    reason);
+    if (node_find(ours, "confirms") != NULL)
+        text_printf(out, "confirms trial %s: run %s of the same point\n",
+                    cli_scalar(node_find(ours, "confirms")),
+                    cli_scalar(node_find(ours, "replicate")));
+    if (node_find(ours, "objective") != NULL) {
+        cli_trial_results(study, trial, out);
+        text_printf(out, " (step %s)\n", cli_scalar(node_find(ours, "step")));
+    }
+    text_puts(out, "  ");
+    cli_trial_flags(trial, out);
+    text_puts(out, "\n");
+    if (node_find(ours, "outputs") != NULL)
+        text_print_safe(out, "outputs %s\n",
+                        node_get_string(ours, "outputs", ""));
+    describe_why(trial, out);
+    describe_attempts(trial, out);
+}
 
 void cli_describe_best(const struct cli_study *study, const struct node *trial,
                        struct text *out)
@@ -10,11 +232,149 @@ void cli_describe_best(const struct cli_study *study, const struct node *trial,
     const char *runner = node_get_string(ours, "runner", "");
     text_printf(out, "trial %s   ", cli_trial_id(trial));
     cli_trial_results(study, trial, out);
-    text_printf(out, " (step %s)   %s", cli_scalar(node_find(ours, "step")),
-                clock_duration(span, cli_trial_elapsed(trial, 0)));
-    text_puts(out, runner[0] != '\0' ? " on runner " : "");
-    text_escape(out, runner);
-    text_puts(out, "\n  ");
+    text_print_safe(out, " (step %s)   %s%s%s\n  ",
+                    cli_scalar(node_find(ours, "step")),
+                    clock_duration(span, cli_trial_elapsed(trial, 0)),
+                    runner[0] != '\0' ? " on runner " : "", runner);
     cli_trial_flags(trial, out);
     text_puts(out, "\n");
+}
+
+/* ---- a study ---- */
+
+static void describe_counts(const struct cli_study *study, struct text *out)
+{
+    long long limit = cli_study_limit(study);
+    text_printf(out, "trials      %lld of %lld ended", cli_study_ended(study),
+                limit > 0 ? limit : cli_study_all(study));
+    for (const struct node *count = node_first(study->status, "counts");
+         count != NULL; count = count->next) {
+        if (strcmp(cli_scalar(count), "0") == 0)
+            continue;
+        if (strcmp(count->key, "infeasible") == 0) /* of those that failed */
+            text_printf(out, " (%s infeasible)", cli_scalar(count));
+        else
+            text_printf(out, ", %s %s", cli_scalar(count), count->key);
+    }
+    text_puts(out, "\n");
+}
+
+static void describe_times(const struct cli_study *study, struct text *out)
+{
+    static const struct {
+        const char *key, *label;
+    } times[] = {{"createTimeMs", "created"},
+                 {"startTimeMs", "started"},
+                 {"endTimeMs", "ended"}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        char stamp[CLOCK_STAMP_BYTES];
+        int64_t at = node_get_int(study->status, times[i].key, 0);
+        if (at > 0)
+            text_printf(out, "%-11s %s\n", times[i].label,
+                        clock_stamp(stamp, at));
+    }
+}
+
+static const char *plural(int64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* "40 results and 3 failures, all count as its own" */
+static void describe_prior(const struct node *one, struct text *out)
+{
+    const int64_t shared = node_get_int(one, "sharedParameters", 0);
+    const int64_t results = node_get_int(one, "results", 0);
+    const int64_t failures = node_get_int(one, "failures", 0);
+    const int64_t own = node_get_int(one, "own", 0);
+    text_print_safe(out, "%s, %lld result%s", node_get_string(one, "study", ""),
+                    (long long)results, plural(results));
+    if (failures > 0)
+        text_printf(out, " and %lld failure%s", (long long)failures,
+                    plural(failures));
+    if (own > 0 && own == results + failures)
+        text_puts(out, own == 1 ? ", which counts as its own\n"
+                                : ", all count as its own\n");
+    else if (own > 0)
+        text_printf(out, ", %lld of them count%s as its own\n", (long long)own,
+                    own == 1 ? "s" : "");
+    else if (node_get_bool(one, "sameSpace", false))
+        text_puts(out, ", the same parameters\n");
+    else
+        text_printf(out, ", %lld parameter%s in common\n", (long long)shared,
+                    plural(shared));
+}
+
+/* What the study started from: results of earlier ones. */
+static void describe_priors(const struct cli_study *study, struct text *out)
+{
+    const char *lead = "learns from ";
+    for (const struct node *one = node_first(study->status, "warmStart");
+         one != NULL; one = one->next) {
+        text_puts(out, lead);
+        describe_prior(one, out);
+        lead = "            ";
+    }
+}
+
+/* "confirming  3 of 15 runs ended, 2 run, 10 wait" */
+static void describe_confirming(const struct cli_study *study, struct text *out)
+{
+    static const char *const ends[] = {"succeeded", "stopped", "failed",
+                                       "infeasible", "cancelled"};
+    const struct node *counts = node_find(study->status, "confirming");
+    if (counts == NULL)
+        return;
+    const int64_t wait = node_get_int(counts, "requested", 0);
+    const int64_t run =
+        node_get_int(counts, "active", 0) + node_get_int(counts, "stopping", 0);
+    int64_t ended = 0;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        ended += node_get_int(counts, ends[i], 0);
+    const int64_t all = ended + run + wait;
+    text_printf(out, "confirming  %lld of %lld runs ended", (long long)ended,
+                (long long)all);
+    if (run > 0)
+        text_printf(out, ", %lld run", (long long)run);
+    if (wait > 0)
+        text_printf(out, ", %lld wait", (long long)wait);
+    text_puts(out, "\n");
+}
+
+void cli_describe_study(struct cli *cli, const struct cli_study *study,
+                        struct text *out)
+{
+    const struct node *best = node_find(study->status, "best");
+    const struct node *trial;
+    struct diag diag;
+    diag_init(&diag, cli->arena, "job", NULL, 0);
+    const struct job *job = vertex_read(study->job, study->home->kind, &diag);
+    const char *reason = node_get_string(study->status, "reason", "");
+    text_print_safe(out, "name        %s   (%s, id %s)\nstate       %s%s%s\n",
+                    study->name, study->home->kind_name, study->id,
+                    study->state, reason[0] != '\0' ? ": " : "", reason);
+    if (study->home->kind != JOB_CUSTOM) {
+        text_puts(out, "algorithm   ");
+        cli_study_algorithm(study, out);
+        text_printf(out, ", seed %s\n",
+                    node_get_string(study->status, "seed", "-"));
+    }
+    describe_priors(study, out);
+    describe_counts(study, out);
+    const size_t before = out->len;
+    cli_study_failures(study, "failures    ", out);
+    text_puts(out, out->len > before ? "\n" : "");
+    describe_confirming(study, out);
+    describe_times(study, out);
+    if (best != NULL) {
+        text_puts(out, "best        ");
+        cli_describe_best(study, best, out);
+    }
+    if (study->home->kind == JOB_CUSTOM &&
+        cli_trial_get(cli, study->name, "1", &trial, NULL) == HT_OK)
+        describe_attempts(trial, out);
+    if (job != NULL) {
+        text_puts(out, "spec\n");
+        cli_plan_describe(cli, job, 1, out);
+    }
 }

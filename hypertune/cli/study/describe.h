@@ -5,9 +5,22 @@
 #include "hypertune/cli/study/study.h"
 #include "proto/base/text.h"
 
+/* Appends all that is known of a study, its spec last. */
+void cli_describe_study(struct cli *cli, const struct cli_study *study,
+                        struct text *out);
+
+/* Appends all that a trial resource has: its results and flags, why the search
+ * chose its point, and each attempt with its end and its facts. */
+void cli_describe_trial(const struct cli_study *study, const struct node *trial,
+                        struct text *out);
 /* Appends "trial 46   accuracy=0.9496 (step 20)   7m18s on runner a:3" and its
  * flags on a second line. */
 void cli_describe_best(const struct cli_study *study, const struct node *trial,
                        struct text *out);
+
+/* Appends why a trial has no objective, as the server found out: a line for
+ * each metric that was seen and each hint of a "doctor" (docs/http.md);
+ * nothing for NULL. */
+void cli_describe_doctor(const struct node *doctor, struct text *out);
 
 #endif

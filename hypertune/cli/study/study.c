@@ -1,9 +1,7 @@
 #include "hypertune/cli/study/study.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "proto/base/text.h"

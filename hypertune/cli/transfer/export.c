@@ -8,14 +8,24 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/csv.h"
 #include "hypertune/cli/frame/output.h"
-#include "hypertune/cli/study/measurements.h"
-#include "hypertune/cli/study/parameters.h"
-#include "hypertune/cli/study/study.h"
+#include "hypertune/cli/study/trial.h"
 #include "hypertune/cli/transfer/import.h"
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 
-enum { FLUSH_BYTES = 256 * 1024, EVENTS_PAGE = 1000 };
+enum { FLUSH_BYTES = 256 * 1024, EVENTS_PAGE = 1000, MEASURED_PAGE = 20000 };
+
+/* Every measurement of a study, read along with its trials. The server lists
+ * them by trial, so that pages of both lists are read side by side and one page
+ * is kept at a time. */
+struct measured {
+    struct cli *cli;
+    const char *study;
+    struct arena *arena;     /* holds the page; NULL: none yet */
+    const struct node *next; /* the first not taken; NULL: page is over */
+    const char *token;       /* of the page behind, in cli->lasting; or NULL */
+    bool started;
+};
 
 struct exported {
     struct cli *cli;

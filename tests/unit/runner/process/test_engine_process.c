@@ -1,8 +1,8 @@
+#include "proto/base/file_tree.h"
 #include "tests/check.h"
 
 #include <signal.h>
 
-#include "proto/base/file_tree.h"
 #include "tests/unit/runner/runner_stage.h"
 
 static size_t count_runs(const struct stage *stage)
@@ -218,11 +218,12 @@ static void what_has_run_is_not_started_again_without_its_folder(void)
     write_launches(&stage);
     CHECK(disk_mark(stage.folder, "prepared", NULL) == HT_OK);
     file_tree_remove(stage.replica, NULL, NULL);
-    struct attempts fleet;
-    struct attempt *run = adopt(&stage, &fleet);
-    UNTIL(has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_FAILED && !run->ending.impossible);
-    CHECK_TEXT(run->ending.reason, home_removed);
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_FAILED &&
+          !attempt->ending.impossible);
+    CHECK_TEXT(attempt->ending.reason, folder_home_removed);
     CHECK(!disk_has(stage.folder, "master-0"));
     attempts_fini(&attempts);
     stage_close(&stage);
