@@ -220,7 +220,7 @@ bench-demo: all ## the model against random draws on the digits task
 
 screenshot: all ## the README's picture of the dashboard, in some minutes
 	@mkdir -p docs/images
-	@tests/env.sh python3 tests/tools/screenshot.py $(B)/bin docs/images/dashboard.png
+	@tests/env.sh env PYTHONPATH=tests/lib python3 tests/tools/screenshot.py $(B)/bin docs/images/dashboard.png
 
 # Under the thread sanitizer only what has threads is worth its time.
 THREADED := unit/hypertune/lib/test_reporter unit/hypertune/lib/test_spreq \

@@ -9,9 +9,8 @@ while the table is scrolled from its top to its end. Medians of five."""
 import os
 import sys
 
-for folder in ("lib", "browser"):
-    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tests",
-                                    folder))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tests",
+                                "lib"))
 import browser  # noqa: E402
 import dashboard  # noqa: E402
 import filling  # noqa: E402

@@ -6,7 +6,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tests",
-                                "api"))
+                                "lib"))
 import api  # noqa: E402
 import harness  # noqa: E402
 import long_log  # noqa: E402

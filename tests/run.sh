@@ -3,11 +3,12 @@
 #
 # A test is a program test_* in BUILD-DIR/tests/{unit,api,browser,google,fault,
 # e2e} or in a folder there, or a script test_*.py or .sh in tests/{...}, started
-# with BUILD-DIR/bin as its argument. It runs in the source tree, with TMPDIR, HOME and HYPERTUNE_STATE in
-# an empty directory of its own, for at most LIMIT seconds, and prints TAP. With
-# NAMEs only tests whose path contains one of them run, and none that contains
-# one written as -NAME. Only failing tests show their output; what a test leaves
-# running is killed.
+# with BUILD-DIR/bin as its argument. It runs in the source tree, with TMPDIR,
+# HOME and HYPERTUNE_STATE in an empty directory of its own, for at most LIMIT
+# seconds, and prints TAP. With NAMEs only tests whose path contains one of them
+# run, and none that contains one written as -NAME: tests/run.sh BUILD-DIR NAME
+# is the way to start one by hand. Only failing tests show their output; what a
+# test leaves running is killed.
 #
 # Tests get the programs of the system whatever shell this is, see env.sh. A case
 # says "ok N - NAME # SKIP X is not installed" where it needs a package that not
@@ -51,7 +52,11 @@ run_one() { # build results test
     name=${name#"$source/tests/"}
     results=$2
     case $3 in
-    *.py) set -- python3 "$3" "$1/bin" ;;
+    *.py)
+        # Its own imports alone: tests/lib/tap.py takes it out again.
+        set -- env "PYTHONPATH=$source/tests/lib:$source/hypertune/python" \
+            python3 "$3" "$1/bin"
+        ;;
     *.sh) set -- sh "$3" "$1/bin" ;;
     *) set -- "$3" "$1/bin" ;;
     esac

@@ -7,7 +7,6 @@ import os
 import sqlite3
 import urllib.parse
 
-import api  # finds the library of the tests
 import harness
 import tap
 from fake_runner import Runner

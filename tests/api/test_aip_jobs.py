@@ -11,11 +11,11 @@ import aip
 import api
 import harness
 import tap
+import tree
 from aip import IMAGE, JOBS, PLAIN, SEARCH
 
 TUNING = "/v1/projects/p/locations/%s/hyperparameterTuningJobs"
-BODIES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
-                      "google", "aip-bodies")
+BODIES = tree.path("tests/google/aip-bodies")
 
 server = None
 

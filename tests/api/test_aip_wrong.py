@@ -6,13 +6,12 @@ it is posted as a job, unless it says another method and path."""
 import json
 import os
 
-import api  # noqa: F401, sets the path of what follows
 import harness
 import tap
+import tree
 
 JOBS = "/v1/projects/p/jobs"
-FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
-                      "google", "wrong")
+FOLDER = tree.path("tests/google/wrong")
 KNOWN = {"jobId": "known", "labels": {"kept": "yes"}, "trainingInput": {
     "region": "us-central1", "masterConfig": {"imageUri": "gcr.io/demo/t"}}}
 

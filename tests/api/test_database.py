@@ -7,13 +7,13 @@ import shutil
 import sqlite3
 import subprocess
 
-import api  # finds the library of the tests
+import api
 import harness
 import tap
+import tree
 from fake_runner import Runner
 
-OLD = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
-                   "data", "before_release_%s.db")
+OLD = tree.path("tests/data/before_release_%s.db")
 RESERVED_AT = 20  # of the file's header: bytes kept free in each page
 
 

@@ -4,18 +4,14 @@ chosen. Clients bring the results, so no runner is needed."""
 import csv
 import io
 import math
-import os
 import random
-import sys
 
 import api
 import harness
 import tap
 import vizier
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                "..", "..", "hypertune", "python"))
-import hypertune  # noqa: E402
+import hypertune
 
 LR = {"parameterId": "lr",
       "doubleValueSpec": {"minValue": 1e-4, "maxValue": 1},

@@ -8,9 +8,9 @@ import urllib.parse
 import api
 import harness
 import tap
+import tree
 
-GOOGLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
-                      "google")
+GOOGLE = tree.path("tests/google")
 LOCATION = "/v1/projects/masks/locations/us-central1"
 AIP_JOBS = "/v1/projects/legacy/jobs"
 

@@ -10,9 +10,9 @@ import os
 import api
 import harness
 import tap
+import tree
 
-BODIES = os.path.join(os.path.dirname(__file__), "..", "google", "notebooks",
-                      "*.json")
+BODIES = tree.path("tests/google/notebooks/*.json")
 # Members that may be a protobuf number and come back as a name.
 ENUMS = ("goal", "scaleType", "algorithm", "acceleratorType", "strategy",
          "measurementSelectionType", "observationNoise",

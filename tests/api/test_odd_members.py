@@ -10,9 +10,9 @@ import os
 import api
 import harness
 import tap
+import tree
 
-SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
-                       "google")
+SAMPLES = tree.path("tests/google")
 TUNING = "/v1/projects/p/locations/here/hyperparameterTuningJobs"
 ODD = (None, {"a": None}, [None], "")
 OURS = {

@@ -4,7 +4,6 @@ tests/google/sdk-*.json are records of tests/google/test_sdk_*.py; they are sent
 again here, so that every machine tests what the SDK needs."""
 
 import json
-import os
 import re
 import urllib.parse
 
@@ -12,8 +11,9 @@ import api
 import harness
 import replay
 import tap
+import tree
 
-RECORDS = os.path.join(os.path.dirname(__file__), "..", "google", "sdk-%s.json")
+RECORDS = tree.path("tests/google/sdk-%s.json")
 NAMES = ["vizier-v1", "jobs-v1", "vizier-v1beta1", "jobs-v1beta1"]
 MARK = re.compile(r"\{(\d+\+?)\}")
 

@@ -10,9 +10,9 @@ import os
 import api
 import harness
 import tap
+import tree
 
-SAMPLES = os.path.join(os.path.dirname(__file__), "..", "google", "wrong",
-                       "vertex-*.json")
+SAMPLES = tree.path("tests/google/wrong/vertex-*.json")
 LOCATION = "/v1/projects/p/locations/here"
 SPEC = {"metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
         "parameters": [{"parameterId": "x", "doubleValueSpec": {

@@ -3,13 +3,10 @@ the card of a plot shows."""
 
 import json
 import math
-import os
 import random
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import browser  # noqa: E402
-import tap  # noqa: E402
+import browser
+import tap
 
 browser.need()
 server = None

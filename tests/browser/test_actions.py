@@ -3,7 +3,6 @@ saved, output that is followed."""
 
 import json
 
-import dashboard  # noqa: F401 (the paths of the tests)
 import browser
 import filling
 import harness

@@ -3,7 +3,6 @@ and when what is shown is deleted. A page that nobody sees asks nothing."""
 
 import time
 
-import dashboard
 import browser
 import harness
 import tap

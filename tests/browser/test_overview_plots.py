@@ -1,18 +1,14 @@
 """What the plots of a study's results tell in a real browser."""
 
-import os
 import re
-import sys
 import time
 
-for folder in ("lib", "api"):
-    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", folder))
-import browser as driven  # noqa: E402
-import harness  # noqa: E402
-import plots  # noqa: E402
-import tap  # noqa: E402
-from fake_runner import Runner  # noqa: E402
-from plots import (  # noqa: E402
+import browser as driven
+import harness
+import plots
+import tap
+from fake_runner import Runner
+from plots import (
     add, behaves, call, choose, GOALS, in_card, legend, look, make_studies,
     make_study, OURS, PARAMETERS, reach, studies, STUDIES, table, wait_missing,
     wait_note, words, words_of)

@@ -1,16 +1,13 @@
 """What the plots of parameters draw and pick in a real browser."""
 
 import math
-import os
 import random
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import browser as driven  # noqa: E402
-import harness  # noqa: E402
-import plots  # noqa: E402
-import tap  # noqa: E402
-from plots import (  # noqa: E402
+import browser as driven
+import harness
+import plots
+import tap
+from plots import (
     asked, behaves, brush, call, choose, GOALS, in_card, ink, look,
     make_studies, PARAMETERS, reach, RESULTS, studies, STUDIES,
     table, ticks, wait_contour, wait_missing, wait_note, words, words_of)

@@ -2,19 +2,16 @@
 that they follow a study that goes on."""
 
 import math
-import os
 import random
-import sys
 import time
 import urllib.request
 import xml.dom.minidom
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import browser as driven  # noqa: E402
-import harness  # noqa: E402
-import plots  # noqa: E402
-import tap  # noqa: E402
-from plots import (  # noqa: E402
+import browser as driven
+import harness
+import plots
+import tap
+from plots import (
     add, asked, behaves, call, choose, GOALS, ground, in_card, ink, look,
     make_studies, make_study, OURS, point, press, reach, RESULTS, STEPS,
     STUDIES, studies, table, ticks, wait_contour, wait_missing, wait_note,

@@ -2,15 +2,12 @@
 the rule saw, the bar, and the end that it predicted."""
 
 import math
-import os
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import browser as driven  # noqa: E402
-import harness  # noqa: E402
-import plots  # noqa: E402
-import tap  # noqa: E402
-from plots import (  # noqa: E402
+import browser as driven
+import harness
+import plots
+import tap
+from plots import (
     behaves, call, in_card, legend, reach, STUDIES, table, ticks)
 
 TITLE = "What the rule saw"

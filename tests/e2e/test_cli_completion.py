@@ -9,10 +9,9 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import tap  # noqa: E402
-from cli_home import Home, Terminal  # noqa: E402
-from harness import wait_until  # noqa: E402
+import tap
+from cli_home import Home, Terminal
+from harness import wait_until
 
 SPEC = {"spec": 1, "name": "digits", "goal": "maximize accuracy",
         "parameters": {"lr": [0.1, 0.2], "opt": ["adam", "sgd"]},

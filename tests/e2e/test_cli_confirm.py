@@ -4,9 +4,8 @@ import json
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import harness  # noqa: E402
-import tap  # noqa: E402
+import harness
+import tap
 
 # Its accuracy is level plus luck: that of the seed and of the point, so that
 # the first run of "low" is lucky and all others are not.

@@ -3,15 +3,13 @@
 import json
 import os
 import signal
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import engines  # noqa: E402
-import tap  # noqa: E402
-from cli_home import Home, Terminal, stop  # noqa: E402
-from engines import shell, spec  # noqa: E402
-from harness import PATIENCE, wait_until  # noqa: E402
+import engines
+import tap
+from cli_home import Home, Terminal, stop
+from engines import shell, spec
+from harness import PATIENCE, wait_until
 
 NOWHERE = "unix:///nonexistent/engine.sock"
 

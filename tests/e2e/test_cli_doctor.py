@@ -5,13 +5,11 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import engines  # noqa: E402
-import tap  # noqa: E402
-from cli_home import Home  # noqa: E402
-from harness import bin_dir, wait_until  # noqa: E402
+import engines
+import tap
+from cli_home import Home
+from harness import bin_dir, wait_until
 
 NOWHERE = "unix:///nonexistent/engine.sock"
 

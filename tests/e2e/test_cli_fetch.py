@@ -2,12 +2,10 @@
 
 import os
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import tap  # noqa: E402
-from cli_home import Home  # noqa: E402
-from harness import bin_dir  # noqa: E402
+import tap
+from cli_home import Home
+from harness import bin_dir
 
 WRITES = ("echo score=$0; mkdir -p $AIP_MODEL_DIR/deep; "
           "echo model $0 >$AIP_MODEL_DIR/deep/model.txt; "

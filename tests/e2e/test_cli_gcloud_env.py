@@ -5,15 +5,13 @@ import os
 import shutil
 import stat
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import harness  # noqa: E402
-import tap  # noqa: E402
-from cli_home import Home  # noqa: E402
+import harness
+import tap
+from cli_home import Home
 
 COMMAND = '"%s" gcloud-env ' % os.path.join(harness.bin_dir(), "hypertune")
 POSIX = ["sh", "-c"]
@@ -21,7 +19,6 @@ POSIX = ["sh", "-c"]
 QUIET = {"DOCKER_HOST": "unix:///nonexistent"}
 ENDPOINTS = ["CLOUDSDK_API_ENDPOINT_OVERRIDES_" + api
              for api in ("ML", "AIPLATFORM", "LOGGING")]
-
 
 # Nothing of Google's or a proxy's from the shell that runs the tests.
 for inherited in list(os.environ):

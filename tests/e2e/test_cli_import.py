@@ -13,13 +13,10 @@ import sqlite3
 import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "lib"),
-                os.path.join(HERE, "..", "..", "hypertune", "python")]
-import harness  # noqa: E402
-import hypertune  # noqa: E402
-import tap  # noqa: E402
-from cli_home import Home  # noqa: E402
+import harness
+import hypertune
+import tap
+from cli_home import Home
 
 SPEC = {"spec": 1, "name": "quick", "goal": "maximize accuracy",
         "parameters": {"lr": {"type": "double", "min": 0.001, "max": 1,

@@ -5,15 +5,13 @@ import glob
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import engines  # noqa: E402
-import tap  # noqa: E402
-from cli_home import Home  # noqa: E402
-from engines import TINY  # noqa: E402
-from harness import PATIENCE, bin_dir, processes, wait_until  # noqa: E402
+import engines
+import tap
+from cli_home import Home
+from engines import TINY
+from harness import PATIENCE, bin_dir, processes, wait_until
 
 LONG = "trap 'echo bye; exit 4' TERM; echo up; while :; do sleep 0.1; done"
 

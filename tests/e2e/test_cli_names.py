@@ -1,12 +1,10 @@
 """Names with a slash in them: of a study, and of a trial behind one."""
 
 import os
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import tap  # noqa: E402
-from cli_home import Home  # noqa: E402
-from harness import wait_until  # noqa: E402
+import tap
+from cli_home import Home
+from harness import wait_until
 
 WRITES = ("echo score=1; mkdir -p $AIP_MODEL_DIR; "
           "echo model >$AIP_MODEL_DIR/model.txt")

@@ -5,9 +5,8 @@ import os
 import sqlite3
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import harness  # noqa: E402
-import tap  # noqa: E402
+import harness
+import tap
 
 TRAIN = """
 import sys

@@ -6,12 +6,10 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import tap  # noqa: E402
-from cli_home import Home, stop  # noqa: E402
-from harness import PATIENCE, wait_until  # noqa: E402
+import tap
+from cli_home import Home, stop
+from harness import PATIENCE, wait_until
 
 SPEC = {"spec": 1, "name": "quick", "goal": "maximize accuracy",
         "parameters": {"lr": [1, 2, 3]}, "trials": 1,

@@ -7,10 +7,9 @@ import signal
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import tap  # noqa: E402
-from cli_home import Home, Terminal  # noqa: E402
-from harness import PATIENCE, wait_until  # noqa: E402
+import tap
+from cli_home import Home, Terminal
+from harness import PATIENCE, wait_until
 
 TRAIN = """
 import sys, time

@@ -5,14 +5,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import tap  # noqa: E402
-from cli_home import Home  # noqa: E402
-from harness import wait_until  # noqa: E402
-from tmux import Tmux  # noqa: E402
+import tap
+from cli_home import Home
+from harness import wait_until
+from tmux import Tmux
 
 SIZES = (80, 200)
 TRAIN = """

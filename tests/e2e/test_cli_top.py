@@ -7,10 +7,9 @@ import os
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import tap  # noqa: E402
-from cli_home import Home, Terminal  # noqa: E402
-from harness import wait_until  # noqa: E402
+import tap
+from cli_home import Home, Terminal
+from harness import wait_until
 
 TRAIN = """
 echo "step 1 accuracy=0.5"

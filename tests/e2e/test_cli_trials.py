@@ -9,10 +9,9 @@ import subprocess
 import sys
 import urllib.request
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import tap  # noqa: E402
-from cli_home import Home  # noqa: E402
-from harness import PATIENCE, wait_until  # noqa: E402
+import tap
+from cli_home import Home
+from harness import PATIENCE, wait_until
 
 TRAIN = """
 lr=${1#--lr=}
@@ -57,7 +56,6 @@ def post(home, path, body):
                                     "Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
         return json.load(answer)
-
 
 
 def what_was_given_is_shown():

@@ -3,14 +3,12 @@
 import json
 import os
 import re
-import sys
 import urllib.error
 import urllib.request
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import tap  # noqa: E402
-from cli_home import Home, Terminal  # noqa: E402
-from harness import PATIENCE, wait_until  # noqa: E402
+import tap
+from cli_home import Home, Terminal
+from harness import PATIENCE, wait_until
 
 SPEC = {"spec": 1, "name": "digits", "goal": "maximize accuracy",
         "parameters": {"lr": [1, 2, 3]}, "trials": 1,

@@ -1,12 +1,9 @@
 """Studies from the command line that start from what others found."""
 
 import json
-import os
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import tap  # noqa: E402
-from cli_home import Home  # noqa: E402
+import tap
+from cli_home import Home
 
 TRAIN = """
 import sys

@@ -10,10 +10,9 @@ import subprocess
 import sys
 import termios
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import tap  # noqa: E402
-from cli_home import Home, Terminal, gone, stop  # noqa: E402
-from harness import PATIENCE, Port, wait_until  # noqa: E402
+import tap
+from cli_home import Home, Terminal, gone, stop
+from harness import PATIENCE, Port, wait_until
 
 TRAIN = """
 for step in 1 2 3; do echo "step $step accuracy=0.$step"; done

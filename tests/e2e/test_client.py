@@ -4,21 +4,17 @@ import io
 import math
 import os
 import signal
-import sys
 import threading
 import xml.etree.ElementTree
 from contextlib import redirect_stdout
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PACKAGE = os.path.realpath(os.path.join(HERE, "..", "..", "hypertune",
-                                        "python"))
-sys.path[:0] = [os.path.join(HERE, "..", "lib"), PACKAGE]
-import cli_home  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
+import cli_home
+import harness
+import tap
+import tree
 
-import hypertune  # noqa: E402
-from hypertune import study as study_module  # noqa: E402
+import hypertune
+from hypertune import study as study_module
 
 TRAINER = """
 import math, sys, hypertune
@@ -56,7 +52,7 @@ def loss(lr, opt, momentum=0.5):
 def main():
     os.environ["PATH"] = (harness.bin_dir() + os.pathsep +
                           os.environ["PATH"])
-    os.environ["PYTHONPATH"] = PACKAGE
+    os.environ["PYTHONPATH"] = tree.PACKAGE
     with harness.Server() as server:
         client = hypertune.Client(server.http, server.token_file)
 

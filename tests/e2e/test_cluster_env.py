@@ -3,14 +3,12 @@ CLUSTER_SPEC and TF_CONFIG of every replica, key by key."""
 
 import json
 import os
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import harness  # noqa: E402
-import tap  # noqa: E402
+import harness
+import tap
+import tree
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-GREETER = os.path.join(HERE, "trainers", "greeter.py")
+GREETER = os.path.join(tree.TRAINERS, "greeter.py")
 # A module of Python itself that runs a file: a job of AI Platform names one.
 MODULE, ARGS = "cProfile", ["-o", "/dev/null", GREETER]
 

@@ -4,19 +4,17 @@ examples."""
 import json
 import os
 import shutil
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import engines  # noqa: E402
-import tap  # noqa: E402
-from engines import PYTHON, shell, spec  # noqa: E402
+import engines
+import tap
+import tree
+from engines import PYTHON, shell, spec
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-EXAMPLES = os.path.join(HERE, "..", "..", "examples")
+EXAMPLES = tree.path("examples")
 
 
 def greeter():
-    with open(os.path.join(HERE, "trainers", "greeter.py"),
+    with open(os.path.join(tree.TRAINERS, "greeter.py"),
               encoding="utf-8") as file:
         return ["python3", "-c", file.read()]
 

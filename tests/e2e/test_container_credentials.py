@@ -4,14 +4,12 @@ runs there, to read only, and gone with the trial."""
 import json
 import os
 import shutil
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import engines  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
-from engines import TINY, shell, spec  # noqa: E402
+import engines
+import harness
+import tap
+from engines import TINY, shell, spec
 
 ACCOUNT = "trainer@moon.iam.gserviceaccount.com"
 LOOK = ("id -u; echo $GOOGLE_APPLICATION_CREDENTIALS; "

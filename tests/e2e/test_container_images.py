@@ -4,16 +4,14 @@ run as it says, and asked for a study."""
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import engines  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
+import engines
+import harness
+import tap
+import tree
 
-ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..")
 DEBIAN = "localhost/debian:1"
 NAME = "hypertune-image-test-%d" % os.getpid()
 
@@ -29,7 +27,7 @@ class Image:
         subprocess.run([os.path.join(engines.SCRIPTS, "debian.sh"), cache,
                         self.engine.socket], check=True)
         with tempfile.TemporaryFile() as context:
-            subprocess.run(["tar", "-C", ROOT, "--exclude=./.git",
+            subprocess.run(["tar", "-C", tree.ROOT, "--exclude=./.git",
                             "--exclude=./build", "-cf", "-", "."],
                            stdout=context, check=True)
             context.seek(0)

@@ -3,16 +3,14 @@ reports, and what of it is kept."""
 
 import json
 import os
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import engines  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
-from engines import PYTHON, shell, spec  # noqa: E402
+import engines
+import harness
+import tap
+import tree
+from engines import PYTHON, shell, spec
 
-HERE = os.path.dirname(os.path.realpath(__file__))
 PACKAGES = "/usr/local/lib/python3.11/dist-packages/"
 SECRET = "correct-horse-battery-staple"
 
@@ -20,7 +18,7 @@ SECRET = "correct-horse-battery-staple"
 def package_file():
     """HT_CLOUDML_HYPERTUNE may name hypertune.py of Google's own package."""
     path = os.environ.get("HT_CLOUDML_HYPERTUNE") or os.path.join(
-        HERE, "trainers", "google_hypertune.py")
+        tree.TRAINERS, "google_hypertune.py")
     with open(path, encoding="utf-8") as file:
         return file.read()
 

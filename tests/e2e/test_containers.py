@@ -3,14 +3,12 @@ each engine of HT_DOCKER_HOSTS. More of real engines is in test_container_*."""
 
 import contextlib
 import os
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import engines  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
-from engines import shell, spec  # noqa: E402
+import engines
+import harness
+import tap
+from engines import shell, spec
 
 
 class Cases:

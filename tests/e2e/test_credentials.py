@@ -7,10 +7,9 @@ import shutil
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import cli_home  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
+import cli_home
+import harness
+import tap
 
 PLACE = "/v1/projects/moon/locations/us-central1"
 VARIABLE = "GOOGLE_APPLICATION_CREDENTIALS"

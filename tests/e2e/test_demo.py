@@ -4,15 +4,13 @@ same demo ends the same, and nothing of it stays."""
 import os
 import re
 import subprocess
-import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import harness  # noqa: E402
-import tap  # noqa: E402
+import harness
+import tap
+import tree
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-DEMO = os.path.join(HERE, "..", "..", "examples", "digits", "demo.sh")
+DEMO = tree.path("examples/digits/demo.sh")
 TRIALS = 6
 
 

@@ -5,18 +5,14 @@ import gzip
 import os
 import re
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import harness  # noqa: E402
-import tap  # noqa: E402
-
-HERE = os.path.dirname(os.path.realpath(__file__))
-DATA = os.path.join(HERE, "..", "..", "examples", "digits", "digits.csv.gz")
+import harness
+import tap
+import tree
 
 
-def digits(*flags, data=DATA):
+def digits(*flags, data=tree.DIGITS):
     return subprocess.run(
         [os.path.join(harness.bin_dir(), "digits"), "--data=" + data] +
         list(flags), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -114,7 +110,7 @@ def wrong_data_is_explained():
 
 
 def plain_text_is_read_as_well():
-    with gzip.open(DATA, "rb") as packed, \
+    with gzip.open(tree.DIGITS, "rb") as packed, \
             tempfile.NamedTemporaryFile() as plain:
         plain.write(packed.read())
         plain.flush()

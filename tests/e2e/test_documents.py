@@ -6,14 +6,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(HERE, "..", "lib"))
-import harness  # noqa: E402
-import tap  # noqa: E402
-from cli_home import Home  # noqa: E402
+import harness
+import tap
+import tree
+from cli_home import Home
 
 FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^ *```$", re.M | re.S)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -33,13 +30,13 @@ def documents():
     listed = subprocess.run(
         ["git", "-c", "safe.directory=*", "ls-files", "--cached", "--others",
          "--exclude-standard", "*.md"],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        cwd=tree.ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         encoding="utf-8")
     if listed.returncode != 0:
         tap.skip("the documents", "not a work tree of git")
     found = {}
     for name in sorted(set(listed.stdout.split())):
-        path = os.path.join(ROOT, name)
+        path = os.path.join(tree.ROOT, name)
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
                 found[name] = file.read()
@@ -69,7 +66,7 @@ def links_lead_somewhere():
             path, _, anchor = target.partition("#")
             path = os.path.normpath(
                 os.path.join(os.path.dirname(name), path)) if path else name
-            if not os.path.exists(os.path.join(ROOT, path)):
+            if not os.path.exists(tree.path(path)):
                 wrong.append("%s: no file %s" % (name, target))
             elif anchor and anchor not in anchors(texts.get(path, "")):
                 wrong.append("%s: no heading %s" % (name, target))
@@ -89,7 +86,7 @@ def paths_of_the_source_tree_exist():
           for name, text in documents().items()
           for span in SPAN.findall(FENCE.sub("", text))
           if PATH.fullmatch(span) and not any(
-              os.path.exists(os.path.join(ROOT, base, span))
+              os.path.exists(os.path.join(tree.ROOT, base, span))
               for base in ("", os.path.dirname(name)))])
 
 
@@ -193,9 +190,9 @@ def said_by_the_programs():
     texts = []
     for folder in ("algorithms", "hypertune", "hypertune/python/hypertune",
                    "proto", "runner", "tuner"):
-        for name in sorted(os.listdir(os.path.join(ROOT, folder))):
+        for name in sorted(os.listdir(os.path.join(tree.ROOT, folder))):
             if name.endswith((".c", ".py")):
-                with open(os.path.join(ROOT, folder, name),
+                with open(os.path.join(tree.ROOT, folder, name),
                           encoding="utf-8") as file:
                     texts.append(re.sub(r'"\s*"', "", file.read()))
     return "\n".join(texts).replace('\\"', '"')

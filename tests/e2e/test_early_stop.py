@@ -2,14 +2,11 @@
 reason, whatever the rule and whatever happens to the server."""
 
 import os
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import harness  # noqa: E402
-import tap  # noqa: E402
+import harness
+import tap
+import tree
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-DATA = os.path.join(HERE, "..", "..", "examples", "digits", "digits.csv.gz")
 EPOCHS = 150
 # As texts, which a grid takes as they come.
 GOOD = ["0.03", "0.05", "0.07", "0.1", "0.12", "0.15"]
@@ -19,7 +16,7 @@ BAD = ["2e-5", "4e-5"]
 DIGITS = """
 case $0 in *e-5) set -- --hidden_units=500 ;; esac
 exec digits --data="%s" --seed=1 --epochs=%d --learning_rate=$0 "$@"
-""" % (DATA, EPOCHS)
+""" % (tree.DIGITS, EPOCHS)
 
 # Tells no steps; the level 0 never rises, and goes on until it is stopped.
 TRAINER = """

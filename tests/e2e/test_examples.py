@@ -6,13 +6,10 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(HERE, "..", "lib"))
-import harness  # noqa: E402
-import tap  # noqa: E402
+import harness
+import tap
+import tree
 
 PKG_CONFIG = """\
 Name: hypertune
@@ -34,19 +31,19 @@ def environment(server, folder):
     library = os.path.realpath(os.path.join(harness.bin_dir(), "..", "lib"))
     with open(os.path.join(folder, "hypertune.pc"), "w",
               encoding="utf-8") as file:
-        file.write(PKG_CONFIG % (library, os.path.join(ROOT, "hypertune")))
+        file.write(PKG_CONFIG % (library, tree.path("hypertune")))
     return dict(
         os.environ, HYPERTUNE_SERVER=server.http,
         HYPERTUNE_TOKEN_FILE=server.token_file, PKG_CONFIG_PATH=folder,
         LD_LIBRARY_PATH=library,
-        PYTHONPATH=os.path.join(ROOT, "hypertune", "python"),
+        PYTHONPATH=tree.PACKAGE,
         PATH=harness.bin_dir() + os.pathsep + os.environ["PATH"])
 
 
 def main():
     with harness.Server(slots=2) as server:
         copies = os.path.join(server.folder, "examples")
-        shutil.copytree(os.path.join(ROOT, "examples"), copies)
+        shutil.copytree(tree.path("examples"), copies)
         variables = environment(server, server.folder)
 
         def follow(example):

@@ -4,18 +4,13 @@ APIs, Python and the page say the same of one study."""
 import csv
 import json
 import os
-import sys
 import urllib.parse
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PACKAGE = os.path.realpath(os.path.join(HERE, "..", "..", "hypertune",
-                                        "python"))
-sys.path[:0] = [os.path.join(HERE, "..", "lib"), PACKAGE]
-import browser  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
+import browser
+import harness
+import tap
 
-import hypertune  # noqa: E402
+import hypertune
 
 # One way to end for each value; once the folder holds `repaired`, all succeed.
 TRAINER = """

@@ -3,14 +3,12 @@
 import json
 import os
 import shutil
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import tap  # noqa: E402
-from cli_home import Home  # noqa: E402
+import tap
+import tree
+from cli_home import Home
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-SPECS = os.path.join(HERE, "..", "specs")
+SPECS = tree.path("tests/specs")
 COMMAND = ("--", "python3", "-m", "trainer.task")
 
 
@@ -19,7 +17,7 @@ def bring(home, sample):
     package = os.path.join(home.folder, "trainer")
     os.makedirs(package, exist_ok=True)
     open(os.path.join(package, "__init__.py"), "w").close()
-    shutil.copy(os.path.join(HERE, "trainers", "tutorial.py"),
+    shutil.copy(os.path.join(tree.TRAINERS, "tutorial.py"),
                 os.path.join(package, "task.py"))
     return shutil.copy(os.path.join(SPECS, sample), home.folder)
 

@@ -5,15 +5,13 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import cli_home
 import harness
 import tap
+import tree
 
-SOURCE = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 TRAINER = """
 #include <hypertune.h>
 int main(void)
@@ -48,7 +46,7 @@ def environment(**more):
 
 def make_install_fills_the_usual_folders():
     build = os.path.dirname(harness.bin_dir())
-    run("make", "-s", "-C", SOURCE, "B=" + build, "install", "DESTDIR=" + root,
+    run("make", "-s", "-C", tree.ROOT, "B=" + build, "install", "DESTDIR=" + root,
         "PREFIX=/usr")
     for path in ("bin/hypertune", "bin/hypertuned", "bin/hypertune-runner",
                  "bin/hypertune-shim", "bin/hypertune-trial",

@@ -4,14 +4,12 @@ there, on real engines: whatever is in the image and whatever the trainer does."
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import engines  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
-from engines import PYTHON, shell, spec  # noqa: E402
+import engines
+import harness
+import tap
+from engines import PYTHON, shell, spec
 
 PROGRAM = """
 #include <hypertune.h>

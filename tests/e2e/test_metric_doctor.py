@@ -7,11 +7,9 @@ import json
 import os
 import re
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import harness  # noqa: E402
-import tap  # noqa: E402
+import harness
+import tap
 
 LACK = "ended without reporting accuracy"
 DEFAULT_FILE = "/tmp/hypertune/output.metrics"

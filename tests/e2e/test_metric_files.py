@@ -7,14 +7,11 @@ import os
 import sqlite3
 import sys
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "lib"))
-sys.path.insert(0, os.path.join(HERE, "trainers"))
-import harness  # noqa: E402
-import metric_files  # noqa: E402
-import tap  # noqa: E402
+import harness
+import tap
+from trainers import metric_files
 
-TRAINER = os.path.join(HERE, "trainers", "metric_files.py")
+TRAINER = os.path.realpath(metric_files.__file__)
 TRIALS = 5
 # Values that some trial computes as well, at the same steps, and one that none
 # does; the last line has no end.

@@ -6,16 +6,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(HERE, "..", "lib"))
-import cli_home  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
+import cli_home
+import harness
+import tap
+import tree
 
-SOURCE = os.path.join(ROOT, "examples", "notebook")
+SOURCE = tree.path("examples/notebook")
 
 
 def load(path):
@@ -68,12 +65,12 @@ class Executed:
 
 def execute(home):
     for name in ("notebook", "python-argparse", "digits"):
-        shutil.copytree(os.path.join(ROOT, "examples", name),
+        shutil.copytree(tree.path("examples/" + name),
                         os.path.join(home.folder, name))
     folder = os.path.join(home.folder, "notebook")
     variables = home.environment({
         "HOME": home.folder, "JUPYTER_ALLOW_INSECURE_WRITES": "1",
-        "PYTHONPATH": os.path.join(ROOT, "hypertune", "python"),
+        "PYTHONPATH": tree.PACKAGE,
         "PATH": harness.bin_dir() + os.pathsep + os.environ["PATH"]})
     done = subprocess.run(["sh", "-c", command()], cwd=folder, env=variables,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -8,11 +8,10 @@ import subprocess
 import sys
 import threading
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "lib"))
-import harness  # noqa: E402
-import optuna_there  # noqa: E402
-import tap  # noqa: E402
+import harness
+import optuna_there
+import tap
+import tree
 
 
 def smooth(trial):
@@ -450,9 +449,8 @@ def main():
                        ("SUCCEEDED", 1.0), ("ACTIVE", None)])
 
         def the_example_runs_and_goes_on():
-            script = os.path.join(HERE, "..", "..", "examples", "optuna",
-                                  "tune.py")
-            variables = dict(os.environ, PYTHONPATH=optuna_there.PACKAGE,
+            script = tree.path("examples/optuna/tune.py")
+            variables = dict(os.environ, PYTHONPATH=tree.PACKAGE,
                              HYPERTUNE_SERVER=server.http,
                              HYPERTUNE_TOKEN_FILE=server.token_file)
             for _ in range(2):

@@ -4,17 +4,14 @@ import os
 import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "lib"))
-import harness  # noqa: E402
-import optuna_there  # noqa: E402
-import tap  # noqa: E402
+import harness
+import optuna_there
+import tap
+import tree
 
 WORKERS, EACH = 4, 8
 
 HEAD = """
-import sys
-sys.path.insert(0, {package!r})
 import optuna, hypertune.optuna
 optuna.logging.set_verbosity(optuna.logging.CRITICAL)
 server = dict(url={url!r}, token_file={token!r})
@@ -24,6 +21,8 @@ sampler = hypertune.optuna.Sampler(seed=1, **server)
 SHARE = HEAD + """
 study = optuna.create_study(study_name="shared", load_if_exists=True,
     storage=hypertune.optuna.Storage(**server), sampler=sampler)
+
+
 def objective(trial):
     x = trial.suggest_float("x", -1, 1)
     trial.set_user_attr("worker", {worker})
@@ -64,9 +63,10 @@ def main():
             return hypertune.optuna.Storage(client=client, **options)
 
         def start(program, **words):
-            return subprocess.Popen([sys.executable, "-c", program.format(
-                package=optuna_there.PACKAGE, url=server.http,
-                token=server.token_file, **words)])
+            return subprocess.Popen(
+                [sys.executable, "-c", program.format(
+                    url=server.http, token=server.token_file, **words)],
+                env=dict(os.environ, PYTHONPATH=tree.PACKAGE))
 
         def searched(name):
             """The server's study whose search the sampler asked."""

@@ -4,14 +4,9 @@ Each case is a script in the manner of Optuna's tutorials. It runs with both, an
 what it returns must be the same.
 """
 
-import os
-import sys
-
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "lib"))
-import harness  # noqa: E402
-import optuna_there  # noqa: E402
-import tap  # noqa: E402
+import harness
+import optuna_there
+import tap
 
 
 def main():

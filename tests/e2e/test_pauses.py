@@ -3,12 +3,11 @@ rungs, the best go on from where they were, also when the server dies."""
 
 import os
 import shutil
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import checker  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
+import checker
+import harness
+import tap
+import tree
 
 STEPS = 18
 # The best comes first, so that it has to wait for others at every rung.
@@ -132,11 +131,8 @@ def a_server_that_dies_in_between_changes_nothing():
 
 def the_example_with_checkpoints_goes_on_where_it_was():
     """Of two replicas, which pause and go on together."""
-    root = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..",
-                        "..")
     with harness.Server(slots=2) as server:
-        shutil.copy(os.path.join(root, "examples", "pytorch-style",
-                                 "train.py"), server.folder)
+        shutil.copy(tree.path("examples/pytorch-style/train.py"), server.folder)
         server.submit(
             {"spec": 1, "name": "pauses", "goal": "maximize accuracy",
              "parameters": {"lr": {"type": "double", "min": 1e-3, "max": 3,
@@ -145,7 +141,7 @@ def the_example_with_checkpoints_goes_on_where_it_was():
              "command": ["python3", "train.py", "--epochs=27"],
              "replicas": {"worker": {"count": 1}},
              "earlyStopping": {"rule": "asha", "maxSteps": 27, "pause": True}},
-            env={"PYTHONPATH": os.path.join(root, "hypertune", "python")})
+            env={"PYTHONPATH": tree.PACKAGE})
         status = server.wait_study("pauses")
         tap.equal(status["state"], "SUCCEEDED", status["reason"])
         trials = server.trials("pauses")

@@ -3,16 +3,13 @@ studies that they leave."""
 
 import importlib.util
 import json
-import os
 import shutil
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
-                                "..", "lib"))
-import tap  # noqa: E402
-import walkthrough  # noqa: E402
-from cli_home import Home  # noqa: E402
+import tap
+import tree
+import walkthrough
+from cli_home import Home
 
 
 def need_module(name, called):
@@ -69,7 +66,7 @@ def pytorch_goes_on_from_its_checkpoint():
             ["python3", "train.py"], cwd=home.folder,
             env=home.environment({
                 "HYPERTUNE_RESUME": "1",
-                "PYTHONPATH": walkthrough.PYTHON}),
+                "PYTHONPATH": tree.PACKAGE}),
             stdout=subprocess.PIPE, encoding="utf-8")
     tap.equal("27" in steps, True, steps)
     tap.equal("epochs 27 to 27:" in again.stdout, True, again.stdout)

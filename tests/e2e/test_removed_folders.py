@@ -4,14 +4,11 @@ is told as such, as often as the trial may begin, and nobody else is harmed."""
 import os
 import re
 import signal
-import sys
 import tempfile
 import traceback
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "lib"))
-import harness  # noqa: E402
-import tap  # noqa: E402
+import harness
+import tap
 
 NOBODY = 65534
 HOME = "its own folder, HYPERTUNE_TRIAL_DIR, which the runner removes later"

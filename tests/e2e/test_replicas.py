@@ -5,16 +5,14 @@ import json
 import os
 import shutil
 import signal
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import checker  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
+import checker
+import harness
+import tap
+import tree
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-EXAMPLE = os.path.join(HERE, "..", "..", "examples", "parameter-server")
-GREETER = os.path.join(HERE, "trainers", "greeter.py")
+EXAMPLE = tree.path("examples/parameter-server")
+GREETER = os.path.join(tree.TRAINERS, "greeter.py")
 RUNNER = os.path.join(harness.bin_dir(), "hypertune-runner")
 SHIM = os.path.join(harness.bin_dir(), "hypertune-shim")
 

@@ -10,16 +10,12 @@ import stat
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import checker  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
+import checker
+import harness
+import tap
+import tree
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-TRAINERS = os.path.join(HERE, "trainers")
 LIBRARY = os.path.join(harness.bin_dir(), "..", "lib", "libhypertune.so")
-PACKAGE = os.path.join(ROOT, "hypertune", "python")
 
 SPECS = {}
 
@@ -34,7 +30,7 @@ def study(name, command, **members):
 
 
 def script(name):
-    return os.path.join(TRAINERS, name)
+    return os.path.join(tree.TRAINERS, name)
 
 
 def shell(text):
@@ -233,7 +229,7 @@ def main():
                     raise AssertionError("a trial sees the admin token")
 
         def a_virtual_environment_and_its_package_just_work():
-            if not os.path.isdir(os.path.join(PACKAGE, "hypertune")):
+            if not os.path.isdir(os.path.join(tree.PACKAGE, "hypertune")):
                 raise tap.Skip("there is no Python package in this tree")
             venv = os.path.join(server.folder, "venv")
             subprocess.run([sys.executable, "-m", "venv", "--without-pip",
@@ -244,7 +240,7 @@ def main():
                 check=True, stdout=subprocess.PIPE, encoding="utf-8")
             with open(os.path.join(site.stdout.strip(), "hypertune.pth"), "w",
                       encoding="utf-8") as file:
-                file.write(PACKAGE + "\n")
+                file.write(tree.PACKAGE + "\n")
             study("venv", ["python", script("package.py")], args="none")
             server.submit(SPECS["venv"], env={
                 "PATH": venv + "/bin" + os.pathsep + path,

@@ -3,13 +3,11 @@
 import os
 import re
 import shutil
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
-                                "..", "lib"))
-import tap  # noqa: E402
-import walkthrough  # noqa: E402
-from cli_home import Home  # noqa: E402
+import tap
+import tree
+import walkthrough
+from cli_home import Home
 
 
 def the_tutorial_is_true():
@@ -19,7 +17,7 @@ def the_tutorial_is_true():
 
 
 def read(name):
-    with open(os.path.join(walkthrough.ROOT, name), encoding="utf-8") as file:
+    with open(os.path.join(tree.ROOT, name), encoding="utf-8") as file:
         return file.read()
 
 
@@ -38,7 +36,7 @@ def the_quick_start_is_true():
     tap.equal(build, "make deps all")
     tap.equal(path.startswith("export PATH="), True, path)
     with Home() as home:
-        shutil.copytree(os.path.join(walkthrough.ROOT, "examples"),
+        shutil.copytree(os.path.join(tree.ROOT, "examples"),
                         os.path.join(home.folder, "examples"))
         for command in rest:
             said = walkthrough.run(home, "%s && %s" % (enter, command), [])

@@ -8,13 +8,11 @@ import collections
 import os
 import random
 import signal
-import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import chaos  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
+import chaos
+import harness
+import tap
 
 ROUNDS = int(os.environ.get("ROUNDS", "15"))
 SEED = int(os.environ.get("SEED", "1"))

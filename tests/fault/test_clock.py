@@ -2,14 +2,12 @@
 none is lost, none runs out of time, and the study goes on."""
 
 import os
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import engines  # noqa: E402
-import fake_clock  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
+import engines
+import fake_clock
+import harness
+import tap
 
 JUMPS = ("+1d", "-1d", "+0")
 

@@ -14,11 +14,10 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import chaos  # noqa: E402
-import engines  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
+import chaos
+import engines
+import harness
+import tap
 
 ROUNDS = int(os.environ.get("ROUNDS", "9"))
 SEED = int(os.environ.get("SEED", "1"))

@@ -8,14 +8,12 @@ import contextlib
 import json
 import os
 import re
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import engines  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
-from engines import PYTHON, shell, spec  # noqa: E402
+import engines
+import harness
+import tap
+from engines import PYTHON, shell, spec
 
 GOOD = shell("echo score=1")
 # Waits for what happens to it; when it is started again it ends well.

@@ -3,14 +3,11 @@ on, and nothing that was confirmed is missing once there is room again."""
 
 import os
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "api"))
-import api  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
+import api
+import harness
+import tap
 
 CYCLES = 5
 

@@ -3,14 +3,11 @@ late, although the server dies again and again while trials print. No line is
 lost either when its clock is set back."""
 
 import datetime
-import os
-import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import fake_clock  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
+import fake_clock
+import harness
+import tap
 
 LINES = 400
 LAG = 2.0  # seconds; gcloud leaves five

@@ -1,13 +1,9 @@
 """The server dies at each named place of its loop, early and late: before a
 commit, between the commit and its answers, and between two answers."""
 
-import os
-import sys
-
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import chaos  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
+import chaos
+import harness
+import tap
 
 EXIT = 86  # FAILPOINT_EXIT of tuner/base/failpoint.h
 TURNS = (1, 2, 3, 5, 8, 13, 21, 34)

@@ -2,12 +2,10 @@
 server that dies in between."""
 
 import os
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import checker  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
+import checker
+import harness
+import tap
 
 TRIALS = 30
 SPEC = {

@@ -6,12 +6,10 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import harness  # noqa: E402
-import tap  # noqa: E402
+import harness
+import tap
 
 PROGRAM = shutil.which(os.environ.get("GCLOUD", "gcloud"))
 ABSENT = "there is no gcloud, and GCLOUD names none"

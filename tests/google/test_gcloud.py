@@ -2,15 +2,10 @@
 and custom jobs, logs. A fake runner takes the images and does what a trainer
 would. One command takes a second or two, so those that can run side by side."""
 
-import os
-import sys
-
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "api"))
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import gcloud  # noqa: E402
-import harness  # noqa: E402
-import tap  # noqa: E402
-from fake_runner import Runner  # noqa: E402
+import gcloud
+import harness
+import tap
+from fake_runner import Runner
 
 IMAGE = "gcr.io/demo/trainer:latest"
 REGION = ["--region", "us-central1"]

@@ -1,15 +1,12 @@
 """The real gcloud and containers: a person's own server, which gcloud-env
 starts together with its runner, and jobs that it streams to their end."""
 
-import os
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import engines  # noqa: E402
-import gcloud  # noqa: E402
-import tap  # noqa: E402
-from cli_home import Home  # noqa: E402
+import engines
+import gcloud
+import tap
+from cli_home import Home
 
 SUBMIT = ["ai-platform", "jobs", "submit", "training"]
 IMAGE = ["--master-image-uri", engines.TINY, "--stream-logs"]

@@ -2,13 +2,10 @@
 the classes that people use, against a real server."""
 
 import importlib
-import os
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import harness  # noqa: E402
-import sdk  # noqa: E402
-import tap  # noqa: E402
+import harness
+import sdk
+import tap
 
 server = None
 api = None  # google.cloud.aiplatform_v1 or _v1beta1

@@ -18,11 +18,11 @@ import urllib.parse
 
 import harness
 import tap
+import tree
 
 TINY = "localhost/tiny:1"
 PYTHON = "localhost/py:1"
-SCRIPTS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..",
-                       "engines")
+SCRIPTS = tree.path("tests/engines")
 
 
 class UnixConnection(http.client.HTTPConnection):

@@ -1,15 +1,9 @@
 """optuna_there - tests that need Optuna (python3-optuna)."""
 
 import importlib.util
-import os
-import sys
 import warnings
 
 import tap
-
-PACKAGE = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..",
-                                        "hypertune", "python"))
-sys.path.insert(0, PACKAGE)
 
 
 def run(main):

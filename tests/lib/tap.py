@@ -1,7 +1,13 @@
-"""tap - named cases in Python, as tests/check.h has them in C."""
+"""tap - named cases in Python, as tests/check.h has them in C.
 
+Tests find tests/lib and our Python package by PYTHONPATH, see tests/run.sh;
+what a test starts has to find its own, as a user's program does."""
+
+import os
 import sys
 import traceback
+
+os.environ.pop("PYTHONPATH", None)
 
 
 class Skip(Exception):

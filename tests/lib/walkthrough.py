@@ -7,10 +7,9 @@ import re
 import subprocess
 
 import tap
+import tree
 from harness import PATIENCE, bin_dir
 
-ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..")
-PYTHON = os.path.join(ROOT, "hypertune", "python")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 VARIES = re.compile(r"[0-9a-f]{16,32}|[0-9]+(\.[0-9]+)?(e-?[0-9]+)?(ms|s|m|h)?")
 
@@ -39,7 +38,7 @@ def run(home, command, lines):
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE,
         env=home.environment({
             "PATH": bin_dir() + os.pathsep + os.environ["PATH"],
-            "PYTHONPATH": PYTHON}))
+            "PYTHONPATH": tree.PACKAGE}))
     said = done.stdout.decode()
     wrong = "error:" in "".join(lines)
     tap.equal(done.returncode != 0, wrong, "%s\n%s" % (command, said))
@@ -53,7 +52,7 @@ def run(home, command, lines):
 def follow(home, document):
     """Does what docs/DOCUMENT says, in the folder of `home`; returns how many
     commands there were."""
-    with open(os.path.join(ROOT, "docs", document), encoding="utf-8") as file:
+    with open(tree.path("docs/" + document), encoding="utf-8") as file:
         text = file.read()
     n = 0
     for what, name, content in steps(text):

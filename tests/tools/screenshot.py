@@ -4,14 +4,12 @@ its study that the README shows."""
 import os
 import sys
 
-ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
-for folder in ("lib", "browser"):
-    sys.path.insert(0, os.path.join(ROOT, "tests", folder))
-import browser  # noqa: E402
-import dashboard  # noqa: E402
-import harness  # noqa: E402
+import browser
+import dashboard
+import harness
+import tree
 
-EXAMPLE = os.path.join(ROOT, "examples", "digits")
+EXAMPLE = tree.path("examples/digits")
 MOST_BYTES = 200_000
 
 

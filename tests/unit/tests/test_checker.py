@@ -5,13 +5,10 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..",
-                                "lib"))
-import checker  # noqa: E402
-import tap  # noqa: E402
+import checker
+import tap
 
 SCHEMA = """
 CREATE TABLE studies(id INTEGER PRIMARY KEY, state INTEGER, revision INTEGER);

@@ -3,18 +3,13 @@
 import csv
 import json
 import os
-import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PACKAGE = os.path.realpath(os.path.join(HERE, "..", "..", "..", "..", "hypertune",
-                                        "python"))
-sys.path[:0] = [os.path.join(HERE, "..", "..", "..", "lib"), PACKAGE]
-import tap  # noqa: E402
-from canned import HOSTILE, Canned, resource, trial  # noqa: E402
+import tap
+from canned import HOSTILE, Canned, resource, trial
 
-import hypertune  # noqa: E402
-from hypertune.study import Study  # noqa: E402
+import hypertune
+from hypertune.study import Study
 
 
 def a_study_shows_its_card():

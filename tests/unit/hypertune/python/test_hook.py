@@ -5,16 +5,12 @@ that is installed notices."""
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "lib"))
-sys.path.insert(0, HERE)
-import tap  # noqa: E402
-import test_reporter  # noqa: E402
+import tap
+import tree
+import test_reporter
 
-SOURCE = os.path.join(HERE, "..", "..", "..", "..", "hypertune", "python")
 WHERE = "import hypertune, sys; sys.stdout.write(hypertune.__file__)"
 
 
@@ -29,10 +25,10 @@ class Image:
         self.late = os.path.join(folder, "late")
         for name in ("site", "late"):
             os.mkdir(os.path.join(folder, name))
-        shutil.copytree(os.path.join(SOURCE, "hypertune"),
+        shutil.copytree(os.path.join(tree.PACKAGE, "hypertune"),
                         os.path.join(self.kit, "python", "hypertune"),
                         ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copytree(os.path.join(SOURCE, "hook"),
+        shutil.copytree(os.path.join(tree.PACKAGE, "hook"),
                         os.path.join(self.kit, "hook"))
 
     def write(self, path, text):

@@ -3,17 +3,12 @@
 import fcntl
 import json
 import os
-import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PACKAGE = os.path.realpath(os.path.join(HERE, "..", "..", "..", "..", "hypertune",
-                                        "python"))
-sys.path[:0] = [os.path.join(HERE, "..", "..", "..", "lib"), PACKAGE]
-import tap  # noqa: E402
+import tap
 
-import hypertune  # noqa: E402
-from hypertune import locate  # noqa: E402
+import hypertune
+from hypertune import locate
 
 
 def the_state_folder_follows_the_command_lines_rules():

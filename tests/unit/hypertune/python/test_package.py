@@ -8,18 +8,15 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PACKAGE = os.path.realpath(os.path.join(HERE, "..", "..", "..", "..", "hypertune",
-                                        "python"))
-sys.path[:0] = [os.path.join(HERE, "..", "..", "..", "lib"), PACKAGE]
-import tap  # noqa: E402
+import tap
+import tree
 
-import hypertune  # noqa: E402
+import hypertune
 
 
 def run_python(path, program):
     done = subprocess.run([path, "-c", program], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, cwd=PACKAGE,
+                          stderr=subprocess.STDOUT, cwd=tree.PACKAGE,
                           env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
     tap.equal(done.returncode, 0, done.stdout.decode())
     return done.stdout.decode().strip()
@@ -66,7 +63,7 @@ def pip_installs_it_into_a_virtual_environment_without_a_network():
         if done.returncode != 0 and b"ensurepip" in done.stdout:
             raise tap.Skip("python3-venv is not installed")
         tap.equal(done.returncode, 0, done.stdout.decode())
-        shutil.copytree(PACKAGE, path + "/source")
+        shutil.copytree(tree.PACKAGE, path + "/source")
         environment = {**os.environ, "PIP_NO_INDEX": "1"}
         subprocess.run(
             [path + "/venv/bin/pip", "install", "--quiet", "--no-cache-dir",

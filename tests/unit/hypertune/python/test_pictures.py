@@ -2,20 +2,16 @@
 from outside."""
 
 import datetime
-import os
-import sys
+import math
 import xml.etree.ElementTree
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PACKAGE = os.path.realpath(os.path.join(HERE, "..", "..", "..", "..", "hypertune",
-                                        "python"))
-sys.path[:0] = [os.path.join(HERE, "..", "..", "..", "lib"), PACKAGE]
-import tap  # noqa: E402
-from canned import HOSTILE, Canned, resource, trial  # noqa: E402
+import tap
+from canned import HOSTILE, Canned, resource, trial
 
-import hypertune  # noqa: E402
-from hypertune import marks, plot, plot_model, plot_results  # noqa: E402
-from hypertune.study import Study  # noqa: E402
+import hypertune
+from hypertune import (axis, canvas, plot, plot_model,
+                       plot_results)
+from hypertune.study import Study
 
 sys.modules["matplotlib"] = None  # as where it is not installed
 

@@ -4,18 +4,13 @@ import http.server
 import json
 import os
 import socket
-import sys
 import tempfile
 import threading
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PACKAGE = os.path.realpath(os.path.join(HERE, "..", "..", "..", "..", "hypertune",
-                                        "python"))
-sys.path[:0] = [os.path.join(HERE, "..", "..", "..", "lib"), PACKAGE]
-import tap  # noqa: E402
+import tap
 
-import hypertune  # noqa: E402
-from hypertune import errors, locate, transport  # noqa: E402
+import hypertune
+from hypertune import errors, locate, transport
 
 
 class FakeServer(http.server.ThreadingHTTPServer):

@@ -1,16 +1,9 @@
 """Conditions, times and parameters, as a person writes them."""
 
-import os
-import sys
+import tap
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PACKAGE = os.path.realpath(os.path.join(HERE, "..", "..", "..", "..", "hypertune",
-                                        "python"))
-sys.path[:0] = [os.path.join(HERE, "..", "..", "..", "lib"), PACKAGE]
-import tap  # noqa: E402
-
-import hypertune  # noqa: E402
-from hypertune import show, space, where  # noqa: E402
+import hypertune
+from hypertune import show, space, where
 
 
 def conditions_compare_numbers_as_numbers_and_words_without_case():

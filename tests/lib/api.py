@@ -4,10 +4,8 @@ import copy
 import json
 import os
 import socket
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import harness  # noqa: E402
+import harness
 
 JOBS = harness.JOBS[:-1]
 STUDIES = harness.STUDIES[:-1]

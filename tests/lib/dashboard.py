@@ -1,12 +1,8 @@
 """dashboard - what the tests of the dashboard share: when a page is ready, and
 what is asked of each of them."""
 
-import os
-import sys
-
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-import browser  # noqa: E402
-import tap  # noqa: E402
+import browser
+import tap
 
 TABS = ("overview", "parameters", "trials", "timeline", "config")
 
