@@ -29,7 +29,7 @@ def named_fields(error):
     kinds = [detail["@type"] for detail in error["details"]]
     tap.equal(kinds, ["type.googleapis.com/google.rpc.BadRequest"])
     violations = error["details"][0]["fieldViolations"]
-    tap.equal(all(said["description"] for said in violations), True)
+    tap.true(all(said["description"] for said in violations))
     return sorted(said["field"] for said in violations)
 
 
@@ -61,7 +61,7 @@ def main():
     global server
     names = sorted(name for name in os.listdir(FOLDER)
                    if name.startswith("aip-"))
-    tap.equal(len(names) >= 40, True, names)
+    tap.true(len(names) >= 40, names)
     with harness.Server("--runner", "none") as server:
         tap.equal(server.call("POST", JOBS, KNOWN)[0], 200)
         tap.run([case_of(name) for name in names] +

@@ -53,7 +53,7 @@ def headers_are_limited():
         tap.equal(huge.status, 431)
     uri = api.ask(server, "GET", "/healthz?x=" + "a" * 100000)
     if uri is not None:
-        tap.equal(uri.status in (414, 431), True, uri.status)
+        tap.contains(uri.status, (414, 431))
 
 
 def bodies_are_limited_to_a_mebibyte():
@@ -132,7 +132,7 @@ def ambiguous_framing_is_refused_and_ends_the_connection():
         with api.connect(server) as sock:
             sock.sendall(api.head(server, "POST", api.JOBS, JSON, *lines) +
                          b"0\r\n\r\n" + smuggled)
-            tap.equal(api.read_answer(sock).status in (400, 413), True, lines)
+            tap.contains(api.read_answer(sock).status, (400, 413), lines)
             tap.equal(api.read_answer(sock), None, lines)
 
 
@@ -168,7 +168,7 @@ def a_client_that_expects_a_go_ahead_gets_it():
         sock.sendall(api.head(server, "POST", api.JOBS, JSON,
                               "Expect: 100-continue",
                               "Content-Length: %d" % len(body)))
-        tap.equal(sock.recv(100).startswith(b"HTTP/1.1 100"), True)
+        tap.starts(sock.recv(100), b"HTTP/1.1 100")
         sock.sendall(body)
         tap.equal(api.read_answer(sock).status, 200)
 

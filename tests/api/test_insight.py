@@ -53,7 +53,7 @@ class Taught(vizier.Study):
 
 
 def holds(condition, what=""):
-    tap.equal(bool(condition), True, what)
+    tap.true(condition, what)
 
 
 def importances_come_with_enough_results():

@@ -107,13 +107,12 @@ def everything_is_well_formed():
                  "hypertune_commit_rows", "hypertune_requests_open",
                  "hypertune_attempts_ended_total",
                  "hypertune_disk_free_bytes"):
-        tap.equal(name in families, True, name)
+        tap.contains(name, families)
     for family in families.values():
         if family.kind == "histogram":
             check_histogram(family)
     tap.equal(value(families, "hypertune_read_only"), 0.0)
-    tap.equal(value(families, "hypertune_file_bytes",
-                    file="hypertune.db") > 0, True)
+    tap.true(value(families, "hypertune_file_bytes", file="hypertune.db") > 0)
 
 
 def check_histogram(family):
@@ -125,7 +124,7 @@ def check_histogram(family):
     counts = [n for _, n in buckets]
     tap.equal(counts, sorted(counts), family.name)
     tap.equal(family.samples[(family.name + "_count", ())], counts[-1])
-    tap.equal((family.name + "_sum", ()) in family.samples, True)
+    tap.contains((family.name + "_sum", ()), family.samples)
 
 
 def suggestions_trials_and_studies_are_counted():
@@ -147,11 +146,13 @@ def suggestions_trials_and_studies_are_counted():
     tap.equal([row["state"] for row in rows if row["study"] == number and
                row["state"] == "ACTIVE"], ["ACTIVE"])
     spread = "hypertune_suggestion_seconds"
-    tap.equal(after[spread].samples[(spread + "_count", ())] >
-              before[spread].samples[(spread + "_count", ())], True)
+    tap.true(after[spread].samples[(spread + "_count", ())] >
+             before[spread].samples[(spread + "_count", ())],
+             (before[spread].samples, after[spread].samples))
     spread = "hypertune_commit_rows"
-    tap.equal(after[spread].samples[(spread + "_sum", ())] -
-              before[spread].samples[(spread + "_sum", ())] >= 3, True)
+    tap.true(after[spread].samples[(spread + "_sum", ())] -
+             before[spread].samples[(spread + "_sum", ())] >= 3,
+             (before[spread].samples, after[spread].samples))
 
 
 def answers_are_counted_by_route_and_status():
@@ -175,7 +176,7 @@ def counters_never_fall():
     for name, family in first.items():
         for key, number in family.samples.items():
             if family.kind != "gauge":
-                tap.equal(second[name].samples[key] >= number, True, key)
+                tap.true(second[name].samples[key] >= number, key)
 
 
 def a_finished_study_has_no_series_of_its_own():
@@ -193,7 +194,7 @@ def a_finished_study_has_no_series_of_its_own():
                in families["hypertune_study_trials"].samples
                if dict(labels)["name"] == name], [])
     tap.equal(value(families, "hypertune_attempts_started_total"), 3.0)
-    tap.equal(value(families, "hypertune_report_records_total") >= 3, True)
+    tap.true(value(families, "hypertune_report_records_total") >= 3)
     tap.equal(value(families, "hypertune_trials", state="SUCCEEDED"), 3.0)
     tap.equal([number for _, number
                in families["hypertune_runner_online"].samples.items()],

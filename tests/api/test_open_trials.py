@@ -159,7 +159,7 @@ def trials_are_measured_and_end_as_others_do():
     tap.equal((told["trials"], told["importances"][0]["parameter"]),
               (12, "x"), "what a trial lacks is absent to the model")
     line = get(path + "/slice?x=x")["median"]
-    tap.equal(line[0] < line[-1], True, line)
+    tap.true(line[0] < line[-1], line)
 
 
 def the_search_has_no_say_there():
@@ -228,7 +228,7 @@ def texts_are_kept_and_told_by_version():
     tap.equal(since["metadata"], [item("a", "\u00e4 3"), item("", "e", ns="")])
     now = time.time() * 1000
     since = get("%s/metadata?since=%d" % (path, since["version"]))
-    tap.equal(abs(since.pop("nowMs") - now) < 60000, True)
+    tap.true(abs(since.pop("nowMs") - now) < 60000)
     tap.equal(since, {"version": since["version"], "more": False,
                       "metadata": []})
 

@@ -29,9 +29,9 @@ def the_worst_of_a_rung_stop():
     tap.equal(stops, [False, False, True, False, True, False])
     shown = server.get(trials[4])
     tap.equal(shown["state"], "STOPPING")
-    tap.equal("stopped early by the asha rule at step 2: value 2.5 > needed 2 "
-              "of 5 trials" in shown["hypertune"]["reason"], True,
-              shown["hypertune"]["reason"])
+    tap.contains("stopped early by the asha rule at step 2: "
+                 "value 2.5 > needed 2 of 5 trials",
+                 shown["hypertune"]["reason"])
     tap.equal(shown["hypertune"]["stop"]["rung"], 0)
     # The next rung is at step 6; at this one nobody is judged again.
     tap.equal(check(study, trials[0], 9, 3), False)

@@ -80,7 +80,7 @@ def faults_have_their_place_and_a_hint():
     tap.equal(len(found), 1, found)
     tap.equal((found[0]["severity"], found[0]["line"], found[0]["column"],
                found[0]["path"]), ("ERROR", 7, 1, "trails"))
-    tap.equal("trials" in found[0]["message"] + found[0]["hint"], True)
+    tap.contains("trials", found[0]["message"] + found[0]["hint"])
     found = findings(SPEC.replace("{type: double", "{type: double]"))
     tap.equal(found[0]["line"], 5, found)
 
@@ -161,7 +161,7 @@ def a_study_shows_its_spec_in_every_form():
     tap.equal(again["resource"]["studySpec"],
               get("/studies/written/spec?form=vertex")["spec"]["studySpec"])
     aip = get("/studies/written/spec?form=aip")
-    tap.equal("trainingInput" in aip["spec"], True)
+    tap.contains("trainingInput", aip["spec"])
     tap.equal([one["path"] for one in aip["omitted"]].count("workdir"), 1,
               aip["omitted"])
     get("/studies/written/spec?form=toml", 400)
@@ -215,10 +215,10 @@ def the_server_tells_of_its_disk():
     tap.equal(told["folder"], os.path.realpath(server.data))
     disk = os.statvfs(server.data)
     tap.equal(told["disk"]["totalBytes"], disk.f_blocks * disk.f_frsize)
-    tap.equal(0 < told["disk"]["freeBytes"] <= told["disk"]["totalBytes"],
-              True)
-    tap.equal(told["databaseBytes"] >= os.path.getsize(
-        os.path.join(server.data, "hypertune.db")), True)
+    tap.true(0 < told["disk"]["freeBytes"] <= told["disk"]["totalBytes"],
+             (told["disk"]["freeBytes"], told["disk"]["totalBytes"]))
+    tap.true(told["databaseBytes"] >= os.path.getsize(
+        os.path.join(server.data, "hypertune.db")))
 
 
 def a_runner_was_last_heard_when_it_last_spoke():

@@ -30,7 +30,7 @@ def a_new_study_is_shown_as_a_vertex_job():
     status = made["hypertuneStatus"]
     tap.equal((status["name"], status["state"], status["seed"]),
               ("digits", "RUNNING", "1"))
-    tap.equal("best" in status, False)
+    tap.lacks("best", status)
     tap.equal(sorted(status["counts"]), [
         "active", "cancelled", "failed", "infeasible", "paused", "requested",
         "stopped", "stopping", "succeeded"])
@@ -64,7 +64,7 @@ def trials_are_suggested_and_shown():
     trial = server.trial("digits", 1)
     value = trial["parameters"][0]["value"]
     tap.equal(trial["parameters"], [{"parameterId": "lr", "value": value}])
-    tap.equal(0.1 <= value <= 1, True)
+    tap.true(0.1 <= value <= 1, value)
     tap.equal((trial["id"], trial["state"]), ("1", "REQUESTED"))
     own = trial["hypertune"]
     tap.equal(own["params"], {"lr": value})
@@ -74,7 +74,7 @@ def trials_are_suggested_and_shown():
     job = server.get(api.JOBS + "/digits")
     tap.equal(job["trials"][0]["parameters"], trial["parameters"])
     basic = server.get(api.JOBS + "/digits?view=BASIC")
-    tap.equal("trials" in basic, False)
+    tap.lacks("trials", basic)
     study = server.get(api.STUDIES + "/digits")
     tap.equal((study["state"], study["displayName"]), ("ACTIVE", "digits"))
     tap.equal(study["studySpec"], job["studySpec"])
@@ -130,7 +130,7 @@ def a_study_is_paused_resumed_and_stopped():
     harness.wait_until(lambda: state_of("life") == "STOPPED", "the stop")
     kinds = [event["kind"] for event in server.get(path + "/events")["events"]]
     tap.equal(kinds[0], "study.created")
-    tap.equal("study.moved" in kinds, True)
+    tap.contains("study.moved", kinds)
 
 
 def events_have_no_gap_and_continue_where_asked():
@@ -231,7 +231,7 @@ def pages(path, key, size):
     while True:
         answer = server.get("%s?pageSize=%d%s" % (
             path, size, "&pageToken=" + token if token else ""))
-        tap.equal(len(answer[key]) <= size, True)
+        tap.true(len(answer[key]) <= size, (len(answer[key]), size))
         found.append([item["name"] for item in answer[key]])
         token = answer.get("nextPageToken", "")
         if not token:
@@ -250,7 +250,7 @@ def lists_come_in_pages_newest_first():
     tap.equal(len(pages(path, "hyperparameterTuningJobs", 7)), 1)
     first = server.get(path)["hyperparameterTuningJobs"]
     tap.equal((len(first), first[0]["displayName"]), (7, "p6"))
-    tap.equal("trials" in first[0], False)
+    tap.lacks("trials", first[0])
     for query in ("pageSize=-1", "pageSize=x", "pageToken=x", "pageToken=0"):
         tap.equal(server.call("GET", path + "?" + query)[0], 400, query)
 
@@ -291,9 +291,9 @@ def names_and_values_may_be_any_text():
 def the_server_tells_about_itself():
     facts = server.get(api.OURS + "/server")
     tap.equal((facts["http"], facts["report"]), (server.http, server.report))
-    tap.equal(facts["control"].startswith("tcp://127.0.0.1:"), True)
+    tap.starts(facts["control"], "tcp://127.0.0.1:")
     tap.equal((facts["readOnly"], len(facts["server"])), (False, 8))
-    tap.equal(facts["studies"] > 5 and facts["uptimeMs"] >= 0, True)
+    tap.true(facts["studies"] > 5 and facts["uptimeMs"] >= 0)
     tap.equal(server.get(api.OURS + "/runners"), {"runners": []})
     tap.equal(server.get(api.OURS + "/studies/digits/measurements"),
               {"measurements": []})

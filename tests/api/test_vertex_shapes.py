@@ -95,8 +95,7 @@ def an_operation_asked_for_again_has_googles_members_only():
     study = vizier.Study(server)
     made = study.good("POST", study.path + "/trials:suggest",
                       {"suggestionCount": 2})
-    tap.equal(all("hypertune" in trial
-                  for trial in made["response"]["trials"]), True)
+    tap.true(all("hypertune" in trial for trial in made["response"]["trials"]))
     for prefix in ("/v1/", "/ui/", "/v1beta1/"):
         kept = server.get(prefix + made["name"])
         tap.equal([sorted(set(trial) - {"measurements"})

@@ -30,7 +30,7 @@ def named_fields(error):
         tap.equal(detail["@type"],
                   "type.googleapis.com/google.rpc.BadRequest")
         for violation in detail["fieldViolations"]:
-            tap.equal(len(violation["description"]) > 0, True, violation)
+            tap.true(len(violation["description"]) > 0, violation)
             fields.append(violation["field"])
     return sorted(fields)
 

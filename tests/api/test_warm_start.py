@@ -81,8 +81,7 @@ def what_it_started_from_is_shown():
                       "sharedParameters": 2, "sameSpace": True})
     spec = new.good("GET", new.path)["studySpec"]
     tap.equal(spec["transferLearningConfig"], {"priorStudyNames": [old.name]})
-    tap.equal("warmStart" in old.good("GET", old.path)["hypertuneStatus"],
-              False)
+    tap.lacks("warmStart", old.good("GET", old.path)["hypertuneStatus"])
 
 
 def of_another_space_the_best_known_point_comes_first():
@@ -118,16 +117,15 @@ def the_model_goes_on_from_what_is_known():
     new = Warm([old.name])
     points = new.play(4)
     whys = [trial["hypertune"]["why"] for trial in new.trials()]
-    tap.equal({why["kind"] for why in whys} <= {"EXPLOITS", "EXPLORES"}, True,
-              whys)
+    tap.true({why["kind"] for why in whys} <= {"EXPLOITS", "EXPLORES"}, whys)
     name = new.status()["warmStart"][0]["study"]
     tap.equal([why["earlier"] for why in whys],
               [[{"study": name, "trials": 10}]] * 4)
     tap.equal(whys[0]["nearest"]["study"], name)
-    tap.equal(min(loss(**p) for p in points) < 0.01, True, points)
+    tap.true(min(loss(**p) for p in points) < 0.01, points)
     status = new.status()
     tap.equal(status["counts"]["succeeded"], 4)
-    tap.equal(int(status["best"]["id"]) <= 4, True, status)
+    tap.true(int(status["best"]["id"]) <= 4, status)
 
 
 GRID = {"parameterId": "n",
@@ -154,7 +152,7 @@ def a_grid_skips_what_was_measured_and_says_so_at_its_end():
         for opt in ("a", "b"):
             old.complete("/v1/" + old.add({"n": n, "opt": opt})["name"], n)
     new = Warm([old.name], OPT, GRID, algorithm="GRID_SEARCH")
-    tap.equal("warnings" in new.made["hypertuneStatus"], False)
+    tap.lacks("warnings", new.made["hypertuneStatus"])
     tap.equal(new.play(2), [{"opt": "a", "n": 3}, {"opt": "b", "n": 3}])
     tap.equal(new.suggest(1, "me")["trials"], [])
     tap.equal(new.status()["reason"],
@@ -213,7 +211,7 @@ def failures_are_carried_and_their_region_is_known():
         else:
             new.complete("/v1/" + trial["name"], loss(**points[-1]))
     tap.equal([p for p in points if p in points_of(old)], [])
-    tap.equal(sum(p["x"] > 0.6 for p in points) <= 1, True, points)
+    tap.true(sum(p["x"] > 0.6 for p in points) <= 1, points)
 
 
 def failures_are_known_through_transfer_too():
@@ -228,7 +226,7 @@ def failures_are_known_through_transfer_too():
             crash(new, "/v1/" + trial["name"])
         else:
             new.complete("/v1/" + trial["name"], loss(**points[-1]))
-    tap.equal(sum(p["x"] > 0.5 for p in points) <= 2, True, points)
+    tap.true(sum(p["x"] > 0.5 for p in points) <= 2, points)
 
 
 def own_failures_alone_count_against_the_limit():
@@ -260,8 +258,7 @@ def a_point_that_a_person_repeats_gets_another_seed():
     new = Warm([old.name])
     point = points_of(old)[0]
     tap.equal(new.add(point)["hypertune"]["replicate"], 1)
-    tap.equal("replicate" in new.add({"x": 0.011, "y": 0.5})["hypertune"],
-              False)
+    tap.lacks("replicate", new.add({"x": 0.011, "y": 0.5})["hypertune"])
 
 
 def inherited(study):
@@ -300,8 +297,8 @@ def a_parameter_that_is_new_is_searched_and_the_others_are_known():
     tap.equal((shown["results"], shown["sharedParameters"],
                shown["sameSpace"]), (10, 1, False))
     points = new.play(4)
-    tap.equal(sum(abs(p["x"] - 0.7) < 0.1 for p in points) >= 3, True, points)
-    tap.equal(len({p["y"] for p in points}) > 1, True, points)
+    tap.true(sum(abs(p["x"] - 0.7) < 0.1 for p in points) >= 3, points)
+    tap.true(len({p["y"] for p in points}) > 1, points)
 
 
 def results_outside_the_new_range_are_left_out():
@@ -310,7 +307,7 @@ def results_outside_the_new_range_are_left_out():
     new = Warm([learnt().name], narrow, Y)
     shown, = new.status()["warmStart"]
     tap.equal((shown["results"], shown["own"]), (5, 5))
-    tap.equal(all(p["x"] <= 0.5 for p in new.play(5)), True)
+    tap.true(all(p["x"] <= 0.5 for p in new.play(5)))
     wide = copy.deepcopy(X)
     wide["doubleValueSpec"]["maxValue"] = 2
     tap.equal(Warm([learnt().name], wide, Y).status()["warmStart"][0]["own"],
@@ -373,7 +370,7 @@ def several_studies_stand_on_each_other():
     tap.equal([p["sharedParameters"] for p in new.status()["warmStart"]],
               [2, 2])
     points = new.play(5)
-    tap.equal(min(loss(p["x"], p["y"]) for p in points) < 0.02, True, points)
+    tap.true(min(loss(p["x"], p["y"]) for p in points) < 0.02, points)
 
 
 def fields_of(answer):
@@ -393,7 +390,7 @@ def what_cannot_be_learnt_from_is_refused():
             ([old.name], (text,), "no parameter in common")]:
         status, answer = starting(names, *space)
         tap.equal(status, 400, answer)
-        tap.equal(word in answer["error"]["message"], True, answer)
+        tap.contains(word, answer["error"]["message"], answer)
         tap.equal(fields_of(answer),
                   ["hypertune.warmStart[%d]" % (len(names) - 1)])
     status, answer = starting(
@@ -420,7 +417,7 @@ def a_method_that_does_not_learn_is_warned_of():
     new = Warm([learnt().name], X, algorithm="RANDOM_SEARCH")
     warning, = new.made["hypertuneStatus"]["warnings"]
     tap.equal(warning["field"], "hypertune.warmStart[0]")
-    tap.equal("RANDOM_SEARCH learns nothing" in warning["description"], True)
+    tap.contains("RANDOM_SEARCH learns nothing", warning["description"])
     tap.equal(len(new.play(2)), 2)
 
 

@@ -106,7 +106,7 @@ def a_spec_is_created_and_its_output_followed():
     number = int(page.run("return location.hash").split("/")[2])
     show(page, study(number, "trials/1"), "Trial 1")
     page.wait_text("began", ".log")
-    tap.equal("went" in page.text(".log"), False)
+    tap.lacks("went", page.text(".log"))
     with open(server.data + "/go", "w", encoding="ascii"):
         page.wait_text("went", ".log")
     page.type("input", "BEG", "Search in the log")
@@ -117,7 +117,7 @@ def a_spec_is_created_and_its_output_followed():
         menu.value = "stderr";
         menu.dispatchEvent(new Event("change"));""")
     page.wait_text("oops", ".log")
-    tap.equal(page.text(".command").startswith("sh -c 'echo began;"), True)
+    tap.starts(page.text(".command"), "sh -c 'echo began;")
     behaves(page, "the output")
 
 
@@ -179,7 +179,7 @@ workdir: /tmp
     for text in ("0.25 … 0.75, 2 times, master-0 reports.jsonl line 2",
                  "<b>loss</b>",
                  "acuracy (reports.jsonl, line 2) may be meant"):
-        tap.equal(text in page.text(card), True, page.text(card))
+        tap.contains(text, page.text(card))
     page.click(".crumbs a", "mute")
     page.wait_text("Repair what this names", ".held")
     page.click(".held button", "Resume the study")
@@ -351,7 +351,7 @@ def a_study_is_paused_changed_stopped_and_deleted():
     page.run("document.querySelector('dialog input').value = '50'")
     page.click("dialog button", "Change")
     page.wait_text("3 / 50", ".figures")
-    tap.equal("Confirm best" in page.text(".actions"), True)
+    tap.contains("Confirm best", page.text(".actions"))
     page.click("button", "Stop")
     page.click("dialog button", "Stop")
     page.wait_text("stopped", ".title")
@@ -500,8 +500,8 @@ def chosen_columns_are_remembered():
     page.wait("!document.querySelector('thead').innerText.includes('opt')")
     page.open(server.http + "/" + study(number, "trials"))
     page.wait_text("3 trials", "#main")
-    tap.equal("opt" in page.text("thead"), False)
-    tap.equal("loss" in page.text("thead"), True)
+    tap.lacks("opt", page.text("thead"))
+    tap.contains("loss", page.text("thead"))
 
 
 def events_are_told_and_chosen_by_kind():
@@ -514,7 +514,7 @@ def events_are_told_and_chosen_by_kind():
             "finalMeasurement": {"metrics": [
                 {"metricId": "loss", "value": i}]}})
     show(page, study(number, "config"), "Read back to event")
-    tap.equal("study.created" in page.text("#main"), False)
+    tap.lacks("study.created", page.text("#main"))
     page.run("""const menu = document.querySelector("[aria-label='Kind of event']");
         menu.value = "study.";
         menu.dispatchEvent(new Event("change"));""")

@@ -164,7 +164,7 @@ def studies():
 def a_name_that_is_bound_to_this_machine_anew_opens_nothing():
     port = urllib.parse.urlsplit(server.http).port
     page.open("http://%s:%d/" % (HOST, port))
-    tap.equal("hypertune" in page.run("return document.title"), False)
+    tap.lacks("hypertune", page.run("return document.title"))
     status, text, changed = attack(
         "/v1/projects/local/locations/local/studies", "application/json")
     tap.equal((status, "error" in text, changed), (421, True, 421))
@@ -191,8 +191,7 @@ def a_page_of_another_host_reads_and_changes_nothing():
         evil.server_close()
     tap.equal(studies(), [])
     for line in page.complaints():  # the browser tells of each denial
-        tap.equal("CORS" in line or "ERR_FAILED" in line or "403" in line,
-                  True, line)
+        tap.true("CORS" in line or "ERR_FAILED" in line or "403" in line, line)
 
 
 with harness.Server("--runner", "none") as server, browser.Browser(

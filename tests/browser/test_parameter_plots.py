@@ -31,7 +31,7 @@ def a_range_that_is_brushed_holds_for_every_plot_and_tab():
     layers = [int(row[2]) for row in rows]
     tap.equal((min(layers) > 1, max(layers), 0 < len(rows) < RESULTS),
               (True, 8, True))
-    tap.equal(n >= len(rows), True)  # those that failed count, too
+    tap.true(n >= len(rows), (n, len(rows)))  # those that failed count, too
     for title in before:
         reach(title)
         harness.wait_until(lambda: ink(title) != before[title],
@@ -59,10 +59,10 @@ def a_slice_goes_through_a_trial_that_has_the_parameter():
     _, rows = table("momentum")
     tap.equal((len(rows), float(rows[0][0]), float(rows[-1][0])),
               (50, 0, 0.99))
-    tap.equal(all(float(low) < float(middle) < float(high)
-                  for _, low, middle, high in rows), True)
+    tap.true(all(float(low) < float(middle) < float(high)
+                 for _, low, middle, high in rows))
     tap.equal({"trial=" in url for url in asked("/slice?x=momentum")}, {True})
-    tap.equal(any("trial=" in url for url in asked("/slice?x=lr")), False)
+    tap.true(not any("trial=" in url for url in asked("/slice?x=lr")))
 
 
 def a_contour_shows_the_model_its_doubt_and_what_comes_next():
@@ -73,7 +73,7 @@ def a_contour_shows_the_model_its_doubt_and_what_comes_next():
     tap.equal((heads[:2], len(rows)), (["lr", "layers"], 36 * 8))
     expected = {(row[0], row[1]): float(row[3]) for row in rows}
     best = max(expected, key=expected.get)
-    tap.equal(1e-4 < float(best[0]) < 1e-2, True, best)
+    tap.true(1e-4 < float(best[0]) < 1e-2, best)
     median = ink("Contour")
     in_card("Contour", "card.querySelector('input[type=checkbox]').click()")
     wait_note("Contour", "How unsure the model is of accuracy")
@@ -157,15 +157,15 @@ def decades_are_logarithmic_on_axes_and_in_colours():
         tap.equal(powers(axis_ticks(title, name)), True, name)
     tap.equal(powers(axis_ticks(title, "n" * 128)), False)
     foot, middle, head = bar(title)
-    tap.equal(abs(math.log10(foot * head) / 2 - math.log10(middle)) < 0.01,
-              True, (foot, middle, head))
-    tap.equal(head < foot, True, "the smallest loss is the best")
+    tap.true(abs(math.log10(foot * head) / 2 - math.log10(middle)) < 0.01,
+             (foot, middle, head))
+    tap.true(head < foot, "the smallest loss is the best")
     wait_contour("loss")
     tap.equal([checked("Contour", "Log " + one)
                for one in ("x", "y", "colours")], [None, True, True])
     tap.equal(powers(ticks("Contour", "y")), True)
     foot, middle, head = bar("Contour")
-    tap.equal(head < middle < 0.1 * foot, True, (foot, middle, head))
+    tap.true(head < middle < 0.1 * foot, (foot, middle, head))
     # What is said in one plot holds for all of the page, and says so.
     in_card("Contour", """
         [...card.querySelectorAll("label.choice")].find(
@@ -176,7 +176,8 @@ def decades_are_logarithmic_on_axes_and_in_colours():
     harness.wait_until(lambda: checked("decay", "Log y") is False,
                        "its switch in another plot")
     foot, middle, head = bar(title)
-    tap.equal(abs((foot + head) / 2 - middle) < 0.01 * foot, True)
+    tap.true(abs((foot + head) / 2 - middle) < 0.01 * foot,
+             (abs((foot + head) / 2 - middle), 0.01 * foot))
     choose("Contour", "y", "parameter:cut")
     browser.wait("[...document.querySelectorAll('.y-label')].some("
                  "one => one.firstChild.data === 'cut')")
@@ -184,8 +185,8 @@ def decades_are_logarithmic_on_axes_and_in_colours():
         reach(title)
         wait_note(title, "trial")
         points = sorted({float(row[column]) for row in table(title)[1]})
-        tap.equal(points[len(points) // 2] < 0.01 * points[-1], True,
-                  "points of the model, even on the axis: %s" % points)
+        tap.true(points[len(points) // 2] < 0.01 * points[-1],
+                 "points of the model, even on the axis: %s" % points)
     behaves()
 
 
@@ -287,7 +288,7 @@ def a_finger_picks_a_range():
                    (x, top + height / 2)])
     browser.wait_text("picked:", ".ranges")
     few, all_ = picked()
-    tap.equal(0 < few < all_, True, (few, all_))
+    tap.true(0 < few < all_, (few, all_))
     behaves()
 
 
@@ -342,19 +343,19 @@ def check_labels(title, axis, names):
     labels = tick_labels(title, axis)
     told = [whole for _, whole, _ in labels]
     tap.equal((told[0], told[-1]), (names[0], names[-1]), title)
-    tap.equal(2 < len(labels) < len(names), True, labels)
+    tap.true(2 < len(labels) < len(names), labels)
     tap.equal(len({shown for shown, _, _ in labels}), len(labels), labels)
     for shown, whole, _ in labels:
-        tap.equal(whole.endswith(shown.rsplit("\u2026", 1)[-1]), True, shown)
+        tap.true(whole.endswith(shown.rsplit("\u2026", 1)[-1]), shown)
     boxes = [box for _, _, box in labels]
     for a, b in zip(boxes, boxes[1:]):
-        tap.equal(a["right"] < b["left"] or b["bottom"] <= a["top"], True,
-                  (title, a, b))
+        tap.true(a["right"] < b["left"] or b["bottom"] <= a["top"],
+                 (title, a, b))
     left, right = in_card(title, """
         const box = card.getBoundingClientRect();
         return [box.left, box.right];""")
-    tap.equal(left < min(box["left"] for box in boxes) and
-              max(box["right"] for box in boxes) < right, True, title)
+    tap.true(left < min(box["left"] for box in boxes) and
+             max(box["right"] for box in boxes) < right, title)
 
 
 def many_values_have_labels_that_can_be_read():
@@ -452,15 +453,14 @@ def large_numbers_and_single_values_are_drawn_whole():
     wait_note("Contour", "The model's median")
     axis = left_of("Contour")
     tap.equal(inked("Contour", axis + 40, 40, 300), 1, "one value of y")
-    tap.equal(inked("Contour", axis - 3, 40, 300) > 0, True,
-              "the mark of x = 0")
+    tap.true(inked("Contour", axis - 3, 40, 300) > 0, "the mark of x = 0")
     choose("Contour", "y", "parameter:far")
     browser.wait("[...document.querySelectorAll('.y-label')].some("
                  "one => one.firstChild.data === 'far')")
     for title in ("Contour", "x"):
         reach(title)
         label, numbers = label_and_numbers(title)
-        tap.equal(label < numbers, True, (title, label, numbers))
+        tap.true(label < numbers, (title, label, numbers))
     reach("same")
     wait_note("same", "The model is cut")
     middle = in_card("same", """

@@ -25,7 +25,7 @@ def every_plot_draws_and_says_the_same_as_text():
     look("goals")
     for title in ("Optimisation history", "Metric curves", "Pareto front"):
         reach(title)
-        tap.equal(ink(title) is None, False, title)
+        tap.true(ink(title) is not None, title)
     heads, rows = table("Optimisation history")
     tap.equal((heads, len(rows)),
               (["Trial", "State", "accuracy", "Best so far"], RESULTS))
@@ -43,7 +43,7 @@ def every_plot_draws_and_says_the_same_as_text():
     for title in ("Parallel coordinates", "Contour", "Distribution of results",
                   "lr", "layers", "opt", "momentum"):
         reach(title)
-        tap.equal(ink(title) is None, False, title)
+        tap.true(ink(title) is not None, title)
     _, rows = table("Distribution of results")
     tap.equal((len(rows), rows[-1][2]), (RESULTS, "1"))
     look("goals", "/timeline")
@@ -61,9 +61,9 @@ def the_pointer_and_the_arrow_keys_tell_of_a_trial():
     browser.press("Home")
     browser.wait_text("succeeded", ".tip")
     tip = browser.text(".tip")
-    tap.equal("Trial\n1, succeeded" in tip, True, tip)
+    tap.contains("Trial\n1, succeeded", tip)
     spoken = in_card(title, "return card.querySelector('.unseen').textContent")
-    tap.equal(spoken.startswith("Trial 1, succeeded, accuracy "), True, spoken)
+    tap.starts(spoken, "Trial 1, succeeded, accuracy ")
     browser.press("ArrowRight")
     browser.wait_text("2, succeeded", ".tip")
     # The same trial is ringed in another plot of the page.
@@ -195,7 +195,7 @@ def keys_zoom_and_move():
     told = in_card(HISTORY, "return card.querySelector('.help').textContent")
     for what in ("Ctrl or \u2318 and the wheel", "Shift while dragging",
                  "Double click, 0", "arrow keys"):
-        tap.equal(what in told, True, what)
+        tap.contains(what, told)
     behaves()
 
 
@@ -225,7 +225,7 @@ def fingers_zoom_scroll_and_tell():
     browser.wait("document.querySelector('.tip').hidden")
     browser.touch([mark])
     browser.wait_text("1, succeeded", ".tip")
-    tap.equal("/trials/" in browser.run("return location.hash"), False)
+    tap.lacks("/trials/", browser.run("return location.hash"))
     browser.touch([mark])
     browser.wait("location.hash.endsWith('/trials/1')")
     behaves()
@@ -242,8 +242,8 @@ def models_are_asked_again_only_now_and_then():
     browser.wait_text(str(last), ".figures")
     wait_note("Importances", "from %d results" % last)
     most = 2 + (time.monotonic() - began) // 4  # one in four seconds
-    tap.equal(1 <= len(asked("/importances")) - before <= most, True,
-              asked("/importances"))
+    tap.true(1 <= len(asked("/importances")) - before <= most,
+             asked("/importances"))
 
 
 def too_few_results_are_told_and_nothing_is_asked():
@@ -278,7 +278,7 @@ def a_log_axis_is_for_positive_values_only():
     in_card(title, "card.querySelector('input[type=checkbox]').click()")
     harness.wait_until(lambda: ink(title) != linear, "a log axis")
     gaps = [b / a for a, b in zip(ticks(title, "y"), ticks(title, "y")[1:])]
-    tap.equal(min(gaps) > 1, True, gaps)
+    tap.true(min(gaps) > 1, gaps)
     study = make_study("negative", GOALS[:1])
     for lr in (1e-5, 1e-3, 0.1):
         call("%s/%d/trials" % (STUDIES, study), {
@@ -335,8 +335,8 @@ def a_plot_is_saved_as_a_picture_of_its_own():
             if one.firstChild is not None]
     tap.equal(told[0] if told[0].startswith("goals") else told[-1],
               "goals: Contour")
-    tap.equal({"lr", "layers", "comes next"} <= set(told), True, told)
-    tap.equal(len(root.getElementsByTagName("path")) > 12, True)
+    tap.true({"lr", "layers", "comes next"} <= set(told), told)
+    tap.true(len(root.getElementsByTagName("path")) > 12)
     tap.equal(browser.wait("window.png"), list(b"\x89PNG"))
     tap.equal(browser.run("return saved.map(one => one.label)"),
               ["goals-contour.svg", "goals-contour.png"])

@@ -81,7 +81,7 @@ def the_decay_rule_shows_the_end_that_it_predicted():
     tap.equal(len(rows), STEPS // 2 + 1)
     step, end, deviation = map(float, rows[-1])
     tap.equal(step, STEPS)
-    tap.equal(abs(end - value(3, STEPS)) < max(0.5, 3 * deviation), True, rows)
+    tap.true(abs(end - value(3, STEPS)) < max(0.5, 3 * deviation), rows)
     tap.equal(legend(TITLE), ["seen", "had to reach", "predicted end"])
     behaves()
 

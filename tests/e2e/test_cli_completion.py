@@ -111,7 +111,7 @@ def candidates_follow_the_words_before_them():
 def the_server_is_neither_started_nor_waited_for():
     with Home() as home, socket.socket() as silent:
         tap.equal(candidates(home, "describe", ""), [])
-        tap.equal(os.path.exists(home.state), False, "a server was started:")
+        tap.true(not os.path.exists(home.state), "a server was started:")
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         url = "http://127.0.0.1:%d" % silent.getsockname()[1]
@@ -120,7 +120,7 @@ def the_server_is_neither_started_nor_waited_for():
         took = time.monotonic() - start
         # 280 ms, and what a loaded machine needs to start a process; another
         # question to a server that is silent takes 30 s.
-        tap.equal(took < 20, True, "%.3f s" % took)
+        tap.true(took < 20, "%.3f s" % took)
         tap.equal(candidates(home, "best", "quick", "--metric", "",
                              HYPERTUNE_SERVER=url), [])
         tap.equal(candidates(home, "desc", HYPERTUNE_SERVER=url),
@@ -212,9 +212,9 @@ def scripts_are_there_for_three_shells():
     with Home() as home:
         for shell in "bash", "zsh", "fish":
             out, _ = home.cli("completion", shell)
-            tap.equal("hypertune completion " + shell in out, True, out)
+            tap.contains("hypertune completion " + shell, out)
         _, err = home.cli("completion", "bsh", want=2)
-        tap.equal("did you mean bash?" in err, True, err)
+        tap.contains("did you mean bash?", err)
         home.cli("completion", want=2)
 
 

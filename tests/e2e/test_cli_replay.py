@@ -72,7 +72,7 @@ def a_trial_that_runs_again_later_changes_nothing_before():
     name = study("retried", trials=10)
     failed = [trial["id"] for trial in server.trials(name)
               if trial["hypertune"]["state"] == "FAILED"]
-    tap.equal(failed != [], True, "no x was above 0.8")
+    tap.true(failed != [], "no x was above 0.8")
     server.cli("retry", name + "/" + failed[0])
     server.wait_study(name)
     # What had failed then is known to have failed.
@@ -94,7 +94,7 @@ def what_was_foretold_of_a_paused_trial_is_known_again():
     events = server.get(harness.OURS + "rungs/events?limit=1000")["events"]
     went = [event for event in events if event.get("from") == "PAUSED" and
             event.get("to") == "REQUESTED"]
-    tap.equal(went != [], True, "no trial went on")
+    tap.true(went != [], "no trial went on")
     tap.equal(replay("rungs")[-1], "14 of 14 suggestions are the same")
 
 
@@ -106,8 +106,8 @@ def another_algorithm_shows_its_points_and_makes_no_trial():
     again = replay(name, "--algorithm", "bayesian", "--count", "1", "--from",
                    "1")
     first = server.trial(name, 1)["hypertune"]["params"]
-    tap.equal("x=%s y=%s" % (json.dumps(first["x"]), first["y"]) in again[1],
-              True, again)
+    tap.contains("x=%s y=%s" % (json.dumps(first["x"]), first["y"]), again[1],
+                 again)
     replay(name, "--count", "3", code=2)
     replay(name, "--algorithm", "fastest", code=2)
 

@@ -46,7 +46,8 @@ def a_snapshot_has_studies_runners_and_what_runs():
         wait_until(lambda: len(reports(home)) == 2, "both reports")
         got = snapshot(home)
         tap.equal((got["slots"], got["busy"]), (2, 2))
-        tap.equal(got["diskTotalBytes"] > got["diskFreeBytes"] > 0, True)
+        tap.true(got["diskTotalBytes"] > got["diskFreeBytes"] > 0,
+                 (got["diskTotalBytes"], got["diskFreeBytes"]))
         tap.equal([(s["study"], s["state"], s["ended"], s["limit"],
                     s["running"], s.get("best"), s.get("bestTrial"))
                    for s in got["studies"]],
@@ -97,7 +98,7 @@ def studies_come_in_the_order_that_was_asked_for():
             tap.equal([row["study"] for row in
                        csv.DictReader(io.StringIO(out))], want, order)
         _, err = home.cli("top", "--sort", "speed", want=2)
-        tap.equal("not by \"speed\"" in err, True, err)
+        tap.contains("not by \"speed\"", err)
         home.cli("top", "-o", "yaml", want=2)
         home.cli("top", "runs", want=2)
         home.write("go", "")
@@ -116,7 +117,7 @@ def it_is_drawn_at_most_four_times_a_second():
             terminal.expect("chatty/1")
             # Two seconds; half of it, as the first may have been late.
             took = terminal.time_drawings(8)
-            tap.equal(took > 1, True, "%.2f s" % took)
+            tap.true(took > 1, "%.2f s" % took)
             terminal.press("q")
             tap.equal(terminal.wait(), 0)
 
@@ -126,8 +127,8 @@ def a_dumb_terminal_gets_a_snapshot():
         two_studies(home)
         with Terminal(home, "top", TERM="dumb") as terminal:
             tap.equal(terminal.wait(), 0)
-            tap.equal("\x1b" in terminal.shown, False, terminal.shown)
-            tap.equal("RUNNER" in terminal.shown, True, terminal.shown)
+            tap.lacks("\x1b", terminal.shown)
+            tap.contains("RUNNER", terminal.shown)
         home.write("go", "")
 
 
@@ -139,7 +140,7 @@ def the_last_picture_stays_while_the_server_is_away():
              "tcp://127.0.0.1:0"], stdout=subprocess.PIPE,
             env=home.environment({}), encoding="utf-8")
         ready = server.stdout.readline()
-        tap.equal(ready.startswith("ready "), True, ready)
+        tap.starts(ready, "ready ")
         url = ready.split()[1].split("=", 1)[1]
         with Terminal(home, "top", "--timeout", "6s", HYPERTUNE_SERVER=url,
                       HYPERTUNE_TOKEN_FILE=os.path.join(
@@ -152,7 +153,7 @@ def the_last_picture_stays_while_the_server_is_away():
             terminal.expect("server away, trying again   [q]uit")
             tap.equal(terminal.wait(), 8)
             tap.equal(terminal.is_raw(), False)
-            tap.equal("\x1b[?1049l" in terminal.shown, True)
+            tap.contains("\x1b[?1049l", terminal.shown)
 
 
 if __name__ == "__main__":

@@ -45,8 +45,8 @@ def a_study_starts_from_the_best_of_another():
         first = json.loads(home.cli("best", "new", "-o", "json")[0])
         tap.equal(first["parameters"][0], best["parameters"][0])
         out, _ = home.cli("describe", "new")
-        tap.equal("learns from old, 6 results, 1 parameter in common\n" in out,
-                  True, out)
+        tap.contains("learns from old, 6 results, 1 parameter in common\n",
+                     out)
 
 
 def the_spec_may_say_it_and_the_flag_says_it_last():
@@ -57,19 +57,18 @@ def the_spec_may_say_it_and_the_flag_says_it_last():
                           "--warm-start=c", "-o", "json")
         tap.equal(json.loads(out)["warmStart"], ["a", "b", "c"])
         out, _ = home.cli("submit", "again.yaml", "--dry-run")
-        tap.equal("learns from nobody" in out, True, out)
+        tap.contains("learns from nobody", out)
         _, err = home.cli("submit", "again.yaml", want=2)
-        tap.equal('study "nobody" does not exist' in err, True, err)
+        tap.contains('study "nobody" does not exist', err)
         home.cli("submit", "again.yaml", "--warm-start", "old", "--wait")
         out, _ = home.cli("describe", "again")
-        tap.equal("learns from old, 6 results, all count as its own\n" in out,
-                  True, out)
+        tap.contains("learns from old, 6 results, all count as its own\n", out)
         out, _ = home.cli("trial", "again/1")
-        tap.equal("6 earlier trials of old count\n" in out, True, out)
+        tap.contains("6 earlier trials of old count\n", out)
         home.cli("submit", "again.yaml", "--warm-start", "old")
         _, err = home.cli("submit", "again.yaml", "--warm-start", "1,2",
                           want=5)
-        tap.equal("warmStart: " in err, True, err)
+        tap.contains("warmStart: ", err)
 
 
 def a_job_of_ai_platform_is_resumed():
@@ -83,10 +82,9 @@ def a_job_of_ai_platform_is_resumed():
                             "minValue": 0, "maxValue": 1}]},
             "masterConfig": {"imageUri": "none"}}})
         _, err = home.cli("submit", "job.yaml", "--", "python3", "train.py")
-        tap.equal("resumePreviousJobId" in err, False, err)
+        tap.lacks("resumePreviousJobId", err)
         out, _ = home.cli("describe", "next")
-        tap.equal("learns from old, 6 results, all count as its own\n" in out,
-                  True, out)
+        tap.contains("learns from old, 6 results, all count as its own\n", out)
 
 
 def too_many_and_meaningless_ones_are_refused():
@@ -95,12 +93,12 @@ def too_many_and_meaningless_ones_are_refused():
         home.write("new.yaml", spec("new"))
         _, err = home.cli("check", "new.yaml", "--warm-start",
                           ",".join("abcdefghi"), want=2)
-        tap.equal("at most 8 studies, not 9" in err, True, err)
+        tap.contains("at most 8 studies, not 9", err)
         home.write("one.json", {"jobSpec": {"workerPoolSpecs": [{
             "replicaCount": 1,
             "containerSpec": {"command": ["true"]}}]}})
         _, err = home.cli("check", "one.json", "--warm-start", "a", want=2)
-        tap.equal("has no meaning" in err, True, err)
+        tap.contains("has no meaning", err)
 
 
 tap.run([

@@ -59,8 +59,8 @@ def the_picture_has_what_a_person_asks_first():
         home.write("go", "")
         terminal.expect("SUCCEEDED")
         tap.equal(terminal.wait(), 0)
-        tap.equal("LAST      " in terminal.shown, True, terminal.shown)
-        tap.equal("4/4" in terminal.shown, True, terminal.shown)
+        tap.contains("LAST      ", terminal.shown)
+        tap.contains("4/4", terminal.shown)
 
 
 def home_terminal(home, *arguments, **variables):
@@ -78,9 +78,9 @@ def it_redraws_in_place_at_most_four_times_a_second():
             terminal.expect("RUNNING   ID")
             # Two seconds; half of it, as the first may have been late.
             took = terminal.time_drawings(8)
-            tap.equal(took > 1, True, "%.2f s" % took)
-            tap.equal(terminal.shown.count("A\r") >=
-                      terminal.shown.count("\x1b[J") - 1, True)
+            tap.true(took > 1, "%.2f s" % took)
+            tap.true(terminal.shown.count("A\r") >=
+                     terminal.shown.count("\x1b[J") - 1)
             terminal.press("q")
             tap.equal(terminal.wait(), 0)
 
@@ -95,9 +95,9 @@ def forty_columns_are_enough():
         frame = strip(terminal.shown.split("\x1b[J")[1])
         terminal.press("q")
         tap.equal(terminal.wait(), 0)
-    tap.equal("RUNNING   ID" in frame, True, frame)
+    tap.contains("RUNNING   ID", frame)
     for line in frame.splitlines():
-        tap.equal(len(line) < 40, True, line)
+        tap.true(len(line) < 40, line)
 
 
 def strip(shown):
@@ -112,7 +112,7 @@ def colours_are_off_when_they_are_not_wanted():
         terminal.expect("RUNNING   ID")
         terminal.press("q")
         tap.equal(terminal.wait(), 0)
-        tap.equal("\x1b[1m" in terminal.shown, False)
+        tap.lacks("\x1b[1m", terminal.shown)
         with Terminal(home, "watch", "quick") as coloured:
             coloured.expect("\x1b[1mquick")
 
@@ -122,8 +122,8 @@ def a_dumb_terminal_gets_lines():
                                        TERM="dumb") as terminal:
         home.write("go", "")
         tap.equal(terminal.wait(), 0)
-        tap.equal("\x1b" in terminal.shown, False, terminal.shown)
-        tap.equal(" trial 1 SUCCEEDED accuracy=0.3" in terminal.shown, True)
+        tap.lacks("\x1b", terminal.shown)
+        tap.contains(" trial 1 SUCCEEDED accuracy=0.3", terminal.shown)
 
 
 def every_way_out_restores_the_terminal():
@@ -179,8 +179,7 @@ def a_server(home, port):
          "--listen", port.address, "--report-listen", "tcp://127.0.0.1:0"],
         stdout=subprocess.PIPE, env=home.environment({}), encoding="utf-8")
     ready = process.stdout.readline()
-    tap.equal(ready.startswith("ready http=http://" + port.address), True,
-              ready)
+    tap.starts(ready, "ready http=http://" + port.address)
     return process
 
 
@@ -217,7 +216,7 @@ def a_restart_of_the_server_is_outlived():
             tap.equal(terminal.wait(), 0)
             out, err = lines.communicate(timeout=PATIENCE)
             tap.equal(lines.returncode, 0, err)
-            tap.equal("the server is back" in err, True, err)
+            tap.contains("the server is back", err)
             tap.equal(sum(" SUCCEEDED accuracy=" in line
                           for line in out.splitlines()), 4, out)
         server.stdout.close()
@@ -272,7 +271,7 @@ def another_server_at_its_port_is_not_taken_for_the_own_one():
             os.kill(terminal.pid, signal.SIGCONT)
             home.write("go", "")
             tap.equal(terminal.wait(), 0)
-        tap.equal(home.note()["http"] == "http://" + port.address, False)
+        tap.true(home.note()["http"] != "http://" + port.address)
         server.stdout.close()
     server.wait()
 

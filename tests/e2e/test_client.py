@@ -71,8 +71,8 @@ def main():
             tap.equal(lines[-1], str(study.summary()))
             tap.equal(len(lines), len(set(lines)), "each line once")
             tap.equal(study.runs_trials, True)
-            tap.equal(repr(study).startswith(
-                "Study watched SUCCEEDED 12/12 trials, best accuracy="), True)
+            tap.starts(repr(study),
+                       "Study watched SUCCEEDED 12/12 trials, best accuracy=")
 
         def the_best_trial_has_value_parameters_and_arguments():
             study = client.study("watched")
@@ -80,12 +80,11 @@ def main():
             good = study.trials(state="SUCCEEDED")
             tap.equal(best.value, max(trial.value for trial in good))
             tap.equal(best.params["opt"], "adam")
-            tap.equal(math.isclose(
-                1 - (math.log10(best.params["lr"]) + 2) ** 2 / 10, best.value),
-                True)
+            tap.true(math.isclose(
+                1 - (math.log10(best.params["lr"]) + 2) ** 2 / 10, best.value))
             tap.equal(best.args[1], "--opt=adam")
             tap.equal((best.step, best.state), (3, "SUCCEEDED"))
-            tap.equal(best.start < best.end, True)
+            tap.true(best.start < best.end, (best.start, best.end))
 
         def trials_are_chosen_by_state_and_conditions():
             study = client.study("watched")
@@ -93,7 +92,7 @@ def main():
                       list(range(1, 13)))
             failed = study.trials(state=["failed", "infeasible"])
             tap.equal({trial.params["opt"] for trial in failed}, {"broken"})
-            tap.equal("exit 3" in failed[0].reason, True)
+            tap.contains("exit 3", failed[0].reason)
             chosen = study.trials(where="lr>0.001 opt=adam accuracy>=0.5")
             tap.equal([trial.id for trial in chosen],
                       [trial.id for trial in study.trials()
@@ -117,7 +116,7 @@ def main():
             curve = study.curves(best.id)
             tap.equal([step for step, _, _ in curve], [1, 2, 3])
             tap.equal(curve[-1][1], best.value)
-            tap.equal(curve[0][2] <= curve[2][2], True)
+            tap.true(curve[0][2] <= curve[2][2], (curve[0][2], curve[2][2]))
             tap.equal([value for _, value, _ in study.curves(best, "loss")],
                       [1, 1 / 2, 1 / 3])
             tap.raises(hypertune.NotFound, study.trial, 99)
@@ -128,7 +127,7 @@ def main():
                 import pandas
             except ImportError:
                 error = tap.raises(ImportError, study.trials_dataframe)
-                tap.equal("pandas" in str(error), True)
+                tap.contains("pandas", str(error))
                 raise tap.Skip("pandas is not installed") from None
             frame = study.trials_dataframe()
             tap.equal(list(frame.columns), [
@@ -149,24 +148,24 @@ def main():
                             study.plot_timeline()):
                 svg = xml.etree.ElementTree.fromstring(picture._repr_svg_())
                 marks = [node for node in svg.iter() if
-                         node.tag.split("}")[1] in (
-                             "circle", "polyline", "rect", "path", "use")]
-                tap.equal(len(marks) >= 3, True, repr(picture))
+                         node.tag.split("}")[1] in ("circle", "polyline",
+                                                    "rect")]
+                tap.true(len(marks) >= 3, repr(picture))
 
         def the_same_spec_again_is_the_same_study():
             tap.equal(client.submit(spec("watched")).id,
                       client.study("watched").id)
             error = tap.raises(hypertune.Conflict, client.submit,
                                spec("watched", trials=13))
-            tap.equal("--" in str(error) and "13" in str(error), True,
-                      str(error))
+            tap.contains("--", str(error))
+            tap.contains("13", str(error))
 
         def a_wrong_spec_is_refused_with_its_place():
             path = os.path.join(server.folder, "wrong.yaml")
             with open(path, "w", encoding="utf-8") as file:
                 file.write("goal: maximize accuracy\nparametres: {x: 1}\n")
             error = tap.raises(hypertune.InvalidArgument, client.submit, path)
-            tap.equal("wrong.yaml:2:1" in str(error), True, str(error))
+            tap.contains("wrong.yaml:2:1", str(error))
 
         def a_vertex_job_goes_straight_to_the_server():
             job = {"displayName": "vertex", "hypertune": {"name": "vertex"},
@@ -181,14 +180,14 @@ def main():
                                     "value": os.environ["PATH"]}]}}]}}
             study = client.submit(job)
             tap.equal(study.wait("200s"), "FAILED")
-            tap.equal(study.reason != "", True)
+            tap.true(study.reason != "")
             tap.raises(hypertune.Conflict, client.submit, job)
 
         def a_study_without_a_result_has_no_best_trial():
             study = client.study("vertex")
             error = tap.raises(hypertune.NoTrialYet, lambda: study.best_trial)
-            tap.equal("no succeeded trial" in str(error), True, str(error))
-            tap.equal("best" in study._repr_html_(), False)
+            tap.contains("no succeeded trial", str(error))
+            tap.lacks("best", study._repr_html_())
 
         def a_study_is_paused_resumed_cancelled_and_deleted():
             study = client.submit(spec("steered", trials=1000, parallel=1,
@@ -224,14 +223,14 @@ def main():
         def what_is_no_parameter_is_told():
             error = tap.raises(TypeError, client.create_study, "odd", "loss",
                                "MINIMIZE", [SPACE[0], "momentum"])
-            tap.equal("Categorical: 'momentum'" in str(error), True, error)
+            tap.contains("Categorical: 'momentum'", str(error), error)
 
         def asking_and_telling_finds_the_minimum():
             study = make("told")
             for trial in study.ask(25):
                 trial.complete(loss(**trial.params))
             tap.equal(study.counts["succeeded"], 25)
-            tap.equal(study.best_trial.value < 0.5, True)
+            tap.true(study.best_trial.value < 0.5, study.best_trial.value)
             tap.equal(study.best_trial.value,
                       min(trial.value for trial in study.trials()))
             tap.equal(study.runs_trials, False)
@@ -274,7 +273,7 @@ def main():
                       ("INFEASIBLE",) * 2)
             tap.equal(trial.reason.rstrip(),
                       "MemoryError: no <room>\ufffd\ufffd")
-            tap.equal("&lt;room&gt;" in trial._repr_html_(), True)
+            tap.contains("&lt;room&gt;", trial._repr_html_())
 
         def an_interrupted_trial_is_given_again():
             study = client.study("told-again")
@@ -346,7 +345,7 @@ def main():
                             study.plot_slice("opt"),
                             study.plot_contour("lr", "opt")):
                 svg = xml.etree.ElementTree.fromstring(picture._repr_svg_())
-                tap.equal(" yet" in "".join(svg.itertext()), False)
+                tap.lacks(" yet", "".join(svg.itertext()))
             tap.raises(ValueError, study.plot_slice, "rate")
             tap.raises(ValueError, study.plot_pareto)
             tap.raises(hypertune.InvalidArgument, study.importances, "auc")
@@ -396,7 +395,7 @@ def main():
                        {"opt": "adam"}, 1.0)
             error = tap.raises(hypertune.InvalidArgument, study.add,
                                {"lr": 7, "opt": "adam"})
-            tap.equal("outside" in str(error), True, str(error))
+            tap.contains("outside", str(error))
 
         def asking_ends_with_the_study():
             study = make("until", algorithm="random",
@@ -446,7 +445,7 @@ def main():
         def an_unreachable_server_is_an_error_in_time():
             gone = hypertune.Client("http://127.0.0.1:1", timeout=1)
             error = tap.raises(hypertune.Unavailable, gone.studies)
-            tap.equal("cannot reach http://127.0.0.1:1" in str(error), True)
+            tap.contains("cannot reach http://127.0.0.1:1", str(error))
 
         def the_own_server_is_started_and_started_again():
             with cli_home.Home() as home:

@@ -255,7 +255,7 @@ class Cases:
         told = self.output(name, "master-0", stream="runner")
         for words in ('CLUSTER_SPEC and TF_CONFIG are without "job"',
                       "131071"):
-            tap.equal(words in told, True, told)
+            tap.contains(words, told)
 
     def a_job_that_nearly_fills_a_variable_is_there(self):
         name = "long"

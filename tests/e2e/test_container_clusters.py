@@ -44,7 +44,7 @@ class Clusters:
             for index, address in enumerate(addresses):
                 host, port = address.split(":")
                 tap.equal(port, "2222", address)
-                tap.equal(host.endswith("-%s-%d" % (kind, index)), True, host)
+                tap.true(host.endswith("-%s-%d" % (kind, index)), host)
                 said = self._said(name, "%s-%d" % (kind, index))
                 task = {"type": kind, "index": index, "trial": "1"}
                 for variable in ("CLUSTER_SPEC", "TF_CONFIG"):
@@ -120,11 +120,11 @@ class Clusters:
 
     def replicas_average_their_gradients(self):
         best = max(self._example("pytorch-style"))
-        tap.equal(best > 0.9, True, best)
+        tap.true(best > 0.9, best)
 
     def parameter_servers_hold_the_weights(self):
         best = min(self._example("parameter-server"))
-        tap.equal(best < 0.1, True, best)
+        tap.true(best < 0.1, best)
 
     def nothing_is_left_of_them_in_the_engine(self):
         self._server.expect_nothing_left()

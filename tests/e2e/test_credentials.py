@@ -86,8 +86,8 @@ def the_runner_tells_whose_keys_it_has():
         lambda: server.get("/hypertune/v1/runners")["runners"], "a runner")
     tap.equal([one["rules"]["credentials"] for one in runners],
               [["default", ACCOUNT]])
-    tap.equal("credentials.unusable" in server.log_text(), True)
-    tap.equal("open@moon.json" in server.log_text(), True)
+    tap.contains("credentials.unusable", server.log_text())
+    tap.contains("open@moon.json", server.log_text())
 
 
 def a_trial_finds_the_key_of_its_account():
@@ -119,7 +119,7 @@ def an_unknown_account_is_told_twice_and_the_job_runs():
 def a_key_that_others_can_read_is_none():
     found, words, _ = run("open", "open@moon")
     tap.equal(found["email"], None)
-    tap.equal("open@moon.json is open to other users" in words, True, words)
+    tap.contains("open@moon.json is open to other users", words)
 
 
 def what_the_job_sets_itself_stays():
@@ -147,7 +147,7 @@ def a_key_never_stands_in_a_log_nor_in_a_trials_folder():
             # The runner forgets the attempt meanwhile, folder and all.
             with contextlib.suppress(FileNotFoundError), \
                     open(os.path.join(folder, name), "rb") as file:
-                tap.equal(SECRET.encode() in file.read(), False, name)
+                tap.lacks(SECRET.encode(), file.read(), name)
 
 
 def submit_legacy(name, account):
@@ -198,8 +198,8 @@ def an_account_that_names_no_file_is_refused():
                     "containerSpec": {"command": ["true"]}}]}})
         tap.equal((status, answer["error"]["status"]),
                   (400, "INVALID_ARGUMENT"), answer)
-        tap.equal("jobSpec.serviceAccount" in answer["error"]["message"], True,
-                  answer)
+        tap.contains("jobSpec.serviceAccount", answer["error"]["message"],
+                     answer)
 
 
 def the_account_is_shown_to_a_person():
@@ -209,12 +209,12 @@ def the_account_is_shown_to_a_person():
     line = "\n  account     " + ACCOUNT + "\n"
     for words in (["describe", "mine"], ["check", "mine.yaml"]):
         text = server.cli(*words).stdout
-        tap.equal(line in text, True, text)
+        tap.contains(line, text)
     told = server.cli("doctor").stdout
-    tap.equal(", credentials of default," + ACCOUNT in told, True, told)
+    tap.contains(", credentials of default," + ACCOUNT, told)
     lines = server.cli("runners", "-o", "csv").stdout.splitlines()
     column = lines[0].split(",").index("CREDENTIALS")
-    tap.equal(ACCOUNT in lines[1].split(",", column)[column], True, lines)
+    tap.contains(ACCOUNT, lines[1].split(",", column)[column], lines)
 
 
 write_key(ACCOUNT, ACCOUNT)

@@ -77,13 +77,13 @@ def main():
 
         def a_shell_script_forecasts_the_nile():
             shown = follow("shell")
-            tap.equal("--level=" in shown, True, shown)
+            tap.contains("--level=", shown)
             ends_well("nile", 20, 112, maximize=False)
             tap.equal(steps("nile"), list(range(1900, 1971, 10)))
 
         def a_python_program_tells_threes_from_eights():
             shown = follow("python-argparse")
-            tap.equal("epoch 8: accuracy" in shown, True, shown)
+            tap.contains("epoch 8: accuracy", shown)
             ends_well("threes-and-eights", 12, 0.95)
             tap.equal(steps("threes-and-eights"), list(range(1, 9)))
 
@@ -112,13 +112,13 @@ def main():
 
         def three_replicas_average_their_gradients():
             shown = follow("pytorch-style")
-            tap.equal("--momentum=" in shown, True, shown)
+            tap.contains("--momentum=", shown)
             ends_well("pytorch-style", 8, 0.9)
             tap.equal(steps("pytorch-style"), list(range(1, 9)))
 
         def a_package_for_ai_platform_runs_unchanged():
             shown = follow("cloudml")
-            tap.equal("--smoothing=" in shown, True, shown)
+            tap.contains("--smoothing=", shown)
             ends_well("cloudml", 12, 0.87)
             tap.equal(steps("cloudml"), [0, 1, 2])
             with open(os.path.join(copies, "cloudml", "output", "1",

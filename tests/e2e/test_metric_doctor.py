@@ -126,7 +126,7 @@ def main():
                 doctor = ours["doctor"]
                 tap.equal(doctor["metric"], "accuracy", name)
                 if hint is not None:
-                    tap.equal(hint in doctor["hints"], True, str(doctor))
+                    tap.contains(hint, doctor["hints"], str(doctor))
 
         def the_values_are_told_with_their_places():
             seen = server.trial("library", 1)["hypertune"]["doctor"]["seen"]
@@ -137,7 +137,7 @@ def main():
             for words in ("seen      acuracy = 0.5 .. 0.75, 2 times, master-0 "
                           "reports.jsonl line 2",
                           "hint      acuracy (reports.jsonl, line 2) may be"):
-                tap.equal(words in out, True, out)
+                tap.contains(words, out)
 
         def a_good_report_needs_no_doctor():
             submit("good", shell("hypertune report accuracy=0.5 --step 1"))
@@ -171,12 +171,11 @@ def main():
                     "; line 1 of stdout looks like it: Accuracy: 0.93")
             tap.equal(status["reason"], want)
             listed = server.cli("list")
-            tap.equal("PAUSED" in listed.stdout, True)
+            tap.contains("PAUSED", listed.stdout)
             for said in (listed.stderr, first_words(server, "burns")):
-                tap.equal(said.startswith(
-                    "study burns is %s\n  as it is: hypertune resume burns" %
-                    want), True, said)
-            tap.equal(want in server.cli("describe", "burns").stdout, True)
+                tap.starts(said, "study burns is %s\n"
+                                 "  as it is: hypertune resume burns" % want)
+            tap.contains(want, server.cli("describe", "burns").stdout)
             events = server.get(harness.OURS + "burns/events?since=0")["events"]
             tap.equal([e["reason"] for e in events if e["to"] == "PAUSED"],
                       [want])
@@ -194,8 +193,8 @@ def main():
                 json.dump(spec("smoke", command, **members), file)
             done = server.cli("check", "--smoke", path, *flags, check=False,
                               env=env)
-            tap.equal("smoke" in server.cli("list", "-o", "name").stdout,
-                      False, "the study of the smoke test is left")
+            tap.lacks("smoke", server.cli("list", "-o", "name").stdout,
+                      "the study of the smoke test is left")
             return done.returncode, done.stderr
 
         def smoke_says_the_same_before():
@@ -235,7 +234,7 @@ hypertune: smoke: the trial ended without reporting accuracy
             tap.equal(code, 0, err)
             for words in ("reported accuracy=0.", "the trial was stopped; with "
                           "--full it tells", "between reports"):
-                tap.equal(words in err, True, err)
+                tap.contains(words, err)
 
         def smoke_to_the_end_estimates_the_study():
             code, err = check(shell(
@@ -246,7 +245,7 @@ hypertune: smoke: the trial ended without reporting accuracy
                               r"accuracy=0\.3 \(step 3\)", err)
             all_, = re.findall(r"20 trials, 2 at a time, may take about (\S+)",
                                err)
-            tap.equal(9 < seconds(all_) / seconds(one) < 11, True, err)
+            tap.true(9 < seconds(all_) / seconds(one) < 11, err)
 
         def smoke_is_bounded():
             code, err = check(shell("exec sleep 600"), "--timeout", "2s")

@@ -78,17 +78,16 @@ def main():
                 choice = trial.suggest_categorical("choice ?", choices)
                 seen.append(choice)
                 step = trial.suggest_float("step", 0, 1, step=0.25)
-                tap.equal(step in (0, 0.25, 0.5, 0.75, 1), True, step)
+                tap.contains(step, (0, 0.25, 0.5, 0.75, 1))
                 whole = trial.suggest_int("whole", 2, 11, step=3)
-                tap.equal(whole in (2, 5, 8, 11), True, whole)
-                tap.equal(1 <= trial.suggest_int("log", 1, 99, log=True) <= 99,
-                          True)
+                tap.contains(whole, (2, 5, 8, 11))
+                tap.true(1 <= trial.suggest_int("log", 1, 99, log=True) <= 99)
                 trial.suggest_float("one", 3, 3)
                 return step + choices.index(choice)
             study.optimize(objective, n_trials=40)
             kinds = {(type(value), value) for value in seen}
-            tap.equal(kinds <= {(type(c), c) for c in choices}, True)
-            tap.equal(len(kinds) >= 5, True, kinds)
+            tap.true(kinds <= {(type(c), c) for c in choices})
+            tap.true(len(kinds) >= 5, kinds)
             tap.equal(remote("kinds").parameters(),
                       ["choice_", "log", "step", "whole"])
 
@@ -104,7 +103,7 @@ def main():
             study.optimize(objective, n_trials=15)
             names = {tuple(sorted(t.params)) for t in study.trials}
             tap.equal(len(names), 2, names)
-            tap.equal(study.best_value < 0.2, True, study.best_value)
+            tap.true(study.best_value < 0.2, study.best_value)
             # The newest of the server's studies has what all have in common.
             tap.equal(remote("branches").parameters(), ["lr", "opt"])
             tap.equal(remote("branches").counts["succeeded"], 15)
@@ -168,8 +167,8 @@ def main():
             tap.equal(study.trials[-1].system_attrs["constraints"],
                       (0.3 - study.trials[-1].params["x"],))
             feasible = [t for t in study.trials[10:] if t.params["x"] >= 0.3]
-            tap.equal(len(feasible) >= 9, True, len(feasible))
-            tap.equal(max(t.values[1] for t in feasible) > 0.95, True)
+            tap.true(len(feasible) >= 9, len(feasible))
+            tap.true(max(t.values[1] for t in feasible) > 0.95)
 
         def batches_have_points_of_their_own():
             study = optuna.create_study(study_name="batch", sampler=sampler(
@@ -182,7 +181,8 @@ def main():
                 return x
             study.optimize(objective, n_trials=8, n_jobs=4)
             # A search that learns the noise may measure one point again.
-            tap.equal(len({t.params["x"] for t in study.trials}) >= 7, True)
+            tap.true(len({t.params["x"] for t in study.trials}) >= 7,
+                     len({t.params["x"] for t in study.trials}))
             tap.equal(remote("batch").counts["succeeded"], 8)
 
         def names_and_labels_are_the_servers():
@@ -193,7 +193,7 @@ def main():
             labels = spaces.labels([None, "null", True, 1, "", " ", "x" * 2000,
                                     "x" * 3000])
             tap.equal(len(set(labels)), 8, labels)
-            tap.equal(all(0 < len(label) <= 1024 for label in labels), True)
+            tap.true(all(0 < len(label) <= 1024 for label in labels))
 
         # --- the storage ---
 
@@ -230,8 +230,8 @@ def main():
                                        [hypertune.Double("x", 0, 1)])
             tap.raises(KeyError, storage().get_study_id_from_name, "plain")
             tap.raises(KeyError, storage().get_all_trials, made.id)
-            tap.equal("plain" in [s.study_name
-                                  for s in storage().get_all_studies()], False)
+            tap.lacks("plain",
+                      [s.study_name for s in storage().get_all_studies()])
 
         def a_trial_is_kept_whole():
             keep = storage()
@@ -251,7 +251,7 @@ def main():
             tap.equal(repr(seen), repr(study.trials[0]))
             tap.equal((seen.value, seen.params["x"]), (x, x))
             tap.equal(seen.intermediate_values[1], 2.0)
-            tap.equal(math.isnan(seen.intermediate_values[2]), True)
+            tap.true(math.isnan(seen.intermediate_values[2]))
             tap.equal((seen.user_attrs, seen.system_attrs),
                       ({"u": [1]}, {"s": None}))
             tap.equal(type(seen.datetime_start), datetime.datetime)
@@ -351,7 +351,8 @@ def main():
             study.optimize(objective, n_trials=6)
             tap.equal(study.trials[0].state, TrialState.COMPLETE)
             tap.equal(study.trials[5].state, TrialState.PRUNED)
-            tap.equal(len(study.trials[5].intermediate_values) < 5, True)
+            tap.true(len(study.trials[5].intermediate_values) < 5,
+                     len(study.trials[5].intermediate_values))
             shown = client.study("pruned")
             tap.equal(shown.trial(6).state, "STOPPED")
             tap.equal(shown.best_trial.value, 0.1)
@@ -360,7 +361,7 @@ def main():
             trial = plain.ask()
             trial.report(1, 1)
             error = tap.raises(ValueError, trial.should_prune)
-            tap.equal("Storage" in str(error), True)
+            tap.contains("Storage", str(error))
 
         def optunas_own_pruner_works_with_it():
             study = optuna.create_study(
@@ -377,8 +378,8 @@ def main():
             study = optuna.create_study(study_name="seen", storage=storage())
             study.optimize(smooth, n_trials=2)
             text = server.cli("trials", "seen").stdout
-            tap.equal("learning_rate" in text and text.count("SUCCEEDED") == 2,
-                      True, text)
+            tap.true("learning_rate" in text and text.count("SUCCEEDED") == 2,
+                     text)
             tap.raises(hypertune.FailedPrecondition,
                        client.study("seen").suggest)
             seen = client.study("seen").trial(1)
@@ -397,8 +398,8 @@ def main():
                 call(*all, **named)) or asked[-1]
             after = study.get_trials(deepcopy=False)
             tap.equal([len(answer["metadata"]) for answer in asked], [0])
-            tap.equal(after[0] is before[0], True, "nothing is read anew")
-            tap.equal(record.version > 0, True)
+            tap.true(after[0] is before[0], "nothing is read anew")
+            tap.true(record.version > 0, record.version)
 
         def a_pickled_storage_and_sampler_go_on():
             optuna.create_study(study_name="pickled", storage=storage())
@@ -459,7 +460,7 @@ def main():
                     stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                     encoding="utf-8", timeout=harness.PATIENCE)
                 tap.equal(done.returncode, 0, done.stderr)
-            tap.equal(done.stdout.startswith("best 0."), True, done.stdout)
+            tap.starts(done.stdout, "best 0.")
             bowls = client.study("bowls")
             tap.equal(len(bowls.trials()), 20)
             tap.equal(bowls.counts["active"], 0)

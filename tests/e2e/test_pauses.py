@@ -72,10 +72,9 @@ def check_end(server):
     for level, trial in trials.items():
         if trial["state"] != "SUCCEEDED":
             tap.equal(trial["state"], "STOPPED", trial["reason"])
-            tap.equal("paused by the asha rule at step" in trial["reason"],
-                      True, trial["reason"])
+            tap.contains("paused by the asha rule at step", trial["reason"])
             tap.equal(trial["stop"]["rule"], "asha")
-            tap.equal(trial["stop"]["rung"] in (0, 1), True)
+            tap.contains(trial["stop"]["rung"], (0, 1))
             tap.equal(trial["objective"], level + int(trial["step"]) / 100)
     return trials
 
@@ -87,19 +86,20 @@ def the_best_go_on_and_the_others_wait():
             lambda: server.study("pauses")["counts"]["paused"] > 0,
             "a paused trial")
         listed = server.cli("trials", "pauses", "--state", "paused").stdout
-        tap.equal("PAUSED" in listed, True, listed)
+        tap.contains("PAUSED", listed)
         for trial in server.trials("pauses"):
             if trial["hypertune"]["state"] == "PAUSED":
                 tap.equal(trial["state"], "REQUESTED")
-                tap.equal(trial["hypertune"]["stop"]["rung"] >= 0, True)
+                tap.true(trial["hypertune"]["stop"]["rung"] >= 0,
+                         trial["hypertune"]["stop"]["rung"])
         trials = check_end(server)
         tap.equal(trials[1]["state"], "STOPPED")
         steps, begun = pairs(server, "steps"), pairs(server, "begun")
         tap.equal(len(set(steps)), len(steps), "no step was made twice")
-        tap.equal(len(steps) < 0.7 * STEPS * len(LEVELS), True, len(steps))
+        tap.true(len(steps) < 0.7 * STEPS * len(LEVELS), len(steps))
         starts = [step for level, step in begun if level == 9]
         tap.equal(starts[0], 0)
-        tap.equal(len(starts) > 1 and min(starts[1:]) >= 2, True, starts)
+        tap.true(len(starts) > 1 and min(starts[1:]) >= 2, starts)
         tap.equal(trials[9]["attempt"], len(starts))
         # From the start, which nobody who begins to watch later is told.
         events = server.get(harness.OURS + "pauses/events?limit=1000")["events"]
@@ -107,7 +107,7 @@ def the_best_go_on_and_the_others_wait():
                 if event["kind"] == "trial.moved" and event["trial"] == 1]
         for words in ("PAUSED paused by the asha rule at step ",
                       "REQUESTED among the best at rung "):
-            tap.equal(any(move.startswith(words) for move in told), True, told)
+            tap.true(any(move.startswith(words) for move in told), told)
         server.stop()
         tap.equal(checker.check(server.data)[1], [])
 
@@ -148,16 +148,16 @@ def the_example_with_checkpoints_goes_on_where_it_was():
         tap.equal(len(trials), 6)
         done = [trial for trial in trials
                 if trial["hypertune"]["state"] == "SUCCEEDED"]
-        tap.equal(len(done) > 0, True)
+        tap.true(len(done) > 0, len(done))
         ends = []
         for trial in trials:
             steps = [int(row["step"])
                      for row in server.measurements("pauses", trial["id"])]
             tap.equal(len(set(steps)), len(steps), "a step twice")
             # An order to pause may come when a quick trial is through.
-            tap.equal(max(steps) == 27 or trial not in done, True, steps)
+            tap.true(max(steps) == 27 or trial not in done, steps)
             ends.append(max(steps))
-        tap.equal(min(ends) < 27, True, ends)
+        tap.true(min(ends) < 27, ends)
 
 
 tap.run([the_best_go_on_and_the_others_wait,

@@ -23,7 +23,7 @@ def trials_of(home, study):
     rows = [row["hypertune"] for row in json.loads(
         home.cli("trials", study, "-o", "json", "--limit", "0")[0])]
     states = {row["state"] for row in rows}
-    tap.equal(states <= {"SUCCEEDED", "STOPPED"}, True, states)
+    tap.true(states <= {"SUCCEEDED", "STOPPED"}, states)
     return rows
 
 
@@ -38,22 +38,21 @@ def result_of(home, study):
 def follow(recipe, study):
     """Does what a recipe says; returns the result of its study."""
     with Home() as home:
-        tap.equal(walkthrough.follow(home, "recipes/" + recipe) > 1, True,
-                  recipe)
+        tap.true(walkthrough.follow(home, "recipes/" + recipe) > 1, recipe)
         return result_of(home, study)
 
 
 def a_script_reports_every_step():
     best, steps = follow("shell.md", "valley")
-    tap.equal("20" in steps, True, steps)
-    tap.equal(best["objective"] < 1, True, best)
+    tap.contains("20", steps)
+    tap.true(best["objective"] < 1, best)
 
 
 def scikit_learn_reports_every_fold():
     need_module("sklearn", "scikit-learn")
     best, steps = follow("scikit-learn.md", "tumours")
-    tap.equal("5" in steps, True, steps)
-    tap.equal(best["objective"] > 0.9, True, best)
+    tap.contains("5", steps)
+    tap.true(best["objective"] > 0.9, best)
 
 
 def pytorch_goes_on_from_its_checkpoint():
@@ -68,16 +67,15 @@ def pytorch_goes_on_from_its_checkpoint():
                 "HYPERTUNE_RESUME": "1",
                 "PYTHONPATH": tree.PACKAGE}),
             stdout=subprocess.PIPE, encoding="utf-8")
-    tap.equal("27" in steps, True, steps)
-    tap.equal("epochs 27 to 27:" in again.stdout, True, again.stdout)
+    tap.contains("27", steps)
+    tap.contains("epochs 27 to 27:", again.stdout)
 
 
 def the_best_round_of_xgboost_counts():
     need_module("xgboost", "XGBoost")
     best, _ = follow("xgboost.md", "boosting")
-    tap.equal(best["objective"] <= best["latest"]["metrics"]["rmse"], True,
-              best)
-    tap.equal(best["objective"] < 0.5, True, best)
+    tap.true(best["objective"] <= best["latest"]["metrics"]["rmse"], best)
+    tap.true(best["objective"] < 0.5, best)
 
 
 def r_reports_through_the_command():

@@ -13,7 +13,7 @@ from cli_home import Home
 def the_tutorial_is_true():
     with Home() as home:
         n = walkthrough.follow(home, "tutorial.md")
-    tap.equal(n > 12, True, n)
+    tap.true(n > 12, n)
 
 
 def read(name):
@@ -34,15 +34,15 @@ def the_quick_start_is_true():
     part = read("README.md").split("## Quick start", 1)[1].split("\n## ", 1)[0]
     build, path, enter, *rest = re.findall(r"^    (\S.*)$", part, re.M)
     tap.equal(build, "make deps all")
-    tap.equal(path.startswith("export PATH="), True, path)
+    tap.starts(path, "export PATH=")
     with Home() as home:
         shutil.copytree(os.path.join(tree.ROOT, "examples"),
                         os.path.join(home.folder, "examples"))
         for command in rest:
             said = walkthrough.run(home, "%s && %s" % (enter, command), [])
-        tap.equal("/#login=" in said, True, said)
+        tap.contains("/#login=", said)
         out, _ = home.cli("best", "nile", "-o", "args")
-    tap.equal(out.startswith("--level="), True, out)
+    tap.starts(out, "--level=")
 
 
 tap.run([the_readme_opens_with_what_does_everything, the_tutorial_is_true,

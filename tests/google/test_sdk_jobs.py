@@ -60,7 +60,8 @@ def a_tuning_job_runs_and_shows_its_trials():
                 trial.final_measurement.metrics[0].value)
                for trial in job.trials],
               [(n, api.Trial.State.SUCCEEDED, 3, 0.5) for n in "12"])
-    tap.equal(job.create_time <= job.start_time <= job.end_time, True)
+    tap.true(job.create_time <= job.start_time <= job.end_time,
+             (job.create_time, job.start_time, job.end_time))
 
 
 def a_job_keeps_what_has_no_effect_here():
@@ -220,7 +221,7 @@ def a_job_of_the_sdk_raises_what_went_wrong():
     try:
         job.run(sync=True)
     except RuntimeError as error:
-        tap.equal("exit 7" in str(error), True, error)
+        tap.contains("exit 7", str(error), error)
     else:
         raise AssertionError("a job that fails raises nothing")
     tap.equal((job.state.name, job.error.code), ("JOB_STATE_FAILED", 9))

@@ -102,7 +102,7 @@ def each_stopping_rule_comes_back():
         made = study("%s %s" % (rule, api.__name__), **{rule: options})
         tap.equal(made.study_spec,
                   api.StudySpec(sdk.simple(**{rule: options})))
-        tap.equal(rule in made.study_spec, True, rule)
+        tap.contains(rule, made.study_spec)
     made = study("no progress " + api.__name__, study_stopping_config={
         "max_duration_no_progress": "90s",
         "maximum_runtime_constraint": {"max_duration": "3600s"},
@@ -174,7 +174,7 @@ def trials_are_suggested_measured_and_completed():
                answer.metadata.client_id), (True, "me"))
     first, second = found.trials
     tap.equal(first.name, made.name + "/trials/1")
-    tap.equal(0 <= values(first)["x"] <= 1, True)
+    tap.true(0 <= values(first)["x"] <= 1)
     for step, value in ((1, 0.5), (2, 0.25), (2, 0.125)):
         shown = vizier.add_trial_measurement(request={
             "trial_name": first.name, "measurement": measured(
@@ -242,7 +242,7 @@ def operations_are_kept_for_those_who_ask_again():
         "parent": made.name, "suggestion_count": 1, "client_id": "me"})
     name = answer.operation.name
     trial = answer.result().trials[0].name
-    tap.equal(name.startswith(made.name + "/operations/"), True)
+    tap.starts(name, made.name + "/operations/")
     got = vizier.get_operation({"name": name})
     tap.equal((got.name, got.done), (name, True))
     tap.equal(vizier.wait_operation({"name": name}).done, True)

@@ -47,6 +47,32 @@ def equal(got, want, what=""):
         raise AssertionError("%s got %r, want %r" % (what, got, want))
 
 
+def contains(part, whole, what=""):
+    """Fails with the whole when the part is not in it."""
+    if part not in whole:
+        raise AssertionError("%s lacks %r: %r" % (what, part, whole))
+
+
+def lacks(part, whole, what=""):
+    """Fails with the whole when the part is in it."""
+    if part in whole:
+        raise AssertionError("%s has %r: %r" % (what, part, whole))
+
+
+def starts(whole, start, what=""):
+    """Fails with the text when it starts with something else."""
+    if not whole.startswith(start):
+        raise AssertionError("%s starts not with %r: %r" % (what, start,
+                                                            whole))
+
+
+def true(condition, what=""):
+    """Fails, and says `what` was looked at, when the condition is false."""
+    if not condition:
+        raise AssertionError("not true: %s" % (
+            what if isinstance(what, str) else repr(what)))
+
+
 def raises(kind, function, *arguments, **named):
     """The exception of that kind which the call must raise."""
     try:

@@ -33,12 +33,12 @@ def a_trainer_imports_nothing_of_the_client():
 def every_public_name_is_there_and_documented():
     for name in hypertune._HOMES:
         thing = getattr(hypertune, name)
-        tap.equal(bool(thing.__doc__), True, name)
+        tap.true(thing.__doc__, name)
         for member, value in vars(thing).items():
             if not member.startswith("_") and (callable(value) or
                                                isinstance(value, property)):
-                tap.equal(bool(value.__doc__) or member == "to_vertex", True,
-                          "%s.%s" % (name, member))
+                tap.true(bool(value.__doc__) or member == "to_vertex",
+                         "%s.%s" % (name, member))
     tap.raises(AttributeError, getattr, hypertune, "Cleint")
 
 
