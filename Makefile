@@ -84,7 +84,7 @@ TRAINERS := $(B)/bin/digits
 TEST_SRC := $(filter $(foreach f,unit api fault e2e,tests/$(f)/%),\
   $(call files,tests,test_*.c))
 TESTS := $(patsubst tests/%.c,$(B)/tests/%,$(TEST_SRC))
-TEST_LIB_SRC := $(call src,tests/lib)
+TEST_LIB_SRC := tests/check.c $(call src,tests/lib)
 BENCHES := $(patsubst bench/%.c,$(B)/bench/%,$(sort $(wildcard bench/bench_*.c)))
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/tools/*.c)))
 

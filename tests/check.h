@@ -16,8 +16,10 @@
  * whatever the sanitizer; who waits for longer has found a fault. */
 enum { PATIENCE_MS = 200000 };
 
-static int check_cases, check_failed_cases, check_faults;
-static const char *check_skipped;
+/* Of the program so far; faults and the reason of a skip of this case. Tests
+ * use the macros. */
+extern int check_cases, check_failed_cases, check_faults;
+extern const char *check_skipped;
 
 #define CHECK(condition)                                                       \
     do {                                                                       \
@@ -59,10 +61,7 @@ static const char *check_skipped;
         fflush(stdout);                                                        \
     } while (0)
 
-static inline int check_done(void)
-{
-    printf("1..%d\n", check_cases);
-    return check_failed_cases > 0;
-}
+/* Prints the plan; returns the program's exit code. */
+int check_done(void);
 
 #endif

@@ -1,22 +1,29 @@
 /* libhypertune in trainers with threads, forks and signals of their own. */
-#include "tests/unit/hypertune/lib/reporter_fixture.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hypertune/hypertune.h"
+#include "tests/lib/reporting.h"
 
 static void *report_1000(void *argument)
 {
     int *failures = argument;
     for (int i = 0; i < 1000; i++)
-        *failures += report(i, i) != 0;
+        *failures += reporting_report(i, i) != 0;
     return NULL;
 }
 
 static void threads_body(void)
 {
     enum { THREADS = 8 };
-    struct server server;
+    struct reporting_server server;
     pthread_t threads[THREADS];
     int failures[THREADS] = {0};
-    server_start(&server, 0, "ok");
-    enter_trial(&server);
+    reporting_server_start(&server, 0, "ok");
+    reporting_enter(&server);
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, report_1000, &failures[i]);
     for (int i = 0; i < THREADS; i++) {
@@ -24,22 +31,22 @@ static void threads_body(void)
         CHECK(failures[i] == 0);
     }
     CHECK(hypertune_flush(PATIENCE_MS) == 0);
-    struct summary sum = summarize(reports);
+    struct reporting_summary sum = reporting_summary_of(reporting_file);
     CHECK(sum.lines == 8000 && sum.torn == 0 && sum.writers == 1);
     CHECK(sum.highest[0] == 8000);
-    CHECK(summarize(store).lines == 8000);
-    server_kill(&server);
+    CHECK(reporting_summary_of(reporting_store).lines == 8000);
+    reporting_server_kill(&server);
 }
 
 static void eight_threads_report_a_thousand_times_each(void)
 {
-    in_process(threads_body);
+    reporting_run(threads_body);
 }
 
 static void report_200_and_leave(void)
 {
     for (int i = 0; i < 200; i++)
-        if (report(i, i) != 0)
+        if (reporting_report(i, i) != 0)
             _exit(1);
     _exit(hypertune_flush(PATIENCE_MS) == 0 ? 0 : 2);
 }
@@ -47,41 +54,42 @@ static void report_200_and_leave(void)
 static void forks_body(void)
 {
     enum { CHILDREN = 4 };
-    struct server server;
+    struct reporting_server server;
     pid_t pids[CHILDREN];
-    server_start(&server, 0, "ok");
-    enter_trial(&server);
+    reporting_server_start(&server, 0, "ok");
+    reporting_enter(&server);
     /* The thread runs, as in a real trainer; the flush lets it settle, because
      * a thread that only starts is inside the address sanitizer's allocator,
      * which unlike glibc's does not survive a fork. */
-    CHECK(report(0, 0) == 0);
+    CHECK(reporting_report(0, 0) == 0);
     CHECK(hypertune_flush(PATIENCE_MS) == 0);
     for (int i = 0; i < CHILDREN; i++) {
-        CHECK(report(1, 1) == 0); /* keeps the thread busy while forking */
+        CHECK(reporting_report(1, 1) ==
+              0); /* keeps the thread busy while forking */
         fflush(stdout);
         pids[i] = fork();
         if (pids[i] == 0)
             report_200_and_leave();
     }
     for (int i = 0; i < 195; i++)
-        CHECK(report(i, i) == 0);
+        CHECK(reporting_report(i, i) == 0);
     for (int i = 0; i < CHILDREN; i++) {
         int status = -1;
         waitpid(pids[i], &status, 0);
         CHECK(status == 0);
     }
     CHECK(hypertune_flush(PATIENCE_MS) == 0);
-    struct summary sum = summarize(reports);
+    struct reporting_summary sum = reporting_summary_of(reporting_file);
     CHECK(sum.lines == 1000 && sum.torn == 0);
     CHECK(sum.writers == 5 && sum.doubles == 0);
-    sum = summarize(store);
+    sum = reporting_summary_of(reporting_store);
     CHECK(sum.lines == 1000 && sum.writers == 5 && sum.doubles == 0);
-    server_kill(&server);
+    reporting_server_kill(&server);
 }
 
 static void forked_children_and_their_parent_report_at_once(void)
 {
-    in_process(forks_body);
+    reporting_run(forks_body);
 }
 
 static pthread_barrier_t all_ready;
@@ -90,7 +98,7 @@ static void *report_and_meet(void *argument)
 {
     (void)argument;
     pthread_barrier_wait(&all_ready);
-    report(1, 1);
+    reporting_report(1, 1);
     return NULL;
 }
 
@@ -109,16 +117,16 @@ static void race_in_child(void)
 
 static void worker_body(void)
 {
-    struct server server;
+    struct reporting_server server;
     char id[16];
-    server_start(&server, 0, "ok");
-    enter_trial(&server);
-    CHECK(report(1, 1) == 0);
+    reporting_server_start(&server, 0, "ok");
+    reporting_enter(&server);
+    CHECK(reporting_report(1, 1) == 0);
     CHECK(hypertune_flush(PATIENCE_MS) == 0);
     fflush(stdout);
     pid_t silent = fork(); /* as a data loader: it never reports */
     if (silent == 0)
-        _exit(own_threads(id));
+        _exit(reporting_threads(id));
     pid_t worker = fork();
     if (worker == 0)
         race_in_child();
@@ -127,54 +135,54 @@ static void worker_body(void)
     CHECK(status == 0);
     waitpid(worker, &status, 0);
     CHECK(status == 0);
-    CHECK(report(2, 2) == 0);
+    CHECK(reporting_report(2, 2) == 0);
     CHECK(hypertune_flush(PATIENCE_MS) == 0);
-    struct summary sum = summarize(store);
+    struct reporting_summary sum = reporting_summary_of(reporting_store);
     CHECK(sum.lines == 10 && sum.writers == 2 && sum.doubles == 0);
-    server_kill(&server);
+    reporting_server_kill(&server);
 }
 
 static void a_fork_with_the_thread_running_harms_neither_side(void)
 {
-    in_process(worker_body);
+    reporting_run(worker_body);
 }
 
 static void silent_body(void)
 {
-    struct server server;
-    server_start(&server, 0, "silent");
-    enter_trial(&server);
-    CHECK(report(1, 1) == 0);
+    struct reporting_server server;
+    reporting_server_start(&server, 0, "silent");
+    reporting_enter(&server);
+    CHECK(reporting_report(1, 1) == 0);
 }
 
 static void an_exit_does_not_wait_long_for_a_silent_server(void)
 {
-    long took = in_process(silent_body);
+    long took = reporting_run(silent_body);
     CHECK(took >= 150 && took < 10000);
-    CHECK(summarize(reports).lines == 1);
+    CHECK(reporting_summary_of(reporting_file).lines == 1);
 }
 
 static void last_value_body(void)
 {
-    struct server server;
-    server_start(&server, 0, "ok");
-    enter_trial(&server);
-    CHECK(report(1, 1) == 0);
+    struct reporting_server server;
+    reporting_server_start(&server, 0, "ok");
+    reporting_enter(&server);
+    CHECK(reporting_report(1, 1) == 0);
     CHECK(hypertune_flush(PATIENCE_MS) == 0);
     pid_t pid = fork();
     if (pid == 0) {
-        report(2, 2);
+        reporting_report(2, 2);
         exit(0); /* runs the handler that the parent registered */
     }
     waitpid(pid, NULL, 0);
-    struct summary sum = summarize(store);
+    struct reporting_summary sum = reporting_summary_of(reporting_store);
     CHECK(sum.lines == 2 && sum.writers == 2);
-    server_kill(&server);
+    reporting_server_kill(&server);
 }
 
 static void a_forked_child_that_exits_delivers_its_last_value(void)
 {
-    in_process(last_value_body);
+    reporting_run(last_value_body);
 }
 
 static unsigned long long blocked_signals(const char *task)
@@ -195,12 +203,12 @@ static unsigned long long blocked_signals(const char *task)
 static void signals_body(void)
 {
     char id[16];
-    struct server server;
-    server_start(&server, 0, "ok");
-    enter_trial(&server);
-    CHECK(report(1, 1) == 0);
+    struct reporting_server server;
+    reporting_server_start(&server, 0, "ok");
+    reporting_enter(&server);
+    CHECK(reporting_report(1, 1) == 0);
     CHECK(hypertune_flush(PATIENCE_MS) == 0);
-    CHECK(own_threads(id) == 1);
+    CHECK(reporting_threads(id) == 1);
     sigset_t own;
     sigprocmask(SIG_BLOCK, NULL, &own);
     CHECK(sigismember(&own, SIGINT) == 0);
@@ -208,17 +216,17 @@ static void signals_body(void)
     for (int number = 1; number < 32; number++)
         CHECK(number == SIGKILL || number == SIGSTOP ||
               (mask >> (number - 1) & 1) == 1);
-    server_kill(&server);
+    reporting_server_kill(&server);
 }
 
 static void the_one_thread_takes_no_signal(void)
 {
-    in_process(signals_body);
+    reporting_run(signals_body);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc < 2 || !fixture_begin(argv[1]))
+    if (argc < 2 || !reporting_init(argv[1]))
         return 1;
     RUN(eight_threads_report_a_thousand_times_each);
     RUN(forked_children_and_their_parent_report_at_once);
@@ -226,5 +234,5 @@ int main(int argc, char **argv)
     RUN(an_exit_does_not_wait_long_for_a_silent_server);
     RUN(a_forked_child_that_exits_delivers_its_last_value);
     RUN(the_one_thread_takes_no_signal);
-    return fixture_end();
+    return reporting_done();
 }

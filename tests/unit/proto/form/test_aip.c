@@ -2,15 +2,16 @@
  * where. Runs in the source tree. */
 #include "tests/check.h"
 
-#include "proto/doc/kept.h"
-#include "tests/unit/proto/form/aip_samples.h"
+#include "tests/lib/aip_samples.h"
 
 /* ---- what is read ---- */
+
+static struct arena *arena;
 
 static void a_search_on_a_cluster_is_understood(void)
 {
     struct diag diag;
-    const struct job *job = sample("census-cluster.yaml", &diag);
+    const struct job *job = aip_sample(arena, "census-cluster.yaml", &diag);
     if (job == NULL)
         return;
     CHECK(job->kind == JOB_TUNING && diag.warnings == 0);
@@ -29,7 +30,7 @@ static void a_search_on_a_cluster_is_understood(void)
 static void what_was_not_said_is_googles_default(void)
 {
     struct diag diag;
-    const struct job *job = sample("default-metric.yaml", &diag);
+    const struct job *job = aip_sample(arena, "default-metric.yaml", &diag);
     if (job == NULL)
         return;
     CHECK_TEXT(job->metrics[0].name, "training/hptuning/metric");
@@ -42,7 +43,8 @@ static void what_was_not_said_is_googles_default(void)
 static void roles_fall_back_to_the_masters_image(void)
 {
     struct diag diag;
-    const struct job *job = sample("pytorch-distributed.yaml", &diag);
+    const struct job *job =
+        aip_sample(arena, "pytorch-distributed.yaml", &diag);
     if (job == NULL)
         return;
     CHECK(job->kind == JOB_CUSTOM && job->n_metrics == 0);
@@ -58,7 +60,7 @@ static void roles_fall_back_to_the_masters_image(void)
 static void an_evaluator_is_a_pool_of_its_own(void)
 {
     struct diag diag;
-    const struct job *job = sample("resnet-tf2.yaml", &diag);
+    const struct job *job = aip_sample(arena, "resnet-tf2.yaml", &diag);
     if (job == NULL)
         return;
     CHECK(!job->chief && job->n_pools == 3);
@@ -74,7 +76,7 @@ static void an_evaluator_is_a_pool_of_its_own(void)
 static void a_module_is_run_by_python(void)
 {
     struct diag diag;
-    const struct job *job = sample("sklearn-body.json", &diag);
+    const struct job *job = aip_sample(arena, "sklearn-body.json", &diag);
     if (job == NULL)
         return;
     const struct pool *master = &job->pools[0];
@@ -109,7 +111,7 @@ static const char *kept_json(const struct job *job, const char *path)
 static void what_has_no_effect_is_kept_and_named(void)
 {
     struct diag diag;
-    const struct job *job = sample("resnet-tf2.yaml", &diag);
+    const struct job *job = aip_sample(arena, "resnet-tf2.yaml", &diag);
     static const char *const paths[] = {
         "trainingInput.network",
         "trainingInput.encryptionConfig.kmsKeyName",
@@ -131,7 +133,7 @@ static void what_has_no_effect_is_kept_and_named(void)
 static void a_resumed_job_is_one_to_learn_from(void)
 {
     struct diag diag;
-    const struct job *job = sample("resnet-tf2.yaml", &diag);
+    const struct job *job = aip_sample(arena, "resnet-tf2.yaml", &diag);
     if (job == NULL)
         return;
     CHECK(job->warm_start.n == 1);
@@ -148,7 +150,7 @@ static void its_service_account_is_the_jobs(void)
 {
     static const char account[] = "trainer@my-project.iam.gserviceaccount.com";
     struct diag diag;
-    const struct job *job = sample("resnet-tf2.yaml", &diag);
+    const struct job *job = aip_sample(arena, "resnet-tf2.yaml", &diag);
     if (job == NULL)
         return;
     CHECK_TEXT(job->service_account, account);
@@ -164,7 +166,7 @@ static void its_service_account_is_the_jobs(void)
 static void what_is_kept_has_vertex_s_names(void)
 {
     struct diag diag;
-    const struct job *job = sample("resnet-tf2.yaml", &diag);
+    const struct job *job = aip_sample(arena, "resnet-tf2.yaml", &diag);
     if (job == NULL)
         return;
     CHECK_TEXT(kept_json(job, "trialJobSpec.network"),
@@ -186,10 +188,10 @@ static void what_is_kept_has_vertex_s_names(void)
 static void machines_and_their_gpus_are_asked_for(void)
 {
     struct diag diag;
-    const struct job *job = sample("resnet-tf2.yaml", &diag);
+    const struct job *job = aip_sample(arena, "resnet-tf2.yaml", &diag);
     CHECK_TEXT(job ? job->pools[0].machine : NULL, "n1-highmem-8");
     CHECK_TEXT(job ? job->pools[2].machine : NULL, "n1-highmem-2");
-    job = sample("pytorch-distributed.yaml", &diag);
+    job = aip_sample(arena, "pytorch-distributed.yaml", &diag);
     CHECK_TEXT(job ? job->pools[1].accelerator : NULL, "NVIDIA_TESLA_T4");
     CHECK(job && job->pools[1].gpus == 1);
     CHECK(!is_warned(&diag, "trainingInput.masterType"));
@@ -200,9 +202,10 @@ static void the_machine_of_no_replica_is_echoed(void)
 {
     struct diag diag;
     const struct job *job =
-        read_text("trainingInput:\n  masterConfig: {imageUri: a/b}\n"
-                  "  workerType: n1-highcpu-16\n",
-                  &diag);
+        aip_read_text(arena,
+                      "trainingInput:\n  masterConfig: {imageUri: a/b}\n"
+                      "  workerType: n1-highcpu-16\n",
+                      &diag);
     CHECK(is_warned(&diag, "trainingInput.workerType"));
     CHECK_TEXT(job ? kept_json(job, "trainingInput.workerType") : NULL,
                "\"n1-highcpu-16\"");
@@ -223,7 +226,7 @@ static bool loses(const struct job *job, const char *path)
 static void another_rule_than_decay_is_told_as_a_loss(void)
 {
     struct diag diag;
-    struct job *job = sample("flowers-grid.yaml", &diag);
+    struct job *job = aip_sample(arena, "flowers-grid.yaml", &diag);
     if (job == NULL)
         return;
     CHECK(job->early_stop.rule == EARLY_DECAY);
@@ -239,7 +242,7 @@ static const char *scheduled(const struct job *job, const char *member)
 {
     struct diag diag;
     diag_init(&diag, arena, "job", NULL, 0);
-    const struct node *root = parse(aip_write(job, &diag), &diag);
+    const struct node *root = aip_parse(arena, aip_write(job, &diag), &diag);
     const struct node *input = node_find(root, "trainingInput");
     return node_get_string(node_find(input, "scheduling"), member, NULL);
 }
@@ -247,7 +250,7 @@ static const char *scheduled(const struct job *job, const char *member)
 static void limits_are_written_as_far_as_google_has_them(void)
 {
     struct diag diag;
-    struct job *job = sample("flowers-grid.yaml", &diag);
+    struct job *job = aip_sample(arena, "flowers-grid.yaml", &diag);
     if (job == NULL)
         return;
     CHECK(scheduled(job, "maxRunningTime") == NULL);
@@ -266,7 +269,7 @@ static void limits_are_written_as_far_as_google_has_them(void)
 static void gcloud_s_own_words_raise_no_warning(void)
 {
     struct diag diag;
-    const struct job *job = sample("parameter-servers.json", &diag);
+    const struct job *job = aip_sample(arena, "parameter-servers.json", &diag);
     if (job == NULL)
         return;
     CHECK(diag.warnings == 0);
@@ -276,7 +279,7 @@ static void gcloud_s_own_words_raise_no_warning(void)
 static void a_bucket_is_passed_on_untouched(void)
 {
     struct diag diag;
-    const struct job *job = sample("xgboost-iris.yaml", &diag);
+    const struct job *job = aip_sample(arena, "xgboost-iris.yaml", &diag);
     if (job == NULL)
         return;
     CHECK_TEXT(job->job_dir, "gs://my-bucket/iris/xgb");
@@ -288,10 +291,10 @@ static void a_bucket_is_passed_on_untouched(void)
 static void presets_run_one_replica_and_say_so(void)
 {
     struct diag diag;
-    const struct job *job = sample("babyweight.yaml", &diag);
+    const struct job *job = aip_sample(arena, "babyweight.yaml", &diag);
     CHECK(is_warned(&diag, "trainingInput.scaleTier"));
     CHECK(job && job->n_pools == 1 && job->pools[0].count == 1);
-    job = sample("flowers-grid.yaml", &diag);
+    job = aip_sample(arena, "flowers-grid.yaml", &diag);
     CHECK(!is_warned(&diag, "trainingInput.scaleTier"));
     CHECK(job && job->pools[0].gpus == 1);
 }
@@ -424,7 +427,7 @@ static void every_fault_has_its_place(void)
 {
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         struct diag diag;
-        const struct job *job = read_text(faults[i].yaml, &diag);
+        const struct job *job = aip_read_text(arena, faults[i].yaml, &diag);
         const struct diag_item *item =
             error_at(&diag, faults[i].path, faults[i].text);
         CHECK(job == NULL);

@@ -5,7 +5,9 @@
 #include <dirent.h>
 #include <stdlib.h>
 
-#include "tests/unit/proto/form/aip_samples.h"
+#include "tests/lib/aip_samples.h"
+
+static struct arena *arena;
 
 static const char *as_aip(const struct job *job)
 {
@@ -56,24 +58,25 @@ static void goes_through_native(const struct job *job, const char *name)
     struct job plain = *job;
     plain.kept = NULL;
     plain.substitute = true;
-    same_job(&plain, native_read(parse(native_write(&plain), &diag), &diag),
+    same_job(&plain,
+             native_read(aip_parse(arena, native_write(&plain), &diag), &diag),
              arena_printf(arena, "%s: native", name));
 }
 
 static void goes_through_all_forms(const char *name)
 {
     struct diag diag;
-    struct job *job = sample(name, &diag);
+    struct job *job = aip_sample(arena, name, &diag);
     if (job == NULL)
         return;
     give_command(job);
     const char *first = as_aip(job);
-    const struct job *back = read_text(first, &diag);
+    const struct job *back = aip_read_text(arena, first, &diag);
     same_job(job, back, arena_printf(arena, "%s: AI Platform", name));
     if (back)
         CHECK_TEXT(as_aip(back), first);
-    const struct job *vertex =
-        vertex_read(parse(vertex_write(job), &diag), job->kind, &diag);
+    const struct job *vertex = vertex_read(
+        aip_parse(arena, vertex_write(job), &diag), job->kind, &diag);
     same_job(job, vertex, arena_printf(arena, "%s: Vertex", name));
     if (vertex && !is_same_document(as_aip(vertex), first))
         CHECK_TEXT(as_aip(vertex), first);
@@ -89,7 +92,7 @@ static int is_sample(const struct dirent *entry)
 static void every_sample_survives_all_forms(void)
 {
     struct dirent **entries;
-    int n = scandir(SAMPLES, &entries, is_sample, alphasort);
+    int n = scandir(AIP_SAMPLES, &entries, is_sample, alphasort);
     CHECK(n >= 10);
     for (int i = 0; i < n; i++) {
         goes_through_all_forms(entries[i]->d_name);

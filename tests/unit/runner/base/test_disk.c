@@ -1,11 +1,16 @@
 /* runner/base/disk.h and runner/base/log.h: what the runner
  * weighs and writes in folders that are a trial's to write. */
-#include "runner/base/disk.h"
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runner/base/disk_usage.h"
 
 #include "proto/base/limits.h"
 #include "runner/base/log.h"
 #include "tests/check.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "tests/lib/scratch.h"
 
 enum { KIB = 1024, BIG = 256 * KIB, ENOUGH = 100 * 1024 * KIB };
 
@@ -20,8 +25,8 @@ static void write_file(const char *folder, const char *name)
 static void files_of_all_levels_are_counted(void)
 {
     char folder[PATH_MAX], below[PATH_MAX + 8];
-    fixture_folder(folder);
-    CHECK(disk_usage(folder, ENOUGH) < BIG);
+    scratch_folder(folder);
+    CHECK(disk_usage_of_folder(folder, ENOUGH) < BIG);
     write_file(folder, "a");
     (void)snprintf(below, sizeof below, "%s/sub", folder);
     CHECK(mkdir(below, 0700) == 0);
@@ -33,7 +38,7 @@ static void files_of_all_levels_are_counted(void)
 static void links_lead_nowhere_and_holes_weigh_nothing(void)
 {
     char folder[PATH_MAX], path[PATH_MAX + 8];
-    fixture_folder(folder);
+    scratch_folder(folder);
     (void)snprintf(path, sizeof path, "%s/link", folder);
     CHECK(symlink("/usr", path) == 0);
     (void)snprintf(path, sizeof path, "%s/hole", folder);
@@ -47,7 +52,7 @@ static void links_lead_nowhere_and_holes_weigh_nothing(void)
 static void counting_ends_when_it_is_enough(void)
 {
     char folder[PATH_MAX];
-    fixture_folder(folder);
+    scratch_folder(folder);
     write_file(folder, "a");
     CHECK(disk_usage(folder, KIB) > KIB);
 }
@@ -55,13 +60,14 @@ static void counting_ends_when_it_is_enough(void)
 static void very_deep_trees_count_as_too_much(void)
 {
     char folder[PATH_MAX];
-    char *end = folder + strlen(fixture_folder(folder));
+    char *const top = folder + strlen(scratch_folder(folder));
+    char *end = top;
     for (int i = 0; i < 40; i++) {
         end = strcpy(end, "/d") + 2;
         CHECK(mkdir(folder, 0700) == 0);
     }
-    (void)snprintf(folder, sizeof folder, "%s/%d", fixture_root, fixture_count);
-    CHECK(disk_usage(folder, ENOUGH) > ENOUGH);
+    *top = '\0';
+    CHECK(disk_usage_of_folder(folder, ENOUGH) > ENOUGH);
 }
 
 static const char log_name[] = "runner.000000000000.log";
@@ -69,10 +75,10 @@ static const char log_name[] = "runner.000000000000.log";
 static void words_are_lines_of_the_runners_stream(void)
 {
     char folder[PATH_MAX];
-    fixture_folder(folder);
-    runner_log_of_replica(folder, "pulling %s", "a:1");
-    runner_log_of_replica(folder, "done");
-    char *text = fixture_text(folder, log_name);
+    scratch_folder(folder);
+    runner_stream_write(folder, "pulling %s", "a:1");
+    runner_stream_write(folder, "done");
+    char *text = scratch_text(folder, log_name);
     CHECK_TEXT(text, "pulling a:1\ndone\n");
     free(text);
 }
@@ -80,7 +86,7 @@ static void words_are_lines_of_the_runners_stream(void)
 static void words_go_through_no_link_or_pipe(void)
 {
     char folder[PATH_MAX], path[PATH_MAX + 32], target[PATH_MAX + 8];
-    fixture_folder(folder);
+    scratch_folder(folder);
     (void)snprintf(path, sizeof path, "%s/%s", folder, log_name);
     (void)snprintf(target, sizeof target, "%s/x", folder);
     CHECK(symlink(target, path) == 0);
@@ -95,8 +101,8 @@ static void words_end_with_their_segment(void)
 {
     char folder[PATH_MAX], path[PATH_MAX + 32];
     struct stat status;
-    fixture_folder(folder);
-    runner_log_of_replica(folder, "first");
+    scratch_folder(folder);
+    runner_stream_write(folder, "first");
     (void)snprintf(path, sizeof path, "%s/%s", folder, log_name);
     CHECK(truncate(path, HT_LOG_SEGMENT - 4) == 0);
     runner_log_of_replica(folder, "too long");
@@ -105,7 +111,7 @@ static void words_end_with_their_segment(void)
 
 int main(void)
 {
-    fixture_init();
+    scratch_init();
     RUN(files_of_all_levels_are_counted);
     RUN(links_lead_nowhere_and_holes_weigh_nothing);
     RUN(counting_ends_when_it_is_enough);
@@ -113,6 +119,6 @@ int main(void)
     RUN(words_are_lines_of_the_runners_stream);
     RUN(words_go_through_no_link_or_pipe);
     RUN(words_end_with_their_segment);
-    fixture_fini();
+    scratch_fini();
     return check_done();
 }

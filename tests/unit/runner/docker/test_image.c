@@ -1,4 +1,6 @@
 /* image.h against an engine that fails when told to. */
+#include <sys/stat.h>
+
 #include "runner/docker/image.h"
 
 #include <pthread.h>
@@ -6,7 +8,7 @@
 #include <curl/curl.h>
 
 #include "proto/doc/json.h"
-#include "tests/unit/runner/docker/fake_engine.h"
+#include "tests/lib/fake_engine.h"
 
 enum { PAUSE_MS = 1 };
 
@@ -69,7 +71,7 @@ static size_t count_pulls(void)
 
 static void open_both(const char *const more[])
 {
-    fixture_folder(home);
+    scratch_folder(home);
     fake_engine_open(&fake, more);
     fake_client_open(&client, fake.host);
 }
@@ -405,7 +407,7 @@ int main(void)
 {
     json_init();
     curl_global_init(CURL_GLOBAL_ALL);
-    fixture_init();
+    scratch_init();
     RUN(an_image_is_described_as_its_replica_finds_it);
     RUN(what_an_image_does_not_say_is_absent);
     RUN(the_digest_is_that_of_the_registry_it_came_from);
@@ -423,7 +425,7 @@ int main(void)
     RUN(credentials_go_to_the_engine_and_nowhere_else);
     RUN(without_credentials_public_images_are_pulled_all_the_same);
     text_free(&told);
-    fixture_fini();
+    scratch_fini();
     curl_global_cleanup();
     return check_done();
 }

@@ -1,6 +1,6 @@
 /* Operations: kept while there is room, told to those who ask below the right
  * resource. */
-#include "tests/unit/tuner/core_fixture.h"
+#include "tests/lib/core_fixture.h"
 #include "tuner/api/operation.h"
 
 enum { MADE = 1005, KEPT = 1000 };

@@ -1,5 +1,5 @@
 /* What people do to studies: create, pause, stop, change, continue, delete. */
-#include "tests/unit/tuner/core_fixture.h"
+#include "tests/lib/core_fixture.h"
 
 static const char spec[] = "spec: 1\nname: s\ngoal: maximize accuracy\n"
                            "parameters:\n  lr: {type: double, min: 0, max: 1}\n"

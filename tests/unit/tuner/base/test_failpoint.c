@@ -1,7 +1,7 @@
 /* Deaths on purpose, and what the file holds afterwards. */
 #include <sys/wait.h>
 
-#include "tests/unit/tuner/core_fixture.h"
+#include "tests/lib/core_fixture.h"
 #include "tuner/base/failpoint.h"
 
 static void only_name_and_count_arm(void)

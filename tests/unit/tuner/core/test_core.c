@@ -1,5 +1,5 @@
 /* The whole life of studies: how they want trials, and each way to end. */
-#include "tests/unit/tuner/core_fixture.h"
+#include "tests/lib/core_fixture.h"
 #include "tuner/db/internal.h"
 
 static const char two_points[] =

@@ -1,12 +1,12 @@
 /* A worker: whose turn it is, what it remembers of studies, and its rests. */
-#include "tests/unit/tuner/core_fixture.h"
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "tests/lib/core_fixture.h"
+#include "tests/lib/db_place.h"
 #include "tuner/core/worker.h"
 
 enum { HELD_MS = 20, SPOILT = 1, FORGOTTEN = 2 /* numbers of questions */ };
-
-struct place {
-    char dir[64], path[96];
-};
 
 /* What the role below and the test share. */
 static struct {
@@ -93,16 +93,12 @@ static const struct worker_role plain = {.name = "test",
                                          .read = read_memory,
                                          .answer = answer};
 
-static struct worker *open_scene(struct place *place,
+static struct worker *open_scene(struct db_place *place,
                                  const struct worker_role *role)
 {
-    const char *root = getenv("TMPDIR");
     struct worker *worker = NULL;
     struct db *db;
-    snprintf(place->dir, sizeof place->dir, "%s/ht-worker-XXXXXX",
-             root == NULL ? "/tmp" : root);
-    CHECK(mkdtemp(place->dir) != NULL);
-    snprintf(place->path, sizeof place->path, "%s/hypertune.db", place->dir);
+    db_place_open(place);
     CHECK(db_open(place->path, &db, NULL) == HT_OK);
     db_close(db);
     scene.begun = scene.ended = 0;
@@ -110,7 +106,7 @@ static struct worker *open_scene(struct place *place,
     return worker;
 }
 
-static void close_scene(struct place *place, struct worker *worker,
+static void close_scene(struct db_place *place, struct worker *worker,
                         const char *told)
 {
     worker_stop(worker);
@@ -118,10 +114,7 @@ static void close_scene(struct place *place, struct worker *worker,
     CHECK(scene.alive == 0);
     text_free(&scene.told);
     scene.told = (struct text){0};
-    fixture_remove(place->dir, "hypertune.db");
-    fixture_remove(place->dir, "hypertune.db-wal");
-    fixture_remove(place->dir, "hypertune.db-shm");
-    CHECK(rmdir(place->dir) == 0);
+    db_place_close(place);
 }
 
 static void ask(struct worker *worker, int64_t study, int64_t number, size_t n)
@@ -164,7 +157,7 @@ static void await(const size_t *count, size_t wanted)
 /* One that is being answered does not wait: it may be asked again. */
 static void questions_have_their_turn_and_equal_ones_are_one(void)
 {
-    struct place place;
+    struct db_place place;
     struct worker *worker = open_scene(&place, &plain);
     shut_gate(true);
     ask(worker, 1, 0, 1);
@@ -182,7 +175,7 @@ static void questions_have_their_turn_and_equal_ones_are_one(void)
 
 static void questions_of_other_texts_are_others(void)
 {
-    struct place place;
+    struct db_place place;
     struct worker *worker = open_scene(&place, &plain);
     shut_gate(true);
     ask(worker, 1, 0, 1);
@@ -200,7 +193,7 @@ static void studies_asked_about_longest_ago_are_forgotten(void)
 {
     static const int64_t studies[] = {1, 2, 3, 1, 4, 3, 1, 2, 4};
     const size_t n = sizeof studies / sizeof *studies;
-    struct place place;
+    struct db_place place;
     struct worker *worker = open_scene(&place, &plain);
     for (size_t i = 0; i < n; i++) {
         ask(worker, studies[i], 0, 1);
@@ -217,7 +210,7 @@ static void what_is_of_no_use_is_made_anew(void)
     static const int64_t asked[][2] = {{1, 0}, {2, 0}, {1, SPOILT},
                                        {1, 0}, {2, 0}, {2, FORGOTTEN},
                                        {1, 0}, {2, 0}};
-    struct place place;
+    struct db_place place;
     struct worker *worker = open_scene(&place, &plain);
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         if (asked[i][1] == SPOILT)
@@ -243,7 +236,7 @@ static void hold_one_answer(struct worker *worker)
 static void an_answer_that_took_long_is_rested_for_longer(void)
 {
     struct worker_role role = plain;
-    struct place place;
+    struct db_place place;
     role.rests = 4;
     struct worker *worker = open_scene(&place, &role);
     hold_one_answer(worker);
@@ -257,7 +250,7 @@ static void an_answer_that_took_long_is_rested_for_longer(void)
 static void stopping_drops_what_waits(void)
 {
     struct worker_role role = plain;
-    struct place place;
+    struct db_place place;
     role.rests = 1000000;
     struct worker *worker = open_scene(&place, &role);
     hold_one_answer(worker);

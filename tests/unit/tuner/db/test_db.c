@@ -1,59 +1,62 @@
 /* The file itself: who may open it, checksums, the best trial. */
-#include "tests/unit/tuner/db/db_place.h"
+#include "proto/base/token.h"
+#include "tests/lib/db_place.h"
+#include "tuner/db/write.h"
 
 static void a_new_file_is_set_up_for_safety(void)
 {
-    struct place place;
-    make_place(&place);
+    struct db_place place;
+    db_place_open(&place);
     struct db *db = NULL;
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
-    CHECK(ask(db, "PRAGMA synchronous") == 2);
-    CHECK(ask(db, "PRAGMA foreign_keys") == 1);
-    CHECK(ask(db, "PRAGMA wal_autocheckpoint") == 0);
-    CHECK(ask(db, "PRAGMA user_version") == 1);
-    CHECK(ask(db, "PRAGMA application_id") == DB_APPLICATION_ID);
-    CHECK(ask(db, "SELECT count(*) FROM pragma_journal_mode "
-                  "WHERE journal_mode='wal'") == 1);
-    CHECK(ask(db, "SELECT count(*) FROM pragma_table_list WHERE schema='main' "
+    CHECK(db_place_ask(db, "PRAGMA synchronous") == 2);
+    CHECK(db_place_ask(db, "PRAGMA foreign_keys") == 1);
+    CHECK(db_place_ask(db, "PRAGMA wal_autocheckpoint") == 0);
+    CHECK(db_place_ask(db, "PRAGMA user_version") == 1);
+    CHECK(db_place_ask(db, "PRAGMA application_id") == DB_APPLICATION_ID);
+    CHECK(db_place_ask(db, "SELECT count(*) FROM pragma_journal_mode "
+                           "WHERE journal_mode='wal'") == 1);
+    CHECK(db_place_ask(
+              db, "SELECT count(*) FROM pragma_table_list WHERE schema='main' "
                   "AND type='table' AND name NOT LIKE 'sqlite%' "
                   "AND strict=0") == 0);
     CHECK(db_check(db, NULL) == HT_OK);
     db_close(db);
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
     db_close(db);
-    remove_place(&place);
+    db_place_close(&place);
 }
 
 static void a_newer_file_is_refused(void)
 {
-    struct place place;
-    make_place(&place);
+    struct db_place place;
+    db_place_open(&place);
     struct db *db = NULL;
     struct ht_error err = {0};
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
     db_close(db);
-    tamper(&place, "PRAGMA user_version=99");
+    db_place_tamper(&place, "PRAGMA user_version=99");
     CHECK(db_open(place.path, &db, &err) == HT_PRECONDITION);
     CHECK(strstr(err.text, "version 99") != NULL);
-    remove_place(&place);
+    db_place_close(&place);
 }
 
 static void the_file_of_another_program_is_refused(void)
 {
-    struct place place;
-    make_place(&place);
+    struct db_place place;
+    db_place_open(&place);
     struct db *db = NULL;
-    tamper(&place, "CREATE TABLE bookmarks(url TEXT)");
+    db_place_tamper(&place, "CREATE TABLE bookmarks(url TEXT)");
     CHECK(db_open(place.path, &db, NULL) == HT_PRECONDITION);
-    tamper(&place, "PRAGMA application_id=7");
+    db_place_tamper(&place, "PRAGMA application_id=7");
     CHECK(db_open(place.path, &db, NULL) == HT_PRECONDITION);
-    remove_place(&place);
+    db_place_close(&place);
 }
 
 static void what_is_no_database_is_refused(void)
 {
-    struct place place;
-    make_place(&place);
+    struct db_place place;
+    db_place_open(&place);
     struct db *db = NULL;
     FILE *file = fopen(place.path, "w");
     for (int i = 0; file != NULL && i < 100; i++)
@@ -61,20 +64,20 @@ static void what_is_no_database_is_refused(void)
     if (file != NULL)
         fclose(file);
     CHECK(db_open(place.path, &db, NULL) == HT_CORRUPT);
-    remove_place(&place);
+    db_place_close(&place);
 }
 
 static void readers_cannot_write(void)
 {
-    struct place place;
-    make_place(&place);
+    struct db_place place;
+    db_place_open(&place);
     struct db *db = NULL, *reader = NULL;
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
     CHECK(db_open_readonly(place.path, &reader, NULL) == HT_OK);
     CHECK(db_meta_set(reader, "a", "b", NULL) == HT_UNAVAILABLE);
     db_close(reader);
     db_close(db);
-    remove_place(&place);
+    db_place_close(&place);
 }
 
 static void put_runner(struct db *db)
@@ -86,35 +89,35 @@ static void put_runner(struct db *db)
 
 static void the_best_trial_is_the_older_of_equals(void)
 {
-    struct place place;
-    make_place(&place);
+    struct db_place place;
+    db_place_open(&place);
     struct db *db = NULL;
     struct arena *arena = arena_new();
     struct trial_row best;
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
-    CHECK(db_study_insert(db, &a_study, NULL) == HT_OK);
+    CHECK(db_study_insert(db, &db_place_study, NULL) == HT_OK);
     CHECK(db_trial_best(db, arena, 1, true, &best, NULL) == HT_NOT_FOUND);
-    put_trial(db, 1, TRIAL_SUCCEEDED, 0.25);
-    put_trial(db, 2, TRIAL_STOPPED, 0.75);
-    put_trial(db, 3, TRIAL_SUCCEEDED, 0.75);
-    put_trial(db, 4, TRIAL_FAILED, 9.0);
-    put_trial(db, 5, TRIAL_STOPPED, 0.25);
+    db_place_put(db, 1, TRIAL_SUCCEEDED, 0.25);
+    db_place_put(db, 2, TRIAL_STOPPED, 0.75);
+    db_place_put(db, 3, TRIAL_SUCCEEDED, 0.75);
+    db_place_put(db, 4, TRIAL_FAILED, 9.0);
+    db_place_put(db, 5, TRIAL_STOPPED, 0.25);
     CHECK(db_trial_best(db, arena, 1, true, &best, NULL) == HT_OK);
     CHECK(best.id == 2);
     CHECK(db_trial_best(db, arena, 1, false, &best, NULL) == HT_OK);
     CHECK(best.id == 1);
     arena_free(arena);
     db_close(db);
-    remove_place(&place);
+    db_place_close(&place);
 }
 
 static void a_point_is_stored_once(void)
 {
-    struct place place;
-    make_place(&place);
+    struct db_place place;
+    db_place_open(&place);
     struct db *db = NULL;
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
-    CHECK(db_study_insert(db, &a_study, NULL) == HT_OK);
+    CHECK(db_study_insert(db, &db_place_study, NULL) == HT_OK);
     struct trial_row row = {
         .study = 1, .id = 1, .params = "{\"x\":1}", .reason = ""};
     bool inserted = false;
@@ -124,17 +127,17 @@ static void a_point_is_stored_once(void)
     row.replicate = 1; /* an intended repeat */
     CHECK(db_trial_insert(db, &row, &inserted, NULL) == HT_OK && inserted);
     db_close(db);
-    remove_place(&place);
+    db_place_close(&place);
 }
 
 static void a_trial_has_one_winner_at_most(void)
 {
-    struct place place;
-    make_place(&place);
+    struct db_place place;
+    db_place_open(&place);
     struct db *db = NULL;
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
-    CHECK(db_study_insert(db, &a_study, NULL) == HT_OK);
-    put_trial(db, 1, TRIAL_ACTIVE, 0);
+    CHECK(db_study_insert(db, &db_place_study, NULL) == HT_OK);
+    db_place_put(db, 1, TRIAL_ACTIVE, 0);
     put_runner(db);
     for (int64_t n = 1; n <= 2; n++) {
         unsigned char hash[TOKEN_HASH_BYTES] = {(unsigned char)n};
@@ -146,7 +149,7 @@ static void a_trial_has_one_winner_at_most(void)
         CHECK((db_attempt_save(db, &row, NULL) == HT_OK) == (n == 1));
     }
     db_close(db);
-    remove_place(&place);
+    db_place_close(&place);
 }
 
 static void only_what_ends_or_goes_changes_results(void)
@@ -164,12 +167,12 @@ static void only_what_ends_or_goes_changes_results(void)
         {"trial.deleted", "REQUESTED", "", true},
         {"study.moved", "RUNNING", "SUCCEEDED", false},
     };
-    struct place place;
-    make_place(&place);
+    struct db_place place;
+    db_place_open(&place);
     struct db *db = NULL;
     bool changed;
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
-    CHECK(db_study_insert(db, &a_study, NULL) == HT_OK);
+    CHECK(db_study_insert(db, &db_place_study, NULL) == HT_OK);
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
         const struct event_row row = {.study = 1,
                                       .revision = (int64_t)i + 1,
@@ -186,7 +189,7 @@ static void only_what_ends_or_goes_changes_results(void)
     }
     CHECK(db_results_changed(db, 1, 0, &changed, NULL) == HT_OK && changed);
     db_close(db);
-    remove_place(&place);
+    db_place_close(&place);
 }
 
 static void a_changed_record_is_noticed(void)
@@ -200,14 +203,14 @@ static void a_changed_record_is_noticed(void)
         "UPDATE measurements SET writer=1",
     };
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-        struct place place;
-        make_place(&place);
+        struct db_place place;
+        db_place_open(&place);
         struct db *db = NULL;
         struct ht_error err = {0};
         bool inserted = false;
         CHECK(db_open(place.path, &db, NULL) == HT_OK);
-        CHECK(db_study_insert(db, &a_study, NULL) == HT_OK);
-        put_trial(db, 2, TRIAL_ACTIVE, 0);
+        CHECK(db_study_insert(db, &db_place_study, NULL) == HT_OK);
+        db_place_put(db, 2, TRIAL_ACTIVE, 0);
         const struct measurement_row row = {.study = 1,
                                             .trial = 2,
                                             .attempt = 1,
@@ -221,12 +224,12 @@ static void a_changed_record_is_noticed(void)
         CHECK(db_measurement_insert(db, &row, &inserted, NULL) == HT_OK);
         CHECK(db_measurement_check(db, NULL) == HT_OK);
         db_close(db);
-        tamper(&place, changes[i]);
+        db_place_tamper(&place, changes[i]);
         CHECK(db_open(place.path, &db, NULL) == HT_OK);
         CHECK(db_measurement_check(db, &err) == HT_CORRUPT);
         CHECK(strstr(err.text, "trial 2 of study 1") != NULL);
         db_close(db);
-        remove_place(&place);
+        db_place_close(&place);
     }
 }
 
@@ -250,12 +253,12 @@ static void put_record(struct db *db, int64_t trial, int64_t seq)
 /* Trial 1 with two records, each told by an event, and trial 2 with one. */
 static void put_told_records(struct db *db)
 {
-    CHECK(db_study_insert(db, &a_study, NULL) == HT_OK);
+    CHECK(db_study_insert(db, &db_place_study, NULL) == HT_OK);
     put_runner(db);
     for (int64_t i = 1; i <= 3; i++) {
         const int64_t trial = i == 3 ? 2 : 1, seq = i == 3 ? 1 : i;
         if (seq == 1)
-            put_trial(db, trial, TRIAL_ACTIVE, 0);
+            db_place_put(db, trial, TRIAL_ACTIVE, 0);
         put_record(db, trial, seq);
         struct event_row event = {.study = 1,
                                   .revision = i,
@@ -287,8 +290,8 @@ static void check_told(struct db *db, struct arena *arena)
 
 static void an_event_tells_the_one_copy_of_a_record(void)
 {
-    struct place place;
-    make_place(&place);
+    struct db_place place;
+    db_place_open(&place);
     struct db *db = NULL;
     struct arena *arena = arena_new();
     struct trial_row trial;
@@ -296,7 +299,7 @@ static void an_event_tells_the_one_copy_of_a_record(void)
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
     put_told_records(db);
     check_told(db, arena);
-    CHECK(ask(db, "SELECT count(*) FROM events WHERE data=''") == 3);
+    CHECK(db_place_ask(db, "SELECT count(*) FROM events WHERE data=''") == 3);
     CHECK(db_trial_get(db, arena, 1, 1, &trial, NULL) == HT_OK);
     CHECK(db_trial_latest(db, arena, &trial, &latest, NULL) == HT_OK);
     CHECK(latest.metrics == NULL);
@@ -308,12 +311,12 @@ static void an_event_tells_the_one_copy_of_a_record(void)
     CHECK_TEXT(latest.metrics, "{\"a\":\"NaN\"}");
     /* Its trial goes with it; what was told is not told otherwise. */
     CHECK(db_trial_erase(db, &trial, NULL) == HT_OK);
-    CHECK(ask(db, "SELECT count(*) FROM measurements") == 1);
+    CHECK(db_place_ask(db, "SELECT count(*) FROM measurements") == 1);
     check_told(db, arena);
     CHECK(db_measurement_check(db, NULL) == HT_OK);
     arena_free(arena);
     db_close(db);
-    remove_place(&place);
+    db_place_close(&place);
 }
 
 static void a_record_that_is_named_and_missing_is_damage(void)
@@ -327,8 +330,8 @@ static void a_record_that_is_named_and_missing_is_damage(void)
         "best_writer=-1, best_seq=9",
         "UPDATE events SET record_seq=9 WHERE trial=2"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct place place;
-        make_place(&place);
+        struct db_place place;
+        db_place_open(&place);
         struct db *db = NULL;
         struct arena *arena = arena_new();
         struct trial_row trial;
@@ -343,7 +346,7 @@ static void a_record_that_is_named_and_missing_is_damage(void)
         put_told_records(db);
         CHECK(db_attempt_insert(db, &attempt, &lease, NULL) == HT_OK);
         CHECK(db_measurement_check(db, NULL) == HT_OK);
-        tamper(&place, names[i]);
+        db_place_tamper(&place, names[i]);
         CHECK(db_measurement_check(db, &err) == HT_CORRUPT);
         CHECK_TEXT(err.text, "a record of trial 2 of study 1 is missing");
         CHECK(db_trial_get(db, arena, 1, 2, &trial, NULL) == HT_OK);
@@ -352,18 +355,18 @@ static void a_record_that_is_named_and_missing_is_damage(void)
         CHECK(db_scores_get(db, arena, &attempt, &scores, NULL) ==
               (i == 1 || i == 2 ? HT_CORRUPT : HT_OK));
         /* It goes before what names it while its study is removed. */
-        tamper(&place, "UPDATE studies SET state=8");
+        db_place_tamper(&place, "UPDATE studies SET state=8");
         CHECK(db_measurement_check(db, NULL) == HT_OK);
         arena_free(arena);
         db_close(db);
-        remove_place(&place);
+        db_place_close(&place);
     }
 }
 
 static void the_wal_is_measured_and_emptied(void)
 {
-    struct place place;
-    make_place(&place);
+    struct db_place place;
+    db_place_open(&place);
     struct db *db = NULL;
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
     CHECK(db_meta_set(db, "a", "b", NULL) == HT_OK);
@@ -371,13 +374,13 @@ static void the_wal_is_measured_and_emptied(void)
     CHECK(db_checkpoint(db, true, NULL) == HT_OK);
     CHECK(db_wal_pages(db) == 0);
     db_close(db);
-    remove_place(&place);
+    db_place_close(&place);
 }
 
 static void studies_are_found_by_number_name_and_kind(void)
 {
-    struct place place;
-    make_place(&place);
+    struct db_place place;
+    db_place_open(&place);
     struct db *db = NULL;
     struct arena *arena = arena_new();
     static const struct study_scope anywhere = {0};
@@ -389,7 +392,7 @@ static void studies_are_found_by_number_name_and_kind(void)
     struct study_row row;
     struct study_list list;
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
-    CHECK(db_study_insert(db, &a_study, NULL) == HT_OK);
+    CHECK(db_study_insert(db, &db_place_study, NULL) == HT_OK);
     CHECK(db_study_find(db, arena, &here, "1", &row, NULL) == HT_OK);
     CHECK(db_study_find(db, arena, &here, "digits", &row, NULL) == HT_OK);
     CHECK(db_study_find(db, arena, &anywhere, "digits", &row, NULL) == HT_OK);
@@ -406,7 +409,7 @@ static void studies_are_found_by_number_name_and_kind(void)
           HT_NOT_FOUND);
     arena_free(arena);
     db_close(db);
-    remove_place(&place);
+    db_place_close(&place);
 }
 
 int main(void)

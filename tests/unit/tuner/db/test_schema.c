@@ -1,5 +1,5 @@
 /* The tables of hypertune.db, and the file of before there was this schema. */
-#include "tests/unit/tuner/db/db_place.h"
+#include "tests/lib/db_place.h"
 #include "tuner/db/states.h"
 
 /* One that a program of before the first release has written. */
@@ -19,8 +19,8 @@ static void copy_old_file(const char *to)
 
 static void a_file_of_before_the_release_is_refused_by_name(void)
 {
-    struct place place;
-    make_place(&place);
+    struct db_place place;
+    db_place_open(&place);
     struct db *db = NULL;
     struct ht_error err = {0}, read_err = {0};
     copy_old_file(place.path);
@@ -32,7 +32,7 @@ static void a_file_of_before_the_release_is_refused_by_name(void)
                  "is a hypertune database of before the first release "
                  "(id 0x4879546e); this program cannot read it: "
                  "give another data folder") != NULL);
-    remove_place(&place);
+    db_place_close(&place);
 }
 
 static bool schema_says(struct db *db, const char *table, int number,
@@ -43,14 +43,14 @@ static bool schema_says(struct db *db, const char *table, int number,
              "SELECT count(*) FROM sqlite_schema WHERE name='%s' AND "
              "sql LIKE '%% %d %s%%'",
              table, number, name);
-    return ask(db, sql) == 1;
+    return db_place_ask(db, sql) == 1;
 }
 
 /* What is said of states in the file is what the program means. */
 static void the_schema_names_its_numbers(void)
 {
-    struct place place;
-    make_place(&place);
+    struct db_place place;
+    db_place_open(&place);
     struct db *db = NULL;
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
     for (int i = STUDY_RUNNING; i <= STUDY_DELETING; i++)
@@ -69,23 +69,24 @@ static void the_schema_names_its_numbers(void)
         CHECK(schema_says(db, "attempts", i,
                           db_attempt_outcome_name((enum attempt_outcome)i)));
     db_close(db);
-    remove_place(&place);
+    db_place_close(&place);
 }
 
 static void every_table_has_a_primary_key(void)
 {
-    struct place place;
-    make_place(&place);
+    struct db_place place;
+    db_place_open(&place);
     struct db *db = NULL;
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
-    CHECK(ask(db, "SELECT count(*) FROM pragma_table_list AS t "
+    CHECK(db_place_ask(
+              db, "SELECT count(*) FROM pragma_table_list AS t "
                   "WHERE schema='main' AND type='table' "
                   "AND t.name NOT LIKE 'sqlite%' AND NOT EXISTS("
                   "SELECT 1 FROM pragma_table_info(t.name) WHERE pk>0)") == 0);
-    CHECK(ask(db, "SELECT count(*) FROM pragma_table_list "
-                  "WHERE schema='main' AND type='table'") > 12);
+    CHECK(db_place_ask(db, "SELECT count(*) FROM pragma_table_list "
+                           "WHERE schema='main' AND type='table'") > 12);
     db_close(db);
-    remove_place(&place);
+    db_place_close(&place);
 }
 
 /* SQLite gives no query an index whose condition it says in other words. */
@@ -113,14 +114,14 @@ static void partial_indexes_are_taken(void)
         "location='l' AND name='n' AND " STUDY_IS_SHOWN,
         "SELECT id FROM studies INDEXED BY studies_project WHERE project='p' "
         "AND name='n' AND " STUDY_IS_SHOWN};
-    struct place place;
-    make_place(&place);
+    struct db_place place;
+    db_place_open(&place);
     struct db *db = NULL;
     CHECK(db_open(place.path, &db, NULL) == HT_OK);
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
-        CHECK(ask(db, queries[i]) == -1); /* no row, and no error */
+        CHECK(db_place_ask(db, queries[i]) == -1); /* no row, and no error */
     db_close(db);
-    remove_place(&place);
+    db_place_close(&place);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* Suggestions made again and ahead, by readers whose slice is used up. */
-#include "tests/unit/tuner/core_fixture.h"
+#include "tests/lib/core_fixture.h"
 #include "tuner/read/reader.h"
 #include "tuner/search/replay.h"
 

@@ -1,5 +1,5 @@
 /* Jobs and runners that fit each other, and what is said when none does. */
-#include "tests/unit/tuner/core_fixture.h"
+#include "tests/lib/core_fixture.h"
 
 #define SPEC(more)                                                             \
     "spec: 1\nname: s\ngoal: maximize accuracy\n"                              \

@@ -1,5 +1,5 @@
 /* Leases of attempts that need GPUs. */
-#include "tests/unit/tuner/core_fixture.h"
+#include "tests/lib/core_fixture.h"
 
 static void submit(struct fixture *f, const char *name, int trials, int gpus)
 {

@@ -1,14 +1,13 @@
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "tests/unit/tuner/core_fixture.h"
-#include "tuner/db/ranking.h"
+#include "tests/lib/core_fixture.h"
+#include "tests/lib/db_place.h"
+#include "tuner/db/front.h"
 #include "tuner/search/pareto_trials.h"
 
 /* A database with one study: loss down, speed up, memory at most 4. */
 struct place {
-    char dir[64], path[96];
+    struct db_place file;
     struct db *db;
     struct arena *arena;
     struct job *job;
@@ -33,13 +32,9 @@ static void open_place(struct place *place, const char *spec)
                                     .display = "S",
                                     .spec = spec,
                                     .reason = ""};
-    const char *root = getenv("TMPDIR");
-    snprintf(place->dir, sizeof place->dir, "%s/ht-front-XXXXXX",
-             root == NULL ? "/tmp" : root);
-    CHECK(mkdtemp(place->dir) != NULL);
-    snprintf(place->path, sizeof place->path, "%s/hypertune.db", place->dir);
+    db_place_open(&place->file);
     place->arena = arena_new();
-    CHECK(db_open(place->path, &place->db, NULL) == HT_OK);
+    CHECK(db_open(place->file.path, &place->db, NULL) == HT_OK);
     CHECK(db_study_insert(place->db, &study, NULL) == HT_OK);
     CHECK(vertex_parse(place->arena, spec, &place->job, NULL) == HT_OK);
 }
@@ -48,10 +43,7 @@ static void close_place(struct place *place)
 {
     db_close(place->db);
     arena_free(place->arena);
-    fixture_remove(place->dir, "hypertune.db");
-    fixture_remove(place->dir, "hypertune.db-wal");
-    fixture_remove(place->dir, "hypertune.db-shm");
-    CHECK(rmdir(place->dir) == 0);
+    db_place_close(&place->file);
 }
 
 static struct trial_row trial_of(struct place *place, int64_t id, double loss,

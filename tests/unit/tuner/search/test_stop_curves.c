@@ -1,7 +1,7 @@
 /* Learning curves from records: places by time, over several attempts. */
 #include <sqlite3.h>
 
-#include "tests/unit/tuner/core_fixture.h"
+#include "tests/lib/core_fixture.h"
 #include "tuner/search/stop_curves.h"
 
 static const char spec[] =

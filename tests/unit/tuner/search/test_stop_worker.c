@@ -2,7 +2,7 @@
  * stopped, what is kept of it and what the search makes of it. */
 #include <math.h>
 
-#include "tests/unit/tuner/core_fixture.h"
+#include "tests/lib/core_fixture.h"
 #include "tuner/search/stop_curves.h"
 #include "tuner/search/stop_record.h"
 #include "tuner/search/stop_worker.h"

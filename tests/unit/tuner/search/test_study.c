@@ -1,5 +1,5 @@
 /* Suggestions: the same ones however the worker came to its state. */
-#include "tests/unit/tuner/core_fixture.h"
+#include "tests/lib/core_fixture.h"
 #include "tuner/api/vizier.h"
 #include "tuner/search/study.h"
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "tests/unit/tuner/core_fixture.h"
-#include "tuner/study/pauses.h"
+#include "tests/lib/core_fixture.h"
+#include "tuner/study/no_metric_pause.h"
 
 /* ---- sentences ---- */
 

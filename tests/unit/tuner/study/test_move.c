@@ -1,5 +1,5 @@
 /* Every pair of states: allowed exactly as written down here a second time. */
-#include "tests/unit/tuner/core_fixture.h"
+#include "tests/lib/core_fixture.h"
 #include "tuner/db/event.h"
 #include "tuner/study/move.h"
 

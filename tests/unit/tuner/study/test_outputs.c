@@ -1,5 +1,5 @@
 /* Studies that keep the outputs of their best trials only. */
-#include "tests/unit/tuner/core_fixture.h"
+#include "tests/lib/core_fixture.h"
 
 static const char spec[] =
     "spec: 1\nname: s\ngoal: maximize accuracy\n"

@@ -1,5 +1,5 @@
 /* Attempts that could not begin, those that get lost, and what they ran on. */
-#include "tests/unit/tuner/core_fixture.h"
+#include "tests/lib/core_fixture.h"
 
 #define SPEC(more)                                                             \
     "spec: 1\nname: s\ngoal: maximize accuracy\n"                              \

@@ -1,7 +1,6 @@
 /* Trials on the rungs of ASHA: who pauses, who goes on, and what becomes of
  * paused trials whatever happens meanwhile. */
-#include "tests/unit/tuner/core_fixture.h"
-#include "tuner/search/stop_worker.h"
+#include "tests/lib/core_fixture.h"
 #include "tuner/study/early_stop.h"
 
 static void submit(struct fixture *f, int trials, const char *rule)

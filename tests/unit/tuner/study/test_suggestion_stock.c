@@ -1,5 +1,5 @@
 /* Points that are looked for before a client asks. */
-#include "tests/unit/tuner/core_fixture.h"
+#include "tests/lib/core_fixture.h"
 #include "tuner/api/vizier.h"
 #include "tuner/core/live.h"
 

@@ -1,5 +1,5 @@
 /* How trials end: final measurements, retries, losses, and who wins. */
-#include "tests/unit/tuner/core_fixture.h"
+#include "tests/lib/core_fixture.h"
 
 static void submit(struct fixture *fixture, const char *more)
 {

@@ -1,6 +1,6 @@
 /* What an attempt tells its runner of the shell that submitted and of what
  * its replicas need. */
-#include "tests/unit/tuner/core_fixture.h"
+#include "tests/lib/core_fixture.h"
 
 #define JOB(pool, ours)                                                        \
     "{\"studySpec\":{\"metrics\":[{\"metricId\":\"a\",\"goal\":\"MAXIMIZE\"}]" \

@@ -1,5 +1,5 @@
 /* Runners: leases that wait, repeats, silence, restarts on either side. */
-#include "tests/unit/tuner/core_fixture.h"
+#include "tests/lib/core_fixture.h"
 #include "tuner/api/vizier.h"
 
 static const char one_at_a_time[] =

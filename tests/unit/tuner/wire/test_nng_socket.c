@@ -1,8 +1,10 @@
 /* The two addresses over real nng REQ sockets, with many clients at once. */
 #include <nng/nng.h>
 #include <nng/protocol/reqrep0/req.h>
+#include <pthread.h>
 
-#include "tests/unit/tuner/core_fixture.h"
+#include "tests/lib/core_fixture.h"
+#include "tests/lib/db_place.h"
 #include "tuner/logs/logs.h"
 #include "tuner/wire/nng_socket.h"
 
@@ -36,9 +38,7 @@ static void stop_serving(struct served *served)
     core_stop(served->f.core);
     served->f.core = NULL;
     logs_stop(served->logs);
-    fixture_remove(served->f.dir, "logs.db");
-    fixture_remove(served->f.dir, "logs.db-wal");
-    fixture_remove(served->f.dir, "logs.db-shm");
+    db_place_remove(served->f.dir, "logs");
     fixture_close(&served->f);
 }
 

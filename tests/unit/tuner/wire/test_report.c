@@ -1,5 +1,7 @@
 /* Records: stored once, counted right, whatever order they come in. */
-#include "tests/unit/tuner/core_fixture.h"
+#include <stdlib.h>
+
+#include "tests/lib/core_fixture.h"
 
 static const char spec[] = "spec: 1\nname: s\ngoal: maximize accuracy\n"
                            "parameters:\n  lr: {type: double, min: 0, max: 1}\n"

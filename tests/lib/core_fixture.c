@@ -1,51 +1,17 @@
-/* core_fixture.h - a core in a directory of its own, and a runner and a
- * reporter played by the test through core_post().
- *
- * Every call waits for its answer, so a test reads like a conversation. The
- * answers live until fixture_stop(). */
-#ifndef HT_TESTS_UNIT_TUNER_CORE_FIXTURE_H
-#define HT_TESTS_UNIT_TUNER_CORE_FIXTURE_H
+#include "tests/lib/core_fixture.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "proto/base/clock.h"
-#include "proto/doc/json.h"
-#include "tests/check.h"
-#include "tuner/api/study.h"
-#include "tuner/api/trial.h"
-#include "tuner/core/core.h"
-#include "tuner/db/write.h"
-#include "tuner/parts.h"
-#include "tuner/study/trial.h"
-#include "tuner/wire/control.h"
-#include "tuner/wire/report.h"
-
-#define RUNNER_TOKEN "0123456789abcdef"
-
-struct fixture {
-    char dir[64];
-    struct core_options options;
-    struct core *core;
-    struct arena *arena;
-    struct request *answers; /* all of them, by next */
-    int64_t next_id;         /* of control messages */
-    const char *runner, *boot;
-};
+#include "tests/lib/db_place.h"
 
 /* --- life --- */
 
-static inline void fixture_remove(const char *dir, const char *name)
-{
-    char path[128];
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    unlink(path);
-}
-
-static inline bool fixture_start(struct fixture *fixture)
+bool fixture_start(struct fixture *fixture)
 {
     struct ht_error err = {0};
     fixture->options.parts = server_parts;
@@ -59,7 +25,7 @@ static inline bool fixture_start(struct fixture *fixture)
     return started;
 }
 
-static inline void fixture_open(struct fixture *fixture)
+void fixture_open(struct fixture *fixture)
 {
     json_init();
     *fixture = (struct fixture){.options = {.server_id = "ab12cd34",
@@ -77,13 +43,13 @@ static inline void fixture_open(struct fixture *fixture)
     fixture_start(fixture);
 }
 
-static inline void fixture_stop(struct fixture *fixture)
+void fixture_stop(struct fixture *fixture)
 {
     core_stop(fixture->core);
     fixture->core = NULL;
 }
 
-static inline void fixture_close(struct fixture *fixture)
+void fixture_close(struct fixture *fixture)
 {
     fixture_stop(fixture);
     while (fixture->answers != NULL) {
@@ -92,22 +58,17 @@ static inline void fixture_close(struct fixture *fixture)
         request_free(req);
     }
     arena_free(fixture->arena);
-    fixture_remove(fixture->dir, "hypertune.db");
-    fixture_remove(fixture->dir, "hypertune.db-wal");
-    fixture_remove(fixture->dir, "hypertune.db-shm");
+    db_place_remove(fixture->dir, "hypertune");
     CHECK(rmdir(fixture->dir) == 0);
 }
 
-static inline void fixture_run(void (*test)(struct fixture *f))
+void fixture_run(void (*test)(struct fixture *f))
 {
     struct fixture fixture;
     fixture_open(&fixture);
     test(&fixture);
     fixture_close(&fixture);
 }
-
-/* Runs a case with a core of its own. */
-#define RUN_ON_CORE(test) RUN_CALL(test, fixture_run(test))
 
 /* --- asking --- */
 
@@ -117,7 +78,7 @@ struct ticket { /* an answer that may be waited for */
     bool done;
 };
 
-static inline void fixture_answered(struct request *req)
+static void fixture_answered(struct request *req)
 {
     struct ticket *ticket = req->owner;
     pthread_mutex_lock(&ticket->lock);
@@ -126,9 +87,8 @@ static inline void fixture_answered(struct request *req)
     pthread_mutex_unlock(&ticket->lock);
 }
 
-static inline struct request *fixture_request(struct fixture *fixture,
-                                              request_handler *handle,
-                                              const char *body)
+struct request *fixture_request(struct fixture *fixture,
+                                request_handler *handle, const char *body)
 {
     (void)fixture;
     struct request *req = request_new();
@@ -148,7 +108,7 @@ static inline struct request *fixture_request(struct fixture *fixture,
     return req;
 }
 
-static inline bool fixture_is_done(struct request *req)
+bool fixture_is_done(struct request *req)
 {
     struct ticket *ticket = req->owner;
     pthread_mutex_lock(&ticket->lock);
@@ -157,7 +117,7 @@ static inline bool fixture_is_done(struct request *req)
     return done;
 }
 
-static inline void fixture_wait(struct fixture *fixture, struct request *req)
+void fixture_wait(struct fixture *fixture, struct request *req)
 {
     struct ticket *ticket = req->owner;
     struct timespec until;
@@ -176,9 +136,8 @@ static inline void fixture_wait(struct fixture *fixture, struct request *req)
     fixture->answers = req;
 }
 
-static inline struct request *fixture_call(struct fixture *fixture,
-                                           request_handler *handle,
-                                           const char *study, const char *body)
+struct request *fixture_call(struct fixture *fixture, request_handler *handle,
+                             const char *study, const char *body)
 {
     struct request *req = fixture_request(fixture, handle, body);
     req->study = study;
@@ -187,10 +146,9 @@ static inline struct request *fixture_call(struct fixture *fixture,
     return req;
 }
 
-/* The same about a trial of the study. */
-static inline struct request *
-fixture_call_trial(struct fixture *fixture, request_handler *handle,
-                   const char *study, const char *trial, const char *body)
+struct request *fixture_call_trial(struct fixture *fixture,
+                                   request_handler *handle, const char *study,
+                                   const char *trial, const char *body)
 {
     struct request *req = fixture_request(fixture, handle, body);
     req->study = study;
@@ -200,8 +158,7 @@ fixture_call_trial(struct fixture *fixture, request_handler *handle,
     return req;
 }
 
-/* The reply as a tree. */
-static inline const struct node *fixture_reply(struct request *req)
+const struct node *fixture_reply(struct request *req)
 {
     struct diag diag;
     diag_init(&diag, req->arena, "reply", req->reply.data, req->reply.len);
@@ -212,9 +169,7 @@ static inline const struct node *fixture_reply(struct request *req)
 
 /* --- studies --- */
 
-/* Submits a spec in the native form. */
-static inline struct request *fixture_submit(struct fixture *fixture,
-                                             const char *yaml)
+struct request *fixture_submit(struct fixture *fixture, const char *yaml)
 {
     struct arena *arena = arena_new();
     struct diag diag;
@@ -238,8 +193,7 @@ static inline struct request *fixture_submit(struct fixture *fixture,
     return req;
 }
 
-/* A connection of the test's own for looking; rows live in the arena. */
-static inline struct db *fixture_db(struct fixture *fixture)
+struct db *fixture_db(struct fixture *fixture)
 {
     char path[128];
     struct db *db = NULL;
@@ -252,8 +206,7 @@ static inline struct db *fixture_db(struct fixture *fixture)
     return db;
 }
 
-static inline struct study_row fixture_study(struct fixture *fixture,
-                                             int64_t id)
+struct study_row fixture_study(struct fixture *fixture, int64_t id)
 {
     struct study_row row = {0};
     struct db *db = fixture_db(fixture);
@@ -262,8 +215,8 @@ static inline struct study_row fixture_study(struct fixture *fixture,
     return row;
 }
 
-static inline struct trial_row fixture_trial(struct fixture *fixture,
-                                             int64_t study, int64_t trial)
+struct trial_row fixture_trial(struct fixture *fixture, int64_t study,
+                               int64_t trial)
 {
     struct trial_row row = {0};
     struct db *db = fixture_db(fixture);
@@ -272,9 +225,8 @@ static inline struct trial_row fixture_trial(struct fixture *fixture,
     return row;
 }
 
-/* The trial's newest record; NULL metrics without one. */
-static inline struct measurement_row
-fixture_latest(struct fixture *fixture, int64_t study, int64_t trial)
+struct measurement_row fixture_latest(struct fixture *fixture, int64_t study,
+                                      int64_t trial)
 {
     struct measurement_row row = {0};
     const struct trial_row named = fixture_trial(fixture, study, trial);
@@ -284,14 +236,13 @@ fixture_latest(struct fixture *fixture, int64_t study, int64_t trial)
     return row;
 }
 
-static inline void fixture_nap(void)
+void fixture_nap(void)
 {
     nanosleep(&(struct timespec){0, 2000000}, NULL);
 }
 
-/* Polls until `number` trials of the study are in that state. */
-static inline bool fixture_await_trials(struct fixture *fixture, int64_t study,
-                                        enum trial_state state, int64_t number)
+bool fixture_await_trials(struct fixture *fixture, int64_t study,
+                          enum trial_state state, int64_t number)
 {
     struct db *db = fixture_db(fixture);
     const int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
@@ -306,8 +257,8 @@ static inline bool fixture_await_trials(struct fixture *fixture, int64_t study,
     return counts.of[state] == number;
 }
 
-static inline bool fixture_await_study(struct fixture *fixture, int64_t study,
-                                       enum study_state state)
+bool fixture_await_study(struct fixture *fixture, int64_t study,
+                         enum study_state state)
 {
     const int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
     struct study_row row = fixture_study(fixture, study);
@@ -321,9 +272,8 @@ static inline bool fixture_await_study(struct fixture *fixture, int64_t study,
     return row.state == state;
 }
 
-/* For reasons that follow other news by a moment. */
-static inline bool fixture_await_reason(struct fixture *fixture, int64_t study,
-                                        const char *reason)
+bool fixture_await_reason(struct fixture *fixture, int64_t study,
+                          const char *reason)
 {
     const int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
     struct study_row row = fixture_study(fixture, study);
@@ -337,10 +287,8 @@ static inline bool fixture_await_reason(struct fixture *fixture, int64_t study,
 
 /* --- a runner --- */
 
-/* Sends {v, type, token, runner, boot, id, <members>}. */
-static inline struct request *fixture_post_control(struct fixture *fixture,
-                                                   const char *type, int64_t id,
-                                                   const char *members)
+struct request *fixture_post_control(struct fixture *fixture, const char *type,
+                                     int64_t id, const char *members)
 {
     struct text text = {0};
     text_printf(&text,
@@ -354,8 +302,8 @@ static inline struct request *fixture_post_control(struct fixture *fixture,
     return req;
 }
 
-static inline struct request *
-fixture_control(struct fixture *fixture, const char *type, const char *members)
+struct request *fixture_control(struct fixture *fixture, const char *type,
+                                const char *members)
 {
     struct request *req =
         fixture_post_control(fixture, type, fixture->next_id++, members);
@@ -363,9 +311,8 @@ fixture_control(struct fixture *fixture, const char *type, const char *members)
     return req;
 }
 
-/* With what it can and may do, members of `rules`. */
-static inline struct request *fixture_hello_rules(struct fixture *fixture,
-                                                  int slots, const char *rules)
+struct request *fixture_hello_rules(struct fixture *fixture, int slots,
+                                    const char *rules)
 {
     struct text members = {0};
     text_printf(&members,
@@ -378,26 +325,17 @@ static inline struct request *fixture_hello_rules(struct fixture *fixture,
     return req;
 }
 
-static inline struct request *fixture_hello(struct fixture *fixture, int slots)
+struct request *fixture_hello(struct fixture *fixture, int slots)
 {
     return fixture_hello_rules(fixture, slots, "\"images\":false");
 }
 
-static inline struct request *fixture_hello_images(struct fixture *fixture,
-                                                   int slots)
+struct request *fixture_hello_images(struct fixture *fixture, int slots)
 {
     return fixture_hello_rules(fixture, slots, "\"images\":true");
 }
 
-struct leased { /* one attempt of a lease answer */
-    struct trial_name name;
-    const char *token;
-    const struct node *node;
-};
-
-/* Reads the attempts of an answer; returns how many there are. */
-static inline size_t fixture_leased(struct request *req, struct leased *out,
-                                    size_t most)
+size_t fixture_leased(struct request *req, struct leased *out, size_t most)
 {
     const struct node *list = node_find(fixture_reply(req), "attempts");
     size_t n = 0;
@@ -411,9 +349,7 @@ static inline size_t fixture_leased(struct request *req, struct leased *out,
     return n;
 }
 
-/* Leases until `number` attempts have come. */
-static inline size_t fixture_lease(struct fixture *fixture, int number,
-                                   struct leased out[])
+size_t fixture_lease(struct fixture *fixture, int number, struct leased out[])
 {
     size_t n = 0;
     while (n < (size_t)number) {
@@ -429,18 +365,15 @@ static inline size_t fixture_lease(struct fixture *fixture, int number,
     return n;
 }
 
-static inline struct leased fixture_lease_one(struct fixture *fixture)
+struct leased fixture_lease_one(struct fixture *fixture)
 {
     struct leased leased = {0};
     CHECK(fixture_lease(fixture, 1, &leased) == 1);
     return leased;
 }
 
-/* study, trial, attempt and whatever else as members. */
-static inline struct request *fixture_tell(struct fixture *fixture,
-                                           const char *type,
-                                           const struct trial_name *name,
-                                           const char *more)
+struct request *fixture_tell(struct fixture *fixture, const char *type,
+                             const struct trial_name *name, const char *more)
 {
     struct text text = {0};
     text_printf(&text, "\"study\":%lld,\"trial\":%lld,\"attempt\":%lld%s%s",
@@ -451,26 +384,23 @@ static inline struct request *fixture_tell(struct fixture *fixture,
     return req;
 }
 
-/* Leases one, which says that it has started. */
-static inline struct leased fixture_begin(struct fixture *fixture)
+struct leased fixture_begin(struct fixture *fixture)
 {
     const struct leased leased = fixture_lease_one(fixture);
     CHECK(fixture_tell(fixture, "started", &leased.name, "")->status == HT_OK);
     return leased;
 }
 
-/* ended as told, drained. */
-static inline void fixture_end(struct fixture *fixture,
-                               const struct leased *leased, const char *outcome)
+void fixture_end(struct fixture *fixture, const struct leased *leased,
+                 const char *outcome)
 {
     CHECK(fixture_tell(fixture, "ended", &leased->name, outcome)->status ==
           HT_OK);
     CHECK(fixture_tell(fixture, "drained", &leased->name, "")->status == HT_OK);
 }
 
-/* The trial reports by itself, with its token. */
-static inline struct request *
-fixture_report(struct fixture *fixture, const char *token, const char *records)
+struct request *fixture_report(struct fixture *fixture, const char *token,
+                               const char *records)
 {
     struct text text = {0};
     text_printf(&text,
@@ -484,9 +414,8 @@ fixture_report(struct fixture *fixture, const char *token, const char *records)
     return req;
 }
 
-/* One record of writer 1: sequence number, step and accuracy. */
-static inline const char *fixture_record(struct fixture *fixture, int64_t seq,
-                                         int64_t step, const char *accuracy)
+const char *fixture_record(struct fixture *fixture, int64_t seq, int64_t step,
+                           const char *accuracy)
 {
     return arena_printf(fixture->arena,
                         "{\"w\":\"0000000000000001\",\"n\":%lld,\"t\":%lld,"
@@ -495,10 +424,8 @@ static inline const char *fixture_record(struct fixture *fixture, int64_t seq,
                         (long long)step, accuracy);
 }
 
-/* started, one report, ended, drained: a trial that goes well. */
-static inline void fixture_succeed(struct fixture *fixture,
-                                   const struct leased *leased,
-                                   const char *accuracy)
+void fixture_succeed(struct fixture *fixture, const struct leased *leased,
+                     const char *accuracy)
 {
     CHECK(fixture_tell(fixture, "started", &leased->name, "")->status == HT_OK);
     CHECK(fixture_report(fixture, leased->token,
@@ -507,13 +434,9 @@ static inline void fixture_succeed(struct fixture *fixture,
     fixture_end(fixture, leased, "\"outcome\":\"succeeded\",\"exit\":0");
 }
 
-/* started, ended as told, drained. */
-static inline void fixture_end_as(struct fixture *fixture,
-                                  const struct leased *leased,
-                                  const char *outcome)
+void fixture_end_as(struct fixture *fixture, const struct leased *leased,
+                    const char *outcome)
 {
     CHECK(fixture_tell(fixture, "started", &leased->name, "")->status == HT_OK);
     fixture_end(fixture, leased, outcome);
 }
-
-#endif

@@ -1,17 +1,22 @@
-/* db_place.h - a database file of a test's own, and trials to put there. */
-#ifndef HT_TESTS_UNIT_TUNER_DB_DB_PLACE_H
-#define HT_TESTS_UNIT_TUNER_DB_DB_PLACE_H
+#include "tests/lib/db_place.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <sqlite3.h>
 
-#include "tests/unit/tuner/core_fixture.h"
-#include "tuner/db/internal.h"
+#include "tuner/db/write.h"
 
-struct place {
-    char dir[64], path[96];
-};
+const struct study_row db_place_study = {.id = 1,
+                                         .project = "p",
+                                         .location = "l",
+                                         .name = "digits",
+                                         .display = "Digits",
+                                         .spec = "{}",
+                                         .reason = ""};
 
-static inline void make_place(struct place *place)
+void db_place_open(struct db_place *place)
 {
     const char *root = getenv("TMPDIR");
     snprintf(place->dir, sizeof place->dir, "%s/ht-db-XXXXXX",
@@ -20,16 +25,23 @@ static inline void make_place(struct place *place)
     snprintf(place->path, sizeof place->path, "%s/hypertune.db", place->dir);
 }
 
-static inline void remove_place(const struct place *place)
+void db_place_remove(const char *dir, const char *name)
 {
-    fixture_remove(place->dir, "hypertune.db");
-    fixture_remove(place->dir, "hypertune.db-wal");
-    fixture_remove(place->dir, "hypertune.db-shm");
+    static const char *const ends[] = {"db", "db-wal", "db-shm"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "%s/%s.%s", dir, name, ends[i]);
+        unlink(path);
+    }
+}
+
+void db_place_close(const struct db_place *place)
+{
+    db_place_remove(place->dir, "hypertune");
     CHECK(rmdir(place->dir) == 0);
 }
 
-/* Runs SQL on the file behind the program's back. */
-static inline void tamper(const struct place *place, const char *sql)
+void db_place_tamper(const struct db_place *place, const char *sql)
 {
     sqlite3 *handle;
     CHECK(sqlite3_open(place->path, &handle) == SQLITE_OK);
@@ -37,7 +49,7 @@ static inline void tamper(const struct place *place, const char *sql)
     sqlite3_close(handle);
 }
 
-static inline int64_t ask(struct db *db, const char *sql)
+int64_t db_place_ask(struct db *db, const char *sql)
 {
     sqlite3_stmt *stmt;
     int64_t value = -1;
@@ -48,16 +60,8 @@ static inline int64_t ask(struct db *db, const char *sql)
     return value;
 }
 
-static const struct study_row a_study = {.id = 1,
-                                         .project = "p",
-                                         .location = "l",
-                                         .name = "digits",
-                                         .display = "Digits",
-                                         .spec = "{}",
-                                         .reason = ""};
-
-static inline void put_trial(struct db *db, int64_t id, enum trial_state state,
-                             double objective)
+void db_place_put(struct db *db, int64_t id, enum trial_state state,
+                  double objective)
 {
     char params[32];
     bool inserted = false;
@@ -72,5 +76,3 @@ static inline void put_trial(struct db *db, int64_t id, enum trial_state state,
     CHECK(db_trial_insert(db, &row, &inserted, NULL) == HT_OK && inserted);
     CHECK(db_trial_save(db, &row, NULL) == HT_OK);
 }
-
-#endif

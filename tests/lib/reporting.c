@@ -1,20 +1,11 @@
-/* reporter_fixture.h - a process per case, and a server to report to.
- *
- * Every case is a process of its own, because the library reads its
- * environment once. */
-#ifndef HT_TESTS_UNIT_HYPERTUNE_LIB_REPORTER_FIXTURE_H
-#define HT_TESTS_UNIT_HYPERTUNE_LIB_REPORTER_FIXTURE_H
-
-#include "hypertune/hypertune.h"
+#include "tests/lib/reporting.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -22,13 +13,14 @@
 
 #include <cjson/cJSON.h>
 
-#include "tests/check.h"
+#include "hypertune/hypertune.h"
 
-static char root[256];       /* of all cases */
-static char rep_server[512]; /* the program */
-static char folder[300];     /* of this case */
-static char reports[320];    /* its report file */
-static char store[320];      /* what its server has */
+char reporting_folder[300];
+char reporting_file[320];
+char reporting_store[320];
+
+static char root[256];    /* of all cases */
+static char program[512]; /* the server */
 
 /* The thread sanitizer refuses a thread in the child of a process that had
  * one, and sleeps a second in every exit; both are what is tested here. */
@@ -38,7 +30,7 @@ const char *__tsan_default_options(void)
     return "die_after_fork=0:atexit_sleep_ms=0";
 }
 
-static long now_ms(void)
+long reporting_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -56,17 +48,17 @@ static void unset_all(void)
         unsetenv(names[i]);
 }
 
-/* Runs the body in a process with its own folder; the case's faults are those
- * of the body. Returns how long it took, with its exit, in ms. */
-static long in_process(void (*body)(void))
+long reporting_run(void (*body)(void))
 {
     static int cases;
-    snprintf(folder, sizeof folder, "%s/%d", root, cases++);
-    snprintf(reports, sizeof reports, "%s/reports.jsonl", folder);
-    snprintf(store, sizeof store, "%s/store", folder);
-    CHECK(mkdir(folder, 0700) == 0);
+    snprintf(reporting_folder, sizeof reporting_folder, "%s/%d", root, cases++);
+    snprintf(reporting_file, sizeof reporting_file, "%s/reports.jsonl",
+             reporting_folder);
+    snprintf(reporting_store, sizeof reporting_store, "%s/store",
+             reporting_folder);
+    CHECK(mkdir(reporting_folder, 0700) == 0);
     fflush(stdout);
-    long start = now_ms();
+    long start = reporting_now_ms();
     pid_t pid = fork();
     if (pid == 0) {
         check_faults = 0;
@@ -78,18 +70,13 @@ static long in_process(void (*body)(void))
     int status = -1;
     waitpid(pid, &status, 0);
     CHECK(status == 0);
-    return now_ms() - start;
+    return reporting_now_ms() - start;
 }
 
 /* ---- a server in a process of its own ---- */
 
-struct server {
-    pid_t pid;
-    int port;
-    int stdin_fd; /* it ends when this closes */
-};
-
-static void server_start(struct server *server, int port, const char *mode)
+void reporting_server_start(struct reporting_server *server, int port,
+                            const char *mode)
 {
     int in[2];
     int out[2];
@@ -101,7 +88,7 @@ static void server_start(struct server *server, int port, const char *mode)
     if (server->pid == 0) {
         dup2(in[0], 0);
         dup2(out[1], 1);
-        execl(rep_server, rep_server, number, store, mode, (char *)NULL);
+        execl(program, program, number, reporting_store, mode, (char *)NULL);
         _exit(127);
     }
     close(in[0]);
@@ -112,40 +99,31 @@ static void server_start(struct server *server, int port, const char *mode)
     fclose(ready);
 }
 
-static void server_kill(struct server *server)
+void reporting_server_kill(struct reporting_server *server)
 {
     kill(server->pid, SIGKILL);
     waitpid(server->pid, NULL, 0);
     close(server->stdin_fd);
 }
 
-static void enter_trial(const struct server *server)
+void reporting_enter(const struct reporting_server *server)
 {
     char url[64];
     snprintf(url, sizeof url, "tcp://127.0.0.1:%d", server->port);
     setenv("HYPERTUNE_REPORT_URL", url, 1);
-    setenv("HYPERTUNE_REPORT_FILE", reports, 1);
-    setenv("HYPERTUNE_TRIAL_DIR", folder, 1);
+    setenv("HYPERTUNE_REPORT_FILE", reporting_file, 1);
+    setenv("HYPERTUNE_TRIAL_DIR", reporting_folder, 1);
     setenv("HYPERTUNE_REPLICA", "master-0", 1);
 }
 
-static int report(double value, int64_t step)
+int reporting_report(double value, int64_t step)
 {
     return report_hyperparameter_tuning_metric("acc", value, step, NULL);
 }
 
 /* ---- what lies in a file of records ---- */
 
-enum { MAX_WRITERS = 32 };
-
-struct summary {
-    int lines, torn, writers, doubles;
-    char names[MAX_WRITERS][17];
-    int count[MAX_WRITERS], highest[MAX_WRITERS];
-    double last; /* acc of the last line */
-};
-
-static void add_record(struct summary *sum, const cJSON *record)
+static void add_record(struct reporting_summary *sum, const cJSON *record)
 {
     const cJSON *name = cJSON_GetObjectItemCaseSensitive(record, "w");
     const cJSON *seq = cJSON_GetObjectItemCaseSensitive(record, "n");
@@ -169,9 +147,9 @@ static void add_record(struct summary *sum, const cJSON *record)
         sum->last = value->valuedouble;
 }
 
-static struct summary summarize(const char *path)
+struct reporting_summary reporting_summary_of(const char *path)
 {
-    struct summary sum = {0};
+    struct reporting_summary sum = {0};
     char line[16384];
     FILE *file = fopen(path, "r");
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
@@ -191,9 +169,7 @@ static struct summary summarize(const char *path)
     return sum;
 }
 
-/* The library's threads in this process, by name, as a sanitizer may have some
- * of its own; the id of one goes to `id`. */
-static int own_threads(char id[16])
+int reporting_threads(char id[16])
 {
     int n = 0;
     DIR *tasks = opendir("/proc/self/task");
@@ -215,24 +191,18 @@ static int own_threads(char id[16])
     return n;
 }
 
-/* Makes the folder of all cases. The server program is a tool of the tests,
- * found from the folder of the programs. */
-static bool fixture_begin(const char *programs)
+bool reporting_init(const char *programs)
 {
     const char *temporary = getenv("TMPDIR");
-    snprintf(rep_server, sizeof rep_server, "%s/../tests/tools/rep_server",
-             programs);
+    snprintf(program, sizeof program, "%s/../tests/tools/rep_server", programs);
     snprintf(root, sizeof root, "%s/ht-reporter-XXXXXX",
              temporary != NULL ? temporary : "/tmp");
     return mkdtemp(root) != NULL;
 }
 
-/* The exit code of the test program. */
-static int fixture_end(void)
+int reporting_done(void)
 {
     char command[300];
     snprintf(command, sizeof command, "rm -rf '%s'", root);
     return check_done() | (system(command) != 0);
 }
-
-#endif

@@ -1,0 +1,36 @@
+/* db_place.h - a database file of a test's own, and trials to put there. */
+#ifndef HT_TESTS_LIB_DB_PLACE_H
+#define HT_TESTS_LIB_DB_PLACE_H
+
+#include <stdint.h>
+
+#include "tests/check.h"
+#include "tuner/db/internal.h"
+
+struct db_place {
+    char dir[64], path[96];
+};
+
+/* Makes the folder; there is no file yet. */
+void db_place_open(struct db_place *place);
+
+/* Removes NAME.db of a folder, with what SQLite keeps beside it. */
+void db_place_remove(const char *dir, const char *name);
+
+/* Removes the file and the folder. */
+void db_place_close(const struct db_place *place);
+
+/* Runs SQL on the file behind the program's back. */
+void db_place_tamper(const struct db_place *place, const char *sql);
+
+/* The number that a query answers with; -1 without a row. */
+int64_t db_place_ask(struct db *db, const char *sql);
+
+/* A row for study 1. */
+extern const struct study_row db_place_study;
+
+/* Inserts a trial of study 1 with x=id and that objective. */
+void db_place_put(struct db *db, int64_t id, enum trial_state state,
+                  double objective);
+
+#endif
