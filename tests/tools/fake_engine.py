@@ -37,6 +37,7 @@ A fault strikes requests whose method and whole path (without version) match; of
 these the nth, a number or a list of them, or all. "do" is one of
     status    answers with "status" and "body" (JSON, or text as it is)
     delay     waits "seconds", then goes on as usual
+    hold      waits for a script without this fault, then goes on as usual
     hang      never answers; "drop": closes the connection without an answer
     truncate  sends half of the usual answer and closes
     garbage   answers 200 with bytes that are no JSON
@@ -185,6 +186,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         kind = fault["do"]
         if kind == "delay":
             time.sleep(fault["seconds"])
+            return False
+        if kind == "hold":
+            while fault in self.engine.script.read().get("faults", []):
+                time.sleep(0.02)
             return False
         if kind in ("hang", "drop"):
             if fault.get("effect"):

@@ -55,9 +55,11 @@ static void a_master_that_ends_before_its_worker_begins_has_begun(void)
     struct dock dock;
     dock_open(&dock, "docker",
               "{\"faults\":[{\"path\":\"/containers/.*worker.*/start\","
-              "\"do\":\"hang\"}]}");
+              "\"do\":\"hold\"}]}");
     struct attempt *run = dock_start(
         &dock, &(struct attempt_text){.script = "exit 0", .worker = "exit 0"});
+    UNTIL(dock_has_file(run, "exit.json"));
+    dock_play(&dock, "{}");
     UNTIL(dock_has_ended(run));
     CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
     CHECK(attempt_is_started(run));
