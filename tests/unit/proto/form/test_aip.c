@@ -1,7 +1,6 @@
 /* The AI Platform form: what users bring along and what is wrong in it and
  * where. Runs in the source tree. */
 #include "tests/check.h"
-
 #include "tests/lib/aip_samples.h"
 
 /* ---- what is read ---- */

@@ -1,7 +1,6 @@
-#include "tests/check.h"
-
 #include "proto/doc/json.h"
 #include "proto/job/metrics_file.h"
+#include "tests/check.h"
 
 static struct arena *arena;
 

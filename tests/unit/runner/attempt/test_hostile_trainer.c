@@ -4,8 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/check.h"
-
 #include "proto/doc/json.h"
 #include "runner/base/log.h"
 #include "runner/base/tail.h"

@@ -1,7 +1,6 @@
 /* How an attempt ended, from the ends of its replicas. */
+#include "runner/attempt/outcome.h"
 #include "tests/check.h"
-
-#include "runner/attempt/replicas.h"
 
 enum { REPLICAS = 3 };
 

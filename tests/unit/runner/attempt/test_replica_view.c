@@ -1,7 +1,5 @@
 /* What a replica finds as a process and in a container: command, paths,
  * environment. */
-#include "tests/check.h"
-
 #include "proto/doc/json.h"
 #include "runner/attempt/prepare.h"
 #include "runner/attempt/replica_env.h"

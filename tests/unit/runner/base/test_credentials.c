@@ -3,8 +3,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/check.h"
-
 #include "proto/doc/json.h"
 #include "runner/base/credentials.h"
 #include "tests/lib/scratch.h"

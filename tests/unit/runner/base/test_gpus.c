@@ -1,6 +1,4 @@
 /* Which GPUs a runner gives away. */
-#include "tests/check.h"
-
 #include "runner/base/gpus.h"
 #include "tests/lib/scratch.h"
 

@@ -3,8 +3,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/check.h"
-
 #include "runner/base/tail.h"
 #include "runner/reports/log.h"
 #include "runner/shim/log.h"

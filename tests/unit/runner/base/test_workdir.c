@@ -1,8 +1,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/check.h"
-
 #include "proto/doc/json.h"
 #include "runner/base/workdir.h"
 #include "tests/lib/scratch.h"

@@ -1,7 +1,5 @@
 #include <stdlib.h>
 
-#include "tests/check.h"
-
 #include "proto/base/limits.h"
 #include "runner/reports/last_line.h"
 #include "tests/lib/scratch.h"

@@ -1,5 +1,3 @@
-#include "tests/check.h"
-
 #include "proto/doc/json.h"
 #include "runner/reports/metrics_line.h"
 #include "runner/reports/records.h"

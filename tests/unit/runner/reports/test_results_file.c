@@ -1,7 +1,5 @@
 #include <unistd.h>
 
-#include "tests/check.h"
-
 #include "proto/doc/json.h"
 #include "runner/reports/results_file.h"
 #include "tests/lib/scratch.h"

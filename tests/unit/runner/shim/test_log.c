@@ -3,8 +3,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/check.h"
-
 #include "proto/base/limits.h"
 #include "runner/shim/log.h"
 #include "tests/lib/scratch.h"
