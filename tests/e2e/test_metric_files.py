@@ -61,9 +61,12 @@ class Place:
         open(self.go(name), "w").close()
         self.server.cli("resume", name)
 
-    def run(self, name, way, left=None, **members):
-        self.submit(name, way, left, **members)
-        return self.server.wait_study(name)
+    def run(self, *studies, **members):
+        """Each (name, way, left), at the same time."""
+        for study in studies:
+            self.submit(*study, **members)
+        for name, *_ in studies:
+            self.server.wait_study(name)
 
     def refused(self, name, way, folder=None, **members):
         folder = folder or self.folder(name)
@@ -115,22 +118,20 @@ def main():
             ways = ("append", "append_headed", "truncate", "rewrite", "replace",
                     "remove", "rotate", "read_back", "read_back_and_replace",
                     "json_lines", "background")
-            for way in ways:
-                left = LEFT if way != "json_lines" else None
-                place.submit(way.replace("_", "-"), way, left)
-            for way in ways:
-                server.wait_study(way.replace("_", "-"))
+            place.run(*[(way.replace("_", "-"), way,
+                         LEFT if way != "json_lines" else None)
+                        for way in ways])
             for way in ways:
                 place.check(way.replace("_", "-"), exact=way != "background")
 
         def a_first_run_has_no_leftovers_to_mind():
-            for way in ("append", "truncate", "replace"):
-                name = "new-" + way
-                place.run(name, way)
-                place.check(name)
+            ways = ("append", "truncate", "replace")
+            place.run(*[("new-" + way, way) for way in ways])
+            for way in ways:
+                place.check("new-" + way)
 
         def a_table_that_is_sorted_shows_nobody_else_s_lines():
-            place.run("sorted", "read_back_sorted", LEFT)
+            place.run(("sorted", "read_back_sorted", LEFT))
             for number in range(1, TRIALS + 1):
                 trial = server.trial("sorted", number)
                 want = metric_files.expected(place.x_of(trial))
@@ -138,7 +139,7 @@ def main():
 
         def lines_that_an_overwriting_trainer_leaves_are_not_its_own():
             lines = "".join("%d,88\n" % n for n in range(5, 40))
-            place.run("over", "overwrite", "step,accuracy\n" + lines)
+            place.run(("over", "overwrite", "step,accuracy\n" + lines))
             for number in range(1, TRIALS + 1):
                 trial = server.trial("over", number)
                 want = metric_files.expected(place.x_of(trial))
@@ -146,37 +147,39 @@ def main():
                 tap.equal(sorted(set(got) - set(want)), [], str(got))
 
         def a_trial_that_writes_nothing_has_no_result():
-            for way in ("nothing", "touch", "empty"):
-                place.run(way, way, LEFT)
+            ways = ("nothing", "touch", "empty")
+            place.run(*[(way, way, LEFT) for way in ways],
+                      ("half", "every_second", LEFT))
+            for way in ways:
                 place.check_silent(way)
             reason = server.trial("nothing", 1)["hypertune"]["reason"]
             tap.equal(reason, "ended without reporting accuracy; the metrics "
                       "file out.csv is unchanged")
-            place.run("half", "every_second", LEFT)
             place.check_silent("half", (2, 4))
             for number in (1, 3, 5):
                 tap.equal(place.values("half", number),
                           metric_files.expected(number))
 
         def a_file_of_one_line_ends_in_its_last_value():
-            for left in (None, "accuracy\n1.75\n"):
-                name = "state-%s" % (left is not None)
-                place.run(name, "state", left)
+            names = ("state-new", "state-left")
+            place.run((names[0], "state"),
+                      (names[1], "state", "accuracy\n1.75\n"))
+            for name in names:
                 for number in range(1, TRIALS + 1):
                     ours = server.trial(name, number)["hypertune"]
                     tap.equal(ours["objective"],
                               metric_files.expected(number)[-1], name)
 
         def what_was_added_before_a_rotation_is_read():
-            for way in ("rotate_in_between", "remove_in_between"):
-                name = way.replace("_", "-")
-                place.run(name, way, LEFT)
-                place.check(name)
+            ways = ("rotate_in_between", "remove_in_between")
+            place.run(*[(way.replace("_", "-"), way, LEFT) for way in ways])
+            for way in ways:
+                place.check(way.replace("_", "-"))
 
         def a_retry_has_nothing_of_the_attempt_before():
-            place.run("again", "again", retries=1)
+            place.run(("again", "again"), ("again-append", "again_append"),
+                      retries=1)
             place.check("again")
-            place.run("again-append", "again_append", retries=1)
             for number in range(1, TRIALS + 1):
                 tap.equal(place.values("again-append", number),
                           metric_files.expected(number))
@@ -268,11 +271,11 @@ def main():
                     tap.equal(sorted(set(got) - set(want)), [], str(got))
 
         def a_file_in_the_trial_s_folder_is_safe_at_any_number():
-            place.run("own-dir", "in_trial_dir", LEFT, parallel=4,
+            place.run(("own-dir", "in_trial_dir", LEFT), parallel=4,
                       metrics={"file": "${trialDir}/out.csv"})
             place.check("own-dir")
             name = "own-word"
-            place.run(name, "append", parallel=4,
+            place.run((name, "append"), parallel=4,
                       metrics={"file": "${trialDir}/deep.csv"},
                       env={"METRICS": "${trialDir}/deep.csv"})
             place.check(name)
@@ -294,7 +297,8 @@ def main():
             tap.true(os.path.exists(os.path.join(folder, "sub", "data")))
             with open(os.path.join(folder, "out.csv")) as file:
                 tap.equal(file.read(), LEFT)
-            place.run("own-silent", "touch", LEFT, workdir="own", parallel=2)
+            place.run(("own-silent", "touch", LEFT), workdir="own",
+                      parallel=2)
             place.check_silent("own-silent")
             other = place.folder("elsewhere")
             place.submit("own-other", "append", folder=other, parallel=3,
