@@ -39,13 +39,15 @@ def is_sanitized():
 def wait_until(condition, what, seconds=PATIENCE):
     """Polls; returns the first true value."""
     deadline = time.monotonic() + seconds
+    pause = 0.002  # most of what is awaited is there at once
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() > deadline:
             raise AssertionError("not within %d s: %s" % (seconds, what))
-        time.sleep(0.05)
+        time.sleep(pause)
+        pause = min(2 * pause, 0.05)
 
 
 def read_proc(pid, name):
