@@ -95,7 +95,8 @@ run_one() { # build results test
 
 # Whether a test is to run; says so when it was left out.
 is_wanted() { # test NAME...
-    path=${1##*/tests/}
+    path=${1#"$build/tests/"}
+    path=${path#"$source/tests/"}
     shift
     chosen=all
     for name in "$@"; do
