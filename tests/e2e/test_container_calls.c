@@ -1,19 +1,12 @@
 /* docker.h and image.h against the engines of HT_DOCKER_HOSTS (addresses with
  * spaces between), which have the image localhost/tiny:1. */
-#include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <curl/curl.h>
 
 #include "proto/doc/json.h"
 #include "runner/docker/image.h"
-#include "tests/lib/fake_engine.h"
+#include "tests/unit/runner/docker/fake_engine.h"
 
 #define TINY "localhost/tiny:1"
 #define LABEL "hypertune.test.calls"
@@ -213,7 +206,7 @@ static void registry_open(void)
     port[strcspn(port, "\n")] = '\0';
     (void)snprintf(registry.image, sizeof registry.image, "127.0.0.1:%s/a/b:1",
                    port);
-    scratch_folder(registry.home);
+    fixture_folder(registry.home);
 }
 
 static void registry_close(void)
@@ -343,13 +336,13 @@ int main(void)
     }
     json_init();
     curl_global_init(CURL_GLOBAL_ALL);
-    scratch_init();
+    fixture_init();
     (void)snprintf(name, sizeof name, "ht-test-calls-%d", (int)getpid());
     char *list = strdup(hosts), *rest = list;
     while ((current_host = strtok_r(rest, " ", &rest)) != NULL)
         try_engine(current_host);
     free(list);
-    scratch_fini();
+    fixture_fini();
     curl_global_cleanup();
     return check_done();
 }

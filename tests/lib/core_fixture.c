@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tests/lib/db_place.h"
+#include "tuner/parts.h"
 
 /* --- life --- */
 

@@ -14,6 +14,7 @@
 #include "proto/doc/json.h"
 #include "tests/check.h"
 #include "tuner/api/study.h"
+#include "tuner/api/trial.h"
 #include "tuner/core/core.h"
 #include "tuner/db/write.h"
 #include "tuner/study/trial.h"

@@ -1,8 +1,7 @@
 /* A trial that can do what it likes in its own folder: the runner neither
  * follows, nor waits, nor drowns. */
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "proto/base/file_tree.h"
+#include "tests/check.h"
 
 #include "proto/doc/json.h"
 #include "runner/base/log.h"
@@ -10,8 +9,7 @@
 #include "runner/reports/log.h"
 #include "runner/reports/masked_secrets.h"
 #include "runner/reports/records.h"
-#include "runner/reports/runner_stream.h"
-#include "tests/lib/scratch.h"
+#include "tests/unit/runner/runner_fixture.h"
 
 static char folder[PATH_MAX];
 
@@ -83,7 +81,7 @@ static void ship_all(const char *stream, struct text *out)
 
 static void nothing_is_read_through_a_link(void)
 {
-    scratch_folder(folder);
+    fixture_folder(folder);
     static const char *const names[] = {
         "reports.jsonl", "output.metrics", "exit.json",
         "stop",          "launch.json",    "stdout.000000000000.log"};
@@ -109,7 +107,7 @@ static void nothing_is_read_through_a_link(void)
 
 static void a_pipe_or_a_folder_stops_nobody(void)
 {
-    scratch_folder(folder);
+    fixture_folder(folder);
     CHECK(mkfifo(path_of("reports.jsonl"), 0666) == 0);
     CHECK(mkdir(path_of("output.metrics"), 0777) == 0);
     CHECK(mkfifo(path_of("exit.json"), 0666) == 0);
@@ -125,7 +123,7 @@ static void a_pipe_or_a_folder_stops_nobody(void)
 
 static void an_exit_of_its_own_making_is_read_with_care(void)
 {
-    scratch_folder(folder);
+    fixture_folder(folder);
     struct ending ending = {.outcome = OUTCOME_LOST};
     put("exit.json", "[1]");
     CHECK(folder_read_exit(folder, &ending, NULL) == HT_CORRUPT);
@@ -152,7 +150,7 @@ static void an_exit_of_its_own_making_is_read_with_care(void)
 
 static void orders_replace_whatever_it_put_there(void)
 {
-    scratch_folder(folder);
+    fixture_folder(folder);
     const struct stop_order stop = {.reason = "enough"};
     struct stop_order read;
     struct stat status;
@@ -164,7 +162,7 @@ static void orders_replace_whatever_it_put_there(void)
     CHECK(folder_write_stop(folder, &stop, NULL) == HT_OK);
     CHECK(folder_read_stop(folder, &read, NULL) == HT_OK);
     CHECK_TEXT(read.reason, "enough");
-    CHECK(scratch_file_has(folder, "victim", "untouched"));
+    CHECK(fixture_file_has(folder, "victim", "untouched"));
 
     CHECK(unlink(path_of("stop")) == 0 && mkfifo(path_of("stop"), 0666) == 0);
     CHECK(folder_write_stop(folder, &stop, NULL) == HT_OK);
@@ -178,7 +176,7 @@ static void orders_replace_whatever_it_put_there(void)
 
 static void an_end_replaces_whatever_it_put_there(void)
 {
-    scratch_folder(folder);
+    fixture_folder(folder);
     const struct ending ending = {.outcome = OUTCOME_FAILED,
                                   .reason = "exit 1"};
     struct ending read;
@@ -191,14 +189,14 @@ static void an_end_replaces_whatever_it_put_there(void)
 
 static void the_runners_words_go_nowhere_else(void)
 {
-    scratch_folder(folder);
+    fixture_folder(folder);
     put("victim", "untouched");
     char victim[PATH_MAX + 64];
     (void)snprintf(victim, sizeof victim, "%s", path_of("victim"));
     CHECK(symlink(victim, path_of("runner.000000000000.log")) == 0);
-    runner_stream_write(folder, "pulling %s", "x");
-    CHECK(scratch_file_has(folder, "victim", "untouched"));
-    CHECK(!scratch_file_has(folder, "victim", "pulling"));
+    runner_log_of_replica(folder, "pulling %s", "x");
+    CHECK(fixture_file_has(folder, "victim", "untouched"));
+    CHECK(!fixture_file_has(folder, "victim", "pulling"));
     CHECK(unlink(path_of("runner.000000000000.log")) == 0);
     CHECK(mkfifo(path_of("runner.000000000000.log"), 0666) == 0);
     runner_log_of_replica(folder, "pulling %s", "x"); /* and comes back */
@@ -232,7 +230,7 @@ static size_t collect_file(const char *file)
 static void a_container_has_no_metrics_file_outside_its_folder(void)
 {
     static const char line[] = "{\"acc\":1}\n";
-    scratch_folder(folder);
+    fixture_folder(folder);
     CHECK(mkdir(path_of("own"), 0777) == 0 &&
           mkdir(path_of("own/sub"), 0777) == 0);
     put("host.json", line);
@@ -257,7 +255,7 @@ static void a_container_has_no_metrics_file_outside_its_folder(void)
 
 static void a_line_without_end_costs_no_memory(void)
 {
-    scratch_folder(folder);
+    fixture_folder(folder);
     const int fd =
         open(path_of("reports.jsonl"), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     CHECK(ftruncate(fd, (off_t)64 * 1024 * 1024) == 0);
@@ -270,7 +268,7 @@ static void a_line_without_end_costs_no_memory(void)
 
 static void a_file_of_a_terabyte_is_given_up(void)
 {
-    scratch_folder(folder);
+    fixture_folder(folder);
     const int fd =
         open(path_of("reports.jsonl"), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     CHECK(ftruncate(fd, (off_t)1024 * 1024 * 1024 * 1024) == 0);
@@ -280,7 +278,7 @@ static void a_file_of_a_terabyte_is_given_up(void)
 
 static void segments_of_its_own_making_are_not_shipped_without_end(void)
 {
-    scratch_folder(folder);
+    fixture_folder(folder);
     for (int i = 0; i < 40; i++) {
         char name[64];
         (void)snprintf(name, sizeof name, "stdout.%012lld.log",
@@ -298,7 +296,7 @@ static void segments_of_its_own_making_are_not_shipped_without_end(void)
 
 static void twenty_thousand_files_are_nothing_special(void)
 {
-    scratch_folder(folder);
+    fixture_folder(folder);
     const int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (int i = 0; i < 20000; i++) {
         char name[32];
@@ -320,7 +318,7 @@ static void twenty_thousand_files_are_nothing_special(void)
 
 static void a_deep_and_locked_tree_is_removed(void)
 {
-    scratch_folder(folder);
+    fixture_folder(folder);
     int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (int i = 0; i < 3000; i++) {
         CHECK(mkdirat(dir, "d", 0700) == 0);
@@ -337,7 +335,7 @@ static void a_deep_and_locked_tree_is_removed(void)
 
 static void a_folder_goes_with_the_mark_of_what_it_was(void)
 {
-    scratch_folder(folder);
+    fixture_folder(folder);
     put("lease.json", "{}\n");
     put("token", "secret\n");
     file_tree_remove(folder, "lease.json", NULL);
@@ -346,7 +344,7 @@ static void a_folder_goes_with_the_mark_of_what_it_was(void)
 
 static void many_writers_are_found_again(void)
 {
-    scratch_folder(folder);
+    fixture_folder(folder);
     FILE *file = fopen(path_of("reports.jsonl"), "we");
     for (int round = 1; round <= 2; round++) {
         for (int i = 1; i <= 20000; i++)
@@ -362,7 +360,7 @@ static void many_writers_are_found_again(void)
 int main(void)
 {
     json_init();
-    scratch_init();
+    fixture_init();
     RUN(nothing_is_read_through_a_link);
     RUN(a_pipe_or_a_folder_stops_nobody);
     RUN(an_exit_of_its_own_making_is_read_with_care);
@@ -377,6 +375,6 @@ int main(void)
     RUN(a_deep_and_locked_tree_is_removed);
     RUN(a_folder_goes_with_the_mark_of_what_it_was);
     RUN(many_writers_are_found_again);
-    scratch_fini();
+    fixture_fini();
     return check_done();
 }

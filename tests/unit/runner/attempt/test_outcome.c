@@ -1,6 +1,7 @@
 /* How an attempt ended, from the ends of its replicas. */
-#include "runner/attempt/outcome.h"
 #include "tests/check.h"
+
+#include "runner/attempt/replicas.h"
 
 enum { REPLICAS = 3 };
 

@@ -1,11 +1,9 @@
 /* Attempts of several replicas, their GPUs, and orders of other kinds. */
-#include "proto/doc/json.h"
-#include "runner/base/procfs.h"
 #include "tests/check.h"
 
 #include <signal.h>
 
-#include "tests/lib/stage.h"
+#include "tests/unit/runner/runner_stage.h"
 
 static const char once[] = "printf x >>runs; exit 7";
 
@@ -16,12 +14,12 @@ static void the_end_of_the_master_ends_the_others(void)
     struct stage stage;
     stage_open(&stage, "until [ -e ../worker-0/up ]; do sleep 0.02; done",
                "echo >up; exec sleep 600");
-    stage_write_launches(&stage);
-    struct attempts fleet;
-    struct attempt *run = stage_adopt(&stage, &fleet);
-    UNTIL(stage_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
-    CHECK(scratch_file_has(stage.folder, "worker-0/exit.json",
+    write_launches(&stage);
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_SUCCEEDED);
+    CHECK(fixture_file_has(stage.folder, "worker-0/exit.json",
                            "stopped: the master has ended"));
     attempts_fini(&attempts);
     stage_close(&stage);
@@ -31,13 +29,14 @@ static void a_failed_worker_decides(void)
 {
     struct stage stage;
     stage_open(&stage, "exec sleep 600", "echo no rest >&2; exit 9");
-    stage_write_launches(&stage);
-    struct attempts fleet;
-    struct attempt *run = stage_adopt(&stage, &fleet);
-    UNTIL(stage_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_FAILED && run->ending.exit == 9);
-    CHECK_TEXT(run->ending.reason, "worker-0: exit 9: no rest");
-    attempts_fini(&fleet);
+    write_launches(&stage);
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_FAILED &&
+          attempt->ending.exit == 9);
+    CHECK_TEXT(attempt->ending.reason, "worker-0: exit 9: no rest");
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -46,16 +45,16 @@ static void a_stop_counts_even_where_a_replica_fails_of_it(void)
     struct stage stage;
     stage_open(&stage, "echo >up; exec sleep 600",
                "trap 'exit 5' TERM; echo >up; while :; do sleep 0.02; done");
-    stage_write_launches(&stage);
-    struct attempts fleet;
-    struct attempt *run = stage_adopt(&stage, &fleet);
+    write_launches(&stage);
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
     UNTIL(disk_has(stage.folder, "master-0/up") &&
           disk_has(stage.folder, "worker-0/up"));
-    attempt_stop(run, &(struct stop_order){.reason = "by a test"});
-    UNTIL(stage_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_STOPPED);
-    CHECK_TEXT(run->ending.reason, "stopped: by a test");
-    attempts_fini(&fleet);
+    attempt_stop(attempt, &(struct stop_order){.reason = "by a test"});
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_STOPPED);
+    CHECK_TEXT(attempt->ending.reason, "stopped: by a test");
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -67,9 +66,9 @@ static void a_lost_worker_is_named_though_the_master_fails_of_it(void)
                "while kill -0 $(cat ../worker-0/up); do sleep 0.01; done; "
                "exit 1",
                "echo $$ >up.tmp; mv up.tmp up; exec sleep 600");
-    stage_write_launches(&stage);
-    struct attempts fleet;
-    struct attempt *run = stage_adopt(&stage, &fleet);
+    write_launches(&stage);
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
     UNTIL(disk_has(stage.folder, "worker-0/up"));
     char worker[PATH_MAX + 64];
     (void)snprintf(worker, sizeof worker, "%s/worker-0", stage.folder);
@@ -77,9 +76,9 @@ static void a_lost_worker_is_named_though_the_master_fails_of_it(void)
     CHECK(folder_read_shim(worker, &shim, NULL) == HT_OK);
     CHECK(procfs_kill(&shim));
     UNTIL(disk_has(stage.replica, "exit.json")); /* before we look again */
-    UNTIL(stage_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(run->ending.reason,
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(attempt->ending.reason,
                "worker-0: its supervisor process was killed");
     attempts_fini(&attempts);
     stage_close(&stage);
@@ -92,14 +91,13 @@ static void a_new_runner_knows_what_gpus_are_taken(void)
     struct stage stage;
     struct attempts attempts;
     stage_open(&stage, "exec sleep 600", "exec sleep 600");
-    attempts_init(&fleet, &stage.site, &engine_process);
-    CHECK(attempts_free_gpus(&fleet, stage.order->arena).n == 3);
-    attempts_start(&fleet, stage_parse(&stage), stage.lease.data,
-                   stage.lease.len);
-    CHECK(attempts_free_gpus(&fleet, stage.order->arena).n == 1);
-    attempts_fini(&fleet);
-    attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_scan(&fleet); /* not adopted yet, maybe never */
+    attempts_init(&attempts, &stage.site, &engine_process);
+    CHECK(attempts_free_gpus(&attempts, stage.order->arena).n == 3);
+    attempts_start(&attempts, parse(&stage));
+    CHECK(attempts_free_gpus(&attempts, stage.order->arena).n == 1);
+    attempts_fini(&attempts);
+    attempts_init(&attempts, &stage.site, &engine_process);
+    attempts_scan(&attempts); /* not adopted yet, maybe never */
     const struct strings free_gpus =
         attempts_free_gpus(&attempts, stage.order->arena);
     CHECK(free_gpus.n == 1);
@@ -117,11 +115,11 @@ static void missing_gpus_make_the_attempt_lost(void)
     struct attempts attempts;
     stage_open(&stage, once, once);
     stage.site.gpus.n = 1;
-    attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, stage_parse(&stage), stage.lease.data,
-                   stage.lease.len);
-    CHECK(fleet.first->ended && fleet.first->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(fleet.first->ending.reason,
+    attempts_init(&attempts, &stage.site, &engine_process);
+    attempts_start(&attempts, parse(&stage));
+    CHECK(attempts.first->ended &&
+          attempts.first->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(attempts.first->ending.reason,
                "the runner could not start it: GPUs needed: 2, free: 1");
     CHECK(!disk_has(stage.replica, "launch.json"));
     attempts_fini(&attempts);
@@ -148,15 +146,15 @@ static void an_image_without_a_command_fails_in_words(void)
                     "\"entryWords\":0}]");
     const char *reason = "image gcr.io/x needs a container engine; this runner "
                          "starts processes: give a command";
-    attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, stage_parse(&stage), stage.lease.data,
-                   stage.lease.len);
-    CHECK(fleet.first->ended && fleet.first->ending.outcome == OUTCOME_FAILED);
-    CHECK_TEXT(fleet.first->ending.reason, reason);
-    attempts_fini(&fleet);
-    struct attempt *run = stage_adopt(&stage, &fleet);
-    CHECK(run->ended && run->ending.outcome == OUTCOME_FAILED);
-    attempts_fini(&fleet);
+    attempts_init(&attempts, &stage.site, &engine_process);
+    attempts_start(&attempts, parse(&stage));
+    CHECK(attempts.first->ended &&
+          attempts.first->ending.outcome == OUTCOME_FAILED);
+    CHECK_TEXT(attempts.first->ending.reason, reason);
+    attempts_fini(&attempts);
+    struct attempt *attempt = adopt(&stage, &attempts);
+    CHECK(attempt->ended && attempt->ending.outcome == OUTCOME_FAILED);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -173,11 +171,10 @@ static void a_job_may_choose_where_its_results_go(void)
                    "echo >$AIP_TENSORBOARD_LOG_DIR/l\"]}]",
                    stage.state);
     reorder(&stage, members);
-    attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, stage_parse(&stage), stage.lease.data,
-                   stage.lease.len);
-    UNTIL(stage_has_ended(fleet.first));
-    attempts_drop(&fleet, fleet.first);
+    attempts_init(&attempts, &stage.site, &engine_process);
+    attempts_start(&attempts, parse(&stage));
+    UNTIL(has_ended(attempts.first));
+    attempts_drop(&attempts, attempts.first);
     CHECK(disk_has(stage.state, "out/5/model/m"));
     CHECK(disk_has(stage.state, "out/5/checkpoints/c"));
     CHECK(disk_has(stage.state, "out/5/logs/l"));
@@ -189,7 +186,7 @@ static void a_job_may_choose_where_its_results_go(void)
 int main(void)
 {
     json_init();
-    scratch_init();
+    fixture_init();
     RUN(the_end_of_the_master_ends_the_others);
     RUN(a_failed_worker_decides);
     RUN(a_stop_counts_even_where_a_replica_fails_of_it);
@@ -198,6 +195,6 @@ int main(void)
     RUN(missing_gpus_make_the_attempt_lost);
     RUN(an_image_without_a_command_fails_in_words);
     RUN(a_job_may_choose_where_its_results_go);
-    scratch_fini();
+    fixture_fini();
     return check_done();
 }

@@ -1,16 +1,11 @@
 /* runner/base/disk.h and runner/base/log.h: what the runner
  * weighs and writes in folders that are a trial's to write. */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "runner/base/disk_usage.h"
+#include "runner/base/disk.h"
 
 #include "proto/base/limits.h"
 #include "runner/base/log.h"
 #include "tests/check.h"
-#include "tests/lib/scratch.h"
+#include "tests/unit/runner/runner_fixture.h"
 
 enum { KIB = 1024, BIG = 256 * KIB, ENOUGH = 100 * 1024 * KIB };
 
@@ -25,8 +20,8 @@ static void write_file(const char *folder, const char *name)
 static void files_of_all_levels_are_counted(void)
 {
     char folder[PATH_MAX], below[PATH_MAX + 8];
-    scratch_folder(folder);
-    CHECK(disk_usage_of_folder(folder, ENOUGH) < BIG);
+    fixture_folder(folder);
+    CHECK(disk_usage(folder, ENOUGH) < BIG);
     write_file(folder, "a");
     (void)snprintf(below, sizeof below, "%s/sub", folder);
     CHECK(mkdir(below, 0700) == 0);
@@ -38,7 +33,7 @@ static void files_of_all_levels_are_counted(void)
 static void links_lead_nowhere_and_holes_weigh_nothing(void)
 {
     char folder[PATH_MAX], path[PATH_MAX + 8];
-    scratch_folder(folder);
+    fixture_folder(folder);
     (void)snprintf(path, sizeof path, "%s/link", folder);
     CHECK(symlink("/usr", path) == 0);
     (void)snprintf(path, sizeof path, "%s/hole", folder);
@@ -52,7 +47,7 @@ static void links_lead_nowhere_and_holes_weigh_nothing(void)
 static void counting_ends_when_it_is_enough(void)
 {
     char folder[PATH_MAX];
-    scratch_folder(folder);
+    fixture_folder(folder);
     write_file(folder, "a");
     CHECK(disk_usage(folder, KIB) > KIB);
 }
@@ -60,14 +55,13 @@ static void counting_ends_when_it_is_enough(void)
 static void very_deep_trees_count_as_too_much(void)
 {
     char folder[PATH_MAX];
-    char *const top = folder + strlen(scratch_folder(folder));
-    char *end = top;
+    char *end = folder + strlen(fixture_folder(folder));
     for (int i = 0; i < 40; i++) {
         end = strcpy(end, "/d") + 2;
         CHECK(mkdir(folder, 0700) == 0);
     }
-    *top = '\0';
-    CHECK(disk_usage_of_folder(folder, ENOUGH) > ENOUGH);
+    (void)snprintf(folder, sizeof folder, "%s/%d", fixture_root, fixture_count);
+    CHECK(disk_usage(folder, ENOUGH) > ENOUGH);
 }
 
 static const char log_name[] = "runner.000000000000.log";
@@ -75,10 +69,10 @@ static const char log_name[] = "runner.000000000000.log";
 static void words_are_lines_of_the_runners_stream(void)
 {
     char folder[PATH_MAX];
-    scratch_folder(folder);
-    runner_stream_write(folder, "pulling %s", "a:1");
-    runner_stream_write(folder, "done");
-    char *text = scratch_text(folder, log_name);
+    fixture_folder(folder);
+    runner_log_of_replica(folder, "pulling %s", "a:1");
+    runner_log_of_replica(folder, "done");
+    char *text = fixture_text(folder, log_name);
     CHECK_TEXT(text, "pulling a:1\ndone\n");
     free(text);
 }
@@ -86,7 +80,7 @@ static void words_are_lines_of_the_runners_stream(void)
 static void words_go_through_no_link_or_pipe(void)
 {
     char folder[PATH_MAX], path[PATH_MAX + 32], target[PATH_MAX + 8];
-    scratch_folder(folder);
+    fixture_folder(folder);
     (void)snprintf(path, sizeof path, "%s/%s", folder, log_name);
     (void)snprintf(target, sizeof target, "%s/x", folder);
     CHECK(symlink(target, path) == 0);
@@ -101,8 +95,8 @@ static void words_end_with_their_segment(void)
 {
     char folder[PATH_MAX], path[PATH_MAX + 32];
     struct stat status;
-    scratch_folder(folder);
-    runner_stream_write(folder, "first");
+    fixture_folder(folder);
+    runner_log_of_replica(folder, "first");
     (void)snprintf(path, sizeof path, "%s/%s", folder, log_name);
     CHECK(truncate(path, HT_LOG_SEGMENT - 4) == 0);
     runner_log_of_replica(folder, "too long");
@@ -111,7 +105,7 @@ static void words_end_with_their_segment(void)
 
 int main(void)
 {
-    scratch_init();
+    fixture_init();
     RUN(files_of_all_levels_are_counted);
     RUN(links_lead_nowhere_and_holes_weigh_nothing);
     RUN(counting_ends_when_it_is_enough);
@@ -119,6 +113,6 @@ int main(void)
     RUN(words_are_lines_of_the_runners_stream);
     RUN(words_go_through_no_link_or_pipe);
     RUN(words_end_with_their_segment);
-    scratch_fini();
+    fixture_fini();
     return check_done();
 }

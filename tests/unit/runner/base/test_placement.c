@@ -1,7 +1,4 @@
 /* Addresses and GPUs of an attempt's replicas, and what these are told. */
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "tests/check.h"
 
 #include <sys/socket.h>
@@ -13,8 +10,7 @@
 #include "runner/attempt/engine.h"
 #include "runner/attempt/replica_env.h"
 #include "runner/base/placement.h"
-#include "runner/base/ports.h"
-#include "tests/lib/scratch.h"
+#include "tests/unit/runner/runner_fixture.h"
 
 static const char *const names[] = {"g0", "g1", "g2", "g3"};
 static const struct strings four = {4, names};
@@ -119,7 +115,7 @@ static void found_ports_differ_and_can_be_bound(void)
 static void a_later_life_reads_what_was_chosen(void)
 {
     char folder[PATH_MAX];
-    scratch_folder(folder);
+    fixture_folder(folder);
     struct order *order = make_order("");
     struct placement chosen, read;
     CHECK(placement_read(folder, order, &read, NULL) == HT_NOT_FOUND);
@@ -266,7 +262,7 @@ static void a_job_that_was_too_long_to_send_is_missed(void)
 int main(void)
 {
     json_init();
-    scratch_init();
+    fixture_init();
     RUN(every_replica_gets_an_address_and_its_gpus);
     RUN(too_few_free_gpus_are_refused);
     RUN(a_claimed_port_is_nobody_elses);
@@ -276,6 +272,6 @@ int main(void)
     RUN(a_job_without_trials_is_told_of_none);
     RUN(a_job_is_shown_where_a_variable_can_hold_it);
     RUN(a_job_that_was_too_long_to_send_is_missed);
-    scratch_fini();
+    fixture_fini();
     return check_done();
 }

@@ -1,12 +1,9 @@
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "tests/check.h"
 
 #include "runner/base/tail.h"
 #include "runner/reports/log.h"
 #include "runner/shim/log.h"
-#include "tests/lib/scratch.h"
+#include "tests/unit/runner/runner_fixture.h"
 
 static struct text taken; /* the lines of one read, "|" between them */
 static int64_t last_offset;
@@ -40,7 +37,7 @@ static void write_file(const char *mode, const char *text)
 static struct tail new_tail(void)
 {
     struct tail tail;
-    scratch_folder(folder_path);
+    fixture_folder(folder_path);
     (void)snprintf(file_path, sizeof file_path, "%s/file", folder_path);
     tail_init(&tail, file_path);
     return tail;
@@ -165,7 +162,7 @@ static void fill(struct shim_log *log, char byte, size_t len)
 static struct shim_log new_log(void)
 {
     struct shim_log log;
-    scratch_folder(folder_path);
+    fixture_folder(folder_path);
     const int fd = open(folder_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     CHECK(shim_log_open(&log, fd, "stdout", NULL) == HT_OK);
     return log;
@@ -370,7 +367,7 @@ static void a_secret_between_two_chunks_does_not_leave_either(void)
 
 int main(void)
 {
-    scratch_init();
+    fixture_init();
     RUN(a_missing_file_has_no_lines);
     RUN(lines_are_given_once_as_they_come);
     RUN(a_torn_line_waits_for_its_end);
@@ -390,6 +387,6 @@ int main(void)
     RUN(a_secret_that_comes_in_two_parts_does_not_leave_either);
     RUN(a_secret_between_two_chunks_does_not_leave_either);
     text_free(&taken);
-    scratch_fini();
+    fixture_fini();
     return check_done();
 }

@@ -1,9 +1,8 @@
-#include <sys/stat.h>
-#include <unistd.h>
+#include "tests/check.h"
 
 #include "proto/doc/json.h"
 #include "runner/base/workdir.h"
-#include "tests/lib/scratch.h"
+#include "tests/unit/runner/runner_fixture.h"
 
 static char top[PATH_MAX];
 
@@ -37,7 +36,7 @@ static const char *read_back(const char *name)
 
 static void stage(void)
 {
-    scratch_folder(top);
+    fixture_folder(top);
     CHECK(mkdir(path_of("from"), 0755) == 0);
     CHECK(mkdir(path_of("from/sub"), 0700) == 0);
     put("from/train.sh", "echo", 0755);
@@ -154,13 +153,13 @@ static void what_cannot_be_copied_is_told(void)
 int main(void)
 {
     json_init();
-    scratch_init();
+    fixture_init();
     RUN(files_folders_modes_and_times_are_kept);
     RUN(the_metrics_file_is_left_out);
     RUN(links_lead_where_they_led);
     RUN(what_is_ours_or_no_file_is_left_out);
     RUN(a_copy_below_its_folder_ends);
     RUN(what_cannot_be_copied_is_told);
-    scratch_fini();
+    fixture_fini();
     return check_done();
 }

@@ -1,8 +1,7 @@
 /* The docker engine against an engine that does what it is told. */
-#include <stdlib.h>
+#include "tests/check.h"
 
-#include "proto/doc/json.h"
-#include "tests/lib/dock.h"
+#include "tests/unit/runner/container/docker_stage.h"
 
 /* ---- a good life ---- */
 
@@ -10,15 +9,15 @@ static void a_trial_runs_and_leaves_nothing(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct attempt *run = dock_start(
-        &dock, &(struct attempt_text){.script = "echo hello; exit 0"});
-    UNTIL(dock_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
-    CHECK(run->told_started == false); /* that is still to be said */
-    CHECK(scratch_file_has(run->replicas[0].folder, "stdout.000000000000.log",
-                           "hello"));
-    CHECK(dock_count_left(&dock) == 0); /* before the end is told */
-    const struct engine_facts facts = engine_docker.facts(&run->place);
+    struct attempt *attempt =
+        start(&dock, &(struct attempt_text){.script = "echo hello; exit 0"});
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_SUCCEEDED);
+    CHECK(attempt->told_started == false); /* that is still to be said */
+    CHECK(fixture_file_has(attempt->replicas[0].folder,
+                           "stdout.000000000000.log", "hello"));
+    CHECK(count_left(&dock) == 0); /* before the end is told */
+    const struct engine_facts facts = engine_docker.facts(&attempt->place);
     CHECK(facts.known && strstr(facts.images[0], "sha256:") != NULL);
     attempts_drop(&dock.attempts, attempt);
     dock_close(&dock);
@@ -26,27 +25,26 @@ static void a_trial_runs_and_leaves_nothing(void)
 
 static void an_exit_code_is_told_by_the_shim(void)
 {
-    dock_expect("docker", "{}",
-                &(struct attempt_text){.script = "echo no data >&2; exit 3"},
-                OUTCOME_FAILED, "exit 3: no data");
+    expect("docker", "{}",
+           &(struct attempt_text){.script = "echo no data >&2; exit 3"},
+           OUTCOME_FAILED, "exit 3: no data");
 }
 
 static void a_verdict_that_the_trial_writes_does_not_count(void)
 {
-    dock_expect("docker", "{}",
-                &(struct attempt_text){
-                    .script = "echo '{\"exit\":0,\"outcome\":\"succeeded\"}' "
-                              ">\"$HYPERTUNE_TRIAL_DIR/exit.json\"; sleep 0.3; "
-                              "exit 6"},
-                OUTCOME_FAILED, "exit 6");
+    expect("docker", "{}",
+           &(struct attempt_text){
+               .script = "echo '{\"exit\":0,\"outcome\":\"succeeded\"}' "
+                         ">\"$HYPERTUNE_TRIAL_DIR/exit.json\"; sleep 0.3; "
+                         "exit 6"},
+           OUTCOME_FAILED, "exit 6");
 }
 
 static void a_failing_worker_is_named(void)
 {
-    dock_expect(
-        "podman", "{}",
-        &(struct attempt_text){.script = "sleep 60", .worker = "exit 4"},
-        OUTCOME_FAILED, "worker-0: exit 4");
+    expect("podman", "{}",
+           &(struct attempt_text){.script = "sleep 60", .worker = "exit 4"},
+           OUTCOME_FAILED, "worker-0: exit 4");
 }
 
 /* The server counts the time of what it was told to have begun. */
@@ -56,13 +54,13 @@ static void a_master_that_ends_before_its_worker_begins_has_begun(void)
     dock_open(&dock, "docker",
               "{\"faults\":[{\"path\":\"/containers/.*worker.*/start\","
               "\"do\":\"hold\"}]}");
-    struct attempt *run = dock_start(
+    struct attempt *attempt = start(
         &dock, &(struct attempt_text){.script = "exit 0", .worker = "exit 0"});
-    UNTIL(dock_has_file(run, "exit.json"));
-    dock_play(&dock, "{}");
-    UNTIL(dock_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
-    CHECK(attempt_is_started(run));
+    UNTIL(has_file(attempt, "exit.json"));
+    play(&dock, "{}");
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_SUCCEEDED);
+    CHECK(attempt_is_started(attempt));
     dock_close(&dock);
 }
 
@@ -70,15 +68,15 @@ static void a_stop_ends_every_replica(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct attempt *run =
-        dock_start(&dock, &(struct attempt_text){.script = "sleep 60",
-                                                 .worker = "sleep 60"});
-    UNTIL(dock_is_running(run));
-    attempt_stop(run, &(struct stop_order){.reason = "by a test"});
-    UNTIL(dock_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_STOPPED);
-    CHECK_TEXT(run->ending.reason, "stopped: by a test");
-    CHECK(dock_count_left(&dock) == 0);
+    struct attempt *attempt =
+        start(&dock, &(struct attempt_text){.script = "sleep 60",
+                                            .worker = "sleep 60"});
+    UNTIL(is_running(attempt));
+    attempt_stop(attempt, &(struct stop_order){.reason = "by a test"});
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_STOPPED);
+    CHECK_TEXT(attempt->ending.reason, "stopped: by a test");
+    CHECK(count_left(&dock) == 0);
     dock_close(&dock);
 }
 
@@ -87,14 +85,14 @@ static void a_stop_breaks_off_a_pull(void)
     struct dock dock;
     dock_open(&dock, "docker",
               "{\"faults\":[{\"path\":\"/images/.*\",\"do\":\"hang\"}]}");
-    struct attempt *run =
-        dock_start(&dock, &(struct attempt_text){.script = "sleep 60"});
-    attempt_tick(run, 1);
-    attempt_stop(run, &(struct stop_order){.reason = "by a test"});
-    UNTIL(dock_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_STOPPED);
-    CHECK_TEXT(run->ending.reason, "stopped: by a test");
-    CHECK(!attempt_is_started(run));
+    struct attempt *attempt =
+        start(&dock, &(struct attempt_text){.script = "sleep 60"});
+    attempt_tick(attempt, 1);
+    attempt_stop(attempt, &(struct stop_order){.reason = "by a test"});
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_STOPPED);
+    CHECK_TEXT(attempt->ending.reason, "stopped: by a test");
+    CHECK(!attempt_is_started(attempt));
     dock_close(&dock);
 }
 
@@ -102,13 +100,13 @@ static void without_a_network_none_is_made(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct attempt *run = dock_start(
-        &dock, &(struct attempt_text){
-                   .script = "exit 0",
-                   .members = "\"container\":{\"network\":\"none\"},"});
-    UNTIL(dock_has_ended(run));
-    CHECK(dock_count_calls(&dock, "/networks/") == 0);
-    CHECK(dock_count_calls(&dock, "\"NetworkMode\": \"none\"") == 1);
+    struct attempt *attempt =
+        start(&dock, &(struct attempt_text){
+                         .script = "exit 0",
+                         .members = "\"container\":{\"network\":\"none\"},"});
+    UNTIL(has_ended(attempt));
+    CHECK(count_calls(&dock, "/networks/") == 0);
+    CHECK(count_calls(&dock, "\"NetworkMode\": \"none\"") == 1);
     dock_close(&dock);
 }
 
@@ -118,14 +116,14 @@ static void an_image_that_is_nowhere_fails_for_good(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct attempt *run = dock_start(
-        &dock, &(struct attempt_text){.script = "exit 0",
-                                      .replica = "\"image\":\"no:1\","});
-    UNTIL(dock_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_FAILED);
-    CHECK(run->ending.impossible);
-    CHECK(strstr(run->ending.reason, "no:1") != NULL);
-    CHECK(dock_has_told(run, "no:1"));
+    struct attempt *attempt =
+        start(&dock, &(struct attempt_text){.script = "exit 0",
+                                            .replica = "\"image\":\"no:1\","});
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_FAILED);
+    CHECK(attempt->ending.impossible);
+    CHECK(strstr(attempt->ending.reason, "no:1") != NULL);
+    CHECK(has_told(attempt, "no:1"));
     dock_close(&dock);
 }
 
@@ -133,25 +131,24 @@ static void a_name_that_a_stranger_has_is_said(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    dock_call(&dock, "POST", "/containers/create?name=ht-s-2-5-1-master-0",
-              "{\"Image\":\"tiny:1\"}");
-    struct attempt *run =
-        dock_start(&dock, &(struct attempt_text){.script = "exit 0"});
-    UNTIL(dock_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_LOST);
-    CHECK(strstr(run->ending.reason, "not this runner's") != NULL);
+    call(&dock, "POST", "/containers/create?name=ht-s-2-5-1-master-0",
+         "{\"Image\":\"tiny:1\"}");
+    struct attempt *attempt =
+        start(&dock, &(struct attempt_text){.script = "exit 0"});
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_LOST);
+    CHECK(strstr(attempt->ending.reason, "not this runner's") != NULL);
     dock_close(&dock);
 }
 
 static void a_full_disk_is_not_the_trials_fault(void)
 {
-    dock_expect(
-        "docker",
-        "{\"faults\":[{\"path\":\"/containers/create\",\"do\":\"status\","
-        "\"status\":500,\"body\":{\"message\":\"mkdir: no space left on "
-        "device\"}}]}",
-        &(struct attempt_text){.script = "exit 0"}, OUTCOME_LOST,
-        "no space left");
+    expect("docker",
+           "{\"faults\":[{\"path\":\"/containers/create\",\"do\":\"status\","
+           "\"status\":500,\"body\":{\"message\":\"mkdir: no space left on "
+           "device\"}}]}",
+           &(struct attempt_text){.script = "exit 0"}, OUTCOME_LOST,
+           "no space left");
 }
 
 static void a_start_that_takes_too_long_is_given_up(void)
@@ -161,25 +158,24 @@ static void a_start_that_takes_too_long_is_given_up(void)
               "{\"faults\":[{\"path\":\"/containers/.*/start\",\"do\":"
               "\"status\",\"status\":204}]}");
     dock.site.start_limit_ms = 300;
-    struct attempt *run =
-        dock_start(&dock, &(struct attempt_text){.script = "exit 0"});
-    UNTIL(dock_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(run->ending.reason, "its supervisor did not begin in time");
-    attempts_drop(&dock.fleet, run);
-    UNTIL(dock_count_left(&dock) == 0);
+    struct attempt *attempt =
+        start(&dock, &(struct attempt_text){.script = "exit 0"});
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(attempt->ending.reason, "its supervisor did not begin in time");
+    attempts_drop(&dock.attempts, attempt);
+    UNTIL(count_left(&dock) == 0);
     dock_close(&dock);
 }
 
 static void an_unknown_user_is_the_trials_fault(void)
 {
-    dock_expect(
-        "podman",
-        "{\"faults\":[{\"path\":\"/containers/.*/start\",\"do\":\"status\","
-        "\"status\":500,\"body\":{\"message\":\"unable to find user x: no "
-        "matching entries in passwd file\"}}]}",
-        &(struct attempt_text){.script = "exit 0"}, OUTCOME_FAILED,
-        "cannot start its container");
+    expect("podman",
+           "{\"faults\":[{\"path\":\"/containers/.*/start\",\"do\":\"status\","
+           "\"status\":500,\"body\":{\"message\":\"unable to find user x: no "
+           "matching entries in passwd file\"}}]}",
+           &(struct attempt_text){.script = "exit 0"}, OUTCOME_FAILED,
+           "cannot start its container");
 }
 
 static void gpus_are_refused_where_there_are_none(void)
@@ -190,14 +186,14 @@ static void gpus_are_refused_where_there_are_none(void)
         struct dock dock;
         dock_open(&dock, dialects[i], "{}");
         dock.site.gpus = (struct strings){.n = 1, .items = gpus};
-        struct attempt *run =
-            dock_start(&dock, &(struct attempt_text){.script = "exit 0",
-                                                     .replica = "\"gpus\":1,"});
-        UNTIL(dock_has_ended(run));
-        CHECK(run->ending.outcome == OUTCOME_FAILED);
-        CHECK(strstr(run->ending.reason, "resources.gpus: ") != NULL);
-        CHECK(strstr(run->ending.reason, "NVIDIA") != NULL);
-        CHECK(dock_count_calls(&dock, "/containers/create") == 0);
+        struct attempt *attempt =
+            start(&dock, &(struct attempt_text){.script = "exit 0",
+                                                .replica = "\"gpus\":1,"});
+        UNTIL(has_ended(attempt));
+        CHECK(attempt->ending.outcome == OUTCOME_FAILED);
+        CHECK(strstr(attempt->ending.reason, "resources.gpus: ") != NULL);
+        CHECK(strstr(attempt->ending.reason, "NVIDIA") != NULL);
+        CHECK(count_calls(&dock, "/containers/create") == 0);
         dock_close(&dock);
     }
 }
@@ -206,14 +202,13 @@ static void gpus_are_refused_where_there_are_none(void)
 
 static void an_engine_that_drops_calls_is_asked_again(void)
 {
-    dock_expect(
-        "docker",
-        "{\"faults\":["
-        "{\"path\":\"/networks/create\",\"nth\":1,\"do\":\"drop\"},"
-        "{\"path\":\"/containers/create\",\"nth\":1,\"do\":\"drop\"},"
-        "{\"path\":\"/containers/.*/start\",\"nth\":1,\"do\":\"drop\"}]}",
-        &(struct attempt_text){.script = "exit 0"}, OUTCOME_SUCCEEDED,
-        "exit 0");
+    expect("docker",
+           "{\"faults\":["
+           "{\"path\":\"/networks/create\",\"nth\":1,\"do\":\"drop\"},"
+           "{\"path\":\"/containers/create\",\"nth\":1,\"do\":\"drop\"},"
+           "{\"path\":\"/containers/.*/start\",\"nth\":1,\"do\":\"drop\"}]}",
+           &(struct attempt_text){.script = "exit 0"}, OUTCOME_SUCCEEDED,
+           "exit 0");
 }
 
 /* What was done before the answer got lost is found, and done no second time.
@@ -229,15 +224,15 @@ static void a_lost_answer_doubles_nothing(void)
               "\"effect\":true},"
               "{\"path\":\"/containers/.*/start\",\"nth\":1,\"do\":\"drop\","
               "\"effect\":true}]}");
-    struct attempt *run = dock_start(
+    struct attempt *attempt = start(
         &dock, &(struct attempt_text){.script = "echo x >>\"$HYPERTUNE_TRIAL_"
                                                 "DIR/times\"; sleep 1"});
-    UNTIL(dock_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
-    char *times = scratch_text(run->replicas[0].folder, "times");
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_SUCCEEDED);
+    char *times = fixture_text(attempt->replicas[0].folder, "times");
     CHECK_TEXT(times, "x\n");
     free(times);
-    CHECK(dock_count_left(&dock) == 0);
+    CHECK(count_left(&dock) == 0);
     dock_close(&dock);
 }
 
@@ -245,18 +240,18 @@ static void a_trial_outlives_the_death_of_the_engine(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct attempt *run = dock_start(
+    struct attempt *attempt = start(
         &dock, &(struct attempt_text){
                    .script = "while ! [ -e \"$HYPERTUNE_TRIAL_DIR/go\" ]; do "
                              "sleep 0.02; done; exit 0"});
-    UNTIL(dock_is_running(run));
-    dock_kill_fake(&dock);
-    CHECK(disk_mark(run->replicas[0].folder, "go", NULL) == HT_OK);
-    UNTIL(dock_has_file(run, "exit.json"));
-    dock_start_fake(&dock);
-    UNTIL(dock_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
-    UNTIL(dock_count_left(&dock) == 0);
+    UNTIL(is_running(attempt));
+    kill_fake(&dock);
+    CHECK(disk_mark(attempt->replicas[0].folder, "go", NULL) == HT_OK);
+    UNTIL(has_file(attempt, "exit.json"));
+    start_fake(&dock);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_SUCCEEDED);
+    UNTIL(count_left(&dock) == 0);
     dock_close(&dock);
 }
 
@@ -267,11 +262,11 @@ static void what_cannot_be_removed_is_removed_later(void)
               "{\"faults\":[{\"method\":\"DELETE\",\"path\":\".*\","
               "\"nth\":[1,2,3],\"do\":\"status\",\"status\":500,"
               "\"body\":{\"message\":\"device or resource busy\"}}]}");
-    struct attempt *run =
-        dock_start(&dock, &(struct attempt_text){.script = "exit 0"});
-    UNTIL(dock_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
-    CHECK(dock_count_left(&dock) == 0);
+    struct attempt *attempt =
+        start(&dock, &(struct attempt_text){.script = "exit 0"});
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_SUCCEEDED);
+    CHECK(count_left(&dock) == 0);
     dock_close(&dock);
 }
 
@@ -281,13 +276,13 @@ static void a_container_removed_by_hand_is_lost(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct attempt *run =
-        dock_start(&dock, &(struct attempt_text){.script = "sleep 60"});
-    UNTIL(dock_is_running(run));
-    dock_call(&dock, "DELETE", "/containers/ht-s-2-5-1-master-0?force=1", NULL);
-    UNTIL(dock_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(run->ending.reason,
+    struct attempt *attempt =
+        start(&dock, &(struct attempt_text){.script = "sleep 60"});
+    UNTIL(is_running(attempt));
+    call(&dock, "DELETE", "/containers/ht-s-2-5-1-master-0?force=1", NULL);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(attempt->ending.reason,
                "its container was removed by somebody else");
     dock_close(&dock);
 }
@@ -296,13 +291,13 @@ static void a_container_killed_by_hand_is_lost(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct attempt *run =
-        dock_start(&dock, &(struct attempt_text){.script = "sleep 60"});
-    UNTIL(dock_is_running(run));
-    dock_call(&dock, "POST", "/containers/ht-s-2-5-1-master-0/kill", NULL);
-    UNTIL(dock_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_LOST);
-    CHECK(strstr(run->ending.reason, "was killed") != NULL);
+    struct attempt *attempt =
+        start(&dock, &(struct attempt_text){.script = "sleep 60"});
+    UNTIL(is_running(attempt));
+    call(&dock, "POST", "/containers/ht-s-2-5-1-master-0/kill", NULL);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_LOST);
+    CHECK(strstr(attempt->ending.reason, "was killed") != NULL);
     dock_close(&dock);
 }
 
@@ -310,13 +305,13 @@ static void a_container_stopped_by_hand_is_lost(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct attempt *run =
-        dock_start(&dock, &(struct attempt_text){.script = "sleep 60"});
-    UNTIL(dock_is_running(run));
-    dock_call(&dock, "POST", "/containers/ht-s-2-5-1-master-0/stop", NULL);
-    UNTIL(dock_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(run->ending.reason,
+    struct attempt *attempt =
+        start(&dock, &(struct attempt_text){.script = "sleep 60"});
+    UNTIL(is_running(attempt));
+    call(&dock, "POST", "/containers/ht-s-2-5-1-master-0/stop", NULL);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(attempt->ending.reason,
                "its container was stopped by somebody else");
     dock_close(&dock);
 }
@@ -327,21 +322,21 @@ static void memory_that_ran_out_is_named_with_its_limit(void)
         "{\"runs\":[{\"after\":0.1,\"exit\":137,\"oom\":true}]}";
     const struct attempt_text what = {.script = "sleep 60",
                                       .replica = "\"memory\":536870912,"};
-    dock_expect("docker", script, &what, OUTCOME_FAILED,
-                "out of memory (limit 512 MiB)");
-    dock_expect("podman", script, &what, OUTCOME_FAILED,
-                "probably out of memory (limit 512 MiB)");
+    expect("docker", script, &what, OUTCOME_FAILED,
+           "out of memory (limit 512 MiB)");
+    expect("podman", script, &what, OUTCOME_FAILED,
+           "probably out of memory (limit 512 MiB)");
 }
 
 /* The shim lives and tells of a signal; only the engine knows whose. */
 static void a_killed_trainer_with_a_limit_was_probably_short_of_memory(void)
 {
-    dock_expect("podman", "{}",
-                &(struct attempt_text){.script = "kill -9 $$",
-                                       .replica = "\"memory\":1073741824,"},
-                OUTCOME_FAILED, "probably out of memory (limit 1 GiB)");
-    dock_expect("podman", "{}", &(struct attempt_text){.script = "kill -9 $$"},
-                OUTCOME_FAILED, "killed by signal 9");
+    expect("podman", "{}",
+           &(struct attempt_text){.script = "kill -9 $$",
+                                  .replica = "\"memory\":1073741824,"},
+           OUTCOME_FAILED, "probably out of memory (limit 1 GiB)");
+    expect("podman", "{}", &(struct attempt_text){.script = "kill -9 $$"},
+           OUTCOME_FAILED, "killed by signal 9");
 }
 
 /* ---- other lives ---- */
@@ -350,18 +345,18 @@ static void the_next_runner_goes_on_with_a_running_container(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    struct attempt *run = dock_start(
+    struct attempt *attempt = start(
         &dock, &(struct attempt_text){
                    .script = "while ! [ -e \"$HYPERTUNE_TRIAL_DIR/go\" ]; do "
                              "sleep 0.02; done; exit 7"});
-    UNTIL(dock_is_running(run));
-    run = dock_live_again(&dock);
-    CHECK(dock_is_running(run));
-    CHECK(disk_mark(run->replicas[0].folder, "go", NULL) == HT_OK);
-    UNTIL(dock_has_ended(run));
-    CHECK_TEXT(run->ending.reason, "exit 7");
-    CHECK(dock_count_calls(&dock, "/containers/create") == 1);
-    CHECK(dock_count_left(&dock) == 0);
+    UNTIL(is_running(attempt));
+    attempt = live_again(&dock);
+    CHECK(is_running(attempt));
+    CHECK(disk_mark(attempt->replicas[0].folder, "go", NULL) == HT_OK);
+    UNTIL(has_ended(attempt));
+    CHECK_TEXT(attempt->ending.reason, "exit 7");
+    CHECK(count_calls(&dock, "/containers/create") == 1);
+    CHECK(count_left(&dock) == 0);
     dock_close(&dock);
 }
 
@@ -371,13 +366,13 @@ static void a_container_that_was_made_but_not_started_is_started(void)
     dock_open(&dock, "podman",
               "{\"faults\":[{\"path\":\"/containers/.*/start\","
               "\"do\":\"hang\"}]}");
-    (void)dock_start(&dock, &(struct attempt_text){.script = "exit 0"});
-    UNTIL(dock_count_calls(&dock, "/start") > 0);
-    dock_play(&dock, "{}");
-    struct attempt *run = dock_live_again(&dock);
-    UNTIL(dock_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_SUCCEEDED);
-    CHECK(dock_count_left(&dock) == 0);
+    (void)start(&dock, &(struct attempt_text){.script = "exit 0"});
+    UNTIL(count_calls(&dock, "/start") > 0);
+    play(&dock, "{}");
+    struct attempt *attempt = live_again(&dock);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_SUCCEEDED);
+    CHECK(count_left(&dock) == 0);
     dock_close(&dock);
 }
 
@@ -385,14 +380,14 @@ static void a_running_trial_that_is_dropped_leaves_nothing(void)
 {
     struct dock dock;
     dock_open(&dock, "podman", "{}");
-    struct attempt *run =
-        dock_start(&dock, &(struct attempt_text){.script = "sleep 60",
-                                                 .worker = "sleep 60"});
-    UNTIL(dock_is_running(run) &&
-          disk_has(run->replicas[0].folder, "shim.json") &&
-          disk_has(run->replicas[1].folder, "shim.json"));
-    attempts_drop(&dock.fleet, run);
-    UNTIL(dock_count_left(&dock) == 0);
+    struct attempt *attempt =
+        start(&dock, &(struct attempt_text){.script = "sleep 60",
+                                            .worker = "sleep 60"});
+    UNTIL(is_running(attempt) &&
+          disk_has(attempt->replicas[0].folder, "shim.json") &&
+          disk_has(attempt->replicas[1].folder, "shim.json"));
+    attempts_drop(&dock.attempts, attempt);
+    UNTIL(count_left(&dock) == 0);
     CHECK(disk_has(dock.state, "2") == false);
     dock_close(&dock);
 }
@@ -403,11 +398,11 @@ static void a_trial_that_is_dropped_while_it_starts_leaves_nothing(void)
     dock_open(&dock, "docker",
               "{\"faults\":[{\"path\":\"/containers/.*/start\",\"nth\":1,"
               "\"do\":\"delay\",\"seconds\":0.5}]}");
-    struct attempt *run =
-        dock_start(&dock, &(struct attempt_text){.script = "sleep 60"});
-    UNTIL(dock_count_calls(&dock, "/start") > 0);
-    attempts_drop(&dock.fleet, run);
-    UNTIL(dock_count_left(&dock) == 0);
+    struct attempt *attempt =
+        start(&dock, &(struct attempt_text){.script = "sleep 60"});
+    UNTIL(count_calls(&dock, "/start") > 0);
+    attempts_drop(&dock.attempts, attempt);
+    UNTIL(count_left(&dock) == 0);
     dock_close(&dock);
 }
 
@@ -415,28 +410,28 @@ static void orphans_of_this_runner_go_and_no_others(void)
 {
     struct dock dock;
     dock_open(&dock, "docker", "{}");
-    dock_close_engine(&dock);
-    dock_call(&dock, "POST", "/containers/create?name=orphan",
-              "{\"Image\":\"tiny:1\",\"Labels\":{\"hypertune.runner\":\"r1\","
-              "\"hypertune.attempt\":\"9/9/9\"}}");
-    dock_call(&dock, "POST", "/containers/create?name=other",
-              "{\"Image\":\"tiny:1\",\"Labels\":{\"hypertune.runner\":\"r2\","
-              "\"hypertune.attempt\":\"9/9/9\"}}");
-    dock_call(&dock, "POST", "/networks/create",
-              "{\"Name\":\"orphan\",\"Labels\":{\"hypertune.runner\":\"r1\","
-              "\"hypertune.attempt\":\"9/9/9\"}}");
-    CHECK(dock_count_left(&dock) == 2);
-    dock_open_engine(&dock);
-    UNTIL(dock_count_left(&dock) == 0);
+    close_engine(&dock);
+    call(&dock, "POST", "/containers/create?name=orphan",
+         "{\"Image\":\"tiny:1\",\"Labels\":{\"hypertune.runner\":\"r1\","
+         "\"hypertune.attempt\":\"9/9/9\"}}");
+    call(&dock, "POST", "/containers/create?name=other",
+         "{\"Image\":\"tiny:1\",\"Labels\":{\"hypertune.runner\":\"r2\","
+         "\"hypertune.attempt\":\"9/9/9\"}}");
+    call(&dock, "POST", "/networks/create",
+         "{\"Name\":\"orphan\",\"Labels\":{\"hypertune.runner\":\"r1\","
+         "\"hypertune.attempt\":\"9/9/9\"}}");
+    CHECK(count_left(&dock) == 2);
+    open_engine(&dock);
+    UNTIL(count_left(&dock) == 0);
     dock.site.runner = "r2";
-    CHECK(dock_count_left(&dock) == 1);
+    CHECK(count_left(&dock) == 1);
     dock_close(&dock);
 }
 
 int main(void)
 {
     json_init();
-    scratch_init();
+    fixture_init();
     RUN(a_trial_runs_and_leaves_nothing);
     RUN(an_exit_code_is_told_by_the_shim);
     RUN(a_verdict_that_the_trial_writes_does_not_count);
@@ -465,6 +460,6 @@ int main(void)
     RUN(a_running_trial_that_is_dropped_leaves_nothing);
     RUN(a_trial_that_is_dropped_while_it_starts_leaves_nothing);
     RUN(orphans_of_this_runner_go_and_no_others);
-    scratch_fini();
+    fixture_fini();
     return check_done();
 }

@@ -1,7 +1,4 @@
 /* What a container gets of this machine's folders, and what it never gets. */
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "tests/check.h"
 
 #include <sys/socket.h>
@@ -10,7 +7,7 @@
 #include "proto/doc/json.h"
 #include "runner/base/safe_path.h"
 #include "runner/container/mounts.h"
-#include "tests/lib/scratch.h"
+#include "tests/unit/runner/runner_fixture.h"
 
 struct place {
     char root[PATH_MAX]; /* all of it */
@@ -27,7 +24,7 @@ static void make(const char *root, const char *name)
 
 static void place_open(struct place *place)
 {
-    scratch_folder(place->root);
+    fixture_folder(place->root);
     (void)snprintf(place->data, sizeof place->data, "%s/data", place->root);
     (void)snprintf(place->state, sizeof place->state, "%s/state", place->root);
     (void)snprintf(place->buckets, sizeof place->buckets, "%s/gcs",
@@ -333,7 +330,7 @@ static void outputs_in_a_bucket_are_made_below_its_root(void)
 int main(void)
 {
     json_init();
-    scratch_init();
+    fixture_init();
     RUN(every_container_has_kit_folder_and_outputs);
     RUN(credentials_that_were_given_are_there_to_read);
     RUN(volumes_below_a_root_are_given);
@@ -345,6 +342,6 @@ int main(void)
     RUN(what_is_the_runners_own_is_refused);
     RUN(outputs_of_the_jobs_choice_stay_below_a_root);
     RUN(outputs_in_a_bucket_are_made_below_its_root);
-    scratch_fini();
+    fixture_fini();
     return check_done();
 }

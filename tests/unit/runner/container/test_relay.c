@@ -1,7 +1,4 @@
 /* The relay between a container's network and the server's report address. */
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "tests/check.h"
 
 #include <arpa/inet.h>
@@ -11,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "runner/container/relay.h"
-#include "tests/lib/scratch.h"
+#include "tests/unit/runner/runner_fixture.h"
 
 static const char gateway[] = "127.0.0.2";
 

@@ -1,8 +1,6 @@
 /* Calls and streams of docker.h, against an engine that fails when told to. */
-#include <stdlib.h>
-
 #include "proto/doc/json.h"
-#include "tests/lib/fake_engine.h"
+#include "tests/unit/runner/docker/fake_engine.h"
 
 #include <pthread.h>
 
@@ -435,7 +433,7 @@ int main(void)
 {
     json_init();
     curl_global_init(CURL_GLOBAL_ALL);
-    scratch_init();
+    fixture_init();
     RUN(an_answer_is_a_tree);
     RUN(a_body_arrives_and_an_empty_answer_is_none);
     RUN(dockerds_refusals_have_our_statuses);
@@ -457,7 +455,7 @@ int main(void)
     RUN(foreign_text_is_escaped_for_a_query);
     fake_engine_stop(&fakes[0]);
     fake_engine_stop(&fakes[1]);
-    scratch_fini();
+    fixture_fini();
     curl_global_cleanup();
     return check_done();
 }

@@ -1,6 +1,4 @@
 /* image.h against an engine that fails when told to. */
-#include <sys/stat.h>
-
 #include "runner/docker/image.h"
 
 #include <pthread.h>
@@ -8,7 +6,7 @@
 #include <curl/curl.h>
 
 #include "proto/doc/json.h"
-#include "tests/lib/fake_engine.h"
+#include "tests/unit/runner/docker/fake_engine.h"
 
 enum { PAUSE_MS = 1 };
 
@@ -71,7 +69,7 @@ static size_t count_pulls(void)
 
 static void open_both(const char *const more[])
 {
-    scratch_folder(home);
+    fixture_folder(home);
     fake_engine_open(&fake, more);
     fake_client_open(&client, fake.host);
 }
@@ -407,7 +405,7 @@ int main(void)
 {
     json_init();
     curl_global_init(CURL_GLOBAL_ALL);
-    scratch_init();
+    fixture_init();
     RUN(an_image_is_described_as_its_replica_finds_it);
     RUN(what_an_image_does_not_say_is_absent);
     RUN(the_digest_is_that_of_the_registry_it_came_from);
@@ -425,7 +423,7 @@ int main(void)
     RUN(credentials_go_to_the_engine_and_nowhere_else);
     RUN(without_credentials_public_images_are_pulled_all_the_same);
     text_free(&told);
-    scratch_fini();
+    fixture_fini();
     curl_global_cleanup();
     return check_done();
 }

@@ -1,6 +1,3 @@
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "runner/docker/registry_auth.h"
 
 #include <errno.h>
@@ -9,7 +6,7 @@
 #include "proto/doc/json.h"
 #include "runner/base/procfs.h"
 #include "tests/check.h"
-#include "tests/lib/scratch.h"
+#include "tests/unit/runner/runner_fixture.h"
 
 static char folder[PATH_MAX]; /* of config.json and the helpers */
 static char config_variable[PATH_MAX], home_variable[PATH_MAX];
@@ -134,7 +131,7 @@ static void the_file_is_looked_for_as_docker_does(void)
     char home[PATH_MAX], docker[PATH_MAX + 16];
     static const char json[] =
         "{\"auths\":{\"r.example.com\":{\"auth\":\"aG9tZTpw\"}}}"; /* home:p */
-    scratch_folder(home);
+    fixture_folder(home);
     (void)snprintf(docker, sizeof docker, "%s/.docker", home);
     CHECK(mkdir(docker, 0700) == 0);
     CHECK(disk_replace(docker, "config.json", json, strlen(json), 0600, NULL) ==
@@ -313,9 +310,9 @@ static void a_slow_helper_is_ended_with_what_it_started(void)
 int main(void)
 {
     json_init();
-    scratch_init();
-    scratch_folder(folder);
-    scratch_folder(home_variable);
+    fixture_init();
+    fixture_folder(folder);
+    fixture_folder(home_variable);
     arena = arena_new();
     struct text path = {0};
     text_printf(&path, "%s:%s", folder, getenv("PATH"));
@@ -338,6 +335,6 @@ int main(void)
     RUN(a_helper_that_says_too_much_is_ended);
     RUN(a_slow_helper_is_ended_with_what_it_started);
     arena_free(arena);
-    scratch_fini();
+    fixture_fini();
     return check_done();
 }

@@ -1,11 +1,8 @@
 /* docker.h over TCP with TLS and certificates of both sides. */
 #include <curl/curl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "proto/doc/json.h"
-#include "tests/lib/fake_engine.h"
+#include "tests/unit/runner/docker/fake_engine.h"
 
 static struct fake_engine fake;
 static char folder[PATH_MAX]; /* of the certificates */
@@ -73,7 +70,7 @@ static void without_ours_the_engine_refuses(void)
 {
     char other[PATH_MAX], from[PATH_MAX + 16], to[PATH_MAX + 16];
     struct ht_error err;
-    scratch_folder(other);
+    fixture_folder(other);
     (void)snprintf(from, sizeof from, "%s/ca.pem", folder);
     (void)snprintf(to, sizeof to, "%s/ca.pem", other);
     CHECK(link(from, to) == 0);
@@ -84,11 +81,11 @@ static void an_engine_of_another_authority_is_not_trusted(void)
 {
     char other[PATH_MAX];
     struct ht_error err;
-    scratch_folder(other);
+    fixture_folder(other);
     CHECK(make_certificates(other));
     CHECK(ask(other, &err) == HT_UNAVAILABLE);
     CHECK(strstr(err.text, "certificate") != NULL);
-    scratch_folder(other); /* nor with those that the system trusts */
+    fixture_folder(other); /* nor with those that the system trusts */
     CHECK(ask(other, &err) == HT_UNAVAILABLE);
     CHECK(strstr(err.text, "certificate") != NULL);
 }
@@ -107,7 +104,7 @@ static void start(void)
 {
     struct arena *arena = arena_new();
     struct disk_bytes port = {.data = ""};
-    scratch_folder(folder);
+    fixture_folder(folder);
     CHECK(make_certificates(folder));
     fake_engine_open(&fake, (const char *[]){"--tls", folder, NULL});
     CHECK(disk_read(arena, folder, "port", 16, &port, NULL) == HT_OK);
@@ -129,14 +126,14 @@ int main(void)
     json_init();
     curl_global_init(CURL_GLOBAL_ALL);
     (void)signal(SIGPIPE, SIG_IGN); /* as the runner does */
-    scratch_init();
+    fixture_init();
     start();
     RUN(both_sides_show_certificates);
     RUN(without_ours_the_engine_refuses);
     RUN(an_engine_of_another_authority_is_not_trusted);
     RUN(plain_words_to_a_tls_port_fail);
     fake_engine_stop(&fake);
-    scratch_fini();
+    fixture_fini();
     curl_global_cleanup();
     return check_done();
 }

@@ -1,19 +1,13 @@
-#include <spawn.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-
-#include "proto/doc/json.h"
-#include "runner/base/procfs.h"
+#include "proto/base/file_tree.h"
 #include "tests/check.h"
 
 #include <signal.h>
 
-#include "tests/lib/stage.h"
+#include "tests/unit/runner/runner_stage.h"
 
 static size_t count_runs(const struct stage *stage)
 {
-    char *text = scratch_text(stage->replica, "runs");
+    char *text = fixture_text(stage->replica, "runs");
     const size_t n = strlen(text);
     free(text);
     return n;
@@ -22,10 +16,11 @@ static size_t count_runs(const struct stage *stage)
 /* Adopts, waits for the end, and proves that the trainer ran just once. */
 static void expect_one_run(const struct stage *stage)
 {
-    struct attempts fleet;
-    struct attempt *run = stage_adopt(stage, &fleet);
-    UNTIL(stage_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_FAILED && run->ending.exit == 7);
+    struct attempts attempts;
+    struct attempt *attempt = adopt(stage, &attempts);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_FAILED &&
+          attempt->ending.exit == 7);
     CHECK(count_runs(stage) == 1);
     attempts_fini(&attempts);
 }
@@ -39,14 +34,13 @@ static void a_started_attempt_ends_with_its_exit_code(void)
     struct stage stage;
     struct attempts attempts;
     stage_open(&stage, once, NULL);
-    attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, stage_parse(&stage), stage.lease.data,
-                   stage.lease.len);
-    CHECK(attempts_free_slots(&fleet) == 1);
-    UNTIL(stage_has_ended(fleet.first));
-    CHECK(attempts_free_slots(&fleet) == 2);
-    CHECK_TEXT(fleet.first->ending.reason, "exit 7");
-    attempts_drop(&fleet, fleet.first);
+    attempts_init(&attempts, &stage.site, &engine_process);
+    attempts_start(&attempts, parse(&stage));
+    CHECK(attempts_free_slots(&attempts) == 1);
+    UNTIL(has_ended(attempts.first));
+    CHECK(attempts_free_slots(&attempts) == 2);
+    CHECK_TEXT(attempts.first->ending.reason, "exit 7");
+    attempts_drop(&attempts, attempts.first);
     CHECK(!disk_has(stage.state, "2")); /* nothing of value was in it */
     attempts_fini(&attempts);
     stage_close(&stage);
@@ -57,11 +51,10 @@ static void the_trials_own_folders_stay_when_they_hold_something(void)
     struct stage stage;
     struct attempts attempts;
     stage_open(&stage, "echo m >$AIP_MODEL_DIR/m", NULL);
-    attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, stage_parse(&stage), stage.lease.data,
-                   stage.lease.len);
-    UNTIL(stage_has_ended(fleet.first));
-    attempts_drop(&fleet, fleet.first);
+    attempts_init(&attempts, &stage.site, &engine_process);
+    attempts_start(&attempts, parse(&stage));
+    UNTIL(has_ended(attempts.first));
+    attempts_drop(&attempts, attempts.first);
     CHECK(disk_has(stage.state, "2/5/model/m"));
     CHECK(!disk_has(stage.state, "2/5/1"));
     CHECK(!disk_has(stage.state, "2/5/checkpoints"));
@@ -74,11 +67,11 @@ static void a_replica_knows_who_it_is(void)
     struct stage stage;
     stage_open(&stage, "env >env; cat $HYPERTUNE_TRIAL_TOKEN_FILE params >>env",
                NULL);
-    stage_write_launches(&stage);
-    struct attempts fleet;
-    struct attempt *run = stage_adopt(&stage, &fleet);
-    UNTIL(stage_has_ended(run));
-    char *env = scratch_text(stage.replica, "env");
+    write_launches(&stage);
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
+    UNTIL(has_ended(attempt));
+    char *env = fixture_text(stage.replica, "env");
     static const char *const lines[] = {
         "\nHYPERTUNE_TRIAL_DIR=",  "\nHYPERTUNE_REPLICA=master-0\n",
         "\nCLOUD_ML_TRIAL_ID=5\n", "\nCUDA_VISIBLE_DEVICES=g0\n",
@@ -125,7 +118,7 @@ static void killed_after_the_lease(void)
 {
     struct stage stage;
     stage_open(&stage, once, NULL);
-    stage_write_lease(&stage);
+    write_lease(&stage);
     expect_one_run(&stage);
     stage_close(&stage);
 }
@@ -134,7 +127,7 @@ static void killed_after_one_of_two_launches(void)
 {
     struct stage stage;
     stage_open(&stage, once, "exec sleep 600");
-    stage_write_launches(&stage);
+    write_launches(&stage);
     char path[PATH_MAX + 64];
     (void)snprintf(path, sizeof path, "%s/worker-0/launch.json", stage.folder);
     CHECK(unlink(path) == 0);
@@ -146,7 +139,7 @@ static void killed_after_the_launch_before_the_shim(void)
 {
     struct stage stage;
     stage_open(&stage, once, NULL);
-    stage_write_launches(&stage);
+    write_launches(&stage);
     expect_one_run(&stage);
     stage_close(&stage);
 }
@@ -156,8 +149,8 @@ static void killed_just_after_the_shim_was_started(void)
     for (int i = 0; i < 10; i++) { /* both shims race for the folder */
         struct stage stage;
         stage_open(&stage, once, NULL);
-        stage_write_launches(&stage);
-        const pid_t first = scratch_start(stage.replica);
+        write_launches(&stage);
+        const pid_t first = fixture_start(stage.replica);
         expect_one_run(&stage);
         waitpid(first, NULL, 0);
         stage_close(&stage);
@@ -171,17 +164,17 @@ static void killed_while_the_trainer_runs(void)
                "printf x >>runs; until [ -e go ]; do sleep 0.02; done; "
                "exit 7",
                NULL);
-    stage_write_launches(&stage);
-    const pid_t shim = scratch_start(stage.replica);
+    write_launches(&stage);
+    const pid_t shim = fixture_start(stage.replica);
     UNTIL(count_runs(&stage) == 1);
-    struct attempts fleet;
-    struct attempt *run = stage_adopt(&stage, &fleet);
-    CHECK(!stage_has_ended(run));
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
+    CHECK(!has_ended(attempt));
     CHECK(disk_mark(stage.replica, "go", NULL) == HT_OK);
-    UNTIL(stage_has_ended(run));
-    CHECK(run->ending.exit == 7 && count_runs(&stage) == 1);
-    scratch_wait(shim);
-    attempts_fini(&fleet);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.exit == 7 && count_runs(&stage) == 1);
+    fixture_wait(shim);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -189,8 +182,8 @@ static void killed_after_the_trainer_ended(void)
 {
     struct stage stage;
     stage_open(&stage, once, NULL);
-    stage_write_launches(&stage);
-    CHECK(scratch_wait(scratch_start(stage.replica)) == 0);
+    write_launches(&stage);
+    CHECK(fixture_wait(fixture_start(stage.replica)) == 0);
     expect_one_run(&stage);
     stage_close(&stage);
 }
@@ -199,20 +192,20 @@ static void marks_tell_what_the_server_has_confirmed(void)
 {
     struct stage stage;
     stage_open(&stage, once, NULL);
-    stage_write_launches(&stage);
-    struct attempts fleet;
-    struct attempt *run = stage_adopt(&stage, &fleet);
-    CHECK(!run->told_started && !run->told_ended);
-    attempt_mark_started(run);
-    attempts_fini(&fleet);
-    run = stage_adopt(&stage, &fleet);
-    CHECK(run->told_started && !run->told_ended);
-    attempt_mark_ended(run);
-    attempts_fini(&fleet);
-    run = stage_adopt(&stage, &fleet);
-    CHECK(run->told_started && run->told_ended);
-    UNTIL(stage_has_ended(run));
-    attempts_fini(&fleet);
+    write_launches(&stage);
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
+    CHECK(!attempt->told_started && !attempt->told_ended);
+    attempt_mark_started(attempt);
+    attempts_fini(&attempts);
+    attempt = adopt(&stage, &attempts);
+    CHECK(attempt->told_started && !attempt->told_ended);
+    attempt_mark_ended(attempt);
+    attempts_fini(&attempts);
+    attempt = adopt(&stage, &attempts);
+    CHECK(attempt->told_started && attempt->told_ended);
+    UNTIL(has_ended(attempt));
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -222,14 +215,15 @@ static void what_has_run_is_not_started_again_without_its_folder(void)
 {
     struct stage stage;
     stage_open(&stage, once, NULL);
-    stage_write_launches(&stage);
+    write_launches(&stage);
     CHECK(disk_mark(stage.folder, "prepared", NULL) == HT_OK);
-    disk_remove_tree(stage.replica);
-    struct attempts fleet;
-    struct attempt *run = stage_adopt(&stage, &fleet);
-    UNTIL(stage_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_FAILED && !run->ending.impossible);
-    CHECK_TEXT(run->ending.reason, home_removed);
+    file_tree_remove(stage.replica, NULL, NULL);
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_FAILED &&
+          !attempt->ending.impossible);
+    CHECK_TEXT(attempt->ending.reason, folder_home_removed);
     CHECK(!disk_has(stage.folder, "master-0"));
     attempts_fini(&attempts);
     stage_close(&stage);
@@ -254,15 +248,14 @@ static void what_a_link_leads_to_is_spared(void)
     char other[PATH_MAX + 64];
     stage_open(&stage, "exec sleep 600", NULL);
     (void)snprintf(other, sizeof other, "%s/other", stage.state);
-    attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, stage_parse(&stage), stage.lease.data,
-                   stage.lease.len);
+    attempts_init(&attempts, &stage.site, &engine_process);
+    attempts_start(&attempts, parse(&stage));
     UNTIL(disk_has(stage.replica, "shim.json"));
     link_replica(&stage, other);
-    attempt_stop(fleet.first, &(struct stop_order){.reason = "enough"});
-    UNTIL(stage_has_ended(fleet.first));
-    CHECK(fleet.first->ending.outcome == OUTCOME_FAILED);
-    CHECK_TEXT(fleet.first->ending.reason, home_removed);
+    attempt_stop(attempts.first, &(struct stop_order){.reason = "enough"});
+    UNTIL(has_ended(attempts.first));
+    CHECK(attempts.first->ending.outcome == OUTCOME_FAILED);
+    CHECK_TEXT(attempts.first->ending.reason, folder_home_removed);
     CHECK(procfs_kill_leftovers(stage.replica, NULL, 0) == 0);
     CHECK(!disk_has(other, "stop") && !disk_has(other, "exit.json"));
     attempts_drop(&attempts,
@@ -279,16 +272,16 @@ static void a_dead_shim_makes_the_attempt_lost(void)
     struct stage stage;
     stage_open(&stage, "printf x >>runs; setsid sleep 600 & exec sleep 600",
                NULL);
-    stage_write_launches(&stage);
-    const pid_t shim = scratch_start(stage.replica);
+    write_launches(&stage);
+    const pid_t shim = fixture_start(stage.replica);
     UNTIL(count_runs(&stage) == 1);
     kill(shim, SIGKILL);
-    scratch_wait(shim);
-    struct attempts fleet;
-    struct attempt *run = stage_adopt(&stage, &fleet);
-    UNTIL(stage_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(run->ending.reason, "its supervisor process was killed");
+    fixture_wait(shim);
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(attempt->ending.reason, "its supervisor process was killed");
     CHECK(disk_has(stage.replica, "exit.json"));
     CHECK(procfs_kill_leftovers(stage.replica, NULL, 0) == 0);
     attempts_fini(&attempts);
@@ -299,17 +292,17 @@ static void another_boot_id_means_the_machine_was_restarted(void)
 {
     struct stage stage;
     stage_open(&stage, once, NULL);
-    stage_write_launches(&stage);
+    write_launches(&stage);
     /* Our own pid and start time, but of an earlier boot. */
     struct process before;
     CHECK(procfs_identify(getpid(), &before, NULL) == HT_OK);
     (void)snprintf(before.boot, sizeof before.boot, "another-boot");
     CHECK(folder_write_shim(stage.replica, &before, NULL) == HT_OK);
-    struct attempts fleet;
-    struct attempt *run = stage_adopt(&stage, &fleet);
-    UNTIL(stage_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(run->ending.reason, "the machine was restarted");
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(attempt->ending.reason, "the machine was restarted");
     CHECK(count_runs(&stage) == 0);
     attempts_fini(&attempts);
     stage_close(&stage);
@@ -319,7 +312,7 @@ static void a_stranger_with_the_shims_pid_is_spared(void)
 {
     struct stage stage;
     stage_open(&stage, once, NULL);
-    stage_write_launches(&stage);
+    write_launches(&stage);
     char *argv[] = {(char[]){"sleep"}, (char[]){"600"}, NULL};
     pid_t stranger;
     CHECK(posix_spawnp(&stranger, "sleep", NULL, NULL, argv, environ) == 0);
@@ -327,15 +320,15 @@ static void a_stranger_with_the_shims_pid_is_spared(void)
     CHECK(procfs_identify(stranger, &shim, NULL) == HT_OK);
     shim.start--;
     CHECK(folder_write_shim(stage.replica, &shim, NULL) == HT_OK);
-    struct attempts fleet;
-    struct attempt *run = stage_adopt(&stage, &fleet);
-    UNTIL(stage_has_ended(run));
-    CHECK(run->ending.outcome == OUTCOME_LOST);
-    attempts_drop(&fleet, run);
+    struct attempts attempts;
+    struct attempt *attempt = adopt(&stage, &attempts);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_LOST);
+    attempts_drop(&attempts, attempt);
     CHECK(waitpid(stranger, NULL, WNOHANG) == 0);
     kill(stranger, SIGKILL);
-    scratch_wait(stranger);
-    attempts_fini(&fleet);
+    fixture_wait(stranger);
+    attempts_fini(&attempts);
     stage_close(&stage);
 }
 
@@ -345,12 +338,11 @@ static void a_shim_that_cannot_start_is_lost_not_hung(void)
     struct attempts attempts;
     stage_open(&stage, once, NULL);
     stage.site.shim = "/bin/false";
-    attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, stage_parse(&stage), stage.lease.data,
-                   stage.lease.len);
-    UNTIL(stage_has_ended(fleet.first));
-    CHECK(fleet.first->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(fleet.first->ending.reason,
+    attempts_init(&attempts, &stage.site, &engine_process);
+    attempts_start(&attempts, parse(&stage));
+    UNTIL(has_ended(attempts.first));
+    CHECK(attempts.first->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(attempts.first->ending.reason,
                "its supervisor process could not start");
     attempts_fini(&attempts);
     stage_close(&stage);
@@ -366,9 +358,8 @@ static void removing_kills_whatever_runs(void)
                "trap '' TERM; echo >up; (setsid sleep 600) & "
                "while :; do sleep 0.02; done",
                NULL);
-    attempts_init(&fleet, &stage.site, &engine_process);
-    attempts_start(&fleet, stage_parse(&stage), stage.lease.data,
-                   stage.lease.len);
+    attempts_init(&attempts, &stage.site, &engine_process);
+    attempts_start(&attempts, parse(&stage));
     UNTIL(disk_has(stage.replica, "up"));
     attempts_drop(&attempts, attempts.first);
     CHECK(!disk_has(stage.state, "2"));
@@ -380,7 +371,7 @@ static void removing_kills_whatever_runs(void)
 int main(void)
 {
     json_init();
-    scratch_init();
+    fixture_init();
     RUN(a_started_attempt_ends_with_its_exit_code);
     RUN(the_trials_own_folders_stay_when_they_hold_something);
     RUN(a_replica_knows_who_it_is);
@@ -399,6 +390,6 @@ int main(void)
     RUN(a_stranger_with_the_shims_pid_is_spared);
     RUN(a_shim_that_cannot_start_is_lost_not_hung);
     RUN(removing_kills_whatever_runs);
-    scratch_fini();
+    fixture_fini();
     return check_done();
 }

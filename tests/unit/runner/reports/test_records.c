@@ -1,8 +1,10 @@
+#include "tests/check.h"
+
 #include "proto/doc/json.h"
 #include "runner/reports/metrics_line.h"
 #include "runner/reports/records.h"
 #include "runner/shim/log.h"
-#include "tests/lib/scratch.h"
+#include "tests/unit/runner/runner_fixture.h"
 
 static char folder_path[PATH_MAX];
 static struct order *order;
@@ -20,7 +22,7 @@ static struct records *new_records(const char *more)
     CHECK(order_parse(json.data, json.len, &order, &err) == HT_OK);
     text_free(&json);
     struct records *records =
-        records_new(order, 0, scratch_folder(folder_path));
+        records_new(order, 0, fixture_folder(folder_path));
     CHECK(records_begin(records, folder_path, true, &err) == HT_OK);
     return records;
 }
@@ -325,7 +327,7 @@ static void very_many_names_stay_few(void)
 int main(void)
 {
     json_init();
-    scratch_init();
+    fixture_init();
     RUN(our_own_records_pass_unchanged);
     RUN(malformed_lines_are_skipped_and_counted);
     RUN(what_the_library_may_deliver_waits_for_a_heartbeat);
@@ -339,6 +341,6 @@ int main(void)
     RUN(an_order_that_would_leave_its_folder_is_refused);
     RUN(what_came_instead_is_told_with_its_place);
     RUN(very_many_names_stay_few);
-    scratch_fini();
+    fixture_fini();
     return check_done();
 }

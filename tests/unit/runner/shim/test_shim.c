@@ -1,6 +1,3 @@
-#include <stdlib.h>
-#include <sys/stat.h>
-
 #include "tests/check.h"
 
 #include <sched.h>
@@ -9,31 +6,31 @@
 
 #include "runner/base/procfs.h"
 #include "runner/shim/shim.h"
-#include "tests/lib/scratch.h"
+#include "tests/unit/runner/runner_fixture.h"
 
 static struct ending run_script(const char *script)
 {
     char path[PATH_MAX];
-    const char *folder = scratch_folder(path);
-    scratch_script(folder, script, 0, 5000);
-    return scratch_run(folder);
+    const char *folder = fixture_folder(path);
+    fixture_script(folder, script, 0, 5000);
+    return fixture_run(folder);
 }
 
 static struct ending run_program(const char *program, const char *workdir)
 {
     char path[PATH_MAX];
-    const char *folder = scratch_folder(path);
+    const char *folder = fixture_folder(path);
     const char *const argv[] = {program};
     const struct pair env[] = {{"PATH", "/usr/bin:/bin"}};
     const struct launch launch = {
         .argv = {1, argv}, .env = {1, env}, .workdir = workdir};
     CHECK(folder_write_launch(folder, &launch, NULL) == HT_OK);
-    return scratch_run(folder);
+    return fixture_run(folder);
 }
 
 static pid_t pid_in(const char *folder, const char *name)
 {
-    char *text = scratch_text(folder, name);
+    char *text = fixture_text(folder, name);
     const pid_t pid = (pid_t)strtol(text, NULL, 10);
     free(text);
     return pid;
@@ -101,7 +98,7 @@ static void a_file_that_is_no_program_is_126(void)
 static void a_missing_interpreter_is_named(void)
 {
     char path[PATH_MAX];
-    const char *folder = scratch_folder(path);
+    const char *folder = fixture_folder(path);
     static const char script[] = "#!/no/such/interpreter\n";
     CHECK(disk_write(folder, "x", script, sizeof script - 1, 0700, NULL) ==
           HT_OK);
@@ -125,15 +122,15 @@ static void a_missing_workdir_is_told(void)
 static void output_and_environment_are_the_trainers_own(void)
 {
     char path[PATH_MAX];
-    const char *folder = scratch_folder(path);
-    scratch_script(folder,
+    const char *folder = fixture_folder(path);
+    fixture_script(folder,
                    "echo out; echo err >&2; env; cat; pwd; "
                    "for i in 3 4 5 6 7 8 9; do "
                    "[ -e /proc/$$/fd/$i ] && echo leaked; done; true",
                    0, 1000);
-    CHECK(scratch_run(folder).outcome == OUTCOME_SUCCEEDED);
-    char *out = scratch_text(folder, "stdout.000000000000.log");
-    char *err = scratch_text(folder, "stderr.000000000000.log");
+    CHECK(fixture_run(folder).outcome == OUTCOME_SUCCEEDED);
+    char *out = fixture_text(folder, "stdout.000000000000.log");
+    char *err = fixture_text(folder, "stderr.000000000000.log");
     CHECK(strncmp(out, "out\n", 4) == 0);
     CHECK(strstr(out, folder) != NULL); /* pwd: no workdir was given */
     CHECK(strstr(out, "leaked") == NULL);
@@ -147,10 +144,10 @@ static void output_before_the_end_is_never_lost(void)
 {
     char path[PATH_MAX];
     for (int i = 0; i < 10; i++) {
-        const char *folder = scratch_folder(path);
-        scratch_script(folder, "seq 1 9999; echo last; kill -9 $$", 0, 0);
-        scratch_run(folder);
-        CHECK(scratch_file_has(folder, "stdout.000000000000.log",
+        const char *folder = fixture_folder(path);
+        fixture_script(folder, "seq 1 9999; echo last; kill -9 $$", 0, 0);
+        fixture_run(folder);
+        CHECK(fixture_file_has(folder, "stdout.000000000000.log",
                                "\n9999\nlast\n"));
     }
 }
@@ -158,9 +155,9 @@ static void output_before_the_end_is_never_lost(void)
 static void twenty_megabytes_are_kept_as_head_and_tail(void)
 {
     char path[PATH_MAX];
-    const char *folder = scratch_folder(path);
-    scratch_script(folder, "yes 0123456789abcde | head -c 20971523", 0, 0);
-    CHECK(scratch_run(folder).outcome == OUTCOME_SUCCEEDED);
+    const char *folder = fixture_folder(path);
+    fixture_script(folder, "yes 0123456789abcde | head -c 20971523", 0, 0);
+    CHECK(fixture_run(folder).outcome == OUTCOME_SUCCEEDED);
     static const int kept[] = {0, 1, 2, 3, 4, 16, 17, 18, 19, 20};
     size_t n = 0;
     for (int i = 0; i < 22; i++) {
@@ -171,7 +168,7 @@ static void twenty_megabytes_are_kept_as_head_and_tail(void)
         if (!want)
             continue;
         n++;
-        char *text = scratch_text(folder, name);
+        char *text = fixture_text(folder, name);
         CHECK(strlen(text) == (i == 20 ? 3u : 1u << 20));
         CHECK(strncmp(text, "0123456789abcde\n", i == 20 ? 3 : 16) == 0);
         free(text);
@@ -181,36 +178,36 @@ static void twenty_megabytes_are_kept_as_head_and_tail(void)
 static void stop_is_sigterm_and_its_reason(void)
 {
     char path[PATH_MAX];
-    const char *folder = scratch_folder(path);
-    scratch_script(folder,
+    const char *folder = fixture_folder(path);
+    fixture_script(folder,
                    "trap 'echo bye; exit 0' TERM; echo up; "
                    "while :; do sleep 0.02; done",
                    0, 20000);
-    const pid_t shim = scratch_start(folder);
-    UNTIL(scratch_file_has(folder, "stdout.000000000000.log", "up"));
+    const pid_t shim = fixture_start(folder);
+    UNTIL(fixture_file_has(folder, "stdout.000000000000.log", "up"));
     const struct stop_order order = {.reason = "by user"};
     CHECK(folder_write_stop(folder, &order, NULL) == HT_OK);
-    CHECK(scratch_wait(shim) == SHIM_DONE);
+    CHECK(fixture_wait(shim) == SHIM_DONE);
     struct ending ending;
     CHECK(folder_read_exit(folder, &ending, NULL) == HT_OK);
     CHECK(ending.outcome == OUTCOME_STOPPED);
     CHECK(ending.has_exit && ending.exit == 0);
     CHECK_TEXT(ending.reason, "stopped: by user");
-    CHECK(scratch_file_has(folder, "stdout.000000000000.log", "bye"));
+    CHECK(fixture_file_has(folder, "stdout.000000000000.log", "bye"));
 }
 
 static void a_trainer_that_ignores_sigterm_is_killed_after_the_grace(void)
 {
     char path[PATH_MAX];
-    const char *folder = scratch_folder(path);
-    scratch_script(
+    const char *folder = fixture_folder(path);
+    fixture_script(
         folder, "trap '' TERM; echo up; while :; do sleep 0.02; done", 0, 200);
-    const pid_t shim = scratch_start(folder);
-    UNTIL(scratch_file_has(folder, "stdout.000000000000.log", "up"));
+    const pid_t shim = fixture_start(folder);
+    UNTIL(fixture_file_has(folder, "stdout.000000000000.log", "up"));
     const int64_t start = clock_monotonic_ms();
     const struct stop_order order = {.reason = "median rule"};
     CHECK(folder_write_stop(folder, &order, NULL) == HT_OK);
-    CHECK(scratch_wait(shim) == SHIM_DONE);
+    CHECK(fixture_wait(shim) == SHIM_DONE);
     CHECK(clock_monotonic_ms() - start >= 200);
     struct ending ending;
     CHECK(folder_read_exit(folder, &ending, NULL) == HT_OK);
@@ -222,17 +219,17 @@ static void a_trainer_that_ignores_sigterm_is_killed_after_the_grace(void)
 static void kill_does_not_wait_for_the_grace(void)
 {
     char path[PATH_MAX];
-    const char *folder = scratch_folder(path);
-    scratch_script(folder,
+    const char *folder = fixture_folder(path);
+    fixture_script(folder,
                    "trap '' TERM; echo up; while :; do sleep 0.02; done", 0,
                    600000);
-    const pid_t shim = scratch_start(folder);
-    UNTIL(scratch_file_has(folder, "stdout.000000000000.log", "up"));
+    const pid_t shim = fixture_start(folder);
+    UNTIL(fixture_file_has(folder, "stdout.000000000000.log", "up"));
     struct stop_order order = {.reason = "politely"};
     CHECK(folder_write_stop(folder, &order, NULL) == HT_OK);
     order.kill = true;
     CHECK(folder_write_stop(folder, &order, NULL) == HT_OK);
-    CHECK(scratch_wait(shim) == SHIM_DONE);
+    CHECK(fixture_wait(shim) == SHIM_DONE);
     order.kill = false; /* never goes back */
     CHECK(folder_write_stop(folder, &order, NULL) == HT_OK);
     CHECK(folder_read_stop(folder, &order, NULL) == HT_OK && order.kill);
@@ -241,23 +238,23 @@ static void kill_does_not_wait_for_the_grace(void)
 static void a_stop_that_is_older_than_the_shim_counts(void)
 {
     char path[PATH_MAX];
-    const char *folder = scratch_folder(path);
-    scratch_script(folder, "exec sleep 600", 0, 600000);
+    const char *folder = fixture_folder(path);
+    fixture_script(folder, "exec sleep 600", 0, 600000);
     const struct stop_order order = {.kill = true, .reason = "early"};
     CHECK(folder_write_stop(folder, &order, NULL) == HT_OK);
-    CHECK_TEXT(scratch_run(folder).reason, "stopped: early");
+    CHECK_TEXT(fixture_run(folder).reason, "stopped: early");
 }
 
 /* As when another replica ends first and takes this one with it. */
 static void a_failure_after_a_stop_that_was_not_seen_is_a_stop(void)
 {
     char folder[PATH_MAX];
-    scratch_folder(folder);
-    scratch_script(folder,
+    fixture_folder(folder);
+    fixture_script(folder,
                    "echo 'stop by user' >s; mv s $HYPERTUNE_TRIAL_DIR/stop; "
                    "exit 3",
                    0, 20000);
-    const struct ending ending = scratch_run(folder);
+    const struct ending ending = fixture_run(folder);
     CHECK(ending.outcome == OUTCOME_STOPPED && ending.exit == 3);
     CHECK_TEXT(ending.reason, "stopped: by user");
 }
@@ -265,12 +262,12 @@ static void a_failure_after_a_stop_that_was_not_seen_is_a_stop(void)
 static void the_shims_own_sigterm_stops_the_trainer(void)
 {
     char path[PATH_MAX];
-    const char *folder = scratch_folder(path);
-    scratch_script(folder, "echo up; exec sleep 600", 0, 60000);
-    const pid_t shim = scratch_start(folder);
-    UNTIL(scratch_file_has(folder, "stdout.000000000000.log", "up"));
+    const char *folder = fixture_folder(path);
+    fixture_script(folder, "echo up; exec sleep 600", 0, 60000);
+    const pid_t shim = fixture_start(folder);
+    UNTIL(fixture_file_has(folder, "stdout.000000000000.log", "up"));
     kill(shim, SIGTERM);
-    CHECK(scratch_wait(shim) == SHIM_DONE);
+    CHECK(fixture_wait(shim) == SHIM_DONE);
     struct ending ending;
     CHECK(folder_read_exit(folder, &ending, NULL) == HT_OK);
     CHECK(ending.outcome == OUTCOME_STOPPED && ending.signal == SIGTERM);
@@ -279,9 +276,9 @@ static void the_shims_own_sigterm_stops_the_trainer(void)
 static void a_timeout_ends_the_trainer_and_says_so(void)
 {
     char path[PATH_MAX];
-    const char *folder = scratch_folder(path);
-    scratch_script(folder, "exec sleep 600", 100, 60000);
-    const struct ending ending = scratch_run(folder);
+    const char *folder = fixture_folder(path);
+    fixture_script(folder, "exec sleep 600", 100, 60000);
+    const struct ending ending = fixture_run(folder);
     CHECK(ending.outcome == OUTCOME_TIMEOUT);
     CHECK_TEXT(ending.reason, "ran longer than 100ms");
     CHECK(ending.has_signal && ending.signal == SIGTERM);
@@ -290,23 +287,23 @@ static void a_timeout_ends_the_trainer_and_says_so(void)
 static void a_daemon_that_left_its_session_is_killed(void)
 {
     char path[PATH_MAX];
-    const char *folder = scratch_folder(path);
-    scratch_script(folder,
+    const char *folder = fixture_folder(path);
+    fixture_script(folder,
                    "setsid sh -c 'trap \"\" TERM HUP; (echo $$ >pid; "
                    "while :; do sleep 0.02; done) & exit 0' & "
                    "until [ -s pid ]; do sleep 0.02; done",
                    0, 0);
-    CHECK(scratch_run(folder).outcome == OUTCOME_SUCCEEDED);
+    CHECK(fixture_run(folder).outcome == OUTCOME_SUCCEEDED);
     CHECK(procfs_kill_leftovers(folder, NULL, 0) == 0);
 }
 
 static void a_leftover_that_holds_the_pipe_does_not_hang_the_end(void)
 {
     char path[PATH_MAX];
-    const char *folder = scratch_folder(path);
-    scratch_script(folder, "sleep 600 & echo $! >pid; exit 4", 0, 0);
+    const char *folder = fixture_folder(path);
+    fixture_script(folder, "sleep 600 & echo $! >pid; exit 4", 0, 0);
     const int64_t start = clock_monotonic_ms();
-    CHECK(scratch_run(folder).exit == 4);
+    CHECK(fixture_run(folder).exit == 4);
     CHECK(clock_monotonic_ms() - start < 30000);
     CHECK(is_gone(pid_in(folder, "pid")));
 }
@@ -314,14 +311,14 @@ static void a_leftover_that_holds_the_pipe_does_not_hang_the_end(void)
 static void killing_the_shim_kills_the_trainer(void)
 {
     char path[PATH_MAX];
-    const char *folder = scratch_folder(path);
-    scratch_script(folder, "echo $$ >pid; exec sleep 600", 0, 0);
-    const pid_t shim = scratch_start(folder);
-    UNTIL(scratch_file_has(folder, "pid", "\n"));
+    const char *folder = fixture_folder(path);
+    fixture_script(folder, "echo $$ >pid; exec sleep 600", 0, 0);
+    const pid_t shim = fixture_start(folder);
+    UNTIL(fixture_file_has(folder, "pid", "\n"));
     const pid_t trainer = pid_in(folder, "pid");
     CHECK(!is_gone(trainer));
     kill(shim, SIGKILL);
-    CHECK(scratch_wait(shim) == -SIGKILL);
+    CHECK(fixture_wait(shim) == -SIGKILL);
     UNTIL(is_gone(trainer));
     CHECK(!disk_has(folder, "exit.json"));
 }
@@ -329,18 +326,18 @@ static void killing_the_shim_kills_the_trainer(void)
 static void a_folder_is_run_at_most_once(void)
 {
     char path[PATH_MAX];
-    const char *folder = scratch_folder(path);
-    scratch_script(folder, "echo x >>runs; exec sleep 600", 0, 0);
-    const pid_t first = scratch_start(folder);
-    UNTIL(scratch_file_has(folder, "runs", "x\n"));
-    CHECK(scratch_wait(scratch_start(folder)) == SHIM_TAKEN); /* it runs */
+    const char *folder = fixture_folder(path);
+    fixture_script(folder, "echo x >>runs; exec sleep 600", 0, 0);
+    const pid_t first = fixture_start(folder);
+    UNTIL(fixture_file_has(folder, "runs", "x\n"));
+    CHECK(fixture_wait(fixture_start(folder)) == SHIM_TAKEN); /* it runs */
     kill(first, SIGKILL);
-    scratch_wait(first);
-    CHECK(scratch_wait(scratch_start(folder)) == SHIM_TAKEN); /* it died */
+    fixture_wait(first);
+    CHECK(fixture_wait(fixture_start(folder)) == SHIM_TAKEN); /* it died */
     const struct ending lost = {.outcome = OUTCOME_LOST, .reason = "x"};
     CHECK(folder_write_exit(folder, &lost, NULL) == HT_OK);
-    CHECK(scratch_wait(scratch_start(folder)) == SHIM_DONE); /* it ended */
-    char *runs = scratch_text(folder, "runs");
+    CHECK(fixture_wait(fixture_start(folder)) == SHIM_DONE); /* it ended */
+    char *runs = fixture_text(folder, "runs");
     CHECK_TEXT(runs, "x\n");
     free(runs);
 }
@@ -348,12 +345,12 @@ static void a_folder_is_run_at_most_once(void)
 static void what_an_earlier_boot_launched_is_not_started(void)
 {
     char path[PATH_MAX];
-    const char *folder = scratch_folder(path);
+    const char *folder = fixture_folder(path);
     const char *const argv[] = {"/bin/sh", "-c", "echo x >ran"};
     const struct launch launch = {
         .argv = {3, argv}, .boot = "01234567-89ab-cdef-0123-456789abcdef"};
     CHECK(folder_write_launch(folder, &launch, NULL) == HT_OK);
-    const struct ending ending = scratch_run(folder);
+    const struct ending ending = fixture_run(folder);
     CHECK(ending.outcome == OUTCOME_LOST);
     CHECK_TEXT(ending.reason, "its supervisor could not start: "
                               "the machine was restarted");
@@ -363,13 +360,13 @@ static void what_an_earlier_boot_launched_is_not_started(void)
 static void a_stop_long_after_the_start_is_seen_at_once(void)
 {
     char path[PATH_MAX];
-    const char *folder = scratch_folder(path);
-    scratch_script(folder, "sleep 0.3; echo x >up; exec sleep 600", 0, 20000);
-    const pid_t shim = scratch_start(folder);
+    const char *folder = fixture_folder(path);
+    fixture_script(folder, "sleep 0.3; echo x >up; exec sleep 600", 0, 20000);
+    const pid_t shim = fixture_start(folder);
     UNTIL(disk_has(folder, "up"));
     const struct stop_order order = {.reason = "enough"};
     CHECK(folder_write_stop(folder, &order, NULL) == HT_OK);
-    CHECK(scratch_wait(shim) == SHIM_DONE);
+    CHECK(fixture_wait(shim) == SHIM_DONE);
     struct ending ending;
     CHECK(folder_read_exit(folder, &ending, NULL) == HT_OK);
     CHECK_TEXT(ending.reason, "stopped: enough");
@@ -378,9 +375,9 @@ static void a_stop_long_after_the_start_is_seen_at_once(void)
 static void a_damaged_launch_is_lost_with_the_reason(void)
 {
     char path[PATH_MAX];
-    const char *folder = scratch_folder(path);
+    const char *folder = fixture_folder(path);
     CHECK(disk_write(folder, "launch.json", "{", 1, 0600, NULL) == HT_OK);
-    const struct ending ending = scratch_run(folder);
+    const struct ending ending = fixture_run(folder);
     CHECK(ending.outcome == OUTCOME_LOST);
     CHECK(strstr(ending.reason, "launch.json") != NULL);
 }
@@ -404,13 +401,13 @@ enum { EXIT_SKIP = 77 };
 /* In the new process: no /proc, and what the place says of its user. */
 _Noreturn static void exec_first(const char *folder)
 {
-    char *argv[] = {scratch_shim, ht_xstrdup(folder), NULL};
+    char *argv[] = {fixture_shim, ht_xstrdup(folder), NULL};
     char *env[] = {ht_xstrdup("HOME=/there"), ht_xstrdup("MODE=there"), NULL};
     if (HAS_SANITIZER ||
         mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount("none", "/proc", "tmpfs", 0, NULL) != 0)
         _exit(EXIT_SKIP);
-    execve(scratch_shim, argv, env);
+    execve(fixture_shim, argv, env);
     _exit(EXIT_SKIP);
 }
 
@@ -426,7 +423,7 @@ static pid_t start_first(const char *folder)
     const pid_t first = fork();
     if (first == 0)
         exec_first(folder);
-    const int code = scratch_wait(first);
+    const int code = fixture_wait(first);
     _exit(code < 0 ? 1 : code);
 }
 
@@ -439,7 +436,7 @@ static const char *first_folder(char path[PATH_MAX], const char *script)
                                   .env = {2, env},
                                   .inherited = {3, inherited},
                                   .grace_ms = 20000};
-    CHECK(folder_write_launch(scratch_folder(path), &launch, NULL) == HT_OK);
+    CHECK(folder_write_launch(fixture_folder(path), &launch, NULL) == HT_OK);
     return path;
 }
 
@@ -461,11 +458,11 @@ static void as_process_one_it_needs_no_proc_and_leaves_nothing(void)
                            "(trap '' TERM; while :; do sleep 1; done) & "
                            "(sh -c 'exit 1' &); setsid sleep 600 & exit 5");
     struct ending ending;
-    if (!has_run(scratch_wait(start_first(folder))))
+    if (!has_run(fixture_wait(start_first(folder))))
         return;
     CHECK(folder_read_exit(folder, &ending, NULL) == HT_OK);
     CHECK_TEXT(ending.reason, "exit 5");
-    CHECK(scratch_file_has(folder, "stdout.000000000000.log",
+    CHECK(fixture_file_has(folder, "stdout.000000000000.log",
                            "/there own none\n"));
 }
 
@@ -476,26 +473,26 @@ static void as_process_one_it_obeys_the_order_to_stop(void)
         first_folder(path, "trap 'echo bye; exit 0' TERM; echo up >up; "
                            "while :; do sleep 0.02; done");
     char probe[PATH_MAX];
-    if (!has_run(scratch_wait(start_first(first_folder(probe, "exit 0")))))
+    if (!has_run(fixture_wait(start_first(first_folder(probe, "exit 0")))))
         return;
     const pid_t pid = start_first(folder);
     UNTIL(disk_has(folder, "up"));
     const struct stop_order stop = {.reason = "by a test"};
     struct ending ending;
     CHECK(folder_write_stop(folder, &stop, NULL) == HT_OK);
-    CHECK(has_run(scratch_wait(pid)));
+    CHECK(has_run(fixture_wait(pid)));
     CHECK(folder_read_exit(folder, &ending, NULL) == HT_OK);
     CHECK(ending.outcome == OUTCOME_STOPPED);
-    CHECK(scratch_file_has(folder, "stdout.000000000000.log", "bye"));
+    CHECK(fixture_file_has(folder, "stdout.000000000000.log", "bye"));
 }
 
 static void its_files_can_be_read_whatever_the_umask(void)
 {
     char path[PATH_MAX];
-    const char *folder = scratch_folder(path);
-    scratch_script(folder, "echo x; echo y >&2", 0, 5000);
+    const char *folder = fixture_folder(path);
+    fixture_script(folder, "echo x; echo y >&2", 0, 5000);
     const mode_t before = umask(0077);
-    const struct ending ending = scratch_run(folder);
+    const struct ending ending = fixture_run(folder);
     umask(before);
     CHECK(ending.outcome == OUTCOME_SUCCEEDED);
     static const char *const names[] = {"exit.json", "shim.json",
@@ -511,7 +508,7 @@ static void its_files_can_be_read_whatever_the_umask(void)
 
 int main(void)
 {
-    scratch_init();
+    fixture_init();
     RUN(an_exit_of_zero_is_success);
     RUN(an_exit_code_is_kept_and_told);
     RUN(exit_codes_of_shells_are_put_in_words);
@@ -540,6 +537,6 @@ int main(void)
     RUN(as_process_one_it_needs_no_proc_and_leaves_nothing);
     RUN(as_process_one_it_obeys_the_order_to_stop);
     RUN(its_files_can_be_read_whatever_the_umask);
-    scratch_fini();
+    fixture_fini();
     return check_done();
 }

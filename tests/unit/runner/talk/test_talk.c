@@ -1,13 +1,12 @@
-#include <fcntl.h>
+#include "tests/check.h"
+
 #include <signal.h>
-#include <spawn.h>
-#include <stdlib.h>
 
 #include "proto/doc/json.h"
 #include "runner/base/procfs.h"
 #include "runner/supervisor.h"
-#include "tests/lib/fake_server.h"
-#include "tests/lib/scratch.h"
+#include "tests/unit/runner/fake_server.h"
+#include "tests/unit/runner/runner_fixture.h"
 
 struct stage { /* a folder, a token, a server, a runner */
     char folder[PATH_MAX];
@@ -20,7 +19,7 @@ struct stage { /* a folder, a token, a server, a runner */
 static pid_t start_runner(const struct stage *stage)
 {
     char program[PATH_MAX];
-    (void)snprintf(program, sizeof program, "%s", scratch_shim);
+    (void)snprintf(program, sizeof program, "%s", fixture_shim);
     strcpy(strrchr(program, '/'), "/hypertune-runner");
     char *argv[] = {program,
                     strdup("--server"),
@@ -42,7 +41,7 @@ static pid_t start_runner(const struct stage *stage)
 static void stage_open(struct stage *stage)
 {
     *stage = (struct stage){.runner = -1};
-    scratch_folder(stage->folder);
+    fixture_folder(stage->folder);
     (void)snprintf(stage->token_file, sizeof stage->token_file,
                    "%s/runner-token", stage->folder);
     CHECK(disk_write(stage->folder, "runner-token", "runner-secret\n", 14, 0600,
@@ -79,7 +78,7 @@ static void stage_start(struct stage *stage, const char *script)
 static int end_runner(struct stage *stage, int number)
 {
     kill(stage->runner, number);
-    const int code = scratch_wait(stage->runner);
+    const int code = fixture_wait(stage->runner);
     stage->runner = -1;
     return code;
 }
@@ -143,7 +142,7 @@ static int run_alone(const struct engine *engine)
 {
     char path[PATH_MAX];
     char token_file[PATH_MAX + 8];
-    const char *folder = scratch_folder(path);
+    const char *folder = fixture_folder(path);
     (void)snprintf(token_file, sizeof token_file, "%s/token", folder);
     CHECK(disk_write(folder, "token", "x", 1, 0600, NULL) == HT_OK);
     const struct site site = {
@@ -165,7 +164,7 @@ static int run_alone(const struct engine *engine)
         const bool fine = supervisor_run(&settings, NULL) == HT_OK;
         _exit(opened + (fine ? 0 : 100));
     }
-    return scratch_wait(child);
+    return fixture_wait(child);
 }
 
 static void a_runner_without_server_and_attempts_ends(void)
@@ -198,7 +197,7 @@ static void a_missing_token_file_ends_with_4(void)
     struct stage stage;
     stage_open(&stage);
     CHECK(unlink(stage.token_file) == 0);
-    CHECK(scratch_wait(start_runner(&stage)) == 4);
+    CHECK(fixture_wait(start_runner(&stage)) == 4);
     stage_close(&stage);
 }
 
@@ -539,7 +538,7 @@ static void a_second_runner_on_the_folder_ends_with_5(void)
     stage_open(&stage);
     stage.runner = start_runner(&stage);
     SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "hello"));
-    CHECK(scratch_wait(start_runner(&stage)) == 5);
+    CHECK(fixture_wait(start_runner(&stage)) == 5);
     stage_close(&stage);
 }
 
@@ -559,7 +558,7 @@ static void what_cannot_be_prepared_is_told_as_lost(void)
 int main(void)
 {
     json_init();
-    scratch_init();
+    fixture_init();
     RUN(a_runner_without_server_and_attempts_ends);
     RUN(an_engine_is_waited_for);
     RUN(an_engine_that_cannot_work_ends_the_runner);
@@ -581,6 +580,6 @@ int main(void)
     RUN(a_server_on_another_port_is_found_by_server_json);
     RUN(a_second_runner_on_the_folder_ends_with_5);
     RUN(what_cannot_be_prepared_is_told_as_lost);
-    scratch_fini();
+    fixture_fini();
     return check_done();
 }

@@ -71,8 +71,8 @@ static void a_clock_that_went_back_counts_as_no_time(void)
 
 static void an_answer_without_a_route_or_of_an_odd_code_is_counted(void)
 {
-    meter_http(NULL, 404);
-    meter_http(NULL, 299);
+    meter_http(METER_NO_ROUTE, 404);
+    meter_http(METER_NO_ROUTE, 299);
     CHECK(shows("hypertune_http_requests_total{method=\"\",route=\"none\","
                 "code=\"404\"} 1\n"));
     CHECK(shows("hypertune_http_requests_total{method=\"\",route=\"none\","

@@ -96,6 +96,24 @@ static void a_study_is_touched_once_and_for_good(void)
     transaction_fini(&group);
 }
 
+static void news_wakes_the_requests_that_wait_for_it(void)
+{
+    struct transaction group;
+    const struct request poll = {.held_until_ms = 1};
+    const struct request client = {.held_until_ms = 1, .held_for = 2};
+    transaction_init(&group);
+    CHECK(!transaction_wakes(&group, &poll));
+    transaction_add_wake(&group, false, 1);
+    CHECK(!transaction_wakes(&group, &poll));
+    CHECK(!transaction_wakes(&group, &client));
+    transaction_add_wake(&group, false, 2);
+    CHECK(!transaction_wakes(&group, &poll));
+    CHECK(transaction_wakes(&group, &client));
+    transaction_add_wake(&group, true, 0);
+    CHECK(transaction_wakes(&group, &poll));
+    transaction_fini(&group);
+}
+
 static void a_reset_forgets_all_of_it(void)
 {
     struct transaction group;
@@ -103,9 +121,10 @@ static void a_reset_forgets_all_of_it(void)
     add_number(&group, 1);
     transaction_add_revision(&group, 1, 1);
     transaction_add_touched(&group, 1);
-    group.wake = true;
+    transaction_add_wake(&group, true, 1);
     transaction_reset(&group);
-    CHECK(group.n_steps == 0 && group.n_revisions == 0 && !group.wake);
+    CHECK(group.n_steps == 0 && group.n_revisions == 0 && !group.wake_polls);
+    CHECK(group.n_woken == 0);
     CHECK(group.n_touched == 0);
     add_number(&group, 2);
     CHECK(group.n_steps == 1 && number_of(&group, 0) == 2);
@@ -119,6 +138,7 @@ int main(void)
     RUN(what_follows_a_mark_is_taken_back);
     RUN(what_is_added_after_a_step_back_overwrites_nothing);
     RUN(a_study_is_touched_once_and_for_good);
+    RUN(news_wakes_the_requests_that_wait_for_it);
     RUN(a_reset_forgets_all_of_it);
     return check_done();
 }

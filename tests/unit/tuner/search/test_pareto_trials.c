@@ -2,7 +2,7 @@
 
 #include "tests/lib/core_fixture.h"
 #include "tests/lib/db_place.h"
-#include "tuner/db/front.h"
+#include "tuner/db/ranking.h"
 #include "tuner/search/pareto_trials.h"
 
 /* A database with one study: loss down, speed up, memory at most 4. */

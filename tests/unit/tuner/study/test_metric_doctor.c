@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/lib/core_fixture.h"
-#include "tuner/study/no_metric_pause.h"
+#include "tuner/study/pauses.h"
 
 /* ---- sentences ---- */
 

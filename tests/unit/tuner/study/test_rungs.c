@@ -1,6 +1,7 @@
 /* Trials on the rungs of ASHA: who pauses, who goes on, and what becomes of
  * paused trials whatever happens meanwhile. */
 #include "tests/lib/core_fixture.h"
+#include "tuner/search/stop_worker.h"
 #include "tuner/study/early_stop.h"
 
 static void submit(struct fixture *f, int trials, const char *rule)

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "tests/check.h"
-#include "tuner/ask/page.h"
+#include "tuner/ask/faults.h"
+#include "tuner/ask/query.h"
 
 struct asked { /* a request with a query of one or two members */
     struct request *req;
@@ -44,7 +45,7 @@ static void a_number_is_read_within_its_range(void)
         struct asked asked;
         int64_t value = 99;
         ask(&asked, good[i].text != NULL ? "after" : NULL, good[i].text);
-        CHECK(page_number(asked.req, "after", &range, &value, &asked.err) ==
+        CHECK(query_number(asked.req, "after", &range, &value, &asked.err) ==
               HT_OK);
         CHECK(value == good[i].want);
         request_free(asked.req);
@@ -60,7 +61,7 @@ static void what_is_no_such_number_is_a_violation(void)
         struct asked asked;
         int64_t value = 99;
         ask(&asked, "after", bad[i]);
-        CHECK(page_number(asked.req, "after", &range, &value, &asked.err) ==
+        CHECK(query_number(asked.req, "after", &range, &value, &asked.err) ==
               HT_INVALID);
         CHECK(value == 99);
         CHECK(strstr(fault_of(&asked, "after"), "no number from -3 to 40") !=
@@ -75,15 +76,15 @@ static void a_choice_is_one_of_its_words(void)
     struct asked asked;
     size_t choice = 9;
     ask(&asked, NULL, NULL);
-    CHECK(page_choice(asked.req, "by", choices, &choice, NULL) == HT_OK);
+    CHECK(query_choice(asked.req, "by", choices, &choice, NULL) == HT_OK);
     CHECK(choice == 0);
     request_free(asked.req);
     ask(&asked, "by", "age");
-    CHECK(page_choice(asked.req, "by", choices, &choice, NULL) == HT_OK);
+    CHECK(query_choice(asked.req, "by", choices, &choice, NULL) == HT_OK);
     CHECK(choice == 1);
     request_free(asked.req);
     ask(&asked, "by", "Age");
-    CHECK(page_choice(asked.req, "by", choices, &choice, &asked.err) ==
+    CHECK(query_choice(asked.req, "by", choices, &choice, &asked.err) ==
           HT_INVALID);
     CHECK(choice == 1);
     CHECK_TEXT(fault_of(&asked, "by"), "\"Age\" is none of name age");
@@ -92,12 +93,12 @@ static void a_choice_is_one_of_its_words(void)
 
 static size_t size_of(const char *text, size_t page_most)
 {
-    static const struct page_sizes sizes = {20, 50};
+    static const struct query_page_sizes sizes = {20, 50};
     struct asked asked;
-    struct page page = {0};
+    struct query_page page = {0};
     ask(&asked, text != NULL ? "pageSize" : NULL, text);
     asked.req->page_most = page_most;
-    CHECK(page_read_sized(asked.req, &sizes, &page, &asked.err) == HT_OK);
+    CHECK(query_page_sized(asked.req, &sizes, &page, &asked.err) == HT_OK);
     CHECK(page.token == 0);
     request_free(asked.req);
     return page.size;
@@ -118,9 +119,9 @@ static void a_page_has_its_usual_size_and_never_more_than_the_most(void)
 static void a_negative_size_is_refused(void)
 {
     struct asked asked;
-    struct page page = {.size = 3};
+    struct query_page page = {.size = 3};
     ask(&asked, "pageSize", "-1");
-    CHECK(page_read(asked.req, &page, &asked.err) == HT_INVALID);
+    CHECK(query_page(asked.req, &page, &asked.err) == HT_INVALID);
     CHECK(page.size == 3);
     CHECK(*fault_of(&asked, "pageSize") != '\0');
     request_free(asked.req);
@@ -130,7 +131,7 @@ static void a_negative_size_is_refused(void)
 static char *token_of(struct asked *asked)
 {
     static const char begin[] = "],\"nextPageToken\":\"";
-    page_end(asked->req, 57);
+    query_page_end(asked->req, 57);
     char *text = strdup(asked->req->reply.data);
     text_clear(&asked->req->reply);
     CHECK(strncmp(text, begin, strlen(begin)) == 0);
@@ -143,12 +144,12 @@ static char *token_of(struct asked *asked)
 static void a_token_leads_to_the_next_page_of_its_list(void)
 {
     struct asked asked;
-    struct page page;
+    struct query_page page;
     ask(&asked, "filter", "state=ACTIVE");
     asked.req->study = "digits";
     char *token = token_of(&asked);
     ask_more(&asked, "pageToken", token);
-    CHECK(page_read(asked.req, &page, &asked.err) == HT_OK);
+    CHECK(query_page(asked.req, &page, &asked.err) == HT_OK);
     CHECK(page.token == 57 && page.size == PAGE_DEFAULT);
     free(token);
     request_free(asked.req);
@@ -158,7 +159,7 @@ static void a_token_of_another_list_or_filter_is_refused(void)
 {
     for (int other = 0; other < 5; other++) {
         struct asked asked;
-        struct page page = {.token = 3};
+        struct query_page page = {.token = 3};
         ask(&asked, "filter", "state=ACTIVE");
         asked.req->study = "digits";
         char *token = token_of(&asked);
@@ -173,7 +174,7 @@ static void a_token_of_another_list_or_filter_is_refused(void)
             asked.req->scope.project = "lab";
         else
             token[strlen(token) - 1] ^= 1;
-        CHECK(page_read(asked.req, &page, &asked.err) == HT_INVALID);
+        CHECK(query_page(asked.req, &page, &asked.err) == HT_INVALID);
         CHECK(page.token == 3);
         CHECK(strstr(fault_of(&asked, "pageToken"), "none of this list") !=
               NULL);
@@ -186,7 +187,7 @@ static void the_last_page_has_no_token(void)
 {
     struct asked asked;
     ask(&asked, NULL, NULL);
-    page_end(asked.req, 0);
+    query_page_end(asked.req, 0);
     CHECK_TEXT(asked.req->reply.data, "]}");
     request_free(asked.req);
 }
@@ -196,10 +197,10 @@ static void a_violation_says_its_name_once(void)
     struct asked asked;
     struct ht_error why = {0};
     ask(&asked, NULL, NULL);
-    page_violation(asked.req, "filter", HT_OK, &why);
+    faults_add(asked.req, "filter", HT_OK, &why);
     CHECK(asked.req->diag == NULL);
     const enum ht_status status = ht_fail(&why, HT_INVALID, "filter: no value");
-    page_violation(asked.req, "filter", status, &why);
+    faults_add(asked.req, "filter", status, &why);
     CHECK_TEXT(fault_of(&asked, "filter"), "no value");
     request_free(asked.req);
 }

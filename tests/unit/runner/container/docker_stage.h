@@ -1,19 +1,41 @@
-#include "tests/lib/dock.h"
+/* docker_stage.h - attempts at an engine that does what it is told:
+ * tests/tools/fake_engine.py, whose containers are processes of this machine.
+ */
+#ifndef HT_TESTS_UNIT_RUNNER_CONTAINER_DOCKER_STAGE_H
+#define HT_TESTS_UNIT_RUNNER_CONTAINER_DOCKER_STAGE_H
 
+#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "proto/doc/json.h"
+#include "runner/attempt/attempts.h"
+#include "runner/attempt/engine.h"
 #include "runner/container/container.h"
+#include "tests/check.h"
+#include "tests/unit/runner/runner_fixture.h"
+
+struct dock { /* a fake engine and a runner's state, in a folder of their own */
+    char root[PATH_MAX];
+    char socket[PATH_MAX + 16], host[PATH_MAX + 32], script[PATH_MAX + 16];
+    char journal[PATH_MAX + 16], memory[PATH_MAX + 16], state[PATH_MAX + 16];
+    char kit[PATH_MAX];
+    const char *dialect;
+    pid_t fake;
+    struct site site;
+    struct attempts attempts;
+};
+
+struct attempt_text {    /* what of a lease the tests vary */
+    const char *script;  /* of the master */
+    const char *worker;  /* NULL: there is none */
+    const char *members; /* of the lease, each with a comma behind */
+    const char *replica; /* members of each replica, likewise */
+};
 
 /* ---- the fake engine ---- */
 
-void dock_start_fake(struct dock *dock)
+static inline void start_fake(struct dock *dock)
 {
     int ready[2];
     CHECK(pipe(ready) == 0);
@@ -33,24 +55,24 @@ void dock_start_fake(struct dock *dock)
     close(ready[0]);
 }
 
-void dock_kill_fake(struct dock *dock)
+static inline void kill_fake(struct dock *dock)
 {
     kill(dock->fake, SIGKILL);
     waitpid(dock->fake, NULL, 0);
 }
 
-void dock_play(const struct dock *dock, const char *script)
+static inline void play(const struct dock *dock, const char *script)
 {
     CHECK(disk_replace(dock->root, "script.json", script, strlen(script), 0600,
                        NULL) == HT_OK);
 }
 
-static void join(char *out, size_t size, const char *a, const char *b)
+static inline void join(char *out, size_t size, const char *a, const char *b)
 {
     (void)snprintf(out, size, "%s%s", a, b);
 }
 
-void dock_open_engine(struct dock *dock)
+static inline void open_engine(struct dock *dock)
 {
     struct ht_error err = {.text = ""};
     if (engine_docker.open(&dock->site, &err) != HT_OK)
@@ -58,16 +80,17 @@ void dock_open_engine(struct dock *dock)
     attempts_init(&dock->attempts, &dock->site, &engine_docker);
 }
 
-void dock_close_engine(struct dock *dock)
+static inline void close_engine(struct dock *dock)
 {
     attempts_fini(&dock->attempts);
     engine_docker.close();
 }
 
-void dock_open(struct dock *dock, const char *dialect, const char *script)
+static inline void dock_open(struct dock *dock, const char *dialect,
+                             const char *script)
 {
     *dock = (struct dock){.dialect = dialect};
-    scratch_folder(dock->root);
+    fixture_folder(dock->root);
     join(dock->socket, sizeof dock->socket, dock->root, "/s");
     join(dock->host, sizeof dock->host, "unix://", dock->socket);
     join(dock->script, sizeof dock->script, dock->root, "/script.json");
@@ -76,32 +99,32 @@ void dock_open(struct dock *dock, const char *dialect, const char *script)
     join(dock->state, sizeof dock->state, dock->root, "/runs");
     CHECK(mkdir(dock->state, 0700) == 0);
     char self[PATH_MAX];
-    (void)snprintf(self, sizeof self, "%s", scratch_shim);
+    (void)snprintf(self, sizeof self, "%s", fixture_shim);
     *strstr(self, "/bin/hypertune-shim") = '\0';
     join(dock->kit, sizeof dock->kit, self, "/kit");
-    dock_play(dock, script);
-    dock_start_fake(dock);
+    play(dock, script);
+    start_fake(dock);
     dock->site = (struct site){.state = dock->state,
-                               .shim = scratch_shim,
+                               .shim = fixture_shim,
                                .slots = 2,
                                .cores = 2,
                                .runner = "r1",
                                .kit = dock->kit,
                                .start_limit_ms = 120000,
                                .docker_host = dock->host};
-    dock_open_engine(dock);
+    open_engine(dock);
 }
 
-void dock_close(struct dock *dock)
+static inline void dock_close(struct dock *dock)
 {
-    dock_close_engine(dock);
-    dock_kill_fake(dock);
+    close_engine(dock);
+    kill_fake(dock);
 }
 
 /* ---- attempts ---- */
 
-static void add_replica(struct text *lease, const char *type,
-                        const char *script, const char *members)
+static inline void add_replica(struct text *lease, const char *type,
+                               const char *script, const char *members)
 {
     text_printf(lease,
                 "%s{\"type\":\"%s\",\"index\":0,%s%s"
@@ -115,7 +138,8 @@ static void add_replica(struct text *lease, const char *type,
     text_puts(lease, "]}");
 }
 
-struct attempt *dock_start(struct dock *dock, const struct attempt_text *what)
+static inline struct attempt *start(struct dock *dock,
+                                    const struct attempt_text *what)
 {
     struct text lease = {0};
     struct order *order = NULL;
@@ -137,48 +161,49 @@ struct attempt *dock_start(struct dock *dock, const struct attempt_text *what)
     return dock->attempts.first;
 }
 
-bool dock_has_ended(struct attempt *run)
+static inline bool has_ended(struct attempt *attempt)
 {
     attempt_tick(attempt, 1);
     return attempt->ended;
 }
 
-bool dock_is_running(struct attempt *run)
+static inline bool is_running(struct attempt *attempt)
 {
     attempt_tick(attempt, 1);
     return attempt_is_started(attempt);
 }
 
-bool dock_has_told(const struct attempt *run, const char *words)
+static inline bool has_told(const struct attempt *attempt, const char *words)
 {
-    return scratch_file_has(run->replicas[0].folder, "runner.000000000000.log",
-                            words);
+    return fixture_file_has(attempt->replicas[0].folder,
+                            "runner.000000000000.log", words);
 }
 
-static struct docker *dock_connect_fake(const struct dock *dock,
-                                        struct docker_address **address)
+static inline struct docker *connect_fake(const struct dock *dock,
+                                          struct docker_address **address)
 {
     CHECK(docker_address_find(dock->host, getenv, address, NULL) == HT_OK);
     return docker_new(*address);
 }
 
-size_t dock_count_left(const struct dock *dock)
+/* Containers and networks that the engine has. */
+static inline size_t count_left(const struct dock *dock)
 {
     struct docker_address *address = NULL;
     struct arena *arena = arena_new();
     size_t n = 0;
-    struct docker *docker = dock_connect_fake(dock, &address);
+    struct docker *docker = connect_fake(dock, &address);
     static const char *const paths[] = {"/containers/json?all=1&",
                                         "/networks?"};
     for (size_t i = 0; i < 2; i++) {
-        const struct docker_call dock_call = {
+        const struct docker_call call = {
             .method = "GET",
             .path = arena_printf(arena, "%s%s", paths[i],
                                  network_filter(arena, &dock->site)),
         };
         const struct node *list = NULL;
         struct ht_error err = {.text = ""};
-        if (docker_call(docker, arena, &dock_call, &list, &err) != HT_OK)
+        if (docker_call(docker, arena, &call, &list, &err) != HT_OK)
             printf("# %s\n", err.text);
         n += list != NULL ? list->count : 1;
     }
@@ -188,9 +213,9 @@ size_t dock_count_left(const struct dock *dock)
     return n;
 }
 
-size_t dock_count_calls(const struct dock *dock, const char *words)
+static inline size_t count_calls(const struct dock *dock, const char *words)
 {
-    char *journal = scratch_text(dock->root, "journal");
+    char *journal = fixture_text(dock->root, "journal");
     size_t n = 0;
     for (const char *at = journal; (at = strstr(at, words)) != NULL; at++)
         n++;
@@ -198,53 +223,57 @@ size_t dock_count_calls(const struct dock *dock, const char *words)
     return n;
 }
 
-void dock_call(const struct dock *dock, const char *method, const char *path,
-               const char *json)
+/* As somebody else would; the status is not of interest. */
+static inline void call(const struct dock *dock, const char *method,
+                        const char *path, const char *json)
 {
     struct docker_address *address = NULL;
     struct arena *arena = arena_new();
-    struct docker *docker = dock_connect_fake(dock, &address);
-    cJSON *body = json != NULL ? cJSON_Parse(json) : NULL;
-    const struct docker_call dock_call = {
-        .method = method, .path = path, .body = body};
+    struct docker *docker = connect_fake(dock, &address);
+    const struct docker_call call = {
+        .method = method, .path = path, .body = json};
     const struct node *answer;
     struct ht_error err = {.text = ""};
-    if (docker_call(docker, arena, &dock_call, &answer, &err) != HT_OK)
+    if (docker_call(docker, arena, &call, &answer, &err) != HT_OK)
         printf("# %s\n", err.text);
     docker_free(docker);
     docker_address_free(address);
     arena_free(arena);
 }
 
-struct attempt *dock_live_again(struct dock *dock)
+/* The runner of now dies, and the next one takes up what lies there. */
+static inline struct attempt *live_again(struct dock *dock)
 {
-    dock_close_engine(dock);
-    dock_open_engine(dock);
-    attempts_scan(&dock->fleet);
-    CHECK(attempts_count(&dock->fleet) == 1);
-    if (dock->fleet.first != NULL)
-        attempts_adopt(&dock->fleet, dock->fleet.first);
-    return dock->fleet.first;
+    close_engine(dock);
+    open_engine(dock);
+    attempts_scan(&dock->attempts);
+    CHECK(attempts_count(&dock->attempts) == 1);
+    if (dock->attempts.first != NULL)
+        attempts_adopt(&dock->attempts, dock->attempts.first);
+    return dock->attempts.first;
 }
 
-bool dock_has_file(struct attempt *run, const char *name)
+static inline bool has_file(struct attempt *attempt, const char *name)
 {
     attempt_tick(attempt, 1);
     return disk_has(attempt->replicas[0].folder, name);
 }
 
-void dock_expect(const char *dialect, const char *script,
-                 const struct attempt_text *what, enum outcome outcome,
-                 const char *reason)
+/* Runs one to its end; the reason is checked, and that nothing is left. */
+static inline void expect(const char *dialect, const char *script,
+                          const struct attempt_text *what, enum outcome outcome,
+                          const char *reason)
 {
     struct dock dock;
     dock_open(&dock, dialect, script);
-    struct attempt *run = dock_start(&dock, what);
-    UNTIL(dock_has_ended(run));
-    CHECK(run->ending.outcome == outcome);
-    if (strstr(run->ending.reason, reason) == NULL)
-        CHECK_TEXT(run->ending.reason, reason);
-    attempts_drop(&dock.fleet, run);
-    UNTIL(dock_count_left(&dock) == 0);
+    struct attempt *attempt = start(&dock, what);
+    UNTIL(has_ended(attempt));
+    CHECK(attempt->ending.outcome == outcome);
+    if (strstr(attempt->ending.reason, reason) == NULL)
+        CHECK_TEXT(attempt->ending.reason, reason);
+    attempts_drop(&dock.attempts, attempt);
+    UNTIL(count_left(&dock) == 0);
     dock_close(&dock);
 }
+
+#endif

@@ -1,35 +1,35 @@
 /* Requests in line. */
 #include "tests/check.h"
-#include "tuner/core/queue.h"
+#include "tuner/core/request.h"
 
 enum { MOST = 6 };
 
-static void push(struct queue *queue, struct request items[], size_t from,
-                 size_t to)
+static void push(struct request_queue *queue, struct request items[],
+                 size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
-        queue_push(queue, &items[i]);
+        request_queue_push(queue, &items[i]);
 }
 
 /* Pops all, which have to be these by their places; -1 ends them. */
-static void drain(struct queue *queue, struct request items[],
+static void drain(struct request_queue *queue, struct request items[],
                   const int places[])
 {
     for (size_t i = 0; places[i] >= 0; i++) {
-        struct request *req = queue_pop(queue);
+        struct request *req = request_queue_pop(queue);
         CHECK(req == &items[places[i]]);
         CHECK(req == NULL || req->next == NULL);
     }
-    CHECK(queue_pop(queue) == NULL);
+    CHECK(request_queue_pop(queue) == NULL);
 }
 
 static void the_first_in_is_the_first_out(void)
 {
     static const int want[] = {0, 1, 2, -1};
     struct request items[MOST] = {{0}};
-    struct queue queue;
-    queue_init(&queue);
-    CHECK(queue_pop(&queue) == NULL);
+    struct request_queue queue;
+    request_queue_init(&queue);
+    CHECK(request_queue_pop(&queue) == NULL);
     push(&queue, items, 0, 3);
     drain(&queue, items, want);
     push(&queue, items, 0, 3); /* also once it was empty */
@@ -43,17 +43,17 @@ static void one_queue_goes_before_or_behind_the_other(void)
         struct request items[MOST] = {{0}};
         const size_t front = n / 4, back = n % 4;
         for (int prepends = 0; prepends < 2; prepends++) {
-            struct queue a, b;
+            struct request_queue a, b;
             int want[MOST + 1];
-            queue_init(&a);
-            queue_init(&b);
+            request_queue_init(&a);
+            request_queue_init(&b);
             push(&a, items, 0, front);
             push(&b, items, front, front + back);
             if (prepends)
-                queue_prepend(&b, &a);
+                request_queue_prepend(&b, &a);
             else
-                queue_append(&a, &b);
-            CHECK(queue_pop(prepends ? &a : &b) == NULL);
+                request_queue_append(&a, &b);
+            CHECK(request_queue_pop(prepends ? &a : &b) == NULL);
             for (size_t i = 0; i < front + back; i++)
                 want[i] = (int)i;
             want[front + back] = -1;
@@ -66,12 +66,12 @@ static void what_comes_after_a_move_is_behind_all(void)
 {
     static const int want[] = {0, 1, 2, 3, -1}, other[] = {4, -1};
     struct request items[MOST] = {{0}};
-    struct queue a, b;
-    queue_init(&a);
-    queue_init(&b);
+    struct request_queue a, b;
+    request_queue_init(&a);
+    request_queue_init(&b);
     push(&a, items, 0, 2);
     push(&b, items, 2, 3);
-    queue_append(&a, &b);
+    request_queue_append(&a, &b);
     push(&a, items, 3, 4);
     push(&b, items, 4, 5);
     drain(&a, items, want);

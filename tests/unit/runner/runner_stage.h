@@ -1,14 +1,31 @@
-#include "tests/lib/stage.h"
-
-#include <stdio.h>
+/* runner_stage.h - an attempt of a state folder of its own, as if just leased,
+ * for tests of what the runner does with it. */
+#ifndef HT_TESTS_UNIT_RUNNER_RUNNER_STAGE_H
+#define HT_TESTS_UNIT_RUNNER_RUNNER_STAGE_H
 
 #include "proto/doc/json.h"
+#include "runner/attempt/attempt.h"
+#include "runner/attempt/attempts.h"
+#include "runner/attempt/engine.h"
+#include "runner/attempt/prepare.h"
+#include "runner/attempt/replica_view.h"
 #include "runner/base/procfs.h"
+#include "tests/check.h"
+#include "tests/unit/runner/runner_fixture.h"
+
+struct stage {
+    char state[PATH_MAX];
+    struct site site;
+    struct text lease;
+    struct order *order;         /* the test's own; attempts parse theirs */
+    char folder[PATH_MAX + 32];  /* of the attempt */
+    char replica[PATH_MAX + 64]; /* of the master */
+};
 
 static const char *const gpu_names[] = {"g0", "g1", "g2"};
 
-static void add_replica(struct text *lease, const char *type,
-                        const char *script)
+static inline void add_replica(struct text *lease, const char *type,
+                               const char *script)
 {
     text_printf(lease,
                 "%s{\"type\":\"%s\",\"index\":0,\"gpus\":1,"
@@ -18,7 +35,7 @@ static void add_replica(struct text *lease, const char *type,
     text_puts(lease, "]}");
 }
 
-struct order *stage_parse(const struct stage *stage)
+static inline struct order *parse(const struct stage *stage)
 {
     struct order *order = NULL;
     struct ht_error err = {.text = ""};
@@ -28,11 +45,13 @@ struct order *stage_parse(const struct stage *stage)
     return order;
 }
 
-void stage_open(struct stage *stage, const char *master, const char *worker)
+/* `worker` may be NULL. */
+static inline void stage_open(struct stage *stage, const char *master,
+                              const char *worker)
 {
     *stage = (struct stage){.lease = {0}};
-    stage->site = (struct site){.state = scratch_folder(stage->state),
-                                .shim = scratch_shim,
+    stage->site = (struct site){.state = fixture_folder(stage->state),
+                                .shim = fixture_shim,
                                 .slots = 2,
                                 .cores = 8,
                                 .gpus = {3, gpu_names}};
@@ -44,14 +63,14 @@ void stage_open(struct stage *stage, const char *master, const char *worker)
     if (worker != NULL)
         add_replica(&stage->lease, "worker", worker);
     text_puts(&stage->lease, "]}");
-    stage->order = stage_parse(stage);
+    stage->order = parse(stage);
     (void)snprintf(stage->folder, sizeof stage->folder, "%s/2/5/1",
                    stage->state);
     (void)snprintf(stage->replica, sizeof stage->replica, "%s/master-0",
                    stage->folder);
 }
 
-void stage_close(struct stage *stage)
+static inline void stage_close(struct stage *stage)
 {
     char worker[PATH_MAX + 64];
     (void)snprintf(worker, sizeof worker, "%s/worker-0", stage->folder);
@@ -61,14 +80,14 @@ void stage_close(struct stage *stage)
     text_free(&stage->lease);
 }
 
-void stage_write_lease(const struct stage *stage)
+static inline void write_lease(const struct stage *stage)
 {
     CHECK(prepare_lease(stage->folder, stage->order, NULL) == HT_OK);
 }
 
-void stage_write_launches(const struct stage *stage)
+static inline void write_launches(const struct stage *stage)
 {
-    stage_write_lease(stage);
+    write_lease(stage);
     struct placement placement;
     CHECK(placement_choose(&stage->site, stage->order, &stage->site.gpus,
                            engine_process.address, &placement, NULL) == HT_OK);
@@ -85,7 +104,9 @@ void stage_write_launches(const struct stage *stage)
     placement_release(&placement); /* as if this life had ended */
 }
 
-struct attempt *stage_adopt(const struct stage *stage, struct attempts *fleet)
+/* What a runner does that finds the folder: takes it in and adopts it. */
+static inline struct attempt *adopt(const struct stage *stage,
+                                    struct attempts *attempts)
 {
     attempts_init(attempts, &stage->site, &engine_process);
     attempts_scan(attempts);
@@ -95,8 +116,10 @@ struct attempt *stage_adopt(const struct stage *stage, struct attempts *fleet)
     return attempts->first;
 }
 
-bool stage_has_ended(struct attempt *run)
+static inline bool has_ended(struct attempt *attempt)
 {
     attempt_tick(attempt, 1);
     return attempt->ended;
 }
+
+#endif

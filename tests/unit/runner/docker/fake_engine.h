@@ -1,17 +1,25 @@
-#include "tests/lib/fake_engine.h"
+/* fake_engine.h - tests/tools/fake_engine.py as a child of a test, in a folder
+ * of the fixture. */
+#ifndef HT_TESTS_UNIT_RUNNER_DOCKER_FAKE_ENGINE_H
+#define HT_TESTS_UNIT_RUNNER_DOCKER_FAKE_ENGINE_H
 
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "proto/base/arena.h"
+#include "proto/base/text.h"
+#include "runner/docker/docker.h"
+#include "tests/check.h"
+#include "tests/unit/runner/runner_fixture.h"
 
-void fake_engine_start(struct fake_engine *fake, const char *const more[])
+struct fake_engine {
+    char folder[PATH_MAX]; /* with socket, script, journal */
+    char host[PATH_MAX];   /* "unix://..." */
+    pid_t pid;
+};
+
+/* Starts it at its folder's socket with more arguments, NULL behind the last;
+ * returns once it listens. */
+static inline void fake_engine_start(struct fake_engine *fake,
+                                     const char *const more[])
 {
     char *argv[32] = {"python3", "tests/tools/fake_engine.py",
                       "socket",  "--script",
@@ -38,29 +46,33 @@ void fake_engine_start(struct fake_engine *fake, const char *const more[])
     close(ends[0]);
 }
 
-void fake_engine_open(struct fake_engine *fake, const char *const more[])
+static inline void fake_engine_open(struct fake_engine *fake,
+                                    const char *const more[])
 {
     char folder[PATH_MAX];
-    scratch_folder(folder);
+    fixture_folder(folder);
     memcpy(fake->folder, folder, sizeof folder);
     (void)snprintf(fake->host, sizeof fake->host, "unix://%.*s/socket",
                    PATH_MAX - 32, folder);
     fake_engine_start(fake, more);
 }
 
-void fake_engine_stop(struct fake_engine *fake)
+static inline void fake_engine_stop(struct fake_engine *fake)
 {
     kill(fake->pid, SIGTERM);
     CHECK(waitpid(fake->pid, NULL, 0) == fake->pid);
 }
 
-void fake_engine_script(const struct fake_engine *fake, const char *json)
+/* The next request is served by this script. */
+static inline void fake_engine_script(const struct fake_engine *fake,
+                                      const char *json)
 {
     CHECK(disk_replace(fake->folder, "script", json, strlen(json), 0600,
                        NULL) == HT_OK);
 }
 
-void fake_engine_renew(const struct fake_engine *fake)
+/* As good as new for another case, apart from what was made there. */
+static inline void fake_engine_renew(const struct fake_engine *fake)
 {
     char journal[PATH_MAX + 16];
     (void)snprintf(journal, sizeof journal, "%s/journal", fake->folder);
@@ -68,7 +80,9 @@ void fake_engine_renew(const struct fake_engine *fake)
     fake_engine_script(fake, "{}");
 }
 
-bool fake_engine_heard(const struct fake_engine *fake, const char *words)
+/* Whether some request's line in the journal has these words. */
+static inline bool fake_engine_heard(const struct fake_engine *fake,
+                                     const char *words)
 {
     struct arena *arena = arena_new();
     struct disk_bytes journal = {.data = ""};
@@ -78,7 +92,16 @@ bool fake_engine_heard(const struct fake_engine *fake, const char *words)
     return heard;
 }
 
-void fake_client_open(struct fake_client *client, const char *host)
+/* A handle to whatever engine that is; freed with both. */
+struct fake_client {
+    struct docker_address *address;
+    struct docker *docker;
+    struct arena *arena;
+    struct ht_error err;
+};
+
+static inline void fake_client_open(struct fake_client *client,
+                                    const char *host)
 {
     *client = (struct fake_client){.arena = arena_new()};
     CHECK(docker_address_find(host, getenv, &client->address, &client->err) ==
@@ -86,9 +109,11 @@ void fake_client_open(struct fake_client *client, const char *host)
     client->docker = docker_new(client->address);
 }
 
-void fake_client_close(struct fake_client *client)
+static inline void fake_client_close(struct fake_client *client)
 {
     docker_free(client->docker);
     docker_address_free(client->address);
     arena_free(client->arena);
 }
+
+#endif

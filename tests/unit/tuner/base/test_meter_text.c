@@ -2,12 +2,12 @@
 #include <math.h>
 
 #include "tests/check.h"
-#include "tuner/base/exposition.h"
+#include "tuner/base/meter.h"
 
 static void a_family_names_its_type_before_its_samples(void)
 {
     struct text out = {0};
-    exposition_single(&out, "up_seconds", "gauge", "Since the start.", 12.5);
+    meter_single(&out, "up_seconds", "gauge", "Since the start.", 12.5);
     CHECK_TEXT(out.data, "# HELP up_seconds Since the start.\n"
                          "# TYPE up_seconds gauge\n"
                          "up_seconds 12.5\n");
@@ -16,10 +16,10 @@ static void a_family_names_its_type_before_its_samples(void)
 
 static void labels_are_quoted(void)
 {
-    const struct sample_label labels[] = {{"study", "a\"b\\c\nd"},
-                                          {"state", "\xc3\xa4"}};
+    const struct meter_label labels[] = {{"study", "a\"b\\c\nd"},
+                                         {"state", "\xc3\xa4"}};
     struct text out = {0};
-    exposition_sample(&out, "trials", 2, labels, 3);
+    meter_sample(&out, "trials", 2, labels, 3);
     CHECK_TEXT(out.data,
                "trials{study=\"a\\\"b\\\\c\\nd\",state=\"\xc3\xa4\"} 3\n");
     text_free(&out);
@@ -39,7 +39,7 @@ static void numbers_are_exact_or_have_their_names(void)
                  {-INFINITY, "n -Inf\n"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct text out = {0};
-        exposition_sample(&out, "n", 0, NULL, cases[i].value);
+        meter_sample(&out, "n", 0, NULL, cases[i].value);
         CHECK_TEXT(out.data, cases[i].text);
         text_free(&out);
     }
