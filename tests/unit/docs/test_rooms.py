@@ -2,12 +2,9 @@
 
 import os
 import runpy
-import sys
 
-ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..",
-                                     ".."))
-sys.path.insert(0, os.path.join(ROOT, "tests", "lib"))
-import tap  # noqa: E402
+import tap
+from tree import ROOT
 
 MAP = runpy.run_path(os.path.join(ROOT, ".ci", "rooms.py"))
 
