@@ -148,8 +148,8 @@ def main():
                             study.plot_timeline()):
                 svg = xml.etree.ElementTree.fromstring(picture._repr_svg_())
                 marks = [node for node in svg.iter() if
-                         node.tag.split("}")[1] in ("circle", "polyline",
-                                                    "rect")]
+                         node.tag.split("}")[1] in (
+                             "circle", "polyline", "rect", "path", "use")]
                 tap.true(len(marks) >= 3, repr(picture))
 
         def the_same_spec_again_is_the_same_study():

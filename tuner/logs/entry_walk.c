@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "tuner/db/event.h"
 #include "tuner/db/db.h"
+#include "tuner/db/event.h"
 #include "tuner/logs/event_line.h"
 #include "tuner/logs/log_lines.h"
 #include "tuner/logs/logs.h"

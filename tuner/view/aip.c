@@ -10,8 +10,8 @@
 #include "proto/base/token.h"
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
-#include "tuner/view/view.h"
 #include "tuner/view/ml_units.h"
+#include "tuner/view/view.h"
 
 /* --- states --- */
 
