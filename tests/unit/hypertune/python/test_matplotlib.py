@@ -6,9 +6,8 @@ import subprocess
 import sys
 import xml.etree.ElementTree
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "..", "lib")]
-import tap  # noqa: E402
+import tap
+from tree import PACKAGE
 
 if importlib.util.find_spec("matplotlib") is None:
     tap.skip("pictures are drawn by matplotlib",
@@ -90,7 +89,7 @@ def nothing_but_a_picture_loads_it():
     tap.equal(subprocess.run(
         [sys.executable, "-c", code], check=True, stdout=subprocess.PIPE,
         universal_newlines=True,
-        env=dict(os.environ, PYTHONPATH=plain.PACKAGE)).stdout, "False\n")
+        env=dict(os.environ, PYTHONPATH=PACKAGE)).stdout, "False\n")
     check_picture(plot.history("q", "loss", True, plain.trials_of(0.5)))
     tap.equal("matplotlib.pyplot" in sys.modules, False)
 
