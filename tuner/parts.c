@@ -86,10 +86,11 @@ static enum ht_status start_runners(struct core *core, void **data,
 }
 
 const struct core_part server_parts[CORE_PARTS] = {
-    [CORE_MACHINE_TYPES] = {start_machine_types, stop_machine_types},
-    [CORE_OPERATIONS] = {start_operations, stop_operations},
-    [CORE_SEARCH] = {start_search, stop_worker},
-    [CORE_STOP_WORKER] = {start_stop_worker, stop_worker},
+    [CORE_MACHINE_TYPES] = {.start = start_machine_types,
+                            .stop = stop_machine_types},
+    [CORE_OPERATIONS] = {.start = start_operations, .stop = stop_operations},
+    [CORE_SEARCH] = {.start = start_search, .stop = stop_worker},
+    [CORE_STOP_WORKER] = {.start = start_stop_worker, .stop = stop_worker},
     [CORE_STUDIES] = {.start = start_studies,
                       .tick = study_tick,
                       .deadline = study_deadline,

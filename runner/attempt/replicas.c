@@ -1,5 +1,6 @@
 #include "runner/attempt/replicas.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -160,6 +161,7 @@ size_t replicas_decisive(const struct order *order,
 struct ending replicas_outcome(const struct order *order, size_t decisive,
                                const struct ending *ending)
 {
+    assert(ending != NULL); /* which has ended is what decides */
     struct ending made = *ending;
     if (order->n_replicas > 1 && is_failure(ending))
         (void)snprintf(made.reason, sizeof made.reason, "%s: %.450s",
