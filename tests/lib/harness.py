@@ -277,6 +277,20 @@ class Server:
             if not token:
                 return found
 
+    def explain(self, name):
+        """What became of a study whose trials did not all succeed: for the
+        message of a test that expects them to."""
+        parts = [self.cli("watch", name, check=False).stdout]
+        for trial in self.trials(name):
+            if trial["hypertune"]["state"] == "SUCCEEDED":
+                continue
+            parts.append(json.dumps(trial["hypertune"]))
+            for replica in ("master-0", "worker-0", "worker-1"):
+                parts.append(self.cli(
+                    "logs", "%s/%s" % (name, trial["id"]), "--stream",
+                    "stderr", "--replica", replica, check=False).stdout)
+        return "\n".join(parts)
+
     def measurements(self, name, trial):
         return self.get(OURS + "%s/measurements?trial=%s" %
                         (name, trial))["measurements"]
