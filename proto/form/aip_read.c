@@ -4,6 +4,7 @@
 #include "proto/base/limits.h"
 #include "proto/doc/kept.h"
 #include "proto/form/aip.h"
+#include "proto/form/form.h"
 #include "proto/job/container.h"
 
 #define AIP(member) offsetof(struct aip_draft, member)

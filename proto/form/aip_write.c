@@ -4,6 +4,7 @@
 #include "proto/doc/json.h"
 #include "proto/doc/kept.h"
 #include "proto/form/aip.h"
+#include "proto/form/form.h"
 #include "proto/form/plan.h"
 #include "proto/job/command.h"
 #include "proto/job/early_stop.h"

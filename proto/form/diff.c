@@ -3,6 +3,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "proto/form/native.h"
 #include "proto/job/job.h"
 

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "proto/doc/field.h"
+#include "proto/form/form.h"
 #include "proto/form/native.h"
 #include "proto/job/check.h"
 #include "proto/job/job.h"

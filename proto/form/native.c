@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
+#include "proto/form/form.h"
 #include "proto/job/container.h"
 #include "proto/job/early_stop.h"
 #include "proto/job/notify.h"

@@ -4,6 +4,7 @@
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 #include "proto/doc/kept.h"
+#include "proto/form/form.h"
 #include "proto/form/native.h"
 #include "proto/job/command.h"
 #include "proto/job/container.h"

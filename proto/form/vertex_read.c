@@ -3,6 +3,7 @@
 
 #include "proto/base/limits.h"
 #include "proto/doc/kept.h"
+#include "proto/form/form.h"
 #include "proto/form/vertex.h"
 #include "proto/job/container.h"
 #include "proto/job/early_stop.h"

@@ -3,6 +3,7 @@
 
 #include "proto/doc/json.h"
 #include "proto/doc/kept.h"
+#include "proto/form/form.h"
 #include "proto/form/vertex.h"
 #include "proto/job/command.h"
 #include "proto/job/container.h"

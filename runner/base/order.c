@@ -6,6 +6,7 @@
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
+#include "proto/form/form.h"
 #include "proto/job/container_words.h"
 #include "runner/base/json.h"
 

@@ -6,6 +6,7 @@
 
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "proto/form/native.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "proto/form/form.h"
 #include "tests/check.h"
 #include "tests/lib/spec.h"
 

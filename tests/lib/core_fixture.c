@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "proto/form/form.h"
 #include "tests/lib/db_place.h"
 #include "tuner/parts.h"
 

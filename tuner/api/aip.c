@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "proto/job/check.h"
 #include "tuner/api/aip.h"
 #include "tuner/api/study.h"

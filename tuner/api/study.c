@@ -2,6 +2,7 @@
 
 #include "proto/doc/json.h"
 #include "proto/doc/kept.h"
+#include "proto/form/form.h"
 #include "proto/job/check.h"
 #include "tuner/api/operation.h"
 #include "tuner/ask/faults.h"

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "proto/job/metrics_file.h"
 #include "tuner/api/study.h"
 #include "tuner/ask/faults.h"

@@ -1,4 +1,5 @@
 #include "tuner/core/live.h"
+#include "proto/form/form.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "tuner/db/ranking.h"
 #include "tuner/read/job.h"
 #include "tuner/view/aip.h"

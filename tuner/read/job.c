@@ -1,6 +1,7 @@
 #include "tuner/read/job.h"
 
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "tuner/ask/query.h"
 #include "tuner/read/walk.h"
 #include "tuner/view/view.h"

@@ -1,4 +1,5 @@
 #include "tuner/read/list.h"
+#include "proto/form/form.h"
 #include "tuner/ask/faults.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+#include "proto/form/form.h"
 #include "tuner/read/reader.h"
 
 #include <string.h>

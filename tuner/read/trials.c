@@ -1,3 +1,4 @@
+#include "proto/form/form.h"
 #include "tuner/ask/faults.h"
 #include "tuner/read/reader.h"
 

@@ -1,5 +1,6 @@
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/query.h"
 #include "tuner/ask/trial_body.h"

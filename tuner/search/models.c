@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "proto/base/limits.h"
+#include "proto/form/form.h"
 #include "tuner/search/method.h"
 #include "tuner/search/trial_result.h"
 

@@ -6,6 +6,7 @@
 #include "algorithms/base/algorithm.h"
 #include "proto/base/clock.h"
 #include "proto/base/text.h"
+#include "proto/form/form.h"
 #include "proto/job/job.h"
 #include "tuner/ask/trial_context.h"
 #include "tuner/search/method.h"

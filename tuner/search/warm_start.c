@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "proto/base/text.h"
+#include "proto/form/form.h"
 #include "tuner/search/trial_result.h"
 
 /* ---- parameters ---- */

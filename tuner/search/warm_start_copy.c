@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
+#include "proto/form/form.h"
 #include "tuner/ask/faults.h"
 #include "tuner/db/prior.h"
 #include "tuner/search/method.h"

@@ -5,6 +5,7 @@
 #include "proto/base/token.h"
 #include "proto/doc/json.h"
 #include "proto/form/aip.h"
+#include "proto/form/form.h"
 #include "proto/job/metrics_file.h"
 #include "tuner/ask/faults.h"
 #include "tuner/base/reason.h"

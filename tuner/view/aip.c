@@ -10,6 +10,7 @@
 #include "proto/base/token.h"
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
+#include "proto/form/form.h"
 #include "tuner/view/ml_units.h"
 #include "tuner/view/view.h"
 

@@ -1,3 +1,4 @@
+#include "proto/form/form.h"
 #include "tuner/view/view.h"
 
 #include <string.h>

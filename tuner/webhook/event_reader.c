@@ -6,6 +6,7 @@
 
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "tuner/view/view.h"
 
 enum {

@@ -4,6 +4,7 @@
 
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "proto/job/command.h"
 #include "tuner/study/outputs.h"
 #include "tuner/view/aip.h"

@@ -13,6 +13,7 @@
 #include "proto/base/limits.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "proto/job/check.h"
 #include "proto/job/container_words.h"
 

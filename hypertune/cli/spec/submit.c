@@ -15,6 +15,7 @@
 #include "hypertune/cli/study/logs.h"
 #include "hypertune/cli/study/plan.h"
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "proto/form/native.h"
 #include "proto/form/plan.h"
 

@@ -9,6 +9,7 @@
 #include "hypertune/cli/study/points.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 
 enum { MOST_BYTES = 64 * 1024 * 1024 }; /* of a file; 10^5 points are less */
 

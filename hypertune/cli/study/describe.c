@@ -6,6 +6,7 @@
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 #include "proto/doc/diag.h"
+#include "proto/form/form.h"
 
 enum { COMMIT_DIGITS = 12 };
 

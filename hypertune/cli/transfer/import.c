@@ -16,6 +16,7 @@
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "proto/doc/yaml_write.h"
+#include "proto/form/form.h"
 
 /* ---- a study made of results ---- */
 

@@ -9,6 +9,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "proto/job/job.h"
 
 enum { STUDY_BYTES = 1 << 20, TRIALS_BYTES = 1 << 30 };

@@ -1,5 +1,6 @@
 /* Every sample of the AI Platform form goes through all forms and comes back
  * the same. Runs in the source tree. */
+#include "proto/form/form.h"
 #include "tests/check.h"
 
 #include <dirent.h>

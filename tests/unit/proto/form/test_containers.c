@@ -5,6 +5,7 @@
 
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "proto/job/job.h"
 #include "tests/check.h"
 #include "tests/lib/spec.h"

@@ -1,6 +1,7 @@
 /* The differences of two jobs in native names. */
 #include "proto/doc/json.h"
 #include "proto/doc/kept.h"
+#include "proto/form/form.h"
 #include "proto/job/job.h"
 #include "tests/check.h"
 #include "tests/lib/spec.h"

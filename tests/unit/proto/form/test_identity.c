@@ -3,6 +3,7 @@
  * job in the native form, but for what that form cannot say. */
 #include "proto/doc/json.h"
 #include "proto/doc/kept.h"
+#include "proto/form/form.h"
 #include "proto/form/native.h"
 #include "tests/check.h"
 #include "tests/lib/drawn_job.h"

@@ -1,6 +1,7 @@
 /* The native form: every field arrives, faults are told with their place. */
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "proto/form/native.h"
 #include "proto/job/notify.h"
 #include "tests/check.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "proto/form/native.h"
 #include "tests/check.h"
 #include "tests/lib/spec.h"

@@ -1,5 +1,6 @@
 /* Telling the forms of a spec file apart by what stands at its top. */
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "proto/job/job.h"
 #include "tests/check.h"
 #include "tests/lib/spec.h"

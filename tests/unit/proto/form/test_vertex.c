@@ -1,5 +1,6 @@
 /* The Vertex form: Google's own jobs, and what they say, read and written. */
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "proto/job/job.h"
 #include "tests/check.h"
 

@@ -1,5 +1,6 @@
 /* The Vertex form: every fault is told with its place. */
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "proto/job/job.h"
 #include "tests/check.h"
 

@@ -1,4 +1,5 @@
 /* What people do to studies: create, pause, stop, change, continue, delete. */
+#include "proto/form/form.h"
 #include "tests/lib/core_fixture.h"
 
 static const char spec[] = "spec: 1\nname: s\ngoal: maximize accuracy\n"

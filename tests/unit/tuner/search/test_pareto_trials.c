@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "proto/form/form.h"
 #include "tests/lib/core_fixture.h"
 #include "tests/lib/db_place.h"
 #include "tuner/db/ranking.h"

@@ -1,4 +1,5 @@
 /* Suggestions: the same ones however the worker came to its state. */
+#include "proto/form/form.h"
 #include "tests/lib/core_fixture.h"
 #include "tuner/api/vizier.h"
 #include "tuner/search/study.h"

@@ -1,4 +1,5 @@
 /* What results of one study mean in the space of another. */
+#include "proto/form/form.h"
 #include "tuner/search/warm_start.h"
 
 #include <math.h>

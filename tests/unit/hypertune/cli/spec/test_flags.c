@@ -2,6 +2,7 @@
 
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "proto/job/job.h"
 #include "tests/check.h"
 
