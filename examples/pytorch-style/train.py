@@ -65,6 +65,12 @@ class TorchGroup:
         torch.distributed.broadcast(tensor, 0)
         return tensor.tolist()
 
+    def close(self):
+        # Its threads end here: at the end of the process they abort it when
+        # another replica ends at the same time.
+        torch.distributed.barrier()
+        torch.distributed.destroy_process_group()
+
 
 class SocketGroup:
     """The same by a connection of every other replica to rank 0; numbers
@@ -94,6 +100,10 @@ class SocketGroup:
         for peer in self.peers:
             send(peer, numbers)
         return numbers
+
+    def close(self):
+        for peer in self.peers:
+            peer.close()
 
 
 def send(peer, numbers):
@@ -185,7 +195,12 @@ def train(group, options):
     checkpoint = Checkpoint()
     state = group.share(checkpoint.load())
     weights, speed = state[:INPUTS], state[INPUTS:2 * INPUTS]
-    for epoch in range(int(state[-1]) + 1, options.epochs + 1):
+    done = int(state[-1])
+    if group.rank == 0 and done == options.epochs:
+        # The attempt before has trained it all, and failed after that: the
+        # result of a trial is what its newest attempt reports.
+        report(weights, held_back, done)
+    for epoch in range(done + 1, options.epochs + 1):
         source = random.Random(epoch * group.size + group.rank)
         for _ in range(20):
             batch = source.sample(mine, options.batch)
@@ -194,13 +209,17 @@ def train(group, options):
                      for old, slope in zip(speed, slopes)]
             weights = list(map(float.__add__, weights, speed))
         if group.rank == 0:
-            accuracy = accuracy_of(weights, held_back)
-            print("epoch %d: accuracy %.4f" % (epoch, accuracy))
-            # First: a trial may be told to pause at what it reports.
+            # First: the answer to a report may be that the trial pauses.
             checkpoint.save(weights + speed + [epoch])
-            hypertune.HyperTune().report_hyperparameter_tuning_metric(
-                hyperparameter_metric_tag="accuracy", metric_value=accuracy,
-                global_step=epoch)
+            report(weights, held_back, epoch)
+
+
+def report(weights, held_back, epoch):
+    accuracy = accuracy_of(weights, held_back)
+    print("epoch %d: accuracy %.4f" % (epoch, accuracy))
+    hypertune.HyperTune().report_hyperparameter_tuning_metric(
+        hyperparameter_metric_tag="accuracy", metric_value=accuracy,
+        global_step=epoch)
 
 
 def main():
@@ -211,7 +230,9 @@ def main():
     parser.add_argument("--epochs", type=int, default=8)
     options = parser.parse_args()
     os.environ.update(rendezvous(json.loads(os.environ["CLUSTER_SPEC"])))
-    train(TorchGroup() if torch else SocketGroup(), options)
+    group = TorchGroup() if torch else SocketGroup()
+    train(group, options)
+    group.close()
 
 
 if __name__ == "__main__":
