@@ -14,6 +14,7 @@
 #include "proto/base/token.h"
 #include "proto/base/utf8.h"
 #include "proto/doc/json.h"
+#include "runner/attempt/engine.h"
 #include "runner/base/disk.h"
 #include "runner/base/gpus.h"
 #include "runner/base/rules.h"

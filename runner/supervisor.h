@@ -9,8 +9,6 @@
 #include <stdbool.h>
 
 #include "proto/base/error.h"
-#include "runner/attempt/engine.h"
-#include "runner/base/site.h"
 #include "runner/talk/talk.h"
 
 struct supervisor_settings {

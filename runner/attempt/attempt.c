@@ -1,17 +1,20 @@
 #include "runner/attempt/attempt.h"
-#include "proto/base/file_tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "proto/base/clock.h"
+#include "proto/base/file_tree.h"
 #include "runner/attempt/outputs.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/credentials.h"
 #include "runner/base/disk.h"
 #include "runner/base/json.h"
 #include "runner/base/log.h"
+#include "runner/reports/record_queue.h"
+#include "runner/reports/records.h"
+#include "runner/reports/results_file.h"
 
 enum {
     N_LOGS = sizeof((struct attempt_replica *)0)->logs / sizeof(struct log_ship)

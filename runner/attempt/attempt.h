@@ -10,12 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "proto/base/strings.h"
+#include "proto/base/text.h"
 #include "runner/attempt/engine.h"
+#include "runner/base/folder.h"
 #include "runner/base/order.h"
 #include "runner/base/placement.h"
 #include "runner/base/site.h"
 #include "runner/reports/log.h"
-#include "runner/reports/records.h"
 
 struct attempt_replica {
     const char *name; /* "master-0" */

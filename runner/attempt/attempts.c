@@ -14,6 +14,8 @@
 #include "runner/base/gpus.h"
 #include "runner/base/log.h"
 #include "runner/base/procfs.h"
+#include "runner/reports/records.h"
+#include "runner/reports/results_file.h"
 
 void attempts_init(struct attempts *attempts, const struct site *site,
                    const struct engine *engine)

@@ -1,13 +1,12 @@
 #include "runner/attempt/discard.h"
-#include "proto/base/file_tree.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "proto/base/file_tree.h"
 #include "runner/attempt/outputs.h"
 #include "runner/base/log.h"
 #include "runner/base/safe_path.h"

@@ -13,7 +13,6 @@
 #include "proto/base/error.h"
 #include "runner/base/folder.h"
 #include "runner/base/order.h"
-#include "runner/base/placement.h"
 #include "runner/base/site.h"
 
 enum engine_state { ENGINE_RUNNING, ENGINE_ENDED };

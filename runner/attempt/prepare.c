@@ -1,5 +1,4 @@
 #include "runner/attempt/prepare.h"
-#include "proto/base/file_tree.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "proto/base/file_tree.h"
 #include "proto/base/limits.h"
 #include "runner/attempt/outputs.h"
 #include "runner/attempt/replica_env.h"

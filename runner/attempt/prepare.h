@@ -8,7 +8,6 @@
 #define HT_RUNNER_ATTEMPT_PREPARE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"

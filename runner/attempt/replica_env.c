@@ -9,8 +9,10 @@
 #include "proto/base/utf8.h"
 #include "proto/form/cluster.h"
 #include "runner/attempt/outputs.h"
+#include "runner/attempt/replica_view.h"
 #include "runner/base/disk.h"
 #include "runner/base/gpus.h"
+#include "runner/base/placement.h"
 
 /* Sets or replaces; the strings are borrowed. */
 static void variables_set(struct variables *variables, const char *name,

@@ -8,11 +8,9 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "proto/job/job.h"
-#include "runner/attempt/replica_view.h"
+#include "proto/base/strings.h"
 #include "runner/base/credentials.h"
 #include "runner/base/order.h"
-#include "runner/base/placement.h"
 #include "runner/base/site.h"
 
 struct variables { /* an environment in the making */

@@ -11,6 +11,7 @@
 
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
+#include "proto/job/job.h"
 #include "runner/base/disk.h"
 #include "runner/base/json.h"
 

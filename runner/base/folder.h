@@ -12,7 +12,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/base/limits.h"
-#include "proto/job/job.h"
+#include "proto/base/strings.h"
 
 struct launch {
     struct strings argv;      /* argv[0] is looked up in the PATH of env */

@@ -8,7 +8,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "proto/job/job.h"
+#include "proto/base/strings.h"
 
 /* What a runner may know of its GPUs. */
 struct gpus_source {

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/strings.h"
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
-#include "proto/job/job.h"
 
 /* ---- writing ----
  *

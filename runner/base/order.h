@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/base/arena.h"
 #include "proto/base/error.h"
+#include "proto/base/strings.h"
 #include "proto/doc/node.h"
 #include "proto/job/job.h"
 

@@ -10,13 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "proto/base/arena.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/disk.h"
 #include "runner/base/log.h"
+#include "runner/base/order.h"
+#include "runner/container/leftovers.h"
+#include "runner/container/relay.h"
 
 enum { KILL_EXTRA_MS = 10000 }; /* for the shim, after the trainer's grace */
 

@@ -14,12 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/base/error.h"
 #include "runner/attempt/engine.h"
-#include "runner/container/leftovers.h"
+#include "runner/base/folder.h"
+#include "runner/base/placement.h"
 #include "runner/container/network.h"
-#include "runner/container/relay.h"
 #include "runner/docker/docker.h"
-#include "runner/docker/image.h"
 
 struct container_engine { /* the open engine; set once, shared by all attempts
                            */

@@ -3,9 +3,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runner/attempt/replica_view.h"
 #include "runner/base/json.h"
+#include "runner/base/placement.h"
 #include "runner/base/rules.h"
+#include "runner/container/mounts.h"
+#include "runner/container/network.h"
+#include "runner/docker/image.h"
 
 enum {
     USUAL_PIDS = 4096,

@@ -13,12 +13,7 @@
 #include "proto/base/error.h"
 #include "proto/base/text.h"
 #include "runner/base/order.h"
-#include "runner/base/placement.h"
-#include "runner/base/site.h"
-#include "runner/container/mounts.h"
-#include "runner/container/network.h"
 #include "runner/docker/docker.h"
-#include "runner/docker/image.h"
 
 enum { CONTAINER_PORT = 2222 }; /* of each replica for the others */
 

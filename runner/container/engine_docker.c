@@ -4,16 +4,27 @@
 #include "runner/container/attempt.h"
 
 #include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/job/job.h"
+#include "runner/attempt/engine.h"
 #include "runner/attempt/prepare.h"
 #include "runner/attempt/replicas.h"
 #include "runner/base/disk.h"
+#include "runner/base/folder.h"
 #include "runner/base/log.h"
-#include "runner/base/placement.h"
+#include "runner/base/order.h"
 #include "runner/base/rules.h"
+#include "runner/base/site.h"
 #include "runner/container/container.h"
+#include "runner/container/leftovers.h"
+#include "runner/container/relay.h"
+#include "runner/docker/docker.h"
 
 struct supervised { /* the supervising thread's view of an attempt */
     struct container_attempt *attempt;

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "runner/attempt/outputs.h"
-#include "runner/attempt/replica_view.h"
 #include "runner/base/credentials.h"
 #include "runner/base/rules.h"
 #include "runner/base/safe_path.h"

@@ -7,7 +7,6 @@
 
 #include <poll.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/socket.h>
 
 enum { RELAY_PIPE_BYTES = 64 * 1024 }; /* waiting in one direction */

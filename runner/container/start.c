@@ -9,6 +9,8 @@
 #include "runner/base/disk.h"
 #include "runner/container/attempt.h"
 #include "runner/container/container.h"
+#include "runner/container/mounts.h"
+#include "runner/container/relay.h"
 
 enum {
     FIRST_PAUSE_MS = 250, /* before a step is tried again */

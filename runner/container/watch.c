@@ -1,13 +1,25 @@
 /* While containers run, and when they have: what became of those that cannot
  * tell, limits that only we see, and clearing away. */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "proto/base/arena.h"
 #include "proto/base/clock.h"
+#include "proto/base/error.h"
+#include "proto/base/limits.h"
+#include "proto/job/job.h"
 #include "runner/base/disk.h"
+#include "runner/base/folder.h"
+#include "runner/base/order.h"
 #include "runner/base/procfs.h"
 #include "runner/container/attempt.h"
 #include "runner/container/container.h"
+#include "runner/container/leftovers.h"
+#include "runner/container/network.h"
+#include "runner/docker/docker.h"
 
 enum {
     LOOK_MS = 1000,      /* between looks at the folders */

@@ -7,8 +7,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "proto/base/text.h"
-
 typedef char *lookup_variable(const char *name);
 
 static const char unix_scheme[] = "unix://";

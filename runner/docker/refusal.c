@@ -1,6 +1,5 @@
 #include "runner/docker/refusal.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "proto/base/text.h"

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "proto/base/text.h"
 #include "runner/base/order.h"
 
 enum { MASKED_LEAST = 8, MASKED_MOST = 16 * 1024 }; /* bytes of one piece */

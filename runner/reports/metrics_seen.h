@@ -10,9 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/base/arena.h"
+#include "proto/base/strings.h"
 #include "proto/base/text.h"
-#include "proto/job/job.h"
 #include "proto/job/report.h"
 
 enum { METRICS_SEEN_NAMES = 10 };

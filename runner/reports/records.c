@@ -13,6 +13,7 @@
 #include "runner/base/tail.h"
 #include "runner/reports/log.h"
 #include "runner/reports/metrics_seen.h"
+#include "runner/reports/record_queue.h"
 #include "runner/reports/results_file.h"
 
 enum {

@@ -13,8 +13,6 @@
 #include "proto/base/error.h"
 #include "proto/base/text.h"
 #include "runner/base/order.h"
-#include "runner/reports/record_queue.h"
-#include "runner/reports/results_file.h"
 
 struct records;
 

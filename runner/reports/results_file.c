@@ -1,7 +1,6 @@
 #include "runner/reports/results_file.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>

@@ -5,10 +5,16 @@
 #include <unistd.h>
 
 #include "proto/base/clock.h"
+#include "runner/attempt/attempts.h"
+#include "runner/attempt/discard.h"
+#include "runner/attempt/git_commit.h"
 #include "runner/attempt/outputs.h"
 #include "runner/base/credentials.h"
 #include "runner/base/folder.h"
 #include "runner/base/json.h"
+#include "runner/reports/record_queue.h"
+#include "runner/reports/records.h"
+#include "runner/talk/request_thread.h"
 
 enum {
     HEARTBEAT_BUSY_MS = 1000, /* when records wait for one */

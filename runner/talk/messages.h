@@ -9,7 +9,6 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/text.h"
-#include "proto/doc/node.h"
 #include "runner/talk/talk.h"
 
 /* Starts an object that json_close() ends. */

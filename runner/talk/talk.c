@@ -5,10 +5,16 @@
 #include <string.h>
 
 #include "proto/base/clock.h"
+#include "runner/attempt/attempts.h"
+#include "runner/attempt/discard.h"
+#include "runner/attempt/git_commit.h"
 #include "runner/base/folder.h"
 #include "runner/base/json.h"
 #include "runner/base/log.h"
+#include "runner/reports/record_queue.h"
+#include "runner/reports/records.h"
 #include "runner/talk/messages.h"
+#include "runner/talk/request_thread.h"
 #include "runner/talk/server_address.h"
 
 enum {

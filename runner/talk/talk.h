@@ -14,11 +14,8 @@
 #include <stdint.h>
 
 #include "proto/base/text.h"
-#include "runner/attempt/attempts.h"
-#include "runner/attempt/discard.h"
-#include "runner/attempt/git_commit.h"
+#include "runner/base/order.h"
 #include "runner/reports/log.h"
-#include "runner/talk/request_thread.h"
 
 struct sender {      /* who speaks */
     char token[256]; /* of the runner */

@@ -2,7 +2,6 @@
 #include "proto/base/file_tree.h"
 #include "runner/attempt/discard.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -5,9 +5,8 @@
 
 #include "proto/doc/json.h"
 #include "runner/base/log.h"
-#include "runner/base/tail.h"
 #include "runner/reports/log.h"
-#include "runner/reports/masked_secrets.h"
+#include "runner/reports/record_queue.h"
 #include "runner/reports/records.h"
 #include "tests/unit/runner/runner_fixture.h"
 

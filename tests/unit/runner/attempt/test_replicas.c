@@ -1,8 +1,6 @@
 /* Attempts of several replicas, their GPUs, and orders of other kinds. */
 #include "tests/check.h"
 
-#include <signal.h>
-
 #include "tests/unit/runner/runner_stage.h"
 
 static const char once[] = "printf x >>runs; exit 7";

@@ -9,6 +9,7 @@
 #include "proto/doc/json.h"
 #include "runner/attempt/engine.h"
 #include "runner/attempt/replica_env.h"
+#include "runner/attempt/replica_view.h"
 #include "runner/base/placement.h"
 #include "tests/unit/runner/runner_fixture.h"
 

@@ -12,6 +12,7 @@
 #include "runner/attempt/attempts.h"
 #include "runner/attempt/engine.h"
 #include "runner/container/container.h"
+#include "runner/container/network.h"
 #include "tests/check.h"
 #include "tests/unit/runner/runner_fixture.h"
 

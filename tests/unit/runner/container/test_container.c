@@ -3,7 +3,10 @@
 #include <stdlib.h>
 
 #include "proto/doc/json.h"
-#include "runner/attempt/replica_view.h"
+#include "runner/base/placement.h"
+#include "runner/container/mounts.h"
+#include "runner/container/network.h"
+#include "runner/docker/image.h"
 #include "tests/check.h"
 
 static const char *const gpus[] = {"GPU-1"};

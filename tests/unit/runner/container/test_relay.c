@@ -4,11 +4,13 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
+#include "proto/base/arena.h"
 #include "runner/container/relay.h"
-#include "tests/unit/runner/runner_fixture.h"
 
 static const char gateway[] = "127.0.0.2";
 

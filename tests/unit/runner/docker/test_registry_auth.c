@@ -1,6 +1,5 @@
 #include "runner/docker/registry_auth.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "proto/doc/json.h"

@@ -1,9 +1,8 @@
 #include "tests/check.h"
 
 #include "proto/doc/json.h"
-#include "runner/reports/metrics_line.h"
+#include "runner/reports/record_queue.h"
 #include "runner/reports/records.h"
-#include "runner/shim/log.h"
 #include "tests/unit/runner/runner_fixture.h"
 
 static char folder_path[PATH_MAX];

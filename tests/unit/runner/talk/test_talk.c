@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "proto/doc/json.h"
+#include "runner/attempt/engine.h"
 #include "runner/base/procfs.h"
 #include "runner/supervisor.h"
 #include "tests/unit/runner/fake_server.h"
