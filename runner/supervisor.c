@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "proto/base/clock.h"
+#include "proto/base/log.h"
 #include "runner/attempt/attempts.h"
 #include "runner/attempt/discard.h"
-#include "runner/base/log.h"
 #include "runner/talk/request_thread.h"
 #include "runner/talk/server_address.h"
 #include "runner/talk/talk.h"
@@ -138,9 +138,9 @@ static enum ht_status open_engine(struct supervisor *supervisor,
         if (settings->exit_when_alone && getppid() != starter)
             return ht_fail(err, status, "alone, and without an engine: %s",
                            why.text);
-        runner_log(RUNNER_WARN, "engine.unavailable",
-                   "engine=%s reason=\"%s\" again_ms=%d",
-                   settings->engine->name, why.text, delay_ms);
+        log_event(LOG_WARN, "engine.unavailable",
+                  "engine=%s reason=\"%s\" again_ms=%d", settings->engine->name,
+                  why.text, delay_ms);
         struct pollfd signals = {.fd = supervisor->signals, .events = POLLIN};
         if (poll(&signals, 1, delay_ms) > 0)
             read_signals(supervisor);
@@ -235,8 +235,8 @@ static void loop(struct supervisor *supervisor)
         tick(supervisor, now);
         talk_tick(&supervisor->talk);
         if (now >= alone_at(supervisor)) {
-            runner_log(RUNNER_INFO, "runner.alone", "after_ms=%d",
-                       supervisor->settings->alone_ms);
+            log_event(LOG_INFO, "runner.alone", "after_ms=%d",
+                      supervisor->settings->alone_ms);
             return;
         }
     }
@@ -257,14 +257,14 @@ enum ht_status supervisor_run(const struct supervisor_settings *settings,
         status = open_engine(&supervisor, err);
     if (status == HT_OK && supervisor.opened) {
         begin(&supervisor);
-        runner_log(RUNNER_INFO, "runner.ready",
-                   "runner=%s engine=%s slots=%d gpus=%zu found=%zu",
-                   supervisor.sender.runner, settings->engine->name,
-                   settings->site->slots, settings->site->gpus.n,
-                   attempts_count(&supervisor.attempts));
+        log_event(LOG_INFO, "runner.ready",
+                  "runner=%s engine=%s slots=%d gpus=%zu found=%zu",
+                  supervisor.sender.runner, settings->engine->name,
+                  settings->site->slots, settings->site->gpus.n,
+                  attempts_count(&supervisor.attempts));
         loop(&supervisor);
-        runner_log(RUNNER_INFO, "runner.end", "attempts=%zu",
-                   attempts_count(&supervisor.attempts));
+        log_event(LOG_INFO, "runner.end", "attempts=%zu",
+                  attempts_count(&supervisor.attempts));
     }
     close_all(&supervisor);
     return status;

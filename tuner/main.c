@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "proto/base/log.h"
 #include "proto/doc/json.h"
-#include "tuner/base/log.h"
 #include "tuner/options.h"
 #include "tuner/server.h"
 
@@ -66,6 +66,7 @@ int main(int argc, char *argv[])
         text_free(&shown);
         return 0;
     }
+    log_set_stamped(true);
     if (options.verbose)
         log_set_level(LOG_DEBUG);
     json_init();

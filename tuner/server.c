@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "proto/base/clock.h"
-#include "tuner/base/log.h"
+#include "proto/base/log.h"
 #include "tuner/core/core.h"
 #include "tuner/datadir.h"
 #include "tuner/http/gate.h"

@@ -16,8 +16,8 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
+#include "proto/base/log.h"
 #include "proto/base/text.h"
-#include "tuner/base/log.h"
 
 enum {
     FIRST_DELAY_MS = 500, /* before a runner that died is started again */

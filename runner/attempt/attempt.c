@@ -6,12 +6,12 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/file_tree.h"
+#include "proto/base/log.h"
 #include "runner/attempt/outputs.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/credentials.h"
 #include "runner/base/disk.h"
 #include "runner/base/json.h"
-#include "runner/base/log.h"
 #include "runner/reports/record_queue.h"
 #include "runner/reports/records.h"
 #include "runner/reports/results_file.h"
@@ -32,7 +32,7 @@ struct attempt *attempt_new(const struct site *site,
                             const struct engine *engine, struct order *order)
 {
     static const char *const streams[N_LOGS] = {"stdout", "stderr",
-                                                RUNNER_STREAM};
+                                                FOLDER_RUNNER_STREAM};
     const char *credentials = credentials_path(order->arena, site, &order->key);
     struct attempt *attempt = ht_xcalloc(1, sizeof *attempt);
     attempt->engine = engine;
@@ -91,8 +91,8 @@ static void end_unstarted(struct attempt *attempt, const struct ht_error *err)
     folder_end(&attempt->ending, impossible ? OUTCOME_FAILED : OUTCOME_LOST,
                "%s%s",
                impossible ? "" : "the runner could not start it: ", err->text);
-    runner_log(RUNNER_ERROR, "attempt.unstarted", "name=%s reason=\"%s\"",
-               attempt->order->name, err->text);
+    log_event(LOG_ERROR, "attempt.unstarted", "name=%s reason=\"%s\"",
+              attempt->order->name, err->text);
 }
 
 static enum ht_status place(struct attempt *attempt,
@@ -127,7 +127,7 @@ static void log_or_end(struct attempt *attempt, enum ht_status status,
     if (status != HT_OK)
         end_unstarted(attempt, err);
     else
-        runner_log(RUNNER_INFO, event, "name=%s", attempt->order->name);
+        log_event(LOG_INFO, event, "name=%s", attempt->order->name);
 }
 
 void attempt_start(struct attempt *attempt, const struct strings *free_gpus)
@@ -210,10 +210,10 @@ static void note_end(struct attempt *attempt)
     for (size_t i = 0;
          was_killed(&attempt->ending) && i < attempt->order->n_replicas; i++)
         records_cut(attempt->replicas[i].records);
-    runner_log(RUNNER_INFO, "attempt.ended", "name=%s outcome=%s reason=\"%s\"",
-               attempt->order->name,
-               folder_outcome_name(attempt->ending.outcome),
-               attempt->ending.reason);
+    log_event(LOG_INFO, "attempt.ended", "name=%s outcome=%s reason=\"%s\"",
+              attempt->order->name,
+              folder_outcome_name(attempt->ending.outcome),
+              attempt->ending.reason);
 }
 
 static uint64_t count_skipped(const struct attempt *attempt)
@@ -251,9 +251,9 @@ bool attempt_tick(struct attempt *attempt, int64_t next_beat)
         more |= collect(attempt, i, next_beat, final);
     attempt->collected = final && !more;
     if (attempt->collected && count_skipped(attempt) > 0)
-        runner_log(RUNNER_WARN, "records.skipped", "name=%s lines=%llu",
-                   attempt->order->name,
-                   (unsigned long long)count_skipped(attempt));
+        log_event(LOG_WARN, "records.skipped", "name=%s lines=%llu",
+                  attempt->order->name,
+                  (unsigned long long)count_skipped(attempt));
     return more;
 }
 

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "proto/base/limits.h"
+#include "proto/base/log.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/disk.h"
 #include "runner/base/gpus.h"
-#include "runner/base/log.h"
 #include "runner/base/procfs.h"
 #include "runner/reports/records.h"
 #include "runner/reports/results_file.h"
@@ -267,7 +267,7 @@ static void take_in(struct attempts *attempts, const struct order_key *key)
     if (status == HT_OK && order_key_equal(&order->key, key)) {
         add(attempts, attempt_new(attempts->site, attempts->engine, order));
     } else {
-        runner_log(RUNNER_WARN, "attempt.debris", "folder=%s", folder);
+        log_event(LOG_WARN, "attempt.debris", "folder=%s", folder);
         order_free(order);
         clear_debris(folder);
         prepare_remove(attempts->site, key);

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "proto/base/file_tree.h"
+#include "proto/base/log.h"
 #include "runner/attempt/outputs.h"
-#include "runner/base/log.h"
 #include "runner/base/safe_path.h"
 
 enum item_state { WAITS, DONE, TOLD };
@@ -76,11 +76,11 @@ static bool remove_outputs(const struct site *site, const struct entry *entry)
             root = NULL;
         }
     }
-    runner_log(root != NULL ? RUNNER_INFO : RUNNER_WARN,
-               root != NULL ? "outputs.discarded" : "outputs.kept",
-               "study=%lld trial=%lld folder=%s", (long long)entry->item.study,
-               (long long)entry->item.trial,
-               folder != NULL ? folder : entry->output_dir);
+    log_event(root != NULL ? LOG_INFO : LOG_WARN,
+              root != NULL ? "outputs.discarded" : "outputs.kept",
+              "study=%lld trial=%lld folder=%s", (long long)entry->item.study,
+              (long long)entry->item.trial,
+              folder != NULL ? folder : entry->output_dir);
     arena_free(arena);
     return root != NULL;
 }

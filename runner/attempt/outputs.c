@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "proto/base/clock.h"
+#include "proto/base/log.h"
 #include "proto/base/text.h"
 #include "runner/base/disk.h"
-#include "runner/base/log.h"
 #include "runner/base/safe_path.h"
 
 static const char scheme[] = "gs://";
@@ -87,7 +87,7 @@ static enum ht_status put_aside(struct arena *arena, const char *here,
         arena_printf(arena, "%s.before-%lld", here, (long long)clock_wall_ms());
     if (rename(here, aside) != 0)
         return ht_fail_errno(err, errno, "cannot put %s aside", here);
-    runner_log(RUNNER_WARN, "outputs.aside", "folder=%s", aside);
+    log_event(LOG_WARN, "outputs.aside", "folder=%s", aside);
     return HT_OK;
 }
 

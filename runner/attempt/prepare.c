@@ -13,7 +13,6 @@
 #include "runner/base/credentials.h"
 #include "runner/base/disk.h"
 #include "runner/base/folder.h"
-#include "runner/base/log.h"
 #include "runner/base/procfs.h"
 
 /* What makes a folder an attempt's: written first, removed last. */
@@ -82,19 +81,19 @@ static void say_credentials(const struct replica_env *env,
     const char *there = replica_env_find(variables, CREDENTIALS_VARIABLE);
     const bool same = there != NULL && ours != NULL && strcmp(there, ours) == 0;
     if (account != NULL && there != NULL && !same)
-        runner_log_of_replica(folder,
-                              "the job or its image sets " CREDENTIALS_VARIABLE
-                              ": the credentials of %s are not used",
-                              account);
+        folder_log_line(folder,
+                        "the job or its image sets " CREDENTIALS_VARIABLE
+                        ": the credentials of %s are not used",
+                        account);
     else if (env->credentials.lack != NULL)
-        runner_log_of_replica(folder, "%s", env->credentials.lack);
+        folder_log_line(folder, "%s", env->credentials.lack);
 }
 
 static void say_job(const struct replica_env *env,
                     const struct variables *variables, const char *folder)
 {
     if (variables->lacks_job)
-        runner_log_of_replica(
+        folder_log_line(
             folder,
             "CLUSTER_SPEC and TF_CONFIG are without \"job\": with its "
             "%lld bytes they would be longer than the %d that Linux "

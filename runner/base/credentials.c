@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/base/log.h"
 #include "proto/doc/node.h"
 #include "proto/job/container_words.h"
 #include "runner/base/disk.h"
 #include "runner/base/json.h"
-#include "runner/base/log.h"
 
 enum { MOST_BYTES = 64 * 1024, MOST_ACCOUNTS = 500, COPY_MODE = 0444 };
 
@@ -80,9 +80,8 @@ static bool is_usable(struct arena *arena, const struct site *site,
     struct ht_error err;
     if (read_account(arena, site, account, &bytes, &err) == HT_OK)
         return true;
-    runner_log(RUNNER_WARN, "credentials.unusable",
-               "file=%s/%s%s reason=\"%s\"", site->credentials, account, suffix,
-               err.text);
+    log_event(LOG_WARN, "credentials.unusable", "file=%s/%s%s reason=\"%s\"",
+              site->credentials, account, suffix, err.text);
     return false;
 }
 

@@ -78,6 +78,14 @@ enum { FOLDER_FILE_MODE = 0644 };
 enum { FOLDER_LOG_NAME_BYTES = 40 };
 char *folder_log_name(char name[FOLDER_LOG_NAME_BYTES], const char *stream,
                       int64_t offset);
+/* What the runner has to say about a replica: a stream of its logs beside those
+ * of the shim. */
+#define FOLDER_RUNNER_STREAM "runner"
+/* Appends a line to it; what cannot be written is lost. The folder may be the
+ * trial's to write: no link or pipe in it is followed, and the file stays
+ * short. */
+__attribute__((format(printf, 2, 3))) void
+folder_log_line(const char *folder, const char *format, ...);
 /* Where the replica's own copy of its working folder is, in the arena. */
 char *folder_workdir(struct arena *arena, const char *folder);
 

@@ -18,7 +18,7 @@
 #include "proto/base/limits.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/disk.h"
-#include "runner/base/log.h"
+#include "runner/base/folder.h"
 #include "runner/base/order.h"
 #include "runner/container/leftovers.h"
 #include "runner/container/relay.h"
@@ -90,7 +90,7 @@ void container_attempt_say(struct container_attempt *attempt, size_t replica,
     va_end(args);
     if (!container_attempt_begin_writing(attempt))
         return;
-    runner_log_of_replica(attempt->folders[replica], "%s", line);
+    folder_log_line(attempt->folders[replica], "%s", line);
     container_attempt_end_writing(attempt);
 }
 

@@ -11,13 +11,13 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
+#include "proto/base/log.h"
 #include "proto/job/job.h"
 #include "runner/attempt/engine.h"
 #include "runner/attempt/prepare.h"
 #include "runner/attempt/replicas.h"
 #include "runner/base/disk.h"
 #include "runner/base/folder.h"
-#include "runner/base/log.h"
 #include "runner/base/order.h"
 #include "runner/base/rules.h"
 #include "runner/base/site.h"
@@ -143,8 +143,8 @@ static enum ht_status docker_engine_open(const struct site *site,
         status = leftovers_start(opened->address, site, keeps, NULL,
                                  &opened->leftovers, err);
     if (status == HT_OK)
-        runner_log(RUNNER_INFO, "engine.open", "version=\"%s\" at=%s",
-                   opened->facts.version, opened->address->text);
+        log_event(LOG_INFO, "engine.open", "version=\"%s\" at=%s",
+                  opened->facts.version, opened->address->text);
     else
         docker_engine_close();
     return status;

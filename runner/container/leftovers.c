@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "proto/base/clock.h"
-#include "runner/base/log.h"
+#include "proto/base/log.h"
 #include "runner/container/container.h"
 #include "runner/container/network.h"
 
@@ -73,10 +73,10 @@ static void sweep_kind(struct leftovers *leftovers, const char *path,
             if (id == NULL || is_kept(leftovers, item))
                 continue;
             if (remove_one(leftovers->docker, id, &err) != HT_OK)
-                runner_log(RUNNER_WARN, "janitor.failed",
-                           "id=%.12s reason=\"%s\"", id, err.text);
+                log_event(LOG_WARN, "janitor.failed", "id=%.12s reason=\"%s\"",
+                          id, err.text);
             else
-                runner_log(RUNNER_INFO, "janitor.removed", "id=%.12s", id);
+                log_event(LOG_INFO, "janitor.removed", "id=%.12s", id);
         }
     }
     arena_free(arena);

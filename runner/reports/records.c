@@ -6,10 +6,10 @@
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
+#include "proto/base/log.h"
 #include "proto/job/pattern.h"
 #include "runner/base/hash_map.h"
 #include "runner/base/json.h"
-#include "runner/base/log.h"
 #include "runner/base/tail.h"
 #include "runner/reports/log.h"
 #include "runner/reports/metrics_seen.h"
@@ -60,8 +60,8 @@ static void compile_patterns(struct records *records)
             HT_OK)
             records->patterns[records->n_patterns++] = pattern;
         else
-            runner_log(RUNNER_WARN, "pattern.refused", "name=%s reason=\"%s\"",
-                       records->order->name, err.text);
+            log_event(LOG_WARN, "pattern.refused", "name=%s reason=\"%s\"",
+                      records->order->name, err.text);
     }
 }
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "proto/base/arena.h"
-#include "runner/base/log.h"
+#include "proto/base/log.h"
 #include "runner/talk/req_socket.h"
 #include "runner/talk/server_address.h"
 
@@ -100,7 +100,7 @@ static void back_off(struct request_thread *thread)
 static void note_away(struct request_thread *thread, const struct ht_error *err)
 {
     if (!thread->away)
-        runner_log(RUNNER_WARN, "server.away", "reason=\"%s\"", err->text);
+        log_event(LOG_WARN, "server.away", "reason=\"%s\"", err->text);
     thread->away = true;
 }
 

@@ -12,11 +12,11 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/limits.h"
+#include "proto/base/log.h"
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
 #include "runner/base/disk.h"
 #include "runner/base/json.h"
-#include "runner/base/log.h"
 
 struct server_address {
     pthread_mutex_t lock; /* one question at a time */
@@ -208,8 +208,8 @@ static enum ht_status find(struct server_address *address,
     if (status == HT_OK || !read_server_file(address, other) ||
         ask(address, other, control, NULL) != HT_OK)
         return status;
-    runner_log(RUNNER_INFO, "server.moved", "from=%s to=%s", address->server,
-               other);
+    log_event(LOG_INFO, "server.moved", "from=%s to=%s", address->server,
+              other);
     memcpy(address->server, other, sizeof other);
     return HT_OK;
 }

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "proto/base/clock.h"
+#include "proto/base/log.h"
 #include "runner/attempt/attempts.h"
 #include "runner/attempt/discard.h"
 #include "runner/attempt/git_commit.h"
 #include "runner/base/folder.h"
 #include "runner/base/json.h"
-#include "runner/base/log.h"
 #include "runner/reports/record_queue.h"
 #include "runner/reports/records.h"
 #include "runner/talk/messages.h"
@@ -69,8 +69,8 @@ static void apply_stops(struct attempts *attempts, const struct node *list)
 
 static void drop(struct talk *talk, struct attempt *attempt, const char *why)
 {
-    runner_log(RUNNER_WARN, "attempt.dropped", "name=%s reason=\"%s\"",
-               attempt->order->name, why);
+    log_event(LOG_WARN, "attempt.dropped", "name=%s reason=\"%s\"",
+              attempt->order->name, why);
     attempts_drop(talk->attempts, attempt);
 }
 
@@ -110,8 +110,8 @@ static void take_hello(struct talk *talk, const struct node *map)
     talk->beat_at = clock_monotonic_ms();
     talk->greeted = true;
     drop_unwanted(talk);
-    runner_log(RUNNER_INFO, "server.greeted", "attempts=%zu",
-               attempts_count(talk->attempts));
+    log_event(LOG_INFO, "server.greeted", "attempts=%zu",
+              attempts_count(talk->attempts));
 }
 
 static struct attempt_replica *find_replica(const struct attempt *attempt,
@@ -270,8 +270,8 @@ static void give_up_request(struct talk *talk, struct attempt *attempt)
     if (request->kind == REQUEST_REPORT) {
         if (record_queue_refuse(
                 records_queue(attempt->replicas[request->replica].records)) > 0)
-            runner_log(RUNNER_WARN, "records.refused", "name=%s",
-                       attempt->order->name);
+            log_event(LOG_WARN, "records.refused", "name=%s",
+                      attempt->order->name);
     } else if (request->kind == REQUEST_LOG) {
         log_ship_confirm(
             &attempt->replicas[request->replica].logs[request->stream],
@@ -286,8 +286,8 @@ static void give_up_request(struct talk *talk, struct attempt *attempt)
 static void take_invalid(struct talk *talk, const char *error)
 {
     struct attempt *attempt = attempts_find(talk->attempts, &talk->request.key);
-    runner_log(RUNNER_ERROR, "request.invalid", "kind=%d error=\"%s\"",
-               (int)talk->request.kind, error);
+    log_event(LOG_ERROR, "request.invalid", "kind=%d error=\"%s\"",
+              (int)talk->request.kind, error);
     if (talk->request.kind != REQUEST_HELLO && !talk->doubtful) {
         return_records(talk);
         talk->doubtful = true;
@@ -317,8 +317,7 @@ static void take_answer(struct talk *talk, const struct text *text)
         take_gone(talk);
         break;
     case ANSWER_DENIED:
-        runner_log(RUNNER_ERROR, "request.denied", "error=\"%s\"",
-                   answer.error);
+        log_event(LOG_ERROR, "request.denied", "error=\"%s\"", answer.error);
         (void)server_address_token(talk->token_file, talk->sender->token, NULL);
         fall_quiet(talk);
         break;
@@ -368,7 +367,7 @@ static void take_attempt(struct talk *talk, const struct node *item)
     if (order_read(item, &order, &err) == HT_OK)
         attempts_start(talk->attempts, order);
     else /* the server gives it up when no `started` comes */
-        runner_log(RUNNER_ERROR, "lease.invalid", "reason=\"%s\"", err.text);
+        log_event(LOG_ERROR, "lease.invalid", "reason=\"%s\"", err.text);
 }
 
 static void take_leases(struct talk *talk, const struct node *map)
@@ -401,7 +400,7 @@ static void take_lease_answer(struct talk *talk, const struct text *text)
         talk->poll_at = now + REFUSED_PAUSE_MS;
         break;
     case ANSWER_DENIED:
-        runner_log(RUNNER_ERROR, "lease.refused", "error=\"%s\"", answer.error);
+        log_event(LOG_ERROR, "lease.refused", "error=\"%s\"", answer.error);
         talk->poll_at = now + REFUSED_PAUSE_MS;
         break;
     }

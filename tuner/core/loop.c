@@ -1,7 +1,7 @@
 #include "tuner/core/internal.h"
 
 #include "proto/base/clock.h"
-#include "tuner/base/log.h"
+#include "proto/base/log.h"
 #include "tuner/base/meter.h"
 #include "tuner/core/live.h"
 #include "tuner/db/checkpoint.h"

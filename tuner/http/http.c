@@ -12,7 +12,7 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
-#include "tuner/base/log.h"
+#include "proto/base/log.h"
 #include "tuner/base/meter.h"
 #include "tuner/http/call.h"
 #include "tuner/http/sse.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "proto/base/clock.h"
-#include "tuner/base/log.h"
+#include "proto/base/log.h"
 #include "tuner/logs/log_lines.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "proto/base/clock.h"
-#include "tuner/base/log.h"
+#include "proto/base/log.h"
 #include "tuner/base/meter.h"
 #include "tuner/search/models.h"
 #include "tuner/search/replay.h"

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/base/log.h"
 #include "proto/base/text.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/node.h"
-#include "tuner/base/log.h"
 #include "tuner/core/core.h"
 #include "tuner/db/write.h"
 

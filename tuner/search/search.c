@@ -1,6 +1,6 @@
 #include "tuner/search/search.h"
 
-#include "tuner/base/log.h"
+#include "proto/base/log.h"
 #include "tuner/search/study.h"
 
 enum { CACHED_STUDIES = 32 };

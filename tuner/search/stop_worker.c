@@ -1,6 +1,6 @@
 #include "tuner/search/stop_worker.h"
 
-#include "tuner/base/log.h"
+#include "proto/base/log.h"
 #include "tuner/search/stop_curves.h"
 #include "tuner/search/stop_record.h"
 

@@ -10,9 +10,9 @@
 #include <curl/curl.h>
 
 #include "proto/base/limits.h"
+#include "proto/base/log.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/field.h"
-#include "tuner/base/log.h"
 
 enum { FILE_BYTES = 65536, SECRET_BYTES = 4096 };
 

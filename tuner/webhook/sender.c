@@ -6,8 +6,8 @@
 #include <curl/curl.h>
 
 #include "proto/base/clock.h"
+#include "proto/base/log.h"
 #include "proto/base/token.h"
-#include "tuner/base/log.h"
 #include "tuner/base/meter.h"
 #include "tuner/base/reason.h"
 #include "tuner/core/core.h"

@@ -7,7 +7,7 @@
 #include <curl/curl.h>
 
 #include "proto/base/clock.h"
-#include "tuner/base/log.h"
+#include "proto/base/log.h"
 #include "tuner/base/webhook_board.h"
 #include "tuner/webhook/event_reader.h"
 #include "tuner/webhook/sender.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "tuner/base/log.h"
+#include "proto/base/log.h"
 #include "tuner/db/write.h"
 #include "tuner/study/trial.h"
 

@@ -4,7 +4,7 @@
 #include "tests/check.h"
 
 #include "proto/doc/json.h"
-#include "runner/base/log.h"
+#include "runner/base/folder.h"
 #include "runner/reports/log.h"
 #include "runner/reports/record_queue.h"
 #include "runner/reports/records.h"
@@ -193,12 +193,12 @@ static void the_runners_words_go_nowhere_else(void)
     char victim[PATH_MAX + 64];
     (void)snprintf(victim, sizeof victim, "%s", path_of("victim"));
     CHECK(symlink(victim, path_of("runner.000000000000.log")) == 0);
-    runner_log_of_replica(folder, "pulling %s", "x");
+    folder_log_line(folder, "pulling %s", "x");
     CHECK(fixture_file_has(folder, "victim", "untouched"));
     CHECK(!fixture_file_has(folder, "victim", "pulling"));
     CHECK(unlink(path_of("runner.000000000000.log")) == 0);
     CHECK(mkfifo(path_of("runner.000000000000.log"), 0666) == 0);
-    runner_log_of_replica(folder, "pulling %s", "x"); /* and comes back */
+    folder_log_line(folder, "pulling %s", "x"); /* and comes back */
 }
 
 /* A job of an image that has a metrics file and a working folder. */

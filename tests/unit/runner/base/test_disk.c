@@ -1,9 +1,6 @@
-/* runner/base/disk.h and runner/base/log.h: what the runner
- * weighs and writes in folders that are a trial's to write. */
+/* runner/base/disk.h: how much a folder takes. */
 #include "runner/base/disk.h"
 
-#include "proto/base/limits.h"
-#include "runner/base/log.h"
 #include "tests/check.h"
 #include "tests/unit/runner/runner_fixture.h"
 
@@ -64,45 +61,6 @@ static void very_deep_trees_count_as_too_much(void)
     CHECK(disk_usage(folder, ENOUGH) > ENOUGH);
 }
 
-static const char log_name[] = "runner.000000000000.log";
-
-static void words_are_lines_of_the_runners_stream(void)
-{
-    char folder[PATH_MAX];
-    fixture_folder(folder);
-    runner_log_of_replica(folder, "pulling %s", "a:1");
-    runner_log_of_replica(folder, "done");
-    char *text = fixture_text(folder, log_name);
-    CHECK_TEXT(text, "pulling a:1\ndone\n");
-    free(text);
-}
-
-static void words_go_through_no_link_or_pipe(void)
-{
-    char folder[PATH_MAX], path[PATH_MAX + 32], target[PATH_MAX + 8];
-    fixture_folder(folder);
-    (void)snprintf(path, sizeof path, "%s/%s", folder, log_name);
-    (void)snprintf(target, sizeof target, "%s/x", folder);
-    CHECK(symlink(target, path) == 0);
-    runner_log_of_replica(folder, "secret");
-    CHECK(access(target, F_OK) != 0);
-    CHECK(unlink(path) == 0 && mkfifo(path, 0600) == 0);
-    runner_log_of_replica(folder, "nobody listens"); /* and nobody waits */
-    CHECK(unlink(path) == 0);
-}
-
-static void words_end_with_their_segment(void)
-{
-    char folder[PATH_MAX], path[PATH_MAX + 32];
-    struct stat status;
-    fixture_folder(folder);
-    runner_log_of_replica(folder, "first");
-    (void)snprintf(path, sizeof path, "%s/%s", folder, log_name);
-    CHECK(truncate(path, HT_LOG_SEGMENT - 4) == 0);
-    runner_log_of_replica(folder, "too long");
-    CHECK(stat(path, &status) == 0 && status.st_size == HT_LOG_SEGMENT - 4);
-}
-
 int main(void)
 {
     fixture_init();
@@ -110,9 +68,6 @@ int main(void)
     RUN(links_lead_nowhere_and_holes_weigh_nothing);
     RUN(counting_ends_when_it_is_enough);
     RUN(very_deep_trees_count_as_too_much);
-    RUN(words_are_lines_of_the_runners_stream);
-    RUN(words_go_through_no_link_or_pipe);
-    RUN(words_end_with_their_segment);
     fixture_fini();
     return check_done();
 }

@@ -1,4 +1,4 @@
-#include "tuner/base/log.h"
+#include "proto/base/log.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -10,10 +10,16 @@
 #include "proto/base/text.h"
 
 static enum log_level lowest_level = LOG_INFO;
+static bool is_stamped = false;
 
 void log_set_level(enum log_level lowest)
 {
     lowest_level = lowest;
+}
+
+void log_set_stamped(bool stamped)
+{
+    is_stamped = stamped;
 }
 
 /* stderr may be a full pipe or closed; a log line is never worth failing. */
@@ -43,13 +49,15 @@ void log_event(enum log_level level, const char *event, const char *format, ...)
     va_end(args);
 
     struct text line = {0};
-    text_printf(&line, "%s %s ", names[level], event);
+    text_printf(&line, "%s %s", names[level], event);
     if (pairs[0] != '\0') {
-        text_escape(&line, pairs);
         text_puts(&line, " ");
+        text_escape(&line, pairs);
     }
     char stamp[CLOCK_STAMP_BYTES];
-    text_printf(&line, "at=%s\n", clock_stamp(stamp, clock_wall_ms()));
+    if (is_stamped)
+        text_printf(&line, " at=%s", clock_stamp(stamp, clock_wall_ms()));
+    text_puts(&line, "\n");
     write_all(line.data, line.len);
     text_free(&line);
     errno = saved;
