@@ -1,19 +1,31 @@
 /* docker.h and image.h against the engines of HT_DOCKER_HOSTS (addresses with
  * spaces between), which have the image localhost/tiny:1. */
+#include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <curl/curl.h>
 
+#include "proto/base/clock.h"
 #include "proto/doc/json.h"
+#include "runner/base/disk.h"
 #include "runner/docker/image.h"
-#include "tests/unit/runner/docker/fake_engine.h"
+#include "tests/check.h"
+#include "tests/lib/fake_engine.h"
+#include "tests/lib/runner_fixture.h"
 
 #define TINY "localhost/tiny:1"
 #define LABEL "hypertune.test.calls"
 
 enum { SOON_MS = 30000 };
 
-static struct fake_client client;
+static struct fake_engine_client client;
 static char name[64]; /* of the container and the network of this test */
 
 __attribute__((format(printf, 1, 2))) static const char *
@@ -206,7 +218,7 @@ static void registry_open(void)
     port[strcspn(port, "\n")] = '\0';
     (void)snprintf(registry.image, sizeof registry.image, "127.0.0.1:%s/a/b:1",
                    port);
-    fixture_folder(registry.home);
+    runner_fixture_folder(registry.home);
 }
 
 static void registry_close(void)
@@ -309,7 +321,7 @@ static void a_cancel_ends_a_wait(void)
 static void try_engine(const char *host)
 {
     printf("# %s\n", host);
-    fake_client_open(&client, host);
+    fake_engine_connect(&client, host);
     RUN(facts_name_the_engine);
     RUN(statuses_are_the_same_on_every_engine);
     RUN(a_command_that_is_not_there_is_no_missing_container);
@@ -319,7 +331,7 @@ static void try_engine(const char *host)
     RUN(a_private_image_comes_with_the_credentials_of_docker);
     RUN(a_cancel_ends_a_wait);
     clean_up();
-    fake_client_close(&client);
+    fake_engine_disconnect(&client);
 }
 
 static void calls_of_real_engines(void)
@@ -336,13 +348,13 @@ int main(void)
     }
     json_init();
     curl_global_init(CURL_GLOBAL_ALL);
-    fixture_init();
+    runner_fixture_init();
     (void)snprintf(name, sizeof name, "ht-test-calls-%d", (int)getpid());
     char *list = strdup(hosts), *rest = list;
     while ((current_host = strtok_r(rest, " ", &rest)) != NULL)
         try_engine(current_host);
     free(list);
-    fixture_fini();
+    runner_fixture_fini();
     curl_global_cleanup();
     return check_done();
 }

@@ -1,14 +1,19 @@
 /* A trial that can do what it likes in its own folder: the runner neither
  * follows, nor waits, nor drowns. */
 #include "proto/base/file_tree.h"
+
 #include "tests/check.h"
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "proto/doc/json.h"
+#include "runner/base/disk.h"
 #include "runner/base/folder.h"
 #include "runner/reports/log.h"
 #include "runner/reports/record_queue.h"
 #include "runner/reports/records.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "tests/lib/runner_fixture.h"
 
 static char folder[PATH_MAX];
 
@@ -80,7 +85,7 @@ static void ship_all(const char *stream, struct text *out)
 
 static void nothing_is_read_through_a_link(void)
 {
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     static const char *const names[] = {
         "reports.jsonl", "output.metrics", "exit.json",
         "stop",          "launch.json",    "stdout.000000000000.log"};
@@ -106,7 +111,7 @@ static void nothing_is_read_through_a_link(void)
 
 static void a_pipe_or_a_folder_stops_nobody(void)
 {
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     CHECK(mkfifo(path_of("reports.jsonl"), 0666) == 0);
     CHECK(mkdir(path_of("output.metrics"), 0777) == 0);
     CHECK(mkfifo(path_of("exit.json"), 0666) == 0);
@@ -122,7 +127,7 @@ static void a_pipe_or_a_folder_stops_nobody(void)
 
 static void an_exit_of_its_own_making_is_read_with_care(void)
 {
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     struct ending ending = {.outcome = OUTCOME_LOST};
     put("exit.json", "[1]");
     CHECK(folder_read_exit(folder, &ending, NULL) == HT_CORRUPT);
@@ -149,7 +154,7 @@ static void an_exit_of_its_own_making_is_read_with_care(void)
 
 static void orders_replace_whatever_it_put_there(void)
 {
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     const struct stop_order stop = {.reason = "enough"};
     struct stop_order read;
     struct stat status;
@@ -161,7 +166,7 @@ static void orders_replace_whatever_it_put_there(void)
     CHECK(folder_write_stop(folder, &stop, NULL) == HT_OK);
     CHECK(folder_read_stop(folder, &read, NULL) == HT_OK);
     CHECK_TEXT(read.reason, "enough");
-    CHECK(fixture_file_has(folder, "victim", "untouched"));
+    CHECK(runner_fixture_file_has(folder, "victim", "untouched"));
 
     CHECK(unlink(path_of("stop")) == 0 && mkfifo(path_of("stop"), 0666) == 0);
     CHECK(folder_write_stop(folder, &stop, NULL) == HT_OK);
@@ -175,7 +180,7 @@ static void orders_replace_whatever_it_put_there(void)
 
 static void an_end_replaces_whatever_it_put_there(void)
 {
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     const struct ending ending = {.outcome = OUTCOME_FAILED,
                                   .reason = "exit 1"};
     struct ending read;
@@ -188,14 +193,14 @@ static void an_end_replaces_whatever_it_put_there(void)
 
 static void the_runners_words_go_nowhere_else(void)
 {
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     put("victim", "untouched");
     char victim[PATH_MAX + 64];
     (void)snprintf(victim, sizeof victim, "%s", path_of("victim"));
     CHECK(symlink(victim, path_of("runner.000000000000.log")) == 0);
     folder_log_line(folder, "pulling %s", "x");
-    CHECK(fixture_file_has(folder, "victim", "untouched"));
-    CHECK(!fixture_file_has(folder, "victim", "pulling"));
+    CHECK(runner_fixture_file_has(folder, "victim", "untouched"));
+    CHECK(!runner_fixture_file_has(folder, "victim", "pulling"));
     CHECK(unlink(path_of("runner.000000000000.log")) == 0);
     CHECK(mkfifo(path_of("runner.000000000000.log"), 0666) == 0);
     folder_log_line(folder, "pulling %s", "x"); /* and comes back */
@@ -229,7 +234,7 @@ static size_t collect_file(const char *file)
 static void a_container_has_no_metrics_file_outside_its_folder(void)
 {
     static const char line[] = "{\"acc\":1}\n";
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     CHECK(mkdir(path_of("own"), 0777) == 0 &&
           mkdir(path_of("own/sub"), 0777) == 0);
     put("host.json", line);
@@ -254,7 +259,7 @@ static void a_container_has_no_metrics_file_outside_its_folder(void)
 
 static void a_line_without_end_costs_no_memory(void)
 {
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     const int fd =
         open(path_of("reports.jsonl"), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     CHECK(ftruncate(fd, (off_t)64 * 1024 * 1024) == 0);
@@ -267,7 +272,7 @@ static void a_line_without_end_costs_no_memory(void)
 
 static void a_file_of_a_terabyte_is_given_up(void)
 {
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     const int fd =
         open(path_of("reports.jsonl"), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     CHECK(ftruncate(fd, (off_t)1024 * 1024 * 1024 * 1024) == 0);
@@ -277,7 +282,7 @@ static void a_file_of_a_terabyte_is_given_up(void)
 
 static void segments_of_its_own_making_are_not_shipped_without_end(void)
 {
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     for (int i = 0; i < 40; i++) {
         char name[64];
         (void)snprintf(name, sizeof name, "stdout.%012lld.log",
@@ -295,7 +300,7 @@ static void segments_of_its_own_making_are_not_shipped_without_end(void)
 
 static void twenty_thousand_files_are_nothing_special(void)
 {
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     const int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (int i = 0; i < 20000; i++) {
         char name[32];
@@ -317,7 +322,7 @@ static void twenty_thousand_files_are_nothing_special(void)
 
 static void a_deep_and_locked_tree_is_removed(void)
 {
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (int i = 0; i < 3000; i++) {
         CHECK(mkdirat(dir, "d", 0700) == 0);
@@ -334,7 +339,7 @@ static void a_deep_and_locked_tree_is_removed(void)
 
 static void a_folder_goes_with_the_mark_of_what_it_was(void)
 {
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     put("lease.json", "{}\n");
     put("token", "secret\n");
     file_tree_remove(folder, "lease.json", NULL);
@@ -343,7 +348,7 @@ static void a_folder_goes_with_the_mark_of_what_it_was(void)
 
 static void many_writers_are_found_again(void)
 {
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     FILE *file = fopen(path_of("reports.jsonl"), "we");
     for (int round = 1; round <= 2; round++) {
         for (int i = 1; i <= 20000; i++)
@@ -359,7 +364,7 @@ static void many_writers_are_found_again(void)
 int main(void)
 {
     json_init();
-    fixture_init();
+    runner_fixture_init();
     RUN(nothing_is_read_through_a_link);
     RUN(a_pipe_or_a_folder_stops_nobody);
     RUN(an_exit_of_its_own_making_is_read_with_care);
@@ -374,6 +379,6 @@ int main(void)
     RUN(a_deep_and_locked_tree_is_removed);
     RUN(a_folder_goes_with_the_mark_of_what_it_was);
     RUN(many_writers_are_found_again);
-    fixture_fini();
+    runner_fixture_fini();
     return check_done();
 }

@@ -6,7 +6,7 @@
 #include "runner/attempt/prepare.h"
 #include "runner/attempt/replica_env.h"
 #include "runner/attempt/replica_view.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "tests/lib/runner_fixture.h"
 
 static const struct pair image_env[] = {{"PATH", "/opt/conda/bin:/bin"},
                                         {"LANG", "C.UTF-8"},
@@ -163,8 +163,9 @@ static void an_image_without_a_command_needs_one(void)
     struct replica_place place = {.address = "host:2222"};
     const struct placement placement = {.n = 1, .replicas = &place};
     struct ht_error err;
-    CHECK(prepare_replicas(&site, order, &placement, fixture_folder(folder),
-                           &view, &err) == HT_PRECONDITION);
+    CHECK(prepare_replicas(&site, order, &placement,
+                           runner_fixture_folder(folder), &view,
+                           &err) == HT_PRECONDITION);
     CHECK_TEXT(err.text,
                "image registry/x:1 has no command of its own: give one");
     order_free(order);
@@ -366,7 +367,7 @@ static void buckets_are_folders_only_when_the_job_and_the_admin_say_so(void)
 int main(void)
 {
     json_init();
-    fixture_init();
+    runner_fixture_init();
     RUN(the_image_says_what_runs_unless_the_job_does);
     RUN(a_word_for_the_trial_s_folder_means_what_is_there);
     RUN(an_image_without_a_command_needs_one);
@@ -381,6 +382,6 @@ int main(void)
     RUN(our_package_is_offered_behind_the_images);
     RUN(our_package_goes_first_when_the_job_says_so);
     RUN(buckets_are_folders_only_when_the_job_and_the_admin_say_so);
-    fixture_fini();
+    runner_fixture_fini();
     return check_done();
 }

@@ -1,9 +1,14 @@
 /* Which keys of service accounts there are, and what an attempt gets. */
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "tests/check.h"
 
 #include "proto/doc/json.h"
 #include "runner/base/credentials.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "runner/base/disk.h"
+#include "tests/lib/runner_fixture.h"
 
 #define KEY(name) "{\"client_email\":\"" name "\"}"
 
@@ -16,7 +21,7 @@ struct place {
 
 static void place_open(struct place *place)
 {
-    fixture_folder(place->root);
+    runner_fixture_folder(place->root);
     (void)snprintf(place->folder, sizeof place->folder, "%s/keys", place->root);
     (void)snprintf(place->state, sizeof place->state, "%s/state", place->root);
     CHECK(disk_make_folder(place->folder, NULL) == HT_OK);
@@ -152,7 +157,7 @@ static void an_attempt_gets_a_copy_that_any_user_inside_can_read(void)
     CHECK(given.lack == NULL && given.file != NULL);
     if (given.file == NULL)
         return;
-    char *text = fixture_text(place.state, "credentials/2-5-1.json");
+    char *text = runner_fixture_text(place.state, "credentials/2-5-1.json");
     CHECK_TEXT(text, KEY("a"));
     free(text);
     CHECK(stat(given.file, &info) == 0 && (info.st_mode & 0777) == 0444);
@@ -176,7 +181,8 @@ static void a_job_without_an_account_gets_the_default(void)
     add_file(&place, "default.json", KEY("d"), 0600);
     given = give(&place, NULL);
     CHECK(given.file != NULL && given.lack == NULL);
-    CHECK(fixture_file_has(place.state, "credentials/2-5-1.json", KEY("d")));
+    CHECK(runner_fixture_file_has(place.state, "credentials/2-5-1.json",
+                                  KEY("d")));
     arena_free(place.arena);
 }
 
@@ -263,7 +269,7 @@ static void what_is_secret_of_a_key_is_known(void)
 int main(void)
 {
     json_init();
-    fixture_init();
+    runner_fixture_init();
     RUN(accounts_are_the_files_that_can_be_used);
     RUN(a_file_of_somebody_else_is_not_taken);
     RUN(a_key_is_not_endless);
@@ -275,6 +281,6 @@ int main(void)
     RUN(a_copy_of_an_earlier_try_does_not_stay);
     RUN(a_copy_that_cannot_be_written_is_told);
     RUN(what_is_secret_of_a_key_is_known);
-    fixture_fini();
+    runner_fixture_fini();
     return check_done();
 }

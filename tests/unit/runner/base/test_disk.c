@@ -1,8 +1,13 @@
 /* runner/base/disk.h: how much a folder takes. */
 #include "runner/base/disk.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "tests/check.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "tests/lib/runner_fixture.h"
 
 enum { KIB = 1024, BIG = 256 * KIB, ENOUGH = 100 * 1024 * KIB };
 
@@ -17,7 +22,7 @@ static void write_file(const char *folder, const char *name)
 static void files_of_all_levels_are_counted(void)
 {
     char folder[PATH_MAX], below[PATH_MAX + 8];
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     CHECK(disk_usage(folder, ENOUGH) < BIG);
     write_file(folder, "a");
     (void)snprintf(below, sizeof below, "%s/sub", folder);
@@ -30,7 +35,7 @@ static void files_of_all_levels_are_counted(void)
 static void links_lead_nowhere_and_holes_weigh_nothing(void)
 {
     char folder[PATH_MAX], path[PATH_MAX + 8];
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     (void)snprintf(path, sizeof path, "%s/link", folder);
     CHECK(symlink("/usr", path) == 0);
     (void)snprintf(path, sizeof path, "%s/hole", folder);
@@ -44,7 +49,7 @@ static void links_lead_nowhere_and_holes_weigh_nothing(void)
 static void counting_ends_when_it_is_enough(void)
 {
     char folder[PATH_MAX];
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     write_file(folder, "a");
     CHECK(disk_usage(folder, KIB) > KIB);
 }
@@ -52,22 +57,23 @@ static void counting_ends_when_it_is_enough(void)
 static void very_deep_trees_count_as_too_much(void)
 {
     char folder[PATH_MAX];
-    char *end = folder + strlen(fixture_folder(folder));
+    const size_t len = strlen(runner_fixture_folder(folder));
+    char *end = folder + len;
     for (int i = 0; i < 40; i++) {
         end = strcpy(end, "/d") + 2;
         CHECK(mkdir(folder, 0700) == 0);
     }
-    (void)snprintf(folder, sizeof folder, "%s/%d", fixture_root, fixture_count);
+    folder[len] = '\0';
     CHECK(disk_usage(folder, ENOUGH) > ENOUGH);
 }
 
 int main(void)
 {
-    fixture_init();
+    runner_fixture_init();
     RUN(files_of_all_levels_are_counted);
     RUN(links_lead_nowhere_and_holes_weigh_nothing);
     RUN(counting_ends_when_it_is_enough);
     RUN(very_deep_trees_count_as_too_much);
-    fixture_fini();
+    runner_fixture_fini();
     return check_done();
 }

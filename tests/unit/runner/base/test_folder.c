@@ -2,19 +2,23 @@
  * that its trial may write. */
 #include "runner/base/folder.h"
 
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "proto/base/limits.h"
 #include "tests/check.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "tests/lib/runner_fixture.h"
 
 static const char log_name[] = "runner.000000000000.log";
 
 static void lines_are_lines_of_the_runners_stream(void)
 {
     char folder[PATH_MAX];
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     folder_log_line(folder, "pulling %s", "a:1");
     folder_log_line(folder, "done");
-    char *text = fixture_text(folder, log_name);
+    char *text = runner_fixture_text(folder, log_name);
     CHECK_TEXT(text, "pulling a:1\ndone\n");
     free(text);
 }
@@ -22,7 +26,7 @@ static void lines_are_lines_of_the_runners_stream(void)
 static void lines_go_through_no_link_or_pipe(void)
 {
     char folder[PATH_MAX], path[PATH_MAX + 32], target[PATH_MAX + 8];
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     (void)snprintf(path, sizeof path, "%s/%s", folder, log_name);
     (void)snprintf(target, sizeof target, "%s/x", folder);
     CHECK(symlink(target, path) == 0);
@@ -37,7 +41,7 @@ static void lines_end_with_their_segment(void)
 {
     char folder[PATH_MAX], path[PATH_MAX + 32];
     struct stat status;
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     folder_log_line(folder, "first");
     (void)snprintf(path, sizeof path, "%s/%s", folder, log_name);
     CHECK(truncate(path, HT_LOG_SEGMENT - 4) == 0);
@@ -47,10 +51,10 @@ static void lines_end_with_their_segment(void)
 
 int main(void)
 {
-    fixture_init();
+    runner_fixture_init();
     RUN(lines_are_lines_of_the_runners_stream);
     RUN(lines_go_through_no_link_or_pipe);
     RUN(lines_end_with_their_segment);
-    fixture_fini();
+    runner_fixture_fini();
     return check_done();
 }

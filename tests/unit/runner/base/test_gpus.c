@@ -1,8 +1,9 @@
 /* Which GPUs a runner gives away. */
 #include "tests/check.h"
 
+#include "runner/base/disk.h"
 #include "runner/base/gpus.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "tests/lib/runner_fixture.h"
 
 static struct arena *arena;
 static struct ht_error err;
@@ -33,7 +34,7 @@ static void without_an_option_the_visible_ones_are_taken(void)
 static void devices_are_counted_where_nothing_is_said(void)
 {
     char folder[PATH_MAX];
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     static const char *const names[] = {"nvidia0", "nvidia1", "nvidiactl",
                                         "nvidia-uvm", "null"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -65,13 +66,13 @@ static void a_list_is_used_as_it_is(void)
 
 int main(void)
 {
-    fixture_init();
+    runner_fixture_init();
     arena = arena_new();
     RUN(without_an_option_the_visible_ones_are_taken);
     RUN(devices_are_counted_where_nothing_is_said);
     RUN(a_number_takes_the_first_of_them);
     RUN(a_list_is_used_as_it_is);
     arena_free(arena);
-    fixture_fini();
+    runner_fixture_fini();
     return check_done();
 }

@@ -1,7 +1,9 @@
 /* Addresses and GPUs of an attempt's replicas, and what these are told. */
 #include "tests/check.h"
 
+#include <stdlib.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <netinet/in.h>
 
@@ -10,8 +12,9 @@
 #include "runner/attempt/engine.h"
 #include "runner/attempt/replica_env.h"
 #include "runner/attempt/replica_view.h"
+#include "runner/base/disk.h"
 #include "runner/base/placement.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "tests/lib/runner_fixture.h"
 
 static const char *const names[] = {"g0", "g1", "g2", "g3"};
 static const struct strings four = {4, names};
@@ -116,7 +119,7 @@ static void found_ports_differ_and_can_be_bound(void)
 static void a_later_life_reads_what_was_chosen(void)
 {
     char folder[PATH_MAX];
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     struct order *order = make_order("");
     struct placement chosen, read;
     CHECK(placement_read(folder, order, &read, NULL) == HT_NOT_FOUND);
@@ -263,7 +266,7 @@ static void a_job_that_was_too_long_to_send_is_missed(void)
 int main(void)
 {
     json_init();
-    fixture_init();
+    runner_fixture_init();
     RUN(every_replica_gets_an_address_and_its_gpus);
     RUN(too_few_free_gpus_are_refused);
     RUN(a_claimed_port_is_nobody_elses);
@@ -273,6 +276,6 @@ int main(void)
     RUN(a_job_without_trials_is_told_of_none);
     RUN(a_job_is_shown_where_a_variable_can_hold_it);
     RUN(a_job_that_was_too_long_to_send_is_missed);
-    fixture_fini();
+    runner_fixture_fini();
     return check_done();
 }

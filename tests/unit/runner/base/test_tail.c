@@ -1,9 +1,15 @@
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "tests/check.h"
 
+#include "runner/base/disk.h"
 #include "runner/base/tail.h"
 #include "runner/reports/log.h"
 #include "runner/shim/log.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "tests/lib/runner_fixture.h"
 
 static struct text taken; /* the lines of one read, "|" between them */
 static int64_t last_offset;
@@ -37,7 +43,7 @@ static void write_file(const char *mode, const char *text)
 static struct tail new_tail(void)
 {
     struct tail tail;
-    fixture_folder(folder_path);
+    runner_fixture_folder(folder_path);
     (void)snprintf(file_path, sizeof file_path, "%s/file", folder_path);
     tail_init(&tail, file_path);
     return tail;
@@ -162,7 +168,7 @@ static void fill(struct shim_log *log, char byte, size_t len)
 static struct shim_log new_log(void)
 {
     struct shim_log log;
-    fixture_folder(folder_path);
+    runner_fixture_folder(folder_path);
     const int fd = open(folder_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     CHECK(shim_log_open(&log, fd, "stdout", NULL) == HT_OK);
     return log;
@@ -367,7 +373,7 @@ static void a_secret_between_two_chunks_does_not_leave_either(void)
 
 int main(void)
 {
-    fixture_init();
+    runner_fixture_init();
     RUN(a_missing_file_has_no_lines);
     RUN(lines_are_given_once_as_they_come);
     RUN(a_torn_line_waits_for_its_end);
@@ -387,6 +393,6 @@ int main(void)
     RUN(a_secret_that_comes_in_two_parts_does_not_leave_either);
     RUN(a_secret_between_two_chunks_does_not_leave_either);
     text_free(&taken);
-    fixture_fini();
+    runner_fixture_fini();
     return check_done();
 }

@@ -1,8 +1,11 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "tests/check.h"
 
 #include "proto/doc/json.h"
 #include "runner/base/workdir.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "tests/lib/runner_fixture.h"
 
 static char top[PATH_MAX];
 
@@ -36,7 +39,7 @@ static const char *read_back(const char *name)
 
 static void stage(void)
 {
-    fixture_folder(top);
+    runner_fixture_folder(top);
     CHECK(mkdir(path_of("from"), 0755) == 0);
     CHECK(mkdir(path_of("from/sub"), 0700) == 0);
     put("from/train.sh", "echo", 0755);
@@ -127,11 +130,11 @@ static void a_copy_below_its_folder_ends(void)
     stage();
     CHECK(mkdir(path_of("from/runs"), 0700) == 0);
     const struct workdir_order order = {.from = path_of("from"),
-                                        .into = path_of("from/runs/work"),
+                                        .into = path_of("from/runs/copy"),
                                         .state = path_of("from/runs")};
     CHECK(workdir_copy(&order, NULL) == HT_OK);
-    CHECK_TEXT(read_back("from/runs/work/train.sh"), "echo");
-    CHECK(access(path_of("from/runs/work/runs"), F_OK) != 0);
+    CHECK_TEXT(read_back("from/runs/copy/train.sh"), "echo");
+    CHECK(access(path_of("from/runs/copy/runs"), F_OK) != 0);
 }
 
 static void what_cannot_be_copied_is_told(void)
@@ -153,13 +156,13 @@ static void what_cannot_be_copied_is_told(void)
 int main(void)
 {
     json_init();
-    fixture_init();
+    runner_fixture_init();
     RUN(files_folders_modes_and_times_are_kept);
     RUN(the_metrics_file_is_left_out);
     RUN(links_lead_where_they_led);
     RUN(what_is_ours_or_no_file_is_left_out);
     RUN(a_copy_below_its_folder_ends);
     RUN(what_cannot_be_copied_is_told);
-    fixture_fini();
+    runner_fixture_fini();
     return check_done();
 }

@@ -2,12 +2,15 @@
 #include "tests/check.h"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "proto/doc/json.h"
+#include "runner/base/disk.h"
 #include "runner/base/safe_path.h"
 #include "runner/container/mounts.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "tests/lib/runner_fixture.h"
 
 struct place {
     char root[PATH_MAX]; /* all of it */
@@ -24,7 +27,7 @@ static void make(const char *root, const char *name)
 
 static void place_open(struct place *place)
 {
-    fixture_folder(place->root);
+    runner_fixture_folder(place->root);
     (void)snprintf(place->data, sizeof place->data, "%s/data", place->root);
     (void)snprintf(place->state, sizeof place->state, "%s/state", place->root);
     (void)snprintf(place->buckets, sizeof place->buckets, "%s/gcs",
@@ -330,7 +333,7 @@ static void outputs_in_a_bucket_are_made_below_its_root(void)
 int main(void)
 {
     json_init();
-    fixture_init();
+    runner_fixture_init();
     RUN(every_container_has_kit_folder_and_outputs);
     RUN(credentials_that_were_given_are_there_to_read);
     RUN(volumes_below_a_root_are_given);
@@ -342,6 +345,6 @@ int main(void)
     RUN(what_is_the_runners_own_is_refused);
     RUN(outputs_of_the_jobs_choice_stay_below_a_root);
     RUN(outputs_in_a_bucket_are_made_below_its_root);
-    fixture_fini();
+    runner_fixture_fini();
     return check_done();
 }

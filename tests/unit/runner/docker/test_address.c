@@ -1,11 +1,14 @@
 /* docker.h: where an engine is and how to get in. */
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
+#include "runner/base/disk.h"
 #include "runner/docker/docker.h"
 #include "tests/check.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "tests/lib/runner_fixture.h"
 
 static struct variable {
     const char *name;
@@ -85,7 +88,7 @@ static void check_usual(const char *own)
 static void the_usual_sockets_are_looked_for(void)
 {
     char folder[PATH_MAX], path[PATH_MAX + 32];
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     (void)snprintf(path, sizeof path, "%s/podman", folder);
     CHECK(mkdir(path, 0700) == 0);
     (void)snprintf(path, sizeof path, "%s/podman/podman.sock", folder);
@@ -130,7 +133,7 @@ static void a_tcp_address_has_the_conventional_port(void)
 static void tls_is_asked_for_as_with_the_docker_command(void)
 {
     char folder[PATH_MAX], want[PATH_MAX + 32];
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     CHECK(disk_mark(folder, "ca.pem", NULL) == HT_OK);
     CHECK(disk_mark(folder, "key.pem", NULL) == HT_OK);
     set(0, "DOCKER_CERT_PATH", folder);
@@ -173,13 +176,13 @@ static void what_is_no_address_is_refused(void)
 
 int main(void)
 {
-    fixture_init();
+    runner_fixture_init();
     RUN(the_flag_counts_before_the_environment);
     RUN(the_usual_sockets_are_looked_for);
     RUN(without_any_the_failure_says_where_was_looked);
     RUN(a_tcp_address_has_the_conventional_port);
     RUN(tls_is_asked_for_as_with_the_docker_command);
     RUN(what_is_no_address_is_refused);
-    fixture_fini();
+    runner_fixture_fini();
     return check_done();
 }

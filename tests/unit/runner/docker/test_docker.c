@@ -1,8 +1,13 @@
 /* Calls and streams of docker.h, against an engine that fails when told to. */
+#include "proto/base/clock.h"
 #include "proto/doc/json.h"
-#include "tests/unit/runner/docker/fake_engine.h"
+#include "tests/check.h"
+#include "tests/lib/fake_engine.h"
+#include "tests/lib/runner_fixture.h"
 
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <curl/curl.h>
 
@@ -13,7 +18,7 @@ static const char *const podman[] = {"--image", "tiny:1", "--dialect", "podman",
                                      NULL};
 static struct fake_engine fakes[3]; /* one of each, and others in turn */
 static struct fake_engine *fake;
-static struct fake_client client;
+static struct fake_engine_client client;
 
 static enum ht_status call(const char *method, const char *path,
                            const char *body, const struct node **answer)
@@ -49,12 +54,12 @@ static void open_both(const char *const more[])
     if (fake->pid == 0)
         fake_engine_open(fake, more);
     fake_engine_renew(fake);
-    fake_client_open(&client, fake->host);
+    fake_engine_connect(&client, fake->host);
 }
 
 static void close_both(void)
 {
-    fake_client_close(&client);
+    fake_engine_disconnect(&client);
     if (fake != &fakes[2])
         return;
     fake_engine_stop(fake);
@@ -378,8 +383,8 @@ static void check_version(const char *newest, const char *oldest)
     open_both(more);
     CHECK(call("GET", "/images/tiny:1/json", NULL, &answer) == HT_OK);
     CHECK(node_find(answer, "Id") != NULL);
-    fake_client_close(&client);
-    fake_client_open(&client, fake->host); /* a stream may be the first */
+    fake_engine_disconnect(&client);
+    fake_engine_connect(&client, fake->host); /* a stream may be the first */
     CHECK(stream(&items, STREAM("{\"status\":\"a\"}")) == HT_OK);
     close_both();
 }
@@ -433,7 +438,7 @@ int main(void)
 {
     json_init();
     curl_global_init(CURL_GLOBAL_ALL);
-    fixture_init();
+    runner_fixture_init();
     RUN(an_answer_is_a_tree);
     RUN(a_body_arrives_and_an_empty_answer_is_none);
     RUN(dockerds_refusals_have_our_statuses);
@@ -455,7 +460,7 @@ int main(void)
     RUN(foreign_text_is_escaped_for_a_query);
     fake_engine_stop(&fakes[0]);
     fake_engine_stop(&fakes[1]);
-    fixture_fini();
+    runner_fixture_fini();
     curl_global_cleanup();
     return check_done();
 }

@@ -2,11 +2,17 @@
 #include "runner/docker/image.h"
 
 #include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include <curl/curl.h>
 
+#include "proto/base/clock.h"
 #include "proto/doc/json.h"
-#include "tests/unit/runner/docker/fake_engine.h"
+#include "runner/base/disk.h"
+#include "tests/check.h"
+#include "tests/lib/fake_engine.h"
+#include "tests/lib/runner_fixture.h"
 
 enum { PAUSE_MS = 1 };
 
@@ -14,7 +20,7 @@ static const char *const docker[] = {"--image", "here:1", NULL};
 static const char *const podman[] = {"--image", "here:1", "--dialect", "podman",
                                      NULL};
 static struct fake_engine fake;
-static struct fake_client client;
+static struct fake_engine_client client;
 static struct image image;
 static struct text told; /* lines of progress */
 static char home[PATH_MAX];
@@ -69,14 +75,14 @@ static size_t count_pulls(void)
 
 static void open_both(const char *const more[])
 {
-    fixture_folder(home);
+    runner_fixture_folder(home);
     fake_engine_open(&fake, more);
-    fake_client_open(&client, fake.host);
+    fake_engine_connect(&client, fake.host);
 }
 
 static void close_both(void)
 {
-    fake_client_close(&client);
+    fake_engine_disconnect(&client);
     fake_engine_stop(&fake);
 }
 
@@ -405,7 +411,7 @@ int main(void)
 {
     json_init();
     curl_global_init(CURL_GLOBAL_ALL);
-    fixture_init();
+    runner_fixture_init();
     RUN(an_image_is_described_as_its_replica_finds_it);
     RUN(what_an_image_does_not_say_is_absent);
     RUN(the_digest_is_that_of_the_registry_it_came_from);
@@ -423,7 +429,7 @@ int main(void)
     RUN(credentials_go_to_the_engine_and_nowhere_else);
     RUN(without_credentials_public_images_are_pulled_all_the_same);
     text_free(&told);
-    fixture_fini();
+    runner_fixture_fini();
     curl_global_cleanup();
     return check_done();
 }

@@ -1,11 +1,14 @@
 #include "runner/docker/registry_auth.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "proto/doc/json.h"
+#include "runner/base/disk.h"
 #include "runner/base/procfs.h"
 #include "tests/check.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "tests/lib/runner_fixture.h"
 
 static char folder[PATH_MAX]; /* of config.json and the helpers */
 static char config_variable[PATH_MAX], home_variable[PATH_MAX];
@@ -130,7 +133,7 @@ static void the_file_is_looked_for_as_docker_does(void)
     char home[PATH_MAX], docker[PATH_MAX + 16];
     static const char json[] =
         "{\"auths\":{\"r.example.com\":{\"auth\":\"aG9tZTpw\"}}}"; /* home:p */
-    fixture_folder(home);
+    runner_fixture_folder(home);
     (void)snprintf(docker, sizeof docker, "%s/.docker", home);
     CHECK(mkdir(docker, 0700) == 0);
     CHECK(disk_replace(docker, "config.json", json, strlen(json), 0600, NULL) ==
@@ -309,9 +312,9 @@ static void a_slow_helper_is_ended_with_what_it_started(void)
 int main(void)
 {
     json_init();
-    fixture_init();
-    fixture_folder(folder);
-    fixture_folder(home_variable);
+    runner_fixture_init();
+    runner_fixture_folder(folder);
+    runner_fixture_folder(home_variable);
     arena = arena_new();
     struct text path = {0};
     text_printf(&path, "%s:%s", folder, getenv("PATH"));
@@ -334,6 +337,6 @@ int main(void)
     RUN(a_helper_that_says_too_much_is_ended);
     RUN(a_slow_helper_is_ended_with_what_it_started);
     arena_free(arena);
-    fixture_fini();
+    runner_fixture_fini();
     return check_done();
 }

@@ -1,8 +1,15 @@
 /* docker.h over TCP with TLS and certificates of both sides. */
 #include <curl/curl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "proto/doc/json.h"
-#include "tests/unit/runner/docker/fake_engine.h"
+#include "runner/base/disk.h"
+#include "tests/check.h"
+#include "tests/lib/fake_engine.h"
+#include "tests/lib/runner_fixture.h"
 
 static struct fake_engine fake;
 static char folder[PATH_MAX]; /* of the certificates */
@@ -70,7 +77,7 @@ static void without_ours_the_engine_refuses(void)
 {
     char other[PATH_MAX], from[PATH_MAX + 16], to[PATH_MAX + 16];
     struct ht_error err;
-    fixture_folder(other);
+    runner_fixture_folder(other);
     (void)snprintf(from, sizeof from, "%s/ca.pem", folder);
     (void)snprintf(to, sizeof to, "%s/ca.pem", other);
     CHECK(link(from, to) == 0);
@@ -81,30 +88,30 @@ static void an_engine_of_another_authority_is_not_trusted(void)
 {
     char other[PATH_MAX];
     struct ht_error err;
-    fixture_folder(other);
+    runner_fixture_folder(other);
     CHECK(make_certificates(other));
     CHECK(ask(other, &err) == HT_UNAVAILABLE);
     CHECK(strstr(err.text, "certificate") != NULL);
-    fixture_folder(other); /* nor with those that the system trusts */
+    runner_fixture_folder(other); /* nor with those that the system trusts */
     CHECK(ask(other, &err) == HT_UNAVAILABLE);
     CHECK(strstr(err.text, "certificate") != NULL);
 }
 
 static void plain_words_to_a_tls_port_fail(void)
 {
-    struct fake_client client;
-    fake_client_open(&client, host);
+    struct fake_engine_client client;
+    fake_engine_connect(&client, host);
     struct docker_facts facts;
     CHECK(docker_ask_facts(client.docker, client.arena, &facts, &client.err) ==
           HT_UNAVAILABLE);
-    fake_client_close(&client);
+    fake_engine_disconnect(&client);
 }
 
 static void start(void)
 {
     struct arena *arena = arena_new();
     struct disk_bytes port = {.data = ""};
-    fixture_folder(folder);
+    runner_fixture_folder(folder);
     CHECK(make_certificates(folder));
     fake_engine_open(&fake, (const char *[]){"--tls", folder, NULL});
     CHECK(disk_read(arena, folder, "port", 16, &port, NULL) == HT_OK);
@@ -126,14 +133,14 @@ int main(void)
     json_init();
     curl_global_init(CURL_GLOBAL_ALL);
     (void)signal(SIGPIPE, SIG_IGN); /* as the runner does */
-    fixture_init();
+    runner_fixture_init();
     start();
     RUN(both_sides_show_certificates);
     RUN(without_ours_the_engine_refuses);
     RUN(an_engine_of_another_authority_is_not_trusted);
     RUN(plain_words_to_a_tls_port_fail);
     fake_engine_stop(&fake);
-    fixture_fini();
+    runner_fixture_fini();
     curl_global_cleanup();
     return check_done();
 }

@@ -1,8 +1,10 @@
+#include <stdlib.h>
+
 #include "tests/check.h"
 
 #include "proto/base/limits.h"
 #include "runner/reports/log.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "tests/lib/runner_fixture.h"
 
 static const char lease[] =
     "{\"study\":2,\"trial\":5,\"attempt\":1,\"name\":\"n\",\"token\":\"t\","
@@ -47,7 +49,7 @@ static char *line_of(const char *folder)
 static void expect(const char *bytes, const char *want)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
+    const char *folder = runner_fixture_folder(path);
     write_launch(folder);
     write_stderr(folder, 0, bytes, strlen(bytes));
     char *line = line_of(folder);
@@ -112,7 +114,7 @@ static void secrets_are_blanked(void)
 static void without_the_secrets_nothing_is_told(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
+    const char *folder = runner_fixture_folder(path);
     write_stderr(folder, 0, "bad key a-long-secret\n", 22);
     char *line = line_of(folder);
     CHECK_TEXT(line, "");
@@ -123,7 +125,7 @@ static void without_the_secrets_nothing_is_told(void)
 static void the_end_is_read_across_segments(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
+    const char *folder = runner_fixture_folder(path);
     char *full = ht_xcalloc(HT_LOG_SEGMENT, 1);
     memset(full, 'y', HT_LOG_SEGMENT);
     write_launch(folder);
@@ -141,7 +143,7 @@ static void the_end_is_read_across_segments(void)
 static void a_line_without_its_beginning_is_not_told(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
+    const char *folder = runner_fixture_folder(path);
     char *full = ht_xcalloc(HT_LOG_SEGMENT, 1);
     memset(full, 'y', HT_LOG_SEGMENT);
     write_launch(folder);
@@ -154,7 +156,7 @@ static void a_line_without_its_beginning_is_not_told(void)
 
 int main(void)
 {
-    fixture_init();
+    runner_fixture_init();
     RUN(the_last_line_that_says_something_is_told);
     RUN(a_bar_of_progress_is_its_last_state);
     RUN(nothing_in_it_steers_a_terminal);
@@ -163,6 +165,6 @@ int main(void)
     RUN(without_the_secrets_nothing_is_told);
     RUN(the_end_is_read_across_segments);
     RUN(a_line_without_its_beginning_is_not_told);
-    fixture_fini();
+    runner_fixture_fini();
     return check_done();
 }

@@ -3,7 +3,7 @@
 #include "proto/doc/json.h"
 #include "runner/reports/record_queue.h"
 #include "runner/reports/records.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "tests/lib/runner_fixture.h"
 
 static char folder_path[PATH_MAX];
 static struct order *order;
@@ -21,7 +21,7 @@ static struct records *new_records(const char *more)
     CHECK(order_parse(json.data, json.len, &order, &err) == HT_OK);
     text_free(&json);
     struct records *records =
-        records_new(order, 0, fixture_folder(folder_path));
+        records_new(order, 0, runner_fixture_folder(folder_path));
     CHECK(records_begin(records, folder_path, true, &err) == HT_OK);
     return records;
 }
@@ -326,7 +326,7 @@ static void very_many_names_stay_few(void)
 int main(void)
 {
     json_init();
-    fixture_init();
+    runner_fixture_init();
     RUN(our_own_records_pass_unchanged);
     RUN(malformed_lines_are_skipped_and_counted);
     RUN(what_the_library_may_deliver_waits_for_a_heartbeat);
@@ -340,6 +340,6 @@ int main(void)
     RUN(an_order_that_would_leave_its_folder_is_refused);
     RUN(what_came_instead_is_told_with_its_place);
     RUN(very_many_names_stay_few);
-    fixture_fini();
+    runner_fixture_fini();
     return check_done();
 }

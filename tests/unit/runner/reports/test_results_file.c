@@ -1,8 +1,10 @@
+#include <unistd.h>
+
 #include "tests/check.h"
 
 #include "proto/doc/json.h"
 #include "runner/reports/results_file.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "tests/lib/runner_fixture.h"
 
 static char folder_path[PATH_MAX];
 static char file_path[PATH_MAX + 8];
@@ -41,7 +43,7 @@ static void init(struct results_file *file)
 /* An attempt that begins where `before` (NULL: nothing) is in the file. */
 static void begin(struct results_file *file, const char *before)
 {
-    fixture_folder(folder_path);
+    runner_fixture_folder(folder_path);
     (void)snprintf(file_path, sizeof file_path, "%s/out.csv", folder_path);
     if (before != NULL)
         write_file("w", before);
@@ -274,7 +276,7 @@ static void a_line_that_was_cut_off_is_no_number(void)
 static void an_attempt_that_never_began_has_read_nothing(void)
 {
     struct results_file file;
-    fixture_folder(folder_path);
+    runner_fixture_folder(folder_path);
     write_file("w", LEFT);
     init(&file);
     CHECK_TEXT(look(&file, true), "");
@@ -284,7 +286,7 @@ static void an_attempt_that_never_began_has_read_nothing(void)
 static void too_much_of_before_is_told(void)
 {
     struct results_file file;
-    fixture_folder(folder_path);
+    runner_fixture_folder(folder_path);
     write_file("w", "");
     (void)snprintf(file_path, sizeof file_path, "%s/out.csv", folder_path);
     CHECK(truncate(file_path, (off_t)RESULTS_FILE_LEFTOVER + 1) == 0);
@@ -346,7 +348,7 @@ int main(void)
         "\"metrics\":[\"acc\"],\"metricsFile\":\"out.csv\",\"replicas\":["
         "{\"type\":\"master\",\"index\":0,\"argv\":[\"x\"]}]}";
     json_init();
-    fixture_init();
+    runner_fixture_init();
     seen.arena = arena_new();
     CHECK(order_parse(lease, sizeof lease - 1, &order, NULL) == HT_OK);
     RUN(what_was_there_before_is_no_result);
@@ -368,6 +370,6 @@ int main(void)
     order_free(order);
     arena_free(seen.arena);
     text_free(&taken);
-    fixture_fini();
+    runner_fixture_fini();
     return check_done();
 }

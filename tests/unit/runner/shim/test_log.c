@@ -1,8 +1,14 @@
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "tests/check.h"
 
 #include "proto/base/limits.h"
+#include "runner/base/disk.h"
 #include "runner/shim/log.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "tests/lib/runner_fixture.h"
 
 static int open_folder(const char *folder)
 {
@@ -11,7 +17,7 @@ static int open_folder(const char *folder)
 
 static size_t length_of(const char *folder, const char *name)
 {
-    char *text = fixture_text(folder, name);
+    char *text = runner_fixture_text(folder, name);
     const size_t n = strlen(text);
     free(text);
     return n;
@@ -35,7 +41,7 @@ static void segments_are_named_by_their_first_byte(void)
 static void an_empty_stream_has_one_empty_segment(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
+    const char *folder = runner_fixture_folder(path);
     struct shim_log log;
     const int fd = open_folder(folder);
     CHECK(shim_log_open(&log, fd, "stdout", NULL) == HT_OK);
@@ -47,7 +53,7 @@ static void an_empty_stream_has_one_empty_segment(void)
 static void a_full_segment_is_followed_only_by_more_bytes(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
+    const char *folder = runner_fixture_folder(path);
     struct shim_log log;
     const int fd = open_folder(folder);
     CHECK(shim_log_open(&log, fd, "stdout", NULL) == HT_OK);
@@ -64,7 +70,7 @@ static void a_full_segment_is_followed_only_by_more_bytes(void)
 static void one_append_may_span_segments(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
+    const char *folder = runner_fixture_folder(path);
     struct shim_log log;
     const int fd = open_folder(folder);
     CHECK(shim_log_open(&log, fd, "stdout", NULL) == HT_OK);
@@ -77,7 +83,7 @@ static void one_append_may_span_segments(void)
 static void exactly_ten_segments_are_kept_whole(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
+    const char *folder = runner_fixture_folder(path);
     struct shim_log log;
     const int fd = open_folder(folder);
     CHECK(shim_log_open(&log, fd, "stdout", NULL) == HT_OK);
@@ -97,7 +103,7 @@ static void exactly_ten_segments_are_kept_whole(void)
 static void a_segment_that_cannot_be_made_does_not_stop_the_stream(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
+    const char *folder = runner_fixture_folder(path);
     struct shim_log log;
     const int fd = open_folder(folder);
     CHECK(shim_log_open(&log, fd, "stdout", NULL) == HT_OK);
@@ -114,13 +120,13 @@ static void a_segment_that_cannot_be_made_does_not_stop_the_stream(void)
 
 int main(void)
 {
-    fixture_init();
+    runner_fixture_init();
     RUN(segments_are_named_by_their_first_byte);
     RUN(an_empty_stream_has_one_empty_segment);
     RUN(a_full_segment_is_followed_only_by_more_bytes);
     RUN(one_append_may_span_segments);
     RUN(exactly_ten_segments_are_kept_whole);
     RUN(a_segment_that_cannot_be_made_does_not_stop_the_stream);
-    fixture_fini();
+    runner_fixture_fini();
     return check_done();
 }

@@ -2,35 +2,38 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 
+#include "runner/base/disk.h"
 #include "runner/base/procfs.h"
 #include "runner/shim/shim.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "tests/lib/runner_fixture.h"
 
 static struct ending run_script(const char *script)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
-    fixture_script(folder, script, 0, 5000);
-    return fixture_run(folder);
+    const char *folder = runner_fixture_folder(path);
+    runner_fixture_script(folder, script, 0, 5000);
+    return runner_fixture_run(folder);
 }
 
 static struct ending run_program(const char *program, const char *workdir)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
+    const char *folder = runner_fixture_folder(path);
     const char *const argv[] = {program};
     const struct pair env[] = {{"PATH", "/usr/bin:/bin"}};
     const struct launch launch = {
         .argv = {1, argv}, .env = {1, env}, .workdir = workdir};
     CHECK(folder_write_launch(folder, &launch, NULL) == HT_OK);
-    return fixture_run(folder);
+    return runner_fixture_run(folder);
 }
 
 static pid_t pid_in(const char *folder, const char *name)
 {
-    char *text = fixture_text(folder, name);
+    char *text = runner_fixture_text(folder, name);
     const pid_t pid = (pid_t)strtol(text, NULL, 10);
     free(text);
     return pid;
@@ -98,7 +101,7 @@ static void a_file_that_is_no_program_is_126(void)
 static void a_missing_interpreter_is_named(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
+    const char *folder = runner_fixture_folder(path);
     static const char script[] = "#!/no/such/interpreter\n";
     CHECK(disk_write(folder, "x", script, sizeof script - 1, 0700, NULL) ==
           HT_OK);
@@ -122,15 +125,15 @@ static void a_missing_workdir_is_told(void)
 static void output_and_environment_are_the_trainers_own(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
-    fixture_script(folder,
-                   "echo out; echo err >&2; env; cat; pwd; "
-                   "for i in 3 4 5 6 7 8 9; do "
-                   "[ -e /proc/$$/fd/$i ] && echo leaked; done; true",
-                   0, 1000);
-    CHECK(fixture_run(folder).outcome == OUTCOME_SUCCEEDED);
-    char *out = fixture_text(folder, "stdout.000000000000.log");
-    char *err = fixture_text(folder, "stderr.000000000000.log");
+    const char *folder = runner_fixture_folder(path);
+    runner_fixture_script(folder,
+                          "echo out; echo err >&2; env; cat; pwd; "
+                          "for i in 3 4 5 6 7 8 9; do "
+                          "[ -e /proc/$$/fd/$i ] && echo leaked; done; true",
+                          0, 1000);
+    CHECK(runner_fixture_run(folder).outcome == OUTCOME_SUCCEEDED);
+    char *out = runner_fixture_text(folder, "stdout.000000000000.log");
+    char *err = runner_fixture_text(folder, "stderr.000000000000.log");
     CHECK(strncmp(out, "out\n", 4) == 0);
     CHECK(strstr(out, folder) != NULL); /* pwd: no workdir was given */
     CHECK(strstr(out, "leaked") == NULL);
@@ -144,20 +147,22 @@ static void output_before_the_end_is_never_lost(void)
 {
     char path[PATH_MAX];
     for (int i = 0; i < 10; i++) {
-        const char *folder = fixture_folder(path);
-        fixture_script(folder, "seq 1 9999; echo last; kill -9 $$", 0, 0);
-        fixture_run(folder);
-        CHECK(fixture_file_has(folder, "stdout.000000000000.log",
-                               "\n9999\nlast\n"));
+        const char *folder = runner_fixture_folder(path);
+        runner_fixture_script(folder, "seq 1 9999; echo last; kill -9 $$", 0,
+                              0);
+        runner_fixture_run(folder);
+        CHECK(runner_fixture_file_has(folder, "stdout.000000000000.log",
+                                      "\n9999\nlast\n"));
     }
 }
 
 static void twenty_megabytes_are_kept_as_head_and_tail(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
-    fixture_script(folder, "yes 0123456789abcde | head -c 20971523", 0, 0);
-    CHECK(fixture_run(folder).outcome == OUTCOME_SUCCEEDED);
+    const char *folder = runner_fixture_folder(path);
+    runner_fixture_script(folder, "yes 0123456789abcde | head -c 20971523", 0,
+                          0);
+    CHECK(runner_fixture_run(folder).outcome == OUTCOME_SUCCEEDED);
     static const int kept[] = {0, 1, 2, 3, 4, 16, 17, 18, 19, 20};
     size_t n = 0;
     for (int i = 0; i < 22; i++) {
@@ -168,7 +173,7 @@ static void twenty_megabytes_are_kept_as_head_and_tail(void)
         if (!want)
             continue;
         n++;
-        char *text = fixture_text(folder, name);
+        char *text = runner_fixture_text(folder, name);
         CHECK(strlen(text) == (i == 20 ? 3u : 1u << 20));
         CHECK(strncmp(text, "0123456789abcde\n", i == 20 ? 3 : 16) == 0);
         free(text);
@@ -178,36 +183,36 @@ static void twenty_megabytes_are_kept_as_head_and_tail(void)
 static void stop_is_sigterm_and_its_reason(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
-    fixture_script(folder,
-                   "trap 'echo bye; exit 0' TERM; echo up; "
-                   "while :; do sleep 0.02; done",
-                   0, 20000);
-    const pid_t shim = fixture_start(folder);
-    UNTIL(fixture_file_has(folder, "stdout.000000000000.log", "up"));
+    const char *folder = runner_fixture_folder(path);
+    runner_fixture_script(folder,
+                          "trap 'echo bye; exit 0' TERM; echo up; "
+                          "while :; do sleep 0.02; done",
+                          0, 20000);
+    const pid_t shim = runner_fixture_start(folder);
+    UNTIL(runner_fixture_file_has(folder, "stdout.000000000000.log", "up"));
     const struct stop_order order = {.reason = "by user"};
     CHECK(folder_write_stop(folder, &order, NULL) == HT_OK);
-    CHECK(fixture_wait(shim) == SHIM_DONE);
+    CHECK(runner_fixture_wait(shim) == SHIM_DONE);
     struct ending ending;
     CHECK(folder_read_exit(folder, &ending, NULL) == HT_OK);
     CHECK(ending.outcome == OUTCOME_STOPPED);
     CHECK(ending.has_exit && ending.exit == 0);
     CHECK_TEXT(ending.reason, "stopped: by user");
-    CHECK(fixture_file_has(folder, "stdout.000000000000.log", "bye"));
+    CHECK(runner_fixture_file_has(folder, "stdout.000000000000.log", "bye"));
 }
 
 static void a_trainer_that_ignores_sigterm_is_killed_after_the_grace(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
-    fixture_script(
+    const char *folder = runner_fixture_folder(path);
+    runner_fixture_script(
         folder, "trap '' TERM; echo up; while :; do sleep 0.02; done", 0, 200);
-    const pid_t shim = fixture_start(folder);
-    UNTIL(fixture_file_has(folder, "stdout.000000000000.log", "up"));
+    const pid_t shim = runner_fixture_start(folder);
+    UNTIL(runner_fixture_file_has(folder, "stdout.000000000000.log", "up"));
     const int64_t start = clock_monotonic_ms();
     const struct stop_order order = {.reason = "median rule"};
     CHECK(folder_write_stop(folder, &order, NULL) == HT_OK);
-    CHECK(fixture_wait(shim) == SHIM_DONE);
+    CHECK(runner_fixture_wait(shim) == SHIM_DONE);
     CHECK(clock_monotonic_ms() - start >= 200);
     struct ending ending;
     CHECK(folder_read_exit(folder, &ending, NULL) == HT_OK);
@@ -219,17 +224,17 @@ static void a_trainer_that_ignores_sigterm_is_killed_after_the_grace(void)
 static void kill_does_not_wait_for_the_grace(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
-    fixture_script(folder,
-                   "trap '' TERM; echo up; while :; do sleep 0.02; done", 0,
-                   600000);
-    const pid_t shim = fixture_start(folder);
-    UNTIL(fixture_file_has(folder, "stdout.000000000000.log", "up"));
+    const char *folder = runner_fixture_folder(path);
+    runner_fixture_script(folder,
+                          "trap '' TERM; echo up; while :; do sleep 0.02; done",
+                          0, 600000);
+    const pid_t shim = runner_fixture_start(folder);
+    UNTIL(runner_fixture_file_has(folder, "stdout.000000000000.log", "up"));
     struct stop_order order = {.reason = "politely"};
     CHECK(folder_write_stop(folder, &order, NULL) == HT_OK);
     order.kill = true;
     CHECK(folder_write_stop(folder, &order, NULL) == HT_OK);
-    CHECK(fixture_wait(shim) == SHIM_DONE);
+    CHECK(runner_fixture_wait(shim) == SHIM_DONE);
     order.kill = false; /* never goes back */
     CHECK(folder_write_stop(folder, &order, NULL) == HT_OK);
     CHECK(folder_read_stop(folder, &order, NULL) == HT_OK && order.kill);
@@ -238,11 +243,11 @@ static void kill_does_not_wait_for_the_grace(void)
 static void a_stop_that_is_older_than_the_shim_counts(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
-    fixture_script(folder, "exec sleep 600", 0, 600000);
+    const char *folder = runner_fixture_folder(path);
+    runner_fixture_script(folder, "exec sleep 600", 0, 600000);
     const struct stop_order order = {.kill = true, .reason = "early"};
     CHECK(folder_write_stop(folder, &order, NULL) == HT_OK);
-    CHECK_TEXT(fixture_run(folder).reason, "stopped: early");
+    CHECK_TEXT(runner_fixture_run(folder).reason, "stopped: early");
 }
 
 /* As when another replica ends first and takes this one with it. The trainer
@@ -250,12 +255,12 @@ static void a_stop_that_is_older_than_the_shim_counts(void)
 static void a_failure_after_a_stop_that_was_not_seen_is_a_stop(void)
 {
     char folder[PATH_MAX];
-    fixture_folder(folder);
-    fixture_script(folder,
-                   "trap '' TERM; echo 'stop by user' >s; "
-                   "mv s $HYPERTUNE_TRIAL_DIR/stop; exit 3",
-                   0, 20000);
-    const struct ending ending = fixture_run(folder);
+    runner_fixture_folder(folder);
+    runner_fixture_script(folder,
+                          "trap '' TERM; echo 'stop by user' >s; "
+                          "mv s $HYPERTUNE_TRIAL_DIR/stop; exit 3",
+                          0, 20000);
+    const struct ending ending = runner_fixture_run(folder);
     CHECK(ending.outcome == OUTCOME_STOPPED && ending.exit == 3);
     CHECK_TEXT(ending.reason, "stopped: by user");
 }
@@ -263,12 +268,12 @@ static void a_failure_after_a_stop_that_was_not_seen_is_a_stop(void)
 static void the_shims_own_sigterm_stops_the_trainer(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
-    fixture_script(folder, "echo up; exec sleep 600", 0, 60000);
-    const pid_t shim = fixture_start(folder);
-    UNTIL(fixture_file_has(folder, "stdout.000000000000.log", "up"));
+    const char *folder = runner_fixture_folder(path);
+    runner_fixture_script(folder, "echo up; exec sleep 600", 0, 60000);
+    const pid_t shim = runner_fixture_start(folder);
+    UNTIL(runner_fixture_file_has(folder, "stdout.000000000000.log", "up"));
     kill(shim, SIGTERM);
-    CHECK(fixture_wait(shim) == SHIM_DONE);
+    CHECK(runner_fixture_wait(shim) == SHIM_DONE);
     struct ending ending;
     CHECK(folder_read_exit(folder, &ending, NULL) == HT_OK);
     CHECK(ending.outcome == OUTCOME_STOPPED && ending.signal == SIGTERM);
@@ -277,9 +282,9 @@ static void the_shims_own_sigterm_stops_the_trainer(void)
 static void a_timeout_ends_the_trainer_and_says_so(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
-    fixture_script(folder, "exec sleep 600", 100, 60000);
-    const struct ending ending = fixture_run(folder);
+    const char *folder = runner_fixture_folder(path);
+    runner_fixture_script(folder, "exec sleep 600", 100, 60000);
+    const struct ending ending = runner_fixture_run(folder);
     CHECK(ending.outcome == OUTCOME_TIMEOUT);
     CHECK_TEXT(ending.reason, "ran longer than 100ms");
     CHECK(ending.has_signal && ending.signal == SIGTERM);
@@ -288,23 +293,23 @@ static void a_timeout_ends_the_trainer_and_says_so(void)
 static void a_daemon_that_left_its_session_is_killed(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
-    fixture_script(folder,
-                   "setsid sh -c 'trap \"\" TERM HUP; (echo $$ >pid; "
-                   "while :; do sleep 0.02; done) & exit 0' & "
-                   "until [ -s pid ]; do sleep 0.02; done",
-                   0, 0);
-    CHECK(fixture_run(folder).outcome == OUTCOME_SUCCEEDED);
+    const char *folder = runner_fixture_folder(path);
+    runner_fixture_script(folder,
+                          "setsid sh -c 'trap \"\" TERM HUP; (echo $$ >pid; "
+                          "while :; do sleep 0.02; done) & exit 0' & "
+                          "until [ -s pid ]; do sleep 0.02; done",
+                          0, 0);
+    CHECK(runner_fixture_run(folder).outcome == OUTCOME_SUCCEEDED);
     CHECK(procfs_kill_leftovers(folder, NULL, 0) == 0);
 }
 
 static void a_leftover_that_holds_the_pipe_does_not_hang_the_end(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
-    fixture_script(folder, "sleep 600 & echo $! >pid; exit 4", 0, 0);
+    const char *folder = runner_fixture_folder(path);
+    runner_fixture_script(folder, "sleep 600 & echo $! >pid; exit 4", 0, 0);
     const int64_t start = clock_monotonic_ms();
-    CHECK(fixture_run(folder).exit == 4);
+    CHECK(runner_fixture_run(folder).exit == 4);
     CHECK(clock_monotonic_ms() - start < 30000);
     CHECK(is_gone(pid_in(folder, "pid")));
 }
@@ -312,14 +317,14 @@ static void a_leftover_that_holds_the_pipe_does_not_hang_the_end(void)
 static void killing_the_shim_kills_the_trainer(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
-    fixture_script(folder, "echo $$ >pid; exec sleep 600", 0, 0);
-    const pid_t shim = fixture_start(folder);
-    UNTIL(fixture_file_has(folder, "pid", "\n"));
+    const char *folder = runner_fixture_folder(path);
+    runner_fixture_script(folder, "echo $$ >pid; exec sleep 600", 0, 0);
+    const pid_t shim = runner_fixture_start(folder);
+    UNTIL(runner_fixture_file_has(folder, "pid", "\n"));
     const pid_t trainer = pid_in(folder, "pid");
     CHECK(!is_gone(trainer));
     kill(shim, SIGKILL);
-    CHECK(fixture_wait(shim) == -SIGKILL);
+    CHECK(runner_fixture_wait(shim) == -SIGKILL);
     UNTIL(is_gone(trainer));
     CHECK(!disk_has(folder, "exit.json"));
 }
@@ -327,18 +332,21 @@ static void killing_the_shim_kills_the_trainer(void)
 static void a_folder_is_run_at_most_once(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
-    fixture_script(folder, "echo x >>runs; exec sleep 600", 0, 0);
-    const pid_t first = fixture_start(folder);
-    UNTIL(fixture_file_has(folder, "runs", "x\n"));
-    CHECK(fixture_wait(fixture_start(folder)) == SHIM_TAKEN); /* it runs */
+    const char *folder = runner_fixture_folder(path);
+    runner_fixture_script(folder, "echo x >>runs; exec sleep 600", 0, 0);
+    const pid_t first = runner_fixture_start(folder);
+    UNTIL(runner_fixture_file_has(folder, "runs", "x\n"));
+    CHECK(runner_fixture_wait(runner_fixture_start(folder)) ==
+          SHIM_TAKEN); /* it runs */
     kill(first, SIGKILL);
-    fixture_wait(first);
-    CHECK(fixture_wait(fixture_start(folder)) == SHIM_TAKEN); /* it died */
+    runner_fixture_wait(first);
+    CHECK(runner_fixture_wait(runner_fixture_start(folder)) ==
+          SHIM_TAKEN); /* it died */
     const struct ending lost = {.outcome = OUTCOME_LOST, .reason = "x"};
     CHECK(folder_write_exit(folder, &lost, NULL) == HT_OK);
-    CHECK(fixture_wait(fixture_start(folder)) == SHIM_DONE); /* it ended */
-    char *runs = fixture_text(folder, "runs");
+    CHECK(runner_fixture_wait(runner_fixture_start(folder)) ==
+          SHIM_DONE); /* it ended */
+    char *runs = runner_fixture_text(folder, "runs");
     CHECK_TEXT(runs, "x\n");
     free(runs);
 }
@@ -346,12 +354,12 @@ static void a_folder_is_run_at_most_once(void)
 static void what_an_earlier_boot_launched_is_not_started(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
+    const char *folder = runner_fixture_folder(path);
     const char *const argv[] = {"/bin/sh", "-c", "echo x >ran"};
     const struct launch launch = {
         .argv = {3, argv}, .boot = "01234567-89ab-cdef-0123-456789abcdef"};
     CHECK(folder_write_launch(folder, &launch, NULL) == HT_OK);
-    const struct ending ending = fixture_run(folder);
+    const struct ending ending = runner_fixture_run(folder);
     CHECK(ending.outcome == OUTCOME_LOST);
     CHECK_TEXT(ending.reason, "its supervisor could not start: "
                               "the machine was restarted");
@@ -361,13 +369,14 @@ static void what_an_earlier_boot_launched_is_not_started(void)
 static void a_stop_long_after_the_start_is_seen_at_once(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
-    fixture_script(folder, "sleep 0.3; echo x >up; exec sleep 600", 0, 20000);
-    const pid_t shim = fixture_start(folder);
+    const char *folder = runner_fixture_folder(path);
+    runner_fixture_script(folder, "sleep 0.3; echo x >up; exec sleep 600", 0,
+                          20000);
+    const pid_t shim = runner_fixture_start(folder);
     UNTIL(disk_has(folder, "up"));
     const struct stop_order order = {.reason = "enough"};
     CHECK(folder_write_stop(folder, &order, NULL) == HT_OK);
-    CHECK(fixture_wait(shim) == SHIM_DONE);
+    CHECK(runner_fixture_wait(shim) == SHIM_DONE);
     struct ending ending;
     CHECK(folder_read_exit(folder, &ending, NULL) == HT_OK);
     CHECK_TEXT(ending.reason, "stopped: enough");
@@ -376,9 +385,9 @@ static void a_stop_long_after_the_start_is_seen_at_once(void)
 static void a_damaged_launch_is_lost_with_the_reason(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
+    const char *folder = runner_fixture_folder(path);
     CHECK(disk_write(folder, "launch.json", "{", 1, 0600, NULL) == HT_OK);
-    const struct ending ending = fixture_run(folder);
+    const struct ending ending = runner_fixture_run(folder);
     CHECK(ending.outcome == OUTCOME_LOST);
     CHECK(strstr(ending.reason, "launch.json") != NULL);
 }
@@ -402,13 +411,13 @@ enum { EXIT_SKIP = 77 };
 /* In the new process: no /proc, and what the place says of its user. */
 _Noreturn static void exec_first(const char *folder)
 {
-    char *argv[] = {fixture_shim, ht_xstrdup(folder), NULL};
+    char *argv[] = {runner_fixture_shim, ht_xstrdup(folder), NULL};
     char *env[] = {ht_xstrdup("HOME=/there"), ht_xstrdup("MODE=there"), NULL};
     if (HAS_SANITIZER ||
         mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount("none", "/proc", "tmpfs", 0, NULL) != 0)
         _exit(EXIT_SKIP);
-    execve(fixture_shim, argv, env);
+    execve(runner_fixture_shim, argv, env);
     _exit(EXIT_SKIP);
 }
 
@@ -424,7 +433,7 @@ static pid_t start_first(const char *folder)
     const pid_t first = fork();
     if (first == 0)
         exec_first(folder);
-    const int code = fixture_wait(first);
+    const int code = runner_fixture_wait(first);
     _exit(code < 0 ? 1 : code);
 }
 
@@ -437,7 +446,8 @@ static const char *first_folder(char path[PATH_MAX], const char *script)
                                   .env = {2, env},
                                   .inherited = {3, inherited},
                                   .grace_ms = 20000};
-    CHECK(folder_write_launch(fixture_folder(path), &launch, NULL) == HT_OK);
+    CHECK(folder_write_launch(runner_fixture_folder(path), &launch, NULL) ==
+          HT_OK);
     return path;
 }
 
@@ -459,12 +469,12 @@ static void as_process_one_it_needs_no_proc_and_leaves_nothing(void)
                            "(trap '' TERM; while :; do sleep 1; done) & "
                            "(sh -c 'exit 1' &); setsid sleep 600 & exit 5");
     struct ending ending;
-    if (!has_run(fixture_wait(start_first(folder))))
+    if (!has_run(runner_fixture_wait(start_first(folder))))
         return;
     CHECK(folder_read_exit(folder, &ending, NULL) == HT_OK);
     CHECK_TEXT(ending.reason, "exit 5");
-    CHECK(fixture_file_has(folder, "stdout.000000000000.log",
-                           "/there own none\n"));
+    CHECK(runner_fixture_file_has(folder, "stdout.000000000000.log",
+                                  "/there own none\n"));
 }
 
 static void as_process_one_it_obeys_the_order_to_stop(void)
@@ -474,26 +484,27 @@ static void as_process_one_it_obeys_the_order_to_stop(void)
         first_folder(path, "trap 'echo bye; exit 0' TERM; echo up >up; "
                            "while :; do sleep 0.02; done");
     char probe[PATH_MAX];
-    if (!has_run(fixture_wait(start_first(first_folder(probe, "exit 0")))))
+    if (!has_run(
+            runner_fixture_wait(start_first(first_folder(probe, "exit 0")))))
         return;
     const pid_t pid = start_first(folder);
     UNTIL(disk_has(folder, "up"));
     const struct stop_order stop = {.reason = "by a test"};
     struct ending ending;
     CHECK(folder_write_stop(folder, &stop, NULL) == HT_OK);
-    CHECK(has_run(fixture_wait(pid)));
+    CHECK(has_run(runner_fixture_wait(pid)));
     CHECK(folder_read_exit(folder, &ending, NULL) == HT_OK);
     CHECK(ending.outcome == OUTCOME_STOPPED);
-    CHECK(fixture_file_has(folder, "stdout.000000000000.log", "bye"));
+    CHECK(runner_fixture_file_has(folder, "stdout.000000000000.log", "bye"));
 }
 
 static void its_files_can_be_read_whatever_the_umask(void)
 {
     char path[PATH_MAX];
-    const char *folder = fixture_folder(path);
-    fixture_script(folder, "echo x; echo y >&2", 0, 5000);
+    const char *folder = runner_fixture_folder(path);
+    runner_fixture_script(folder, "echo x; echo y >&2", 0, 5000);
     const mode_t before = umask(0077);
-    const struct ending ending = fixture_run(folder);
+    const struct ending ending = runner_fixture_run(folder);
     umask(before);
     CHECK(ending.outcome == OUTCOME_SUCCEEDED);
     static const char *const names[] = {"exit.json", "shim.json",
@@ -509,7 +520,7 @@ static void its_files_can_be_read_whatever_the_umask(void)
 
 int main(void)
 {
-    fixture_init();
+    runner_fixture_init();
     RUN(an_exit_of_zero_is_success);
     RUN(an_exit_code_is_kept_and_told);
     RUN(exit_codes_of_shells_are_put_in_words);
@@ -538,6 +549,6 @@ int main(void)
     RUN(as_process_one_it_needs_no_proc_and_leaves_nothing);
     RUN(as_process_one_it_obeys_the_order_to_stop);
     RUN(its_files_can_be_read_whatever_the_umask);
-    fixture_fini();
+    runner_fixture_fini();
     return check_done();
 }

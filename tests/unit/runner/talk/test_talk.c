@@ -1,13 +1,17 @@
 #include "tests/check.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
 
 #include "proto/doc/json.h"
 #include "runner/attempt/engine.h"
+#include "runner/base/disk.h"
 #include "runner/base/procfs.h"
 #include "runner/supervisor.h"
-#include "tests/unit/runner/fake_server.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "tests/lib/fake_server.h"
+#include "tests/lib/runner_fixture.h"
 
 struct stage { /* a folder, a token, a server, a runner */
     char folder[PATH_MAX];
@@ -20,7 +24,7 @@ struct stage { /* a folder, a token, a server, a runner */
 static pid_t start_runner(const struct stage *stage)
 {
     char program[PATH_MAX];
-    (void)snprintf(program, sizeof program, "%s", fixture_shim);
+    (void)snprintf(program, sizeof program, "%s", runner_fixture_shim);
     strcpy(strrchr(program, '/'), "/hypertune-runner");
     char *argv[] = {program,
                     strdup("--server"),
@@ -42,12 +46,12 @@ static pid_t start_runner(const struct stage *stage)
 static void stage_open(struct stage *stage)
 {
     *stage = (struct stage){.runner = -1};
-    fixture_folder(stage->folder);
+    runner_fixture_folder(stage->folder);
     (void)snprintf(stage->token_file, sizeof stage->token_file,
                    "%s/runner-token", stage->folder);
     CHECK(disk_write(stage->folder, "runner-token", "runner-secret\n", 14, 0600,
                      NULL) == HT_OK);
-    fake_open(&stage->fake);
+    fake_server_open(&stage->fake);
 }
 
 static void set_script(struct stage *stage, const char *script,
@@ -79,7 +83,7 @@ static void stage_start(struct stage *stage, const char *script)
 static int end_runner(struct stage *stage, int number)
 {
     kill(stage->runner, number);
-    const int code = fixture_wait(stage->runner);
+    const int code = runner_fixture_wait(stage->runner);
     stage->runner = -1;
     return code;
 }
@@ -105,7 +109,7 @@ static void stage_close(struct stage *stage)
     (void)snprintf(replica, sizeof replica, "%s/master-0",
                    attempt_folder(stage, path));
     procfs_kill_leftovers(replica, NULL, 5000);
-    fake_close(&stage->fake);
+    fake_server_close(&stage->fake);
     text_free(&stage->attempt);
 }
 
@@ -143,7 +147,7 @@ static int run_alone(const struct engine *engine)
 {
     char path[PATH_MAX];
     char token_file[PATH_MAX + 8];
-    const char *folder = fixture_folder(path);
+    const char *folder = runner_fixture_folder(path);
     (void)snprintf(token_file, sizeof token_file, "%s/token", folder);
     CHECK(disk_write(folder, "token", "x", 1, 0600, NULL) == HT_OK);
     const struct site site = {
@@ -165,7 +169,7 @@ static int run_alone(const struct engine *engine)
         const bool fine = supervisor_run(&settings, NULL) == HT_OK;
         _exit(opened + (fine ? 0 : 100));
     }
-    return fixture_wait(child);
+    return runner_fixture_wait(child);
 }
 
 static void a_runner_without_server_and_attempts_ends(void)
@@ -198,7 +202,7 @@ static void a_missing_token_file_ends_with_4(void)
     struct stage stage;
     stage_open(&stage);
     CHECK(unlink(stage.token_file) == 0);
-    CHECK(fixture_wait(start_runner(&stage)) == 4);
+    CHECK(runner_fixture_wait(start_runner(&stage)) == 4);
     stage_close(&stage);
 }
 
@@ -212,22 +216,23 @@ static void an_attempt_lives_from_lease_to_drained(void)
         "until [ -e go ]; do sleep 0.02; done; "
         "echo acc=0.75 step=2; "
         "printf 'caf\\303\\251 \\377'; env >&2; echo no data >&2; exit 3");
-    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "report") &&
-                                 fake_saw(&stage.fake, "heartbeat"));
+    SERVE_UNTIL(&stage.fake, fake_server_saw(&stage.fake, "report") &&
+                                 fake_server_saw(&stage.fake, "heartbeat"));
     char path[PATH_MAX + 64];
     CHECK(disk_mark(attempt_folder(&stage, path), "master-0/go", NULL) ==
           HT_OK);
-    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "drained"));
+    SERVE_UNTIL(&stage.fake, fake_server_saw(&stage.fake, "drained"));
     static const char *const life[] = {" hello", " started", " heartbeat",
                                        " ended", " drained", NULL};
     static const char *const content[] = {" started", " report", " report",
                                           " drained", NULL};
     CHECK(in_order(&stage.fake, life));
     CHECK(in_order(&stage.fake, content));
-    CHECK(fake_heard(&stage.fake, "\"outcome\":\"failed\",\"exit\":3,"
-                                  "\"reason\":\"exit 3: no data\""));
-    CHECK(fake_heard(&stage.fake, "\"w\":\"0000000000000000\",\"n\":1,"));
-    CHECK(fake_heard(&stage.fake, "\"s\":2,\"m\":{\"acc\":0.75}"));
+    CHECK(fake_server_heard(&stage.fake, "\"outcome\":\"failed\",\"exit\":3,"
+                                         "\"reason\":\"exit 3: no data\""));
+    CHECK(
+        fake_server_heard(&stage.fake, "\"w\":\"0000000000000000\",\"n\":1,"));
+    CHECK(fake_server_heard(&stage.fake, "\"s\":2,\"m\":{\"acc\":0.75}"));
     CHECK(strstr(stage.fake.log.data, "caf\xc3\xa9 \xef\xbf\xbd") != NULL);
     CHECK(strstr(stage.fake.log.data, "MINE=1\n") != NULL);
     CHECK(strstr(stage.fake.log.data, "CLOUD_ML_TRIAL_ID=3\n") != NULL);
@@ -236,8 +241,9 @@ static void an_attempt_lives_from_lease_to_drained(void)
     CHECK(strstr(stage.fake.log.data, "CLUSTER_SPEC={\"cluster\":{\"master\":"
                                       "[\"127.0.0.1:") != NULL);
     CHECK(strstr(stage.fake.log.data, "runner-secret") == NULL);
-    CHECK(fake_heard(&stage.fake, "\"rules\":{\"images\":false,\"allow\":[]"));
-    CHECK(fake_heard(&stage.fake, "\"facts\":{\"output\":\"/"));
+    CHECK(fake_server_heard(&stage.fake,
+                            "\"rules\":{\"images\":false,\"allow\":[]"));
+    CHECK(fake_server_heard(&stage.fake, "\"facts\":{\"output\":\"/"));
     UNTIL(!has_attempt(&stage));
     stage_close(&stage);
 }
@@ -254,13 +260,13 @@ static void outputs_are_removed_when_the_server_wants_it(void)
                       "{\"study\":7,\"trial\":10,\"outputDir\":\"/10\"}]";
     stage_start(&stage, "until [ -e go ]; do sleep 0.02; done");
     SERVE_UNTIL(&stage.fake,
-                fake_heard(&stage.fake, "{\"study\":7,\"trial\":9}") &&
-                    fake_heard(&stage.fake, "{\"study\":7,\"trial\":10,"
-                                            "\"kept\":true}"));
+                fake_server_heard(&stage.fake, "{\"study\":7,\"trial\":9}") &&
+                    fake_server_heard(&stage.fake, "{\"study\":7,\"trial\":10,"
+                                                   "\"kept\":true}"));
     UNTIL(access(path, F_OK) != 0);
     CHECK(disk_mark(attempt_folder(&stage, path), "master-0/go", NULL) ==
           HT_OK);
-    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "drained"));
+    SERVE_UNTIL(&stage.fake, fake_server_saw(&stage.fake, "drained"));
     stage_close(&stage);
 }
 
@@ -276,10 +282,13 @@ static void only_records_that_the_server_lacks_are_sent(void)
                 "'{\"w\":\"00000000000000aa\",\"n\":'$n',\"t\":1,\"s\":'$n',"
                 "\"m\":{\"acc\":0.5},\"c\":\"\"}' >>$HYPERTUNE_REPORT_FILE; "
                 "done; echo 'torn {' >>$HYPERTUNE_REPORT_FILE");
-    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "drained"));
-    CHECK(fake_heard(&stage.fake, "\"w\":\"00000000000000aa\",\"n\":3,"));
-    CHECK(!fake_heard(&stage.fake, "\"w\":\"00000000000000aa\",\"n\":1,"));
-    CHECK(!fake_heard(&stage.fake, "\"w\":\"00000000000000aa\",\"n\":2,"));
+    SERVE_UNTIL(&stage.fake, fake_server_saw(&stage.fake, "drained"));
+    CHECK(
+        fake_server_heard(&stage.fake, "\"w\":\"00000000000000aa\",\"n\":3,"));
+    CHECK(
+        !fake_server_heard(&stage.fake, "\"w\":\"00000000000000aa\",\"n\":1,"));
+    CHECK(
+        !fake_server_heard(&stage.fake, "\"w\":\"00000000000000aa\",\"n\":2,"));
     stage_close(&stage);
 }
 
@@ -289,7 +298,7 @@ static void a_request_without_answer_is_sent_again(void)
     stage_open(&stage);
     stage.fake.mute = "ended";
     stage_start(&stage, "true");
-    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "drained"));
+    SERVE_UNTIL(&stage.fake, fake_server_saw(&stage.fake, "drained"));
     char again[64];
     (void)snprintf(again, sizeof again, "\"id\":%lld,\"study\"",
                    (long long)stage.fake.repeat_id);
@@ -305,8 +314,8 @@ static void retry_repeats_the_same_request(void)
     stage.fake.refuse = "started";
     stage.fake.refusal = "retry";
     stage_start(&stage, "true");
-    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "drained"));
-    CHECK(fake_saw(&stage.fake, "started"));
+    SERVE_UNTIL(&stage.fake, fake_server_saw(&stage.fake, "drained"));
+    CHECK(fake_server_saw(&stage.fake, "started"));
     stage_close(&stage);
 }
 
@@ -318,7 +327,7 @@ static void an_unknown_boot_says_hello_again_and_kills_nothing(void)
     stage.fake.refusal = "invalid";
     stage.fake.hello = ",\"keep\":[{\"study\":7,\"trial\":3,\"attempt\":1}]";
     stage_start(&stage, "exit 5");
-    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "drained"));
+    SERVE_UNTIL(&stage.fake, fake_server_saw(&stage.fake, "drained"));
     static const char *const order[] = {" hello", " started", " hello",
                                         " ended", " drained", NULL};
     CHECK(in_order(&stage.fake, order));
@@ -334,7 +343,7 @@ static void gone_kills_the_trainer_and_removes_its_folder(void)
     stage_start(&stage, "exec sleep 600");
     SERVE_UNTIL(&stage.fake, stage.fake.repeat_id > 0);
     SERVE_UNTIL(&stage.fake, !has_attempt(&stage));
-    CHECK(!fake_saw(&stage.fake, "ended"));
+    CHECK(!fake_server_saw(&stage.fake, "ended"));
     stage_close(&stage);
 }
 
@@ -348,9 +357,10 @@ static void a_stop_reaches_the_trainer(void)
                                  strstr(stage.fake.log.data, "up") != NULL);
     stage.fake.beat = ",\"stop\":[{\"study\":7,\"trial\":3,\"attempt\":1,"
                       "\"reason\":\"median rule\",\"how\":\"stop\"}]";
-    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "drained"));
-    CHECK(fake_heard(&stage.fake, "\"outcome\":\"stopped\",\"exit\":0,"
-                                  "\"reason\":\"stopped: median rule\""));
+    SERVE_UNTIL(&stage.fake, fake_server_saw(&stage.fake, "drained"));
+    CHECK(fake_server_heard(&stage.fake,
+                            "\"outcome\":\"stopped\",\"exit\":0,"
+                            "\"reason\":\"stopped: median rule\""));
     stage_close(&stage);
 }
 
@@ -368,9 +378,9 @@ static void a_killed_shim_is_a_lost_attempt(void)
     struct process shim;
     CHECK(folder_read_shim(replica, &shim, NULL) == HT_OK);
     CHECK(procfs_kill(&shim));
-    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "drained"));
-    CHECK(fake_heard(&stage.fake,
-                     "\"outcome\":\"lost\",\"reason\":\"its supervisor process "
+    SERVE_UNTIL(&stage.fake, fake_server_saw(&stage.fake, "drained"));
+    CHECK(fake_server_heard(
+        &stage.fake, "\"outcome\":\"lost\",\"reason\":\"its supervisor process "
                      "was killed\""));
     CHECK(procfs_kill_leftovers(replica, NULL, 0) == 0);
     stage_close(&stage);
@@ -391,10 +401,10 @@ static void a_restarted_runner_goes_on_where_it_was(void)
     stage.fake.hello = ",\"keep\":[{\"study\":7,\"trial\":3,\"attempt\":1}]";
     text_clear(&stage.fake.journal);
     stage.runner = start_runner(&stage);
-    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "drained"));
-    CHECK(!fake_saw(&stage.fake, "started")); /* was confirmed before */
-    CHECK(fake_heard(&stage.fake, "\"exit\":4"));
-    CHECK(fake_heard(&stage.fake, "\"m\":{\"acc\":0.9}"));
+    SERVE_UNTIL(&stage.fake, fake_server_saw(&stage.fake, "drained"));
+    CHECK(!fake_server_saw(&stage.fake, "started")); /* was confirmed before */
+    CHECK(fake_server_heard(&stage.fake, "\"exit\":4"));
+    CHECK(fake_server_heard(&stage.fake, "\"m\":{\"acc\":0.9}"));
     stage_close(&stage);
 }
 
@@ -405,7 +415,7 @@ static void what_the_server_forgot_is_killed_and_removed(void)
     stage_start(&stage, "echo $$ >pid; exec sleep 600");
     SERVE_UNTIL(&stage.fake,
                 disk_has(stage.folder, "runs/7/3/1/master-0/pid") &&
-                    fake_saw(&stage.fake, "started"));
+                    fake_server_saw(&stage.fake, "started"));
     CHECK(end_runner(&stage, SIGKILL) == -SIGKILL);
     stage.fake.hello = ",\"keep\":[],"
                        "\"forget\":[{\"study\":7,\"trial\":3,\"attempt\":1}]";
@@ -428,7 +438,7 @@ static void a_frozen_runner_clears_up_before_it_takes_new_work(void)
     stage_open(&stage);
     text_printf(&script, "echo $$ >%s/pid; exec sleep 600", stage.folder);
     stage_start(&stage, script.data);
-    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "started") &&
+    SERVE_UNTIL(&stage.fake, fake_server_saw(&stage.fake, "started") &&
                                  disk_has(stage.folder, "pid"));
     stage.fake.mute = "lease";
     SERVE_UNTIL(&stage.fake, stage.fake.repeat_id > 0);
@@ -444,17 +454,17 @@ static void a_frozen_runner_clears_up_before_it_takes_new_work(void)
     memcpy(strstr(stage.attempt.data, "\"attempt\":1"), "\"attempt\":2", 11);
     struct text more = {0};
     text_printf(&more, ",\"attempts\":[%s]", stage.attempt.data);
-    fake_answer(&stage.fake, stage.fake.repeat_id, "ok", more.data);
+    fake_server_answer(&stage.fake, stage.fake.repeat_id, "ok", more.data);
     UNTIL(clock_monotonic_ms() - frozen > 4 * 300); /* fake heartbeats */
     stage.fake.hello = ",\"keep\":[],"
                        "\"forget\":[{\"study\":7,\"trial\":3,\"attempt\":1}]";
     text_clear(&stage.fake.journal);
     CHECK(kill(stage.runner, SIGCONT) == 0);
-    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "drained"));
+    SERVE_UNTIL(&stage.fake, fake_server_saw(&stage.fake, "drained"));
     static const char *const order[] = {" hello", " started", " drained", NULL};
     CHECK(in_order(&stage.fake, order));
-    CHECK(fake_heard(&stage.fake, "\"exit\":4"));
-    CHECK(!fake_heard(&stage.fake, "\"exit\":9"));
+    CHECK(fake_server_heard(&stage.fake, "\"exit\":4"));
+    CHECK(!fake_server_heard(&stage.fake, "\"exit\":9"));
     text_free(&more);
     text_free(&script);
     stage_close(&stage);
@@ -471,21 +481,21 @@ static void stopping_never_hangs(void)
         const int state = i % STATES;
         text_clear(&stage.fake.journal);
         stage.runner = start_runner(&stage);
-        SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "hello"));
+        SERVE_UNTIL(&stage.fake, fake_server_saw(&stage.fake, "hello"));
         for (int n = 0; n < i / STATES; n++)
-            fake_serve(&stage.fake);
+            fake_server_serve(&stage.fake);
         stage.fake.repeat_id = 0;
         stage.fake.mute = "lease"; /* held, from now on */
         if (state == SERVER_GONE)
-            fake_close(&stage.fake);
+            fake_server_close(&stage.fake);
         const int64_t start = clock_monotonic_ms();
         CHECK(kill(stage.runner, SIGTERM) == 0);
         if (state == ANSWERED_MEANWHILE)
-            fake_serve(&stage.fake);
+            fake_server_serve(&stage.fake);
         CHECK(end_runner(&stage, SIGTERM) == 0);
         CHECK(clock_monotonic_ms() - start < 10000);
         if (state == SERVER_GONE)
-            fake_open(&stage.fake);
+            fake_server_open(&stage.fake);
     }
     stage_close(&stage);
 }
@@ -516,10 +526,10 @@ static void a_server_on_another_port_is_found_by_server_json(void)
     struct stage stage;
     stage_open(&stage);
     stage_start(&stage, "echo up; until [ -e go ]; do sleep 0.02; done");
-    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "started") &&
+    SERVE_UNTIL(&stage.fake, fake_server_saw(&stage.fake, "started") &&
                                  stage.fake.log.data != NULL);
-    fake_close(&stage.fake);
-    fake_open(&stage.fake);
+    fake_server_close(&stage.fake);
+    fake_server_open(&stage.fake);
     char note[256];
     const int len =
         snprintf(note, sizeof note, "{\"http\":\"%s\"}", stage.fake.http_url);
@@ -528,8 +538,9 @@ static void a_server_on_another_port_is_found_by_server_json(void)
     char path[PATH_MAX + 64];
     CHECK(disk_mark(attempt_folder(&stage, path), "master-0/go", NULL) ==
           HT_OK);
-    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "drained"));
-    SERVE_UNTIL(&stage.fake, fake_heard(&stage.fake, "\"type\":\"lease\""));
+    SERVE_UNTIL(&stage.fake, fake_server_saw(&stage.fake, "drained"));
+    SERVE_UNTIL(&stage.fake,
+                fake_server_heard(&stage.fake, "\"type\":\"lease\""));
     stage_close(&stage);
 }
 
@@ -538,8 +549,8 @@ static void a_second_runner_on_the_folder_ends_with_5(void)
     struct stage stage;
     stage_open(&stage);
     stage.runner = start_runner(&stage);
-    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "hello"));
-    CHECK(fixture_wait(start_runner(&stage)) == 5);
+    SERVE_UNTIL(&stage.fake, fake_server_saw(&stage.fake, "hello"));
+    CHECK(runner_fixture_wait(start_runner(&stage)) == 5);
     stage_close(&stage);
 }
 
@@ -549,17 +560,17 @@ static void what_cannot_be_prepared_is_told_as_lost(void)
     stage_open(&stage);
     set_script(&stage, "true", "\"outputDir\":\"/proc/no/such\",");
     stage.runner = start_runner(&stage);
-    SERVE_UNTIL(&stage.fake, fake_saw(&stage.fake, "ended"));
-    CHECK(!fake_saw(&stage.fake, "started"));
-    CHECK(fake_heard(&stage.fake, "\"outcome\":\"lost\",\"reason\":"
-                                  "\"the runner could not start it: "));
+    SERVE_UNTIL(&stage.fake, fake_server_saw(&stage.fake, "ended"));
+    CHECK(!fake_server_saw(&stage.fake, "started"));
+    CHECK(fake_server_heard(&stage.fake, "\"outcome\":\"lost\",\"reason\":"
+                                         "\"the runner could not start it: "));
     stage_close(&stage);
 }
 
 int main(void)
 {
     json_init();
-    fixture_init();
+    runner_fixture_init();
     RUN(a_runner_without_server_and_attempts_ends);
     RUN(an_engine_is_waited_for);
     RUN(an_engine_that_cannot_work_ends_the_runner);
@@ -581,6 +592,6 @@ int main(void)
     RUN(a_server_on_another_port_is_found_by_server_json);
     RUN(a_second_runner_on_the_folder_ends_with_5);
     RUN(what_cannot_be_prepared_is_told_as_lost);
-    fixture_fini();
+    runner_fixture_fini();
     return check_done();
 }

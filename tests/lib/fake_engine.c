@@ -1,25 +1,19 @@
-/* fake_engine.h - tests/tools/fake_engine.py as a child of a test, in a folder
- * of the fixture. */
-#ifndef HT_TESTS_UNIT_RUNNER_DOCKER_FAKE_ENGINE_H
-#define HT_TESTS_UNIT_RUNNER_DOCKER_FAKE_ENGINE_H
+#include "tests/lib/fake_engine.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include "proto/base/text.h"
-#include "runner/docker/docker.h"
+#include "runner/base/disk.h"
 #include "tests/check.h"
-#include "tests/unit/runner/runner_fixture.h"
+#include "tests/lib/runner_fixture.h"
 
-struct fake_engine {
-    char folder[PATH_MAX]; /* with socket, script, journal */
-    char host[PATH_MAX];   /* "unix://..." */
-    pid_t pid;
-};
-
-/* Starts it at its folder's socket with more arguments, NULL behind the last;
- * returns once it listens. */
-static inline void fake_engine_start(struct fake_engine *fake,
-                                     const char *const more[])
+void fake_engine_start(struct fake_engine *fake, const char *const more[])
 {
     char *argv[32] = {"python3", "tests/tools/fake_engine.py",
                       "socket",  "--script",
@@ -46,33 +40,32 @@ static inline void fake_engine_start(struct fake_engine *fake,
     close(ends[0]);
 }
 
-static inline void fake_engine_open(struct fake_engine *fake,
-                                    const char *const more[])
+void fake_engine_place(struct fake_engine *fake)
 {
-    char folder[PATH_MAX];
-    fixture_folder(folder);
-    memcpy(fake->folder, folder, sizeof folder);
+    runner_fixture_folder(fake->folder);
     (void)snprintf(fake->host, sizeof fake->host, "unix://%.*s/socket",
-                   PATH_MAX - 32, folder);
+                   PATH_MAX - 32, fake->folder);
+}
+
+void fake_engine_open(struct fake_engine *fake, const char *const more[])
+{
+    fake_engine_place(fake);
     fake_engine_start(fake, more);
 }
 
-static inline void fake_engine_stop(struct fake_engine *fake)
+void fake_engine_stop(struct fake_engine *fake)
 {
     kill(fake->pid, SIGTERM);
     CHECK(waitpid(fake->pid, NULL, 0) == fake->pid);
 }
 
-/* The next request is served by this script. */
-static inline void fake_engine_script(const struct fake_engine *fake,
-                                      const char *json)
+void fake_engine_script(const struct fake_engine *fake, const char *json)
 {
     CHECK(disk_replace(fake->folder, "script", json, strlen(json), 0600,
                        NULL) == HT_OK);
 }
 
-/* As good as new for another case, apart from what was made there. */
-static inline void fake_engine_renew(const struct fake_engine *fake)
+void fake_engine_renew(const struct fake_engine *fake)
 {
     char journal[PATH_MAX + 16];
     (void)snprintf(journal, sizeof journal, "%s/journal", fake->folder);
@@ -80,9 +73,7 @@ static inline void fake_engine_renew(const struct fake_engine *fake)
     fake_engine_script(fake, "{}");
 }
 
-/* Whether some request's line in the journal has these words. */
-static inline bool fake_engine_heard(const struct fake_engine *fake,
-                                     const char *words)
+bool fake_engine_heard(const struct fake_engine *fake, const char *words)
 {
     struct arena *arena = arena_new();
     struct disk_bytes journal = {.data = ""};
@@ -92,28 +83,17 @@ static inline bool fake_engine_heard(const struct fake_engine *fake,
     return heard;
 }
 
-/* A handle to whatever engine that is; freed with both. */
-struct fake_client {
-    struct docker_address *address;
-    struct docker *docker;
-    struct arena *arena;
-    struct ht_error err;
-};
-
-static inline void fake_client_open(struct fake_client *client,
-                                    const char *host)
+void fake_engine_connect(struct fake_engine_client *client, const char *host)
 {
-    *client = (struct fake_client){.arena = arena_new()};
+    *client = (struct fake_engine_client){.arena = arena_new()};
     CHECK(docker_address_find(host, getenv, &client->address, &client->err) ==
           HT_OK);
     client->docker = docker_new(client->address);
 }
 
-static inline void fake_client_close(struct fake_client *client)
+void fake_engine_disconnect(struct fake_engine_client *client)
 {
     docker_free(client->docker);
     docker_address_free(client->address);
     arena_free(client->arena);
 }
-
-#endif

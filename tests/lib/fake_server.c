@@ -1,14 +1,5 @@
-/* fake_server.h - a server's control and HTTP addresses in a test's own hands:
- * every request is written down, every answer can be bent.
- *
- * One thread answers HTTP; control requests are served by fake_serve() in the
- * calling thread, one at a time, leases without any hold. */
-#ifndef HT_TESTS_UNIT_RUNNER_FAKE_SERVER_H
-#define HT_TESTS_UNIT_RUNNER_FAKE_SERVER_H
+#include "tests/lib/fake_server.h"
 
-#include <pthread.h>
-#include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,35 +8,13 @@
 
 #include <netinet/in.h>
 
-#include <nng/nng.h>
 #include <nng/protocol/reqrep0/rep.h>
 
 #include "proto/base/arena.h"
-#include "proto/base/clock.h"
-#include "proto/base/text.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/node.h"
 
-struct fake_server {
-    nng_socket control;
-    char control_url[128], http_url[128];
-    int http;
-    pthread_t thread;
-    const char *attempt; /* ATTEMPT to lease once, NULL: none */
-    const char *hello;   /* further members of hello's answer */
-    const char *beat;    /* ... of every heartbeat's answer */
-    const char *report;  /* ... of every report's answer */
-    const char *mute;    /* type that is left unanswered once */
-    const char *refuse;  /* type that gets `refusal` once */
-    const char *refusal; /* a status */
-    int64_t repeat_id;   /* id of the request that was muted or refused */
-    struct text journal; /* " type" of each answered request, polls and logs
-                            left out */
-    struct text bodies;  /* every request's whole text, one a line */
-    struct text log;     /* data of all log chunks */
-};
-
-static inline void *fake_http(void *context)
+static void *serve_http(void *context)
 {
     struct fake_server *fake = context;
     int fd;
@@ -68,7 +37,7 @@ static inline void *fake_http(void *context)
     return NULL;
 }
 
-static inline void fake_open(struct fake_server *fake)
+void fake_server_open(struct fake_server *fake)
 {
     *fake = (struct fake_server){
         .hello = "", .beat = "", .report = "", .mute = "", .refuse = ""};
@@ -95,10 +64,10 @@ static inline void fake_open(struct fake_server *fake)
     }
     (void)snprintf(fake->http_url, sizeof fake->http_url, "http://127.0.0.1:%d",
                    ntohs(address.sin_port));
-    pthread_create(&fake->thread, NULL, fake_http, fake);
+    pthread_create(&fake->thread, NULL, serve_http, fake);
 }
 
-static inline void fake_close(struct fake_server *fake)
+void fake_server_close(struct fake_server *fake)
 {
     shutdown(fake->http, SHUT_RDWR);
     pthread_join(fake->thread, NULL);
@@ -109,8 +78,8 @@ static inline void fake_close(struct fake_server *fake)
     text_free(&fake->log);
 }
 
-static inline void fake_answer(struct fake_server *fake, int64_t id,
-                               const char *status, const char *more)
+void fake_server_answer(struct fake_server *fake, int64_t id,
+                        const char *status, const char *more)
 {
     struct text out = {0};
     text_printf(&out, "{\"v\":1,\"id\":%lld,\"status\":\"%s\"%s}",
@@ -119,8 +88,8 @@ static inline void fake_answer(struct fake_server *fake, int64_t id,
     text_free(&out);
 }
 
-static inline void fake_handle(struct fake_server *fake, const char *type,
-                               int64_t id, const struct node *map)
+static void handle(struct fake_server *fake, const char *type, int64_t id,
+                   const struct node *map)
 {
     struct text more = {0};
     text_puts(&more, "");
@@ -145,12 +114,11 @@ static inline void fake_handle(struct fake_server *fake, const char *type,
     }
     if (strcmp(type, "lease") != 0 && strcmp(type, "log") != 0)
         text_printf(&fake->journal, " %s", type);
-    fake_answer(fake, id, "ok", more.data);
+    fake_server_answer(fake, id, "ok", more.data);
     text_free(&more);
 }
 
-/* Serves one request, waiting 20 ms for it. */
-static inline void fake_serve(struct fake_server *fake)
+void fake_server_serve(struct fake_server *fake)
 {
     char *bytes;
     size_t len;
@@ -169,33 +137,22 @@ static inline void fake_serve(struct fake_server *fake)
     } else if (strcmp(fake->refuse, type) == 0) {
         fake->refuse = "";
         fake->repeat_id = id;
-        fake_answer(fake, id, fake->refusal, ",\"retryMs\":50");
+        fake_server_answer(fake, id, fake->refusal, ",\"retryMs\":50");
     } else {
-        fake_handle(fake, type, id, map);
+        handle(fake, type, id, map);
     }
     arena_free(arena);
     nng_free(bytes, len);
 }
 
-/* Serves until the condition holds or 20 s have passed. */
-#define SERVE_UNTIL(fake, condition)                                           \
-    do {                                                                       \
-        const int64_t until_ = clock_monotonic_ms() + PATIENCE_MS;             \
-        while (!(condition) && clock_monotonic_ms() < until_)                  \
-            fake_serve(fake);                                                  \
-        CHECK(condition);                                                      \
-    } while (0)
-
-static inline bool fake_saw(const struct fake_server *fake, const char *words)
+bool fake_server_saw(const struct fake_server *fake, const char *words)
 {
     return fake->journal.data != NULL &&
            strstr(fake->journal.data, words) != NULL;
 }
 
-static inline bool fake_heard(const struct fake_server *fake, const char *words)
+bool fake_server_heard(const struct fake_server *fake, const char *words)
 {
     return fake->bodies.data != NULL &&
            strstr(fake->bodies.data, words) != NULL;
 }
-
-#endif
