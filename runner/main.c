@@ -268,7 +268,7 @@ static int run(struct arena *arena, const struct runner_options *options)
     struct site site = {0};
     struct supervisor_settings settings = {
         .site = &site,
-        .engine = engine_find(options->engine),
+        .engine = runner_options_engine(options->engine),
         .server = options->server,
         .token_file = options->token_file,
         .exit_when_alone = options->exit_when_alone,

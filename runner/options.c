@@ -6,6 +6,8 @@
 #include "runner/attempt/engine.h"
 #include "runner/base/rules.h"
 
+static const struct engine *const engines[] = {&engine_process, &engine_docker};
+
 #define MEMBER(name) offsetof(struct runner_options, name)
 
 static const struct flag table[] = {
@@ -52,6 +54,15 @@ static const struct flags flags = {
     .n = sizeof table / sizeof *table,
 };
 
+const struct engine *runner_options_engine(const char *name)
+{
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        if (strcmp(engines[i]->name, name) == 0)
+            return engines[i];
+    }
+    return NULL;
+}
+
 static enum ht_status check(const struct runner_options *options,
                             struct ht_error *err)
 {
@@ -65,7 +76,7 @@ static enum ht_status check(const struct runner_options *options,
     if (options->token_file == NULL)
         return ht_fail(err, HT_INVALID,
                        "--token-file FILE is required, see --help");
-    if (engine_find(options->engine) == NULL)
+    if (runner_options_engine(options->engine) == NULL)
         return ht_fail(
             err, HT_INVALID,
             "--engine: this version has no \"%s\"; it has: " ENGINE_NAMES,

@@ -10,6 +10,8 @@
 #include "proto/base/flags.h"
 #include "proto/base/text.h"
 
+struct engine;
+
 struct runner_options {
     const char *server;      /* HTTP URL; required */
     const char *token_file;  /* required */
@@ -37,5 +39,9 @@ struct runner_options {
 enum ht_status runner_options_read(const struct flags_source *source,
                                    struct runner_options *options,
                                    struct text *shown, struct ht_error *err);
+
+#define ENGINE_NAMES "process, docker" /* those of this version */
+/* NULL when this version has no engine of that name. */
+const struct engine *runner_options_engine(const char *name);
 
 #endif

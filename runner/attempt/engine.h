@@ -84,9 +84,4 @@ struct engine {
 extern const struct engine engine_process;
 extern const struct engine engine_docker;
 
-/* NULL when this version has no engine of that name. */
-const struct engine *engine_find(const char *name);
-/* All of them, for messages. */
-#define ENGINE_NAMES "process, docker"
-
 #endif

@@ -3,17 +3,164 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "proto/base/arena.h"
-#include "runner/container/relay_pipe.h"
+
+/* ---- two connected sockets and the bytes between them ----
+ *
+ * Nothing blocks. The end of one direction is passed on behind its bytes, and
+ * the other direction continues. */
+
+enum { WAY_BYTES = 64 * 1024 }; /* waiting in one direction */
+
+struct way {     /* from one side to the other */
+    char *bytes; /* WAY_BYTES, owned */
+    size_t start, len;
+    bool ended;  /* the side has said its last */
+    bool passed; /* ... and the other was told */
+};
+
+struct pipe {
+    int fds[2]; /* who came, where to; owned */
+    bool connecting;
+    struct way ways[2]; /* ways[i] leads away from fds[i] */
+};
+
+/* A peer that vanished without a word must not hold its place for ever. */
+static void tune(int fd)
+{
+    const int yes = 1;
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+}
+
+/* Takes `came` over and connects it. False: that cannot be; `came` is closed,
+ * nothing is left. */
+static bool pipe_open(struct pipe *pipe, int came,
+                      const struct sockaddr_storage *to, socklen_t len)
+{
+    const int fd =
+        socket(to->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || (connect(fd, (const struct sockaddr *)to, len) != 0 &&
+                   errno != EINPROGRESS)) {
+        if (fd >= 0)
+            close(fd);
+        close(came);
+        return false;
+    }
+    tune(came);
+    tune(fd);
+    *pipe = (struct pipe){.fds = {came, fd}, .connecting = true};
+    for (int i = 0; i < 2; i++)
+        pipe->ways[i].bytes = ht_xcalloc(WAY_BYTES, 1);
+    return true;
+}
+
+static void pipe_close(struct pipe *pipe)
+{
+    for (int i = 0; i < 2; i++) {
+        close(pipe->fds[i]);
+        free(pipe->ways[i].bytes);
+    }
+}
+
+/* What to wait for; an fd of -1 waits for nothing. */
+static void pipe_wish(const struct pipe *pipe, struct pollfd fds[2])
+{
+    for (int i = 0; i < 2; i++) {
+        const struct way *out = &pipe->ways[i];
+        const struct way *in = &pipe->ways[1 - i];
+        short events = 0;
+        if (!out->ended && out->len < WAY_BYTES)
+            events |= POLLIN;
+        if (in->len > 0)
+            events |= POLLOUT;
+        if (pipe->connecting)
+            events = i == 1 ? POLLOUT : 0;
+        /* poll() reports a closed peer always, without end. */
+        fds[i] = (struct pollfd){.fd = events != 0 ? pipe->fds[i] : -1,
+                                 .events = events};
+    }
+}
+
+static bool has_connected(int fd)
+{
+    int code = 0;
+    socklen_t len = sizeof code;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &len) == 0 && code == 0;
+}
+
+static bool is_for_later(void)
+{
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+static bool take(struct way *way, int fd)
+{
+    if (way->ended || way->len == WAY_BYTES)
+        return true;
+    if (way->start > 0)
+        memmove(way->bytes, way->bytes + way->start, way->len);
+    way->start = 0;
+    const ssize_t n = recv(fd, way->bytes + way->len, WAY_BYTES - way->len, 0);
+    if (n < 0)
+        return is_for_later();
+    way->len += (size_t)n;
+    way->ended = n == 0;
+    return true;
+}
+
+static bool give(struct way *way, int fd)
+{
+    if (way->len > 0) {
+        const ssize_t n =
+            send(fd, way->bytes + way->start, way->len, MSG_NOSIGNAL);
+        if (n < 0)
+            return is_for_later();
+        way->start += (size_t)n;
+        way->len -= (size_t)n;
+    }
+    if (way->ended && !way->passed && way->len == 0) {
+        way->passed = true;
+        return shutdown(fd, SHUT_WR) == 0;
+    }
+    return true;
+}
+
+/* Moves what can be moved. False when all is over: to be closed. */
+static bool pipe_move(struct pipe *pipe, const struct pollfd fds[2])
+{
+    if (pipe->connecting) {
+        if (fds[1].revents == 0)
+            return true;
+        pipe->connecting = false;
+        return has_connected(pipe->fds[1]);
+    }
+    for (int i = 0; i < 2; i++) {
+        if ((fds[i].revents & (POLLIN | POLLHUP | POLLERR)) != 0 &&
+            !take(&pipe->ways[i], pipe->fds[i]))
+            return false;
+    }
+    for (int i = 0; i < 2; i++) {
+        if (!give(&pipe->ways[i], pipe->fds[1 - i]))
+            return false;
+    }
+    return !(pipe->ways[0].passed && pipe->ways[1].passed);
+}
+
+/* ---- listeners and connections ---- */
 
 enum { GATEWAY_BYTES = 64, MOST_LISTENERS = 1024 };
 
@@ -31,7 +178,7 @@ struct listener {
 struct connection {
     struct connection *next;
     struct listener *listener;
-    struct relay_pipe pipe;
+    struct pipe pipe;
 };
 
 struct relay {
@@ -53,7 +200,7 @@ static void drop_connection(struct relay *relay, struct connection **link)
     *link = connection->next;
     connection->listener->connections--;
     relay->n_connections--;
-    relay_pipe_close(&connection->pipe);
+    pipe_close(&connection->pipe);
     free(connection);
 }
 
@@ -97,8 +244,7 @@ static void accept_one(struct relay *relay, struct listener *listener)
         return;
     }
     struct connection *connection = ht_xcalloc(1, sizeof *connection);
-    if (!relay_pipe_open(&connection->pipe, fd, &listener->to,
-                         listener->to_len)) {
+    if (!pipe_open(&connection->pipe, fd, &listener->to, listener->to_len)) {
         free(connection);
         return;
     }
@@ -125,7 +271,7 @@ static size_t fill_watch(const struct relay *relay, struct watch *watch)
     watch->n_listeners = n - 1;
     const struct connection *connection = relay->connections;
     for (; connection != NULL; connection = connection->next, n += 2)
-        relay_pipe_wish(&connection->pipe, &watch->fds[n]);
+        pipe_wish(&connection->pipe, &watch->fds[n]);
     return n;
 }
 
@@ -136,7 +282,7 @@ static void serve_watch(struct relay *relay, const struct watch *watch)
     const struct pollfd *fd = &watch->fds[1 + watch->n_listeners];
     struct connection **at = &relay->connections;
     for (; *at != NULL; fd += 2) {
-        if (relay_pipe_move(&(*at)->pipe, fd))
+        if (pipe_move(&(*at)->pipe, fd))
             at = &(*at)->next;
         else
             drop_connection(relay, at);

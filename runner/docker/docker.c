@@ -13,7 +13,6 @@
 #include "proto/base/clock.h"
 #include "proto/base/text.h"
 #include "runner/base/json.h"
-#include "runner/docker/refusal.h"
 
 enum {
     CONNECT_MS = 5000,

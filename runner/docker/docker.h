@@ -8,6 +8,8 @@
 #define HT_RUNNER_DOCKER_DOCKER_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
@@ -98,5 +100,13 @@ struct docker_facts {
 enum ht_status docker_ask_facts(struct docker *docker, struct arena *arena,
                                 struct docker_facts *facts,
                                 struct ht_error *err);
+
+/* Fails with the status that docker_call() promises for an answer of that HTTP
+ * code and body ({"message"}, Podman's {"cause", "message"}, or anything). */
+enum ht_status docker_refusal(struct arena *arena, long code, const char *body,
+                              size_t len, struct ht_error *err);
+
+/* Foreign words on one line without control bytes, in the arena. */
+const char *docker_clean_words(struct arena *arena, const char *words);
 
 #endif

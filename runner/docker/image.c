@@ -1,11 +1,12 @@
 #include "runner/docker/image.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "proto/base/clock.h"
+#include "runner/base/json.h"
 #include "runner/docker/pull_progress.h"
-#include "runner/docker/refusal.h"
 #include "runner/docker/registry_auth.h"
 
 enum {
@@ -234,14 +235,7 @@ static enum ht_status pull_image(struct docker *docker,
 static struct strings read_strings(struct arena *arena, const struct node *list)
 {
     struct strings strings = {0};
-    if (list == NULL || list->kind != NODE_LIST || list->count == 0)
-        return strings;
-    const char **items = arena_alloc(arena, list->count, sizeof *items);
-    for (const struct node *item = list->first; item; item = item->next) {
-        if (item->kind == NODE_STRING)
-            items[strings.n++] = item->text;
-    }
-    strings.items = items;
+    (void)json_read_strings(arena, list, SIZE_MAX, &strings);
     return strings;
 }
 

@@ -1,4 +1,4 @@
-#include "runner/docker/refusal.h"
+#include "runner/docker/docker.h"
 
 #include <string.h>
 

@@ -57,7 +57,8 @@ static int64_t find_later_segment(const struct log_source *source)
     return found;
 }
 
-int64_t log_source_end(const struct log_source *source)
+/* Where the stream ends: behind the last byte of its newest segment. */
+static int64_t find_end(const struct log_source *source)
 {
     int64_t end = 0;
     DIR *dir = opendir(source->folder);
@@ -243,7 +244,7 @@ static const char ellipsis[] = "\xe2\x80\xa6";
 static void read_end(const char *folder, struct text *end)
 {
     struct log_source source = {.folder = folder, .stream = "stderr"};
-    const int64_t size = log_source_end(&source);
+    const int64_t size = find_end(&source);
     if (size > LOOKED_AT)
         source.offset = size - LOOKED_AT;
     const bool whole = source.offset == 0;

@@ -24,9 +24,6 @@ struct log_source {
     int64_t offset;     /* of the next byte wanted */
 };
 
-/* Where the stream ends: behind the last byte of its newest segment. */
-int64_t log_source_end(const struct log_source *source);
-
 /* Copies up to `size` bytes from the offset on and moves it behind them. When
  * those bytes were dropped, the offset first moves to the next kept ones.
  * *at is the place of the first byte. Returns 0 when there are none yet. */
