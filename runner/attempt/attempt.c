@@ -20,7 +20,7 @@ enum {
     N_LOGS = sizeof((struct attempt_replica *)0)->logs / sizeof(struct log_ship)
 };
 
-enum { TOLD_REPLICAS = 16 }; /* in "evidence", the master first */
+enum { EVIDENCE_REPLICAS = 16 }; /* in "evidence", the master first */
 
 static const char default_file[] = "/tmp/hypertune/output.metrics";
 
@@ -44,8 +44,8 @@ struct attempt *attempt_new(const struct site *site,
         .order = order,
         .placement = &attempt->placement,
         .folder = attempt->folder,
-        .homes = arena_alloc(order->arena, order->n_replicas,
-                             sizeof *attempt->place.homes),
+        .folder_ids = arena_alloc(order->arena, order->n_replicas,
+                                  sizeof *attempt->place.folder_ids),
     };
     attempt->replicas =
         arena_alloc(order->arena, order->n_replicas, sizeof *attempt->replicas);
@@ -83,8 +83,9 @@ static void end_unstarted(struct attempt *attempt, const struct ht_error *err)
 {
     const bool impossible = err->status == HT_PRECONDITION;
     attempt->engine->remove(&attempt->place);
-    attempt->told_started = true; /* there is nothing to tell about a start */
-    attempt->told_facts = true;
+    attempt->started_confirmed =
+        true; /* there is nothing to tell about a start */
+    attempt->facts_confirmed = true;
     attempt->ended = true;
     attempt->ending =
         (struct ending){.ended_ms = clock_wall_ms(), .impossible = impossible};
@@ -134,7 +135,7 @@ void attempt_start(struct attempt *attempt, const struct strings *free_gpus)
 {
     struct ht_error err, why;
     attempt->accepted = true;
-    folder_home_reclaim(attempt->place.site->state, attempt->folder);
+    folder_reclaim(attempt->place.site->state, attempt->folder);
     file_tree_remove(attempt->folder, NULL,
                      NULL); /* of an earlier database's attempt */
     const enum ht_status clean =
@@ -173,9 +174,9 @@ void attempt_adopt(struct attempt *attempt, const struct strings *free_gpus)
 {
     struct ht_error err;
     attempt->accepted = true;
-    attempt->told_started = disk_has(attempt->folder, mark_started);
-    attempt->told_facts = attempt->told_started;
-    attempt->told_ended = disk_has(attempt->folder, mark_ended);
+    attempt->started_confirmed = disk_has(attempt->folder, mark_started);
+    attempt->facts_confirmed = attempt->started_confirmed;
+    attempt->ended_confirmed = disk_has(attempt->folder, mark_ended);
     const bool anew = !prepare_is_complete(attempt->order, attempt->folder);
     enum ht_status status = begin_records(attempt, anew, &err);
     if (status == HT_OK)
@@ -229,7 +230,7 @@ static bool collect(struct attempt *attempt, size_t i, int64_t next_beat,
                     bool final)
 {
     struct attempt_replica *replica = &attempt->replicas[i];
-    if (folder_home_lost(&attempt->place.homes[i], replica->folder) == NULL)
+    if (folder_fault(&attempt->place.folder_ids[i], replica->folder) == NULL)
         return records_collect(replica->records, next_beat, final);
     for (size_t k = 0; k < N_LOGS; k++)
         replica->logs[k].done = true;
@@ -264,13 +265,13 @@ bool attempt_is_started(const struct attempt *attempt)
 
 void attempt_mark_started(struct attempt *attempt)
 {
-    attempt->told_started = true;
+    attempt->started_confirmed = true;
     (void)disk_mark(attempt->folder, mark_started, NULL);
 }
 
 void attempt_mark_ended(struct attempt *attempt)
 {
-    attempt->told_ended = true;
+    attempt->ended_confirmed = true;
     (void)disk_mark(attempt->folder, mark_ended, NULL);
 }
 
@@ -316,7 +317,7 @@ void attempt_evidence_text(const struct attempt *attempt, struct text *out)
         return;
     json_open(out, "evidence");
     json_open_list(out, "names");
-    for (size_t i = 0; i < order->n_replicas && i < TOLD_REPLICAS; i++)
+    for (size_t i = 0; i < order->n_replicas && i < EVIDENCE_REPLICAS; i++)
         records_names_text(attempt->replicas[i].records, out);
     json_close_list(out);
     records_hints_text(master, out);

@@ -37,12 +37,12 @@ struct attempt {
     struct attempt_replica *replicas; /* order->n_replicas of them */
     int watch;     /* inotify descriptor of the metrics file's folder, or -1 */
     bool accepted; /* the server wants it here; else it waits for hello */
-    bool told_started; /* confirmed by the server */
-    bool told_facts;   /* ... with all that is to be known of it */
+    bool started_confirmed; /* confirmed by the server */
+    bool facts_confirmed;   /* ... with all that is to be known of it */
     bool ended;
     struct ending ending; /* once ended */
     bool collected;       /* ended, and every record was read */
-    bool told_ended;      /* confirmed by the server */
+    bool ended_confirmed; /* confirmed by the server */
 };
 
 /* Takes the order over. */

@@ -233,7 +233,7 @@ static bool is_folder(DIR *dir, const char *name)
 }
 
 /* Kills by folder name what has no lease to tell its replicas. */
-static void clear_debris(const char *folder)
+static void kill_leftovers(const char *folder)
 {
     DIR *dir = opendir(folder);
     struct dirent *entry;
@@ -269,7 +269,7 @@ static void take_in(struct attempts *attempts, const struct order_key *key)
     } else {
         log_event(LOG_WARN, "attempt.debris", "folder=%s", folder);
         order_free(order);
-        clear_debris(folder);
+        kill_leftovers(folder);
         prepare_remove(attempts->site, key);
     }
     arena_free(arena);

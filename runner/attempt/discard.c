@@ -11,7 +11,7 @@
 #include "runner/attempt/outputs.h"
 #include "runner/base/safe_path.h"
 
-enum item_state { WAITS, DONE, TOLD };
+enum item_state { WAITING, DONE, REPORTED };
 
 struct entry {
     struct discard_item item;
@@ -88,7 +88,7 @@ static bool remove_outputs(const struct site *site, const struct entry *entry)
 static struct entry *find_waiting(struct discard *discard)
 {
     struct entry *entry = discard->first;
-    while (entry != NULL && entry->state != WAITS)
+    while (entry != NULL && entry->state != WAITING)
         entry = entry->next;
     return entry;
 }
@@ -163,25 +163,25 @@ void discard_stop(struct discard *discard)
 
 /* ---- from the supervising thread ---- */
 
-static struct entry *make_entry(const struct discard_wish *wish)
+static struct entry *make_entry(const struct discard_request *request)
 {
     struct entry *entry = ht_xcalloc(1, sizeof *entry);
-    entry->item = (struct discard_item){wish->study, wish->trial, false};
+    entry->item = (struct discard_item){request->study, request->trial, false};
     entry->output_dir =
-        wish->output_dir != NULL ? ht_xstrdup(wish->output_dir) : NULL;
-    entry->rewrite_gcs = wish->rewrite_gcs;
+        request->output_dir != NULL ? ht_xstrdup(request->output_dir) : NULL;
+    entry->rewrite_gcs = request->rewrite_gcs;
     return entry;
 }
 
-void discard_ask(struct discard *discard, const struct discard_wish *wish)
+void discard_ask(struct discard *discard, const struct discard_request *request)
 {
     pthread_mutex_lock(&discard->lock);
     struct entry **link = &discard->first;
-    while (*link != NULL && ((*link)->item.study != wish->study ||
-                             (*link)->item.trial != wish->trial))
+    while (*link != NULL && ((*link)->item.study != request->study ||
+                             (*link)->item.trial != request->trial))
         link = &(*link)->next;
     if (*link == NULL) {
-        *link = make_entry(wish);
+        *link = make_entry(request);
         pthread_cond_signal(&discard->wake);
     }
     pthread_mutex_unlock(&discard->lock);
@@ -194,9 +194,9 @@ size_t discard_report(struct discard *discard, struct discard_item items[],
     pthread_mutex_lock(&discard->lock);
     struct entry *entry = discard->first;
     for (; entry != NULL && n < most; entry = entry->next) {
-        if (entry->state == WAITS)
+        if (entry->state == WAITING)
             continue;
-        entry->state = TOLD;
+        entry->state = REPORTED;
         items[n++] = entry->item;
     }
     pthread_mutex_unlock(&discard->lock);
@@ -209,7 +209,7 @@ void discard_confirm(struct discard *discard)
     struct entry **link = &discard->first;
     while (*link != NULL) {
         struct entry *entry = *link;
-        if (entry->state != TOLD) {
+        if (entry->state != REPORTED) {
             link = &entry->next;
             continue;
         }

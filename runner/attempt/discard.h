@@ -21,15 +21,16 @@ enum ht_status discard_start(const struct site *site, struct discard **discard,
  * Accepts NULL. */
 void discard_stop(struct discard *discard);
 
-struct discard_wish { /* of the server */
+struct discard_request { /* of the server */
     int64_t study, trial;
     const char *output_dir; /* the trial's own; NULL: the runner's folder */
     bool rewrite_gcs;
 };
-/* Takes the wish unless it has it already. Only what lies in the state folder
- * or below a root of the admin is removed: the folders of models, checkpoints
- * and logs, and the one above them when nothing else is in it. */
-void discard_ask(struct discard *discard, const struct discard_wish *wish);
+/* Takes the request unless it has it already. Only what lies in the state
+ * folder or below a root of the admin is removed: the folders of models,
+ * checkpoints and logs, and the one above them when nothing else is in it. */
+void discard_ask(struct discard *discard,
+                 const struct discard_request *request);
 
 struct discard_item {
     int64_t study, trial;

@@ -22,8 +22,9 @@ struct engine_place { /* one attempt, as an engine has it */
     const struct order *order; /* the engine may allocate in its arena */
     const struct placement *placement; /* chosen and written */
     const char *folder;                /* of the attempt; the lease is in it */
-    struct home *homes; /* of the replicas; replicas_init() notes them */
-    void *memory;       /* the engine's own, NULL at first */
+    struct folder_id
+        *folder_ids; /* of the replicas; replicas_init() notes them */
+    void *data;      /* the engine's own, NULL at first */
 };
 
 /* What an attempt ran on, for the record; in the order's arena once the engine
@@ -72,7 +73,7 @@ struct engine {
                               struct ending *ending);
     /* Asks every replica to end; poll() tells when they did. */
     void (*stop)(struct engine_place *place, const struct stop_order *order);
-    /* Kills whatever is left and forgets place->memory. The folder stays; it
+    /* Kills whatever is left and forgets place->data. The folder stays; it
      * may be removed at once, whatever the engine still has to clean up. */
     void (*remove)(struct engine_place *place);
     /* True once a replica has begun to run, whatever became of it: then the

@@ -72,7 +72,7 @@ static enum ht_status fill_replica(const struct order *order,
 }
 
 /* What the replica does not get although its job names it. */
-static void say_credentials(const struct replica_env *env,
+static void log_credentials(const struct replica_env *env,
                             const struct variables *variables,
                             const char *folder)
 {
@@ -85,11 +85,11 @@ static void say_credentials(const struct replica_env *env,
                         "the job or its image sets " CREDENTIALS_VARIABLE
                         ": the credentials of %s are not used",
                         account);
-    else if (env->credentials.lack != NULL)
-        folder_log_line(folder, "%s", env->credentials.lack);
+    else if (env->credentials.missing != NULL)
+        folder_log_line(folder, "%s", env->credentials.missing);
 }
 
-static void say_job(const struct replica_env *env,
+static void log_job(const struct replica_env *env,
                     const struct variables *variables, const char *folder)
 {
     if (variables->lacks_job)
@@ -119,8 +119,8 @@ static enum ht_status prepare_replica(const struct replica_env *env,
         return status;
     struct variables variables = {.arena = arena};
     replica_env_set(&variables, env);
-    say_credentials(env, &variables, folder);
-    say_job(env, &variables, folder);
+    log_credentials(env, &variables, folder);
+    log_job(env, &variables, folder);
     char boot[PROCFS_BOOT_BYTES];
     const struct launch launch = {
         .argv = view->argv,
@@ -148,7 +148,7 @@ prepare_replicas(const struct site *site, const struct order *order,
     enum ht_status status =
         replica_env_secrets(arena, site, order, getenv, &secrets, err);
     if (status == HT_OK)
-        status = credentials_give(arena, site, order, &credentials, err);
+        status = credentials_copy(arena, site, order, &credentials, err);
     for (size_t i = 0; status == HT_OK && i < order->n_replicas; i++) {
         const struct replica_env env = {
             .site = site,
@@ -183,8 +183,8 @@ void prepare_remove(const struct site *site, const struct order_key *key)
 {
     struct arena *arena = arena_new();
     const char *folder = prepare_attempt_folder(arena, site, key);
-    credentials_take_back(site, key);
-    folder_home_reclaim(site->state, folder);
+    credentials_remove(site, key);
+    folder_reclaim(site->state, folder);
     file_tree_remove(folder, lease_file, NULL);
     outputs_remove_empty(site, key);
     arena_free(arena);

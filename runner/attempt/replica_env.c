@@ -211,16 +211,16 @@ const char *replica_env_credentials(const struct replica_env *env)
 static void set_defaults(struct variables *variables,
                          const struct replica_env *env)
 {
-    const struct pairs *offered = &env->view->offered;
+    const struct pairs *defaults = &env->view->defaults;
     const char *threads =
         arena_printf(variables->arena, "%d", count_threads(env));
     variables_default(variables, "PYTHONUNBUFFERED", "1");
     variables_default(variables, "OMP_NUM_THREADS", threads);
     variables_default(variables, "MKL_NUM_THREADS", threads);
     variables_default(variables, "OPENBLAS_NUM_THREADS", threads);
-    for (size_t i = 0; i < offered->n; i++)
-        variables_default(variables, offered->items[i].name,
-                          offered->items[i].value);
+    for (size_t i = 0; i < defaults->n; i++)
+        variables_default(variables, defaults->items[i].name,
+                          defaults->items[i].value);
     if (replica_env_credentials(env) != NULL)
         variables_default(variables, CREDENTIALS_VARIABLE,
                           replica_env_credentials(env));
@@ -253,7 +253,7 @@ static void set_kit(struct variables *variables, const struct replica_env *env)
     if (env->order->reporter == REPORTER_PYTHON)
         add_folder(variables, "PYTHONPATH",
                    arena_printf(arena, "%s/python", view->kit), true);
-    else if (view->offers_package)
+    else if (view->python_hook)
         add_folder(variables, "PYTHONPATH",
                    arena_printf(arena, "%s/hook", view->kit), true);
 }

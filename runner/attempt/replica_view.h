@@ -26,13 +26,13 @@ struct replica_view {
                                  it is none */
     struct strings argv;      /* complete; argv[0] is found there */
     struct pairs base;        /* the environment below the job's own */
-    struct pairs offered;     /* ... set where neither base nor job has it */
+    struct pairs defaults;    /* ... set where neither base nor job has it */
     struct strings inherited; /* names that the shim's own environment fills in
                                  where nobody else has them */
     const char *kit;          /* the trial kit, NULL: none */
     const char *programs;     /* folder of our programs, NULL: none */
     bool programs_first;      /* in PATH, else last */
-    bool offers_package;      /* of Python, where an import fails else */
+    bool python_hook;         /* of Python, where an import fails else */
     const char *gcs;          /* folder of all buckets; NULL: URLs stay */
     const char *report_url;   /* NULL: not reachable from there */
     const char *credentials;  /* where their file is mounted; NULL: it is seen

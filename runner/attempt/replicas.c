@@ -27,8 +27,8 @@ void replicas_init(struct replicas *replicas, const struct engine_place *place)
         struct replicas_one *member = &replicas->items[i];
         member->folder = prepare_replica_folder(order->arena, place->folder,
                                                 &order->replicas[i]);
-        member->home = &place->homes[i];
-        folder_home_note(&place->homes[i], member->folder);
+        member->id = &place->folder_ids[i];
+        folder_identify(&place->folder_ids[i], member->folder);
     }
 }
 
@@ -55,8 +55,8 @@ static void add_last_line(const struct replicas *replicas,
 }
 
 /* Nothing is written there: it may be another trial's folder. */
-void replicas_end_homeless(struct replicas *replicas, size_t replica,
-                           const char *reason)
+void replicas_end_without_folder(struct replicas *replicas, size_t replica,
+                                 const char *reason)
 {
     struct replicas_one *member = &replicas->items[replica];
     member->ended = true;
@@ -64,12 +64,12 @@ void replicas_end_homeless(struct replicas *replicas, size_t replica,
     folder_end(&member->ending, OUTCOME_FAILED, "%s", reason);
 }
 
-bool replicas_is_homeless(struct replicas *replicas, size_t replica)
+bool replicas_has_lost_folder(struct replicas *replicas, size_t replica)
 {
     const struct replicas_one *member = &replicas->items[replica];
-    const char *lost = folder_home_lost(member->home, member->folder);
+    const char *lost = folder_fault(member->id, member->folder);
     if (lost != NULL && !member->ended)
-        replicas_end_homeless(replicas, replica, lost);
+        replicas_end_without_folder(replicas, replica, lost);
     return lost != NULL;
 }
 
@@ -98,8 +98,7 @@ void replicas_stop(struct replicas *replicas, const struct stop_order *order)
 {
     for (size_t i = 0; i < replicas->n; i++) {
         const struct replicas_one *member = &replicas->items[i];
-        if (!member->ended &&
-            folder_home_lost(member->home, member->folder) == NULL)
+        if (!member->ended && folder_fault(member->id, member->folder) == NULL)
             folder_write_stop(member->folder, order, NULL);
     }
 }
@@ -182,7 +181,7 @@ static void stop_after(struct replicas *replicas,
     replicas_stop(replicas, &stop);
 }
 
-enum engine_state replicas_judge(struct replicas *replicas,
+enum engine_state replicas_state(struct replicas *replicas,
                                  const struct engine_place *place,
                                  struct ending *ending)
 {

@@ -15,7 +15,7 @@
 
 struct replicas_one {
     const char *folder;
-    const struct home *home;
+    const struct folder_id *id;
     bool ended;
     struct ending ending; /* once ended */
 };
@@ -23,7 +23,7 @@ struct replicas_one {
 struct replicas { /* in the order's order, in the order's arena */
     size_t n;
     struct replicas_one *items;
-    const struct ending **endings; /* scratch of replicas_judge() */
+    const struct ending **endings; /* scratch of replicas_state() */
     const struct order *order;
     const char *credentials; /* the attempt's copy */
 };
@@ -33,9 +33,9 @@ void replicas_init(struct replicas *replicas, const struct engine_place *place);
 /* Of a replica that has not ended: has its trial done something to its folder,
  * so that nothing in there can be trusted? Then it has failed by that, and what
  * runs is the engine's to kill. */
-bool replicas_is_homeless(struct replicas *replicas, size_t replica);
-void replicas_end_homeless(struct replicas *replicas, size_t replica,
-                           const char *reason);
+bool replicas_has_lost_folder(struct replicas *replicas, size_t replica);
+void replicas_end_without_folder(struct replicas *replicas, size_t replica,
+                                 const char *reason);
 /* Takes exit.json of a replica that has not ended yet; true when it has. Where
  * its trainer failed, the last line of stderr follows in the reason. */
 bool replicas_read_exit(struct replicas *replicas, size_t replica);
@@ -49,7 +49,7 @@ void replicas_stop(struct replicas *replicas, const struct stop_order *order);
 
 /* The attempt's state by its replicas; the first decisive end makes it stop
  * the others. */
-enum engine_state replicas_judge(struct replicas *replicas,
+enum engine_state replicas_state(struct replicas *replicas,
                                  const struct engine_place *place,
                                  struct ending *ending);
 

@@ -121,8 +121,9 @@ static const char *copy_name(struct arena *arena, const struct order_key *key)
 }
 
 /* A job that names no account misses none. */
-static const char *say_lack(struct arena *arena, const struct site *site,
-                            const char *account, const struct ht_error *err)
+static const char *explain_missing(struct arena *arena, const struct site *site,
+                                   const char *account,
+                                   const struct ht_error *err)
 {
     if (account == NULL)
         return NULL;
@@ -151,7 +152,7 @@ static enum ht_status write_copy(struct arena *arena, const struct site *site,
                         COPY_MODE, err);
 }
 
-enum ht_status credentials_give(struct arena *arena, const struct site *site,
+enum ht_status credentials_copy(struct arena *arena, const struct site *site,
                                 const struct order *order,
                                 struct credentials *given, struct ht_error *err)
 {
@@ -161,9 +162,9 @@ enum ht_status credentials_give(struct arena *arena, const struct site *site,
     struct ht_error why = {.status = HT_NOT_FOUND};
     if (site->credentials == NULL ||
         read_account(arena, site, account, &bytes, &why) != HT_OK) {
-        credentials_take_back(site, &order->key); /* of an earlier try */
-        *given =
-            (struct credentials){.lack = say_lack(arena, site, asked, &why)};
+        credentials_remove(site, &order->key); /* of an earlier try */
+        *given = (struct credentials){
+            .missing = explain_missing(arena, site, asked, &why)};
         return HT_OK;
     }
     const enum ht_status status =
@@ -181,7 +182,7 @@ const char *credentials_path(struct arena *arena, const struct site *site,
                         copy_name(arena, key));
 }
 
-void credentials_take_back(const struct site *site, const struct order_key *key)
+void credentials_remove(const struct site *site, const struct order_key *key)
 {
     struct arena *arena = arena_new();
     (void)unlink(credentials_path(arena, site, key));

@@ -26,14 +26,14 @@
 struct strings credentials_accounts(struct arena *arena,
                                     const struct site *site);
 
-struct credentials {  /* of one attempt */
-    const char *file; /* its copy, absolute; NULL: it has none */
-    const char *lack; /* why the account it names has none, else NULL */
+struct credentials {     /* of one attempt */
+    const char *file;    /* its copy, absolute; NULL: it has none */
+    const char *missing; /* why the account it names has none, else NULL */
 };
 
 /* Makes the attempt's copy; may be done again.
  * HT_IO  it cannot be written */
-enum ht_status credentials_give(struct arena *arena, const struct site *site,
+enum ht_status credentials_copy(struct arena *arena, const struct site *site,
                                 const struct order *order,
                                 struct credentials *given,
                                 struct ht_error *err);
@@ -43,8 +43,7 @@ const char *credentials_path(struct arena *arena, const struct site *site,
                              const struct order_key *key);
 
 /* Removes the copy, where there is one. */
-void credentials_take_back(const struct site *site,
-                           const struct order_key *key);
+void credentials_remove(const struct site *site, const struct order_key *key);
 
 /* What of the copy no log may show, in the arena: private keys and the like.
  * Empty when there is no copy. */

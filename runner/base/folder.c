@@ -310,36 +310,35 @@ enum ht_status folder_read_stop(const char *folder, struct stop_order *order,
 
 /* ---- whether it is still the replica's own ---- */
 
-const char folder_home_removed[] =
-    "the trial removed its own folder, "
-    "HYPERTUNE_TRIAL_DIR, which the runner removes "
-    "later";
+const char folder_removed[] = "the trial removed its own folder, "
+                              "HYPERTUNE_TRIAL_DIR, which the runner removes "
+                              "later";
 static const char locked[] = "the trial locked its own folder, "
                              "HYPERTUNE_TRIAL_DIR, which the runner removes "
                              "later";
 
-void folder_home_note(struct home *home, const char *folder)
+void folder_identify(struct folder_id *id, const char *folder)
 {
     struct stat status;
-    *home = (struct home){0};
+    *id = (struct folder_id){0};
     if (lstat(folder, &status) == 0)
-        *home = (struct home){.device = (uint64_t)status.st_dev,
-                              .inode = (uint64_t)status.st_ino};
+        *id = (struct folder_id){.device = (uint64_t)status.st_dev,
+                                 .inode = (uint64_t)status.st_ino};
 }
 
-const char *folder_home_lost(const struct home *home, const char *folder)
+const char *folder_fault(const struct folder_id *id, const char *folder)
 {
     struct stat status;
-    if (home->inode == 0)
+    if (id->inode == 0)
         return NULL;
     if (lstat(folder, &status) != 0) {
         if (errno == ENOENT || errno == ENOTDIR)
-            return folder_home_removed;
+            return folder_removed;
         return errno == EACCES ? locked : NULL;
     }
-    if (!S_ISDIR(status.st_mode) || (uint64_t)status.st_dev != home->device ||
-        (uint64_t)status.st_ino != home->inode)
-        return folder_home_removed;
+    if (!S_ISDIR(status.st_mode) || (uint64_t)status.st_dev != id->device ||
+        (uint64_t)status.st_ino != id->inode)
+        return folder_removed;
     return access(folder, R_OK | W_OK | X_OK) != 0 && errno == EACCES ? locked
                                                                       : NULL;
 }
@@ -355,7 +354,7 @@ static void reclaim(const char *path)
         (void)chmod(path, status.st_mode | S_IRWXU);
 }
 
-void folder_home_reclaim(const char *state, const char *folder)
+void folder_reclaim(const char *state, const char *folder)
 {
     char part[PATH_MAX];
     const size_t len = strlen(folder);

@@ -123,23 +123,23 @@ enum ht_status folder_read_stop(const char *folder, struct stop_order *order,
  * that it was given; what then lies there, or where a link leads, is not the
  * trial's. */
 
-struct home {
+struct folder_id {
     uint64_t device, inode; /* inode 0: not known */
 };
 
 /* Notes which folder it is, before anything can run in it. */
-void folder_home_note(struct home *home, const char *folder);
+void folder_identify(struct folder_id *id, const char *folder);
 
 /* NULL while the folder is the one that was noted, or none was; else what the
  * trial did with it, in words that are the same for all trials. One that was
  * replaced was removed a moment before. */
-const char *folder_home_lost(const struct home *home, const char *folder);
+const char *folder_fault(const struct folder_id *id, const char *folder);
 
 /* The words for a folder that is gone, or all that lay in it. */
-extern const char folder_home_removed[];
+extern const char folder_removed[];
 
 /* Makes the folders below `state` on the way to `folder` ours again, which a
  * trial may have locked or replaced: what is no folder is removed. */
-void folder_home_reclaim(const char *state, const char *folder);
+void folder_reclaim(const char *state, const char *folder);
 
 #endif

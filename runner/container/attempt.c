@@ -80,7 +80,7 @@ bool container_attempt_is_alive(const struct container_attempt *attempt,
     return alive;
 }
 
-void container_attempt_say(struct container_attempt *attempt, size_t replica,
+void container_attempt_log(struct container_attempt *attempt, size_t replica,
                            const char *format, ...)
 {
     char line[HT_MAX_REASON + 128];
@@ -96,8 +96,8 @@ void container_attempt_say(struct container_attempt *attempt, size_t replica,
 
 /* ---- findings ---- */
 
-void container_attempt_settle(struct container_attempt *attempt, size_t replica,
-                              const struct ending *ending)
+void container_attempt_overwrite(struct container_attempt *attempt,
+                                 size_t replica, const struct ending *ending)
 {
     pthread_mutex_lock(&attempt->lock);
     attempt->findings[replica] =
@@ -119,19 +119,19 @@ bool container_attempt_has_finding(struct container_attempt *attempt,
     return known;
 }
 
-void container_attempt_find(struct container_attempt *attempt, size_t replica,
+void container_attempt_note(struct container_attempt *attempt, size_t replica,
                             const struct ending *ending)
 {
     if (!container_attempt_has_finding(attempt, replica))
-        container_attempt_settle(attempt, replica, ending);
+        container_attempt_overwrite(attempt, replica, ending);
 }
 
-void container_attempt_find_lost(struct container_attempt *attempt,
+void container_attempt_note_lost(struct container_attempt *attempt,
                                  size_t replica, const char *reason)
 {
     struct ending ending = {.ended_ms = clock_wall_ms()};
     folder_end(&ending, OUTCOME_LOST, "%s", reason);
-    container_attempt_find(attempt, replica, &ending);
+    container_attempt_note(attempt, replica, &ending);
 }
 
 /* ---- several at once ---- */
@@ -187,7 +187,7 @@ void container_attempt_each(struct container_attempt *attempt,
 static void *live(void *context)
 {
     struct container_attempt *attempt = context;
-    container_attempt_bring_up(attempt);
+    container_attempt_start(attempt);
     container_attempt_watch(attempt);
     if (!attempt->abandoned)
         container_attempt_clear(attempt);

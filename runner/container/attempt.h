@@ -91,7 +91,7 @@ void container_attempt_free(struct container_attempt *attempt);
 /* ---- by its own thread ---- */
 
 /* Makes and starts what never was; findings tell what could not be. */
-void container_attempt_bring_up(struct container_attempt *attempt);
+void container_attempt_start(struct container_attempt *attempt);
 /* Until all has ended or it is abandoned. */
 void container_attempt_watch(struct container_attempt *attempt);
 /* Has the containers and the network removed. */
@@ -110,18 +110,18 @@ bool container_attempt_has_begun(const struct container_attempt *attempt,
 bool container_attempt_is_alive(const struct container_attempt *attempt,
                                 size_t replica);
 /* The first word about a replica counts. */
-void container_attempt_find(struct container_attempt *attempt, size_t replica,
+void container_attempt_note(struct container_attempt *attempt, size_t replica,
                             const struct ending *ending);
-void container_attempt_find_lost(struct container_attempt *attempt,
+void container_attempt_note_lost(struct container_attempt *attempt,
                                  size_t replica, const char *reason);
 /* The last one does. */
-void container_attempt_settle(struct container_attempt *attempt, size_t replica,
-                              const struct ending *ending);
+void container_attempt_overwrite(struct container_attempt *attempt,
+                                 size_t replica, const struct ending *ending);
 bool container_attempt_has_finding(struct container_attempt *attempt,
                                    size_t replica);
 /* A line in the replica's log. */
 __attribute__((format(printf, 3, 4))) void
-container_attempt_say(struct container_attempt *attempt, size_t replica,
+container_attempt_log(struct container_attempt *attempt, size_t replica,
                       const char *format, ...);
 
 /* The folder stays until container_attempt_end_writing(); false: it is gone. */

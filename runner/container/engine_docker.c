@@ -199,13 +199,13 @@ static enum ht_status docker_engine_start(struct engine_place *place,
     replicas_init(&supervised->replicas, place);
     supervised->doubted = arena_alloc(order->arena, order->n_replicas,
                                       sizeof *supervised->doubted);
-    place->memory = supervised;
+    place->data = supervised;
     return HT_OK;
 }
 
 /* The trial may write into its folder, too: an end counts when the shim, which
  * writes it last, is gone. That takes it a moment, once. */
-static bool has_told(struct supervised *supervised, size_t replica)
+static bool has_final_exit(struct supervised *supervised, size_t replica)
 {
     enum { LOOKS = 8, PAUSE_MS = 2 };
     const struct container_attempt *attempt = supervised->attempt;
@@ -227,7 +227,8 @@ static void take_findings(struct supervised *supervised, bool cleared)
     struct container_attempt *attempt = supervised->attempt;
     const bool amends = cleared && !supervised->amended;
     for (size_t i = 0; i < supervised->replicas.n; i++) {
-        if (!supervised->replicas.items[i].ended && has_told(supervised, i))
+        if (!supervised->replicas.items[i].ended &&
+            has_final_exit(supervised, i))
             replicas_read_exit(&supervised->replicas, i);
         if (supervised->replicas.items[i].ended && !amends)
             continue;
@@ -243,12 +244,12 @@ static void take_findings(struct supervised *supervised, bool cleared)
 static enum engine_state docker_engine_poll(struct engine_place *place,
                                             struct ending *ending)
 {
-    struct supervised *supervised = place->memory;
+    struct supervised *supervised = place->data;
     struct container_attempt *attempt = supervised->attempt;
     const bool cleared = attempt->cleared;
     take_findings(supervised, cleared);
     const enum engine_state state =
-        replicas_judge(&supervised->replicas, place, ending);
+        replicas_state(&supervised->replicas, place, ending);
     if (state != ENGINE_ENDED || cleared)
         return state;
     container_attempt_end(attempt);
@@ -258,26 +259,26 @@ static enum engine_state docker_engine_poll(struct engine_place *place,
 static void docker_engine_stop(struct engine_place *place,
                                const struct stop_order *order)
 {
-    struct supervised *supervised = place->memory;
+    struct supervised *supervised = place->data;
     replicas_stop(&supervised->replicas, order);
     container_attempt_stop(supervised->attempt, order);
 }
 
 static void docker_engine_remove(struct engine_place *place)
 {
-    struct supervised *supervised = place->memory;
+    struct supervised *supervised = place->data;
     const bool cleared = supervised != NULL && supervised->attempt->cleared;
     if (supervised != NULL)
         container_attempt_abandon(supervised->attempt);
     if (!cleared)
         leftovers_give_up(engine.opened.leftovers, &place->order->key);
-    place->memory = NULL;
+    place->data = NULL;
     free_over();
 }
 
 static bool docker_engine_is_started(const struct engine_place *place)
 {
-    struct supervised *supervised = place->memory;
+    struct supervised *supervised = place->data;
     if (supervised == NULL)
         return false;
     for (size_t i = 0; i < supervised->replicas.n && !supervised->started; i++)
@@ -288,7 +289,7 @@ static bool docker_engine_is_started(const struct engine_place *place)
 
 static struct engine_facts docker_engine_facts(const struct engine_place *place)
 {
-    struct supervised *supervised = place->memory;
+    struct supervised *supervised = place->data;
     if (supervised == NULL)
         return (struct engine_facts){.known = false};
     struct container_attempt *attempt = supervised->attempt;

@@ -62,16 +62,16 @@ void network_put_labels(struct text *out, const struct site *site,
 }
 
 static enum ht_status create(struct docker *docker, struct arena *arena,
-                             const struct network_wish *wish,
+                             const struct network_request *request,
                              struct ht_error *err)
 {
     struct text body = {0};
     json_open(&body, NULL);
-    json_put_string(&body, "Name", wish->order->name);
+    json_put_string(&body, "Name", request->order->name);
     json_put_string(&body, "Driver", "bridge");
     /* Docker would make a second one of the same name. */
     json_put_bool(&body, "CheckDuplicate", true);
-    network_put_labels(&body, wish->site, wish->order, NULL);
+    network_put_labels(&body, request->site, request->order, NULL);
     json_close(&body);
     const struct docker_call call = {
         .method = "POST", .path = "/networks/create", .body = body.data};
@@ -95,16 +95,17 @@ static enum ht_status look(struct docker *docker, struct arena *arena,
     return status;
 }
 
-static bool is_ours(const struct node *answer, const struct network_wish *wish)
+static bool is_ours(const struct node *answer,
+                    const struct network_request *request)
 {
     const struct node *labels = node_find(answer, "Labels");
     struct order_key key;
     return labels != NULL && labels->kind == NODE_MAP &&
            strcmp(node_get_string(labels, LABEL_RUNNER, ""),
-                  wish->site->runner) == 0 &&
+                  request->site->runner) == 0 &&
            network_read_attempt(node_get_string(labels, LABEL_ATTEMPT, ""),
                                 &key) &&
-           order_key_equal(&key, &wish->order->key);
+           order_key_equal(&key, &request->order->key);
 }
 
 /* Networks of a user's engine are in a namespace that we are not in. */
@@ -124,26 +125,26 @@ static const char *find_gateway(const struct node *answer,
 }
 
 static enum ht_status make_own(struct docker *docker, struct arena *arena,
-                               const struct network_wish *wish,
+                               const struct network_request *request,
                                const struct node **answer, struct ht_error *err)
 {
-    const char *name = wish->order->name;
-    enum ht_status status = create(docker, arena, wish, err);
+    const char *name = request->order->name;
+    enum ht_status status = create(docker, arena, request, err);
     const bool existed = status == HT_CONFLICT;
     if (status != HT_OK && !existed)
         return ht_wrap(err, status, "cannot make network %s", name);
     status = look(docker, arena, name, answer, err);
-    if (status == HT_OK && existed && !is_ours(*answer, wish))
+    if (status == HT_OK && existed && !is_ours(*answer, request))
         return ht_fail(err, HT_CONFLICT,
                        "network %s is there and not this runner's", name);
     return status;
 }
 
 enum ht_status network_make(struct docker *docker, struct arena *arena,
-                            const struct network_wish *wish,
+                            const struct network_request *request,
                             struct network *network, struct ht_error *err)
 {
-    const char *wanted = wish->order->container.network;
+    const char *wanted = request->order->container.network;
     if (wanted != NULL &&
         (strcmp(wanted, "none") == 0 || strcmp(wanted, "host") == 0)) {
         *network = (struct network){.name = wanted};
@@ -151,7 +152,7 @@ enum ht_status network_make(struct docker *docker, struct arena *arena,
     }
     const struct node *answer = NULL;
     const enum ht_status status =
-        wanted == NULL ? make_own(docker, arena, wish, &answer, err)
+        wanted == NULL ? make_own(docker, arena, request, &answer, err)
                        : look(docker, arena, wanted, &answer, err);
     if (status == HT_NOT_FOUND && wanted != NULL)
         return ht_fail(err, HT_PRECONDITION,
@@ -159,10 +160,10 @@ enum ht_status network_make(struct docker *docker, struct arena *arena,
     if (status != HT_OK)
         return status;
     *network = (struct network){
-        .name = wanted != NULL ? wanted : wish->order->name,
+        .name = wanted != NULL ? wanted : request->order->name,
         .ours = wanted == NULL,
         .has_names = true,
-        .gateway = find_gateway(answer, wish->facts),
+        .gateway = find_gateway(answer, request->facts),
     };
     return HT_OK;
 }
@@ -229,15 +230,15 @@ enum ht_status network_remove(struct docker *docker, const char *name,
 }
 
 enum ht_status network_remove_own(struct docker *docker,
-                                  const struct network_wish *wish,
+                                  const struct network_request *request,
                                   struct ht_error *err)
 {
     struct arena *arena = arena_new();
     const struct node *answer;
     enum ht_status status =
-        look(docker, arena, wish->order->name, &answer, err);
-    if (status == HT_OK && is_ours(answer, wish))
-        status = network_remove(docker, wish->order->name, err);
+        look(docker, arena, request->order->name, &answer, err);
+    if (status == HT_OK && is_ours(answer, request))
+        status = network_remove(docker, request->order->name, err);
     arena_free(arena);
     return status == HT_NOT_FOUND ? HT_OK : status;
 }

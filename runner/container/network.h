@@ -37,7 +37,7 @@ bool network_read_attempt(const char *label, struct order_key *key);
 /* Query "filters=..." for what carries this runner's label. */
 char *network_filter(struct arena *arena, const struct site *site);
 
-struct network_wish { /* all is borrowed */
+struct network_request { /* all is borrowed */
     const struct site *site;
     const struct docker_facts *facts;
     const struct order *order;
@@ -47,7 +47,7 @@ struct network_wish { /* all is borrowed */
  * HT_CONFLICT      the name is somebody else's
  * HT_PRECONDITION  the network that the job names does not exist */
 enum ht_status network_make(struct docker *docker, struct arena *arena,
-                            const struct network_wish *wish,
+                            const struct network_request *request,
                             struct network *network, struct ht_error *err);
 /* Whatever is still connected is let go: its containers are gone or going. One
  * that is not there is no failure.
@@ -56,7 +56,7 @@ enum ht_status network_remove(struct docker *docker, const char *name,
                               struct ht_error *err);
 /* The same for the attempt's own; a stranger's of its name is left alone. */
 enum ht_status network_remove_own(struct docker *docker,
-                                  const struct network_wish *wish,
+                                  const struct network_request *request,
                                   struct ht_error *err);
 
 #endif

@@ -77,7 +77,7 @@ static void pipe_close(struct pipe *pipe)
 }
 
 /* What to wait for; an fd of -1 waits for nothing. */
-static void pipe_wish(const struct pipe *pipe, struct pollfd fds[2])
+static void pipe_events(const struct pipe *pipe, struct pollfd fds[2])
 {
     for (int i = 0; i < 2; i++) {
         const struct way *out = &pipe->ways[i];
@@ -271,7 +271,7 @@ static size_t fill_watch(const struct relay *relay, struct watch *watch)
     watch->n_listeners = n - 1;
     const struct connection *connection = relay->connections;
     for (; connection != NULL; connection = connection->next, n += 2)
-        pipe_wish(&connection->pipe, &watch->fds[n]);
+        pipe_events(&connection->pipe, &watch->fds[n]);
     return n;
 }
 

@@ -60,8 +60,8 @@ static void fail(struct container_attempt *attempt, size_t replica,
                             .impossible = err->status == HT_PRECONDITION};
     folder_end(&ending, is_orders_fault(err) ? OUTCOME_FAILED : OUTCOME_LOST,
                "%s", err->text);
-    container_attempt_say(attempt, replica, "%s", err->text);
-    container_attempt_find(attempt, replica, &ending);
+    container_attempt_log(attempt, replica, "%s", err->text);
+    container_attempt_note(attempt, replica, &ending);
 }
 
 /* Waits before a step is tried again; false when it is not to be. */
@@ -85,7 +85,7 @@ struct listener {
 static void pass_on(void *context, const char *line)
 {
     const struct listener *listener = context;
-    container_attempt_say(listener->attempt, listener->replica, "%s", line);
+    container_attempt_log(listener->attempt, listener->replica, "%s", line);
 }
 
 static bool does_engine_answer(struct container_attempt *attempt)
@@ -104,7 +104,7 @@ static enum ht_status get_image(struct start *start, size_t replica,
 {
     struct container_attempt *attempt = start->attempt;
     struct listener listener = {attempt, replica};
-    const struct image_wish wish = {
+    const struct image_request request = {
         .name = attempt->order->replicas[replica].image,
         .pull = prepare_is_complete(attempt->order, attempt->folder)
                     ? PULL_IF_NOT_PRESENT
@@ -116,7 +116,7 @@ static enum ht_status get_image(struct start *start, size_t replica,
     for (int tries = 1;;) {
         const int64_t begin = clock_monotonic_ms();
         const enum ht_status status =
-            image_get(attempt->connections[0], start->arena, &wish,
+            image_get(attempt->connections[0], start->arena, &request,
                       &start->images[replica], err);
         start->give_up_at += clock_monotonic_ms() - begin;
         if (status != HT_UNAVAILABLE ||
@@ -211,20 +211,20 @@ enum ht_status container_attempt_open_relay(struct container_attempt *attempt,
 static enum ht_status make_network(struct start *start, struct ht_error *err)
 {
     struct container_attempt *attempt = start->attempt;
-    const struct network_wish wish = {.site = attempt->engine->site,
-                                      .facts = &attempt->engine->facts,
-                                      .order = attempt->order};
+    const struct network_request request = {.site = attempt->engine->site,
+                                            .facts = &attempt->engine->facts,
+                                            .order = attempt->order};
     int pause_ms = FIRST_PAUSE_MS;
     enum ht_status status;
     do {
         status = network_make(attempt->connections[0], attempt->order->arena,
-                              &wish, &attempt->network, err);
+                              &request, &attempt->network, err);
     } while (status == HT_UNAVAILABLE &&
              may_try_again(start, attempt->connections[0], &pause_ms));
     struct ht_error closed;
     if (status == HT_OK &&
         container_attempt_open_relay(attempt, &closed) != HT_OK)
-        container_attempt_say(
+        container_attempt_log(
             attempt, 0,
             "reports go by file only, the way to the server is "
             "closed: %s",
@@ -313,7 +313,7 @@ static void end_unbegun(struct container_attempt *attempt, size_t replica)
         folder_read_stop(attempt->folders[replica], &stop, NULL) == HT_OK;
     folder_end(&ending, OUTCOME_STOPPED, "stopped: %.480s",
                told ? stop.reason : "another replica cannot start");
-    container_attempt_find(attempt, replica, &ending);
+    container_attempt_note(attempt, replica, &ending);
 }
 
 /* The shim of a replica may be slow to begin; another start of its container
@@ -378,7 +378,7 @@ static bool start_all(struct start *start)
     return status == HT_OK;
 }
 
-void container_attempt_bring_up(struct container_attempt *attempt)
+void container_attempt_start(struct container_attempt *attempt)
 {
     if (has_all_begun(attempt))
         return;

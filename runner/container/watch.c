@@ -79,8 +79,8 @@ static bool was_machine_restarted(const struct container_attempt *attempt,
            procfs_boot(boot) && strcmp(boot, shim.boot) != 0;
 }
 
-static void judge_dead(struct container_attempt *attempt, size_t replica,
-                       const struct container_state *state)
+static void end_dead(struct container_attempt *attempt, size_t replica,
+                     const struct container_state *state)
 {
     enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127, KILLED = SIGNAL_BASE + 9 };
     struct ending ending = {.ended_ms = clock_wall_ms()};
@@ -106,7 +106,7 @@ static void judge_dead(struct container_attempt *attempt, size_t replica,
                    "supervisor",
                    killed ? "was killed" : "ended", state->exit);
     }
-    container_attempt_settle(attempt, replica, &ending);
+    container_attempt_overwrite(attempt, replica, &ending);
 }
 
 /* ---- the engine's silence ---- */
@@ -118,12 +118,12 @@ static void note_answer(struct watch *watch, enum ht_status status)
         return;
     if (status != HT_UNAVAILABLE) {
         if (watch->silent_since != 0)
-            container_attempt_say(attempt, 0,
+            container_attempt_log(attempt, 0,
                                   "the container engine answers again");
         watch->silent_since = 0;
     } else if (watch->silent_since == 0) {
         watch->silent_since = clock_monotonic_ms();
-        container_attempt_say(
+        container_attempt_log(
             attempt, 0,
             "the container engine does not answer; the container "
             "goes on");
@@ -132,20 +132,20 @@ static void note_answer(struct watch *watch, enum ht_status status)
 
 /* ---- one replica ---- */
 
-static void judge_unanswered(struct watch *watch, size_t replica)
+static void check_unanswered(struct watch *watch, size_t replica)
 {
     if (watch->silent_since != 0 &&
         clock_monotonic_ms() - watch->silent_since > MISSING_MS)
-        container_attempt_find_lost(
+        container_attempt_note_lost(
             watch->attempt, replica,
             "its container ended while the engine did not answer");
 }
 
-static void judge_running(struct container_attempt *attempt, size_t replica)
+static void check_running(struct container_attempt *attempt, size_t replica)
 {
     if (!container_attempt_has_begun(attempt, replica) &&
         clock_monotonic_ms() > attempt->begin_by)
-        container_attempt_find_lost(attempt, replica,
+        container_attempt_note_lost(attempt, replica,
                                     "its supervisor did not begin in time");
 }
 
@@ -163,14 +163,14 @@ static void ask_about(struct watch *watch, size_t replica)
     if (container_attempt_has_exit(attempt, replica))
         ;
     else if (status == HT_NOT_FOUND)
-        container_attempt_find_lost(
+        container_attempt_note_lost(
             attempt, replica, "its container was removed by somebody else");
     else if (status != HT_OK)
-        judge_unanswered(watch, replica);
+        check_unanswered(watch, replica);
     else if (state.running || (state.is_new && state.exit == 0))
-        judge_running(attempt, replica);
+        check_running(attempt, replica);
     else
-        judge_dead(attempt, replica, &state);
+        end_dead(attempt, replica, &state);
     arena_free(arena);
 }
 
@@ -232,21 +232,22 @@ static void kill_overdue(struct container_attempt *attempt)
 
 /* ---- the engine, when all is well ---- */
 
-static struct network_wish network_of(const struct container_attempt *attempt)
+static struct network_request
+network_of(const struct container_attempt *attempt)
 {
-    return (struct network_wish){.site = attempt->engine->site,
-                                 .facts = &attempt->engine->facts,
-                                 .order = attempt->order};
+    return (struct network_request){.site = attempt->engine->site,
+                                    .facts = &attempt->engine->facts,
+                                    .order = attempt->order};
 }
 
 static void find_network(struct container_attempt *attempt)
 {
-    const struct network_wish wish = network_of(attempt);
+    const struct network_request request = network_of(attempt);
     struct ht_error err;
-    if (network_make(attempt->connections[0], attempt->order->arena, &wish,
+    if (network_make(attempt->connections[0], attempt->order->arena, &request,
                      &attempt->network, &err) == HT_OK &&
         container_attempt_open_relay(attempt, &err) != HT_OK)
-        container_attempt_say(attempt, 0, "reports go by file only: %s",
+        container_attempt_log(attempt, 0, "reports go by file only: %s",
                               err.text);
 }
 
@@ -331,7 +332,7 @@ static void amend_memory(struct container_attempt *attempt,
     const struct container_state state = wait_for_end(
         docker, arena, container_name(arena, attempt->order, replica));
     if (tell_memory(attempt, replica, state.oom_killed, killed, ending->reason))
-        container_attempt_settle(attempt, replica, ending);
+        container_attempt_overwrite(attempt, replica, ending);
     arena_free(arena);
 }
 
@@ -346,12 +347,12 @@ static void amend(struct container_attempt *attempt, struct docker *docker,
     if (attempt->overfull[replica] && ending.outcome == OUTCOME_STOPPED) {
         ending.outcome = OUTCOME_FAILED;
         write_overfull(ending.reason);
-        container_attempt_settle(attempt, replica, &ending);
+        container_attempt_overwrite(attempt, replica, &ending);
     } else if (ending.outcome == OUTCOME_STOPPED &&
                !disk_has(attempt->folders[replica], "stop")) {
         folder_end(&ending, OUTCOME_LOST,
                    "its container was stopped by somebody else");
-        container_attempt_settle(attempt, replica, &ending);
+        container_attempt_overwrite(attempt, replica, &ending);
     } else if (ending.outcome == OUTCOME_FAILED) {
         amend_memory(attempt, docker, replica, &ending);
     }
@@ -385,10 +386,10 @@ static bool try_to_clear(struct container_attempt *attempt)
     for (size_t i = 0; i < n; i++)
         clear &= !left[i];
     arena_free(arena);
-    const struct network_wish wish = network_of(attempt);
+    const struct network_request request = network_of(attempt);
     if (clear && attempt->order->container.network == NULL)
-        clear =
-            network_remove_own(attempt->connections[0], &wish, NULL) == HT_OK;
+        clear = network_remove_own(attempt->connections[0], &request, NULL) ==
+                HT_OK;
     return clear;
 }
 

@@ -229,7 +229,7 @@ static enum ht_status fail_transfer(const struct exchange *exchange,
 }
 
 /* How a call ended whose bytes came without a fault of the connection. */
-static enum ht_status judge_answer(struct exchange *exchange,
+static enum ht_status check_answer(struct exchange *exchange,
                                    struct ht_error *err)
 {
     const char *engine = exchange->docker->address->text;
@@ -307,7 +307,7 @@ static enum ht_status transfer(struct exchange *exchange, struct ht_error *err)
     const CURLcode code = perform(exchange);
     curl_slist_free_all(headers);
     if (code == CURLE_OK || code == CURLE_WRITE_ERROR)
-        return judge_answer(exchange, err);
+        return check_answer(exchange, err);
     return fail_transfer(exchange, code, err);
 }
 

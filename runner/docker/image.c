@@ -19,7 +19,7 @@ enum {
 struct pull {
     struct docker *docker;
     struct arena *arena;
-    const struct image_wish *wish;
+    const struct image_request *request;
     const char *path;            /* of the call, with the query */
     const char *host;            /* of the registry */
     const char *auth;            /* NULL: none */
@@ -31,13 +31,13 @@ struct pull {
 __attribute__((format(printf, 2, 3))) static void tell(const struct pull *pull,
                                                        const char *format, ...)
 {
-    if (pull->wish->progress == NULL)
+    if (pull->request->progress == NULL)
         return;
     va_list args;
     va_start(args, format);
     const char *line = arena_vprintf(pull->arena, format, args);
     va_end(args);
-    pull->wish->progress(pull->wish->context, line);
+    pull->request->progress(pull->request->context, line);
 }
 
 /* ---- the name ---- */
@@ -77,7 +77,7 @@ static bool take_item(void *context, const struct node *item)
     }
     struct text line = {0};
     if (pull_progress_take(&pull->progress, item, clock_monotonic_ms(), &line))
-        tell(pull, "pulling %s: %s", pull->wish->name, line.data);
+        tell(pull, "pulling %s: %s", pull->request->name, line.data);
     text_free(&line);
     return true;
 }
@@ -144,7 +144,7 @@ static enum ht_status explain(const struct pull *pull, enum cure cure,
                               const struct ht_error *failure,
                               struct ht_error *err)
 {
-    const char *name = pull->wish->name;
+    const char *name = pull->request->name;
     switch (cure) {
     case CURE_LOGIN:
         if (pull->no_auth_because != NULL)
@@ -173,7 +173,7 @@ static enum ht_status explain(const struct pull *pull, enum cure cure,
 static enum ht_status try_all(struct pull *pull, struct ht_error *err)
 {
     int pause =
-        pull->wish->pause_ms > 0 ? pull->wish->pause_ms : USUAL_PAUSE_MS;
+        pull->request->pause_ms > 0 ? pull->request->pause_ms : USUAL_PAUSE_MS;
     for (int i = 1;; i++, pause *= 3) {
         struct ht_error failure;
         if (try_once(pull, &failure) == HT_OK)
@@ -183,7 +183,7 @@ static enum ht_status try_all(struct pull *pull, struct ht_error *err)
             docker_is_cancelled(pull->docker))
             return explain(pull, cure, &failure, err);
         char span[CLOCK_DURATION_BYTES];
-        tell(pull, "pulling %s: %s; again in %s", pull->wish->name,
+        tell(pull, "pulling %s: %s; again in %s", pull->request->name,
              failure.text, clock_duration(span, pause));
         if (!docker_pause(pull->docker, pause))
             return explain(pull, cure, &failure, err);
@@ -195,19 +195,19 @@ static void find_auth(struct pull *pull)
 {
     struct ht_error failure;
     char *(*lookup)(const char *name) =
-        pull->wish->lookup != NULL ? pull->wish->lookup : getenv;
-    if (registry_auth_find(pull->arena, pull->wish->name, lookup, &pull->auth,
-                           &failure) == HT_OK)
+        pull->request->lookup != NULL ? pull->request->lookup : getenv;
+    if (registry_auth_find(pull->arena, pull->request->name, lookup,
+                           &pull->auth, &failure) == HT_OK)
         return;
     pull->no_auth_because = arena_strdup(pull->arena, failure.text);
-    tell(pull, "pulling %s without credentials: %s", pull->wish->name,
+    tell(pull, "pulling %s without credentials: %s", pull->request->name,
          failure.text);
 }
 
-/* Pulls wish->name, three times at most where a repeat may help, and reports
+/* Pulls request->name, three times at most where a repeat may help, and reports
  * the progress. A name without tag means :latest. Statuses of image_get(). */
 static enum ht_status pull_image(struct docker *docker,
-                                 const struct image_wish *wish,
+                                 const struct image_request *request,
                                  struct ht_error *err)
 {
     /* Credentials are not to outlive the pull. */
@@ -215,16 +215,16 @@ static enum ht_status pull_image(struct docker *docker,
     struct pull *pull = arena_alloc(own, 1, sizeof *pull);
     *pull = (struct pull){.docker = docker,
                           .arena = own,
-                          .wish = wish,
-                          .path = make_path(own, wish->name),
-                          .host = registry_auth_host(own, wish->name)};
+                          .request = request,
+                          .path = make_path(own, request->name),
+                          .host = registry_auth_host(own, request->name)};
     find_auth(pull);
     const int64_t begin = clock_monotonic_ms();
-    tell(pull, "pulling %s", wish->name);
+    tell(pull, "pulling %s", request->name);
     const enum ht_status status = try_all(pull, err);
     char span[CLOCK_DURATION_BYTES];
     if (status == HT_OK)
-        tell(pull, "pulled %s in %s", wish->name,
+        tell(pull, "pulled %s in %s", request->name,
              clock_duration(span, clock_monotonic_ms() - begin));
     arena_free(own);
     return status;
@@ -339,40 +339,40 @@ static enum ht_status check_name(const char *name, struct ht_error *err)
 
 static enum ht_status pull_and_inspect(struct docker *docker,
                                        struct arena *arena,
-                                       const struct image_wish *wish,
+                                       const struct image_request *request,
                                        struct image *image,
                                        struct ht_error *err)
 {
-    enum ht_status status = pull_image(docker, wish, err);
+    enum ht_status status = pull_image(docker, request, err);
     if (status != HT_OK)
         return status;
-    status = inspect(docker, arena, wish->name, image, err);
+    status = inspect(docker, arena, request->name, image, err);
     if (status == HT_NOT_FOUND)
         return ht_fail(err, HT_UNAVAILABLE,
                        "image %s: was pulled, but the engine does not have it",
-                       wish->name);
+                       request->name);
     return status;
 }
 
 enum ht_status image_get(struct docker *docker, struct arena *arena,
-                         const struct image_wish *wish, struct image *image,
-                         struct ht_error *err)
+                         const struct image_request *request,
+                         struct image *image, struct ht_error *err)
 {
-    enum ht_status status = check_name(wish->name, err);
+    enum ht_status status = check_name(request->name, err);
     if (status != HT_OK)
         return status;
-    if (wish->pull == PULL_ALWAYS)
-        return pull_and_inspect(docker, arena, wish, image, err);
+    if (request->pull == PULL_ALWAYS)
+        return pull_and_inspect(docker, arena, request, image, err);
     struct ht_error failure;
-    status = inspect(docker, arena, wish->name, image, &failure);
-    if (status == HT_NOT_FOUND && wish->pull == PULL_NEVER)
+    status = inspect(docker, arena, request->name, image, &failure);
+    if (status == HT_NOT_FOUND && request->pull == PULL_NEVER)
         return ht_fail(err, HT_PRECONDITION,
                        "image %s: is not on this machine, and the job says "
                        "\"pull: never\"",
-                       wish->name);
+                       request->name);
     if (status == HT_NOT_FOUND)
-        return pull_and_inspect(docker, arena, wish, image, err);
-    return status == HT_OK
-               ? HT_OK
-               : ht_fail(err, status, "image %s: %s", wish->name, failure.text);
+        return pull_and_inspect(docker, arena, request, image, err);
+    return status == HT_OK ? HT_OK
+                           : ht_fail(err, status, "image %s: %s", request->name,
+                                     failure.text);
 }

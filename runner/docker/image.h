@@ -23,7 +23,7 @@ struct image {
  * the last, from the calling thread. */
 typedef void image_progress(void *context, const char *line);
 
-struct image_wish {
+struct image_request {
     const char *name;
     enum job_pull pull;
     image_progress *progress; /* may be NULL */
@@ -40,7 +40,7 @@ struct image_wish {
  *                  does not help; the text says which and what to do
  * HT_UNAVAILABLE   registry or engine cannot be reached, or the pull broke */
 enum ht_status image_get(struct docker *docker, struct arena *arena,
-                         const struct image_wish *wish, struct image *image,
-                         struct ht_error *err);
+                         const struct image_request *request,
+                         struct image *image, struct ht_error *err);
 
 #endif

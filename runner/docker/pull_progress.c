@@ -107,9 +107,9 @@ bool pull_progress_take(struct pull_progress *progress, const struct node *item,
     if (layer == NULL)
         return false;
     update(layer, item, state);
-    if (progress->told_ms != 0 && now_ms - progress->told_ms < INTERVAL_MS)
+    if (progress->line_ms != 0 && now_ms - progress->line_ms < INTERVAL_MS)
         return false;
-    progress->told_ms = now_ms;
+    progress->line_ms = now_ms;
     print(progress, layer, line);
     return true;
 }

@@ -22,7 +22,7 @@ struct pull_layer {
 struct pull_progress { /* all zero at first */
     size_t n;
     struct pull_layer layers[PULL_LAYERS];
-    int64_t told_ms; /* monotonic, of the last line */
+    int64_t line_ms; /* monotonic, of the last line */
 };
 
 /* Takes one item of the engine's stream; true when a line is due, which is

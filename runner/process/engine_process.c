@@ -32,15 +32,15 @@ struct processes { /* of one attempt */
 
 static struct processes *processes_of(struct engine_place *place)
 {
-    if (place->memory == NULL) {
+    if (place->data == NULL) {
         struct arena *arena = place->order->arena;
         struct processes *processes = arena_alloc(arena, 1, sizeof *processes);
         replicas_init(&processes->replicas, place);
         processes->shims =
             arena_alloc(arena, processes->replicas.n, sizeof(pid_t));
-        place->memory = processes;
+        place->data = processes;
     }
-    return place->memory;
+    return place->data;
 }
 
 /* Not reaped yet, so its pid cannot belong to anybody else. */
@@ -182,7 +182,7 @@ static void end_emptied(struct engine_place *place)
     for (size_t i = 0; i < processes->replicas.n; i++) {
         if (disk_has(processes->replicas.items[i].folder, "launch.json"))
             continue;
-        replicas_end_homeless(&processes->replicas, i, folder_home_removed);
+        replicas_end_without_folder(&processes->replicas, i, folder_removed);
         kill_replica(processes, i, NULL);
     }
 }
@@ -219,7 +219,7 @@ static void end_lost(struct replicas *replicas, size_t i,
 }
 
 /* Our child is gone without exit.json: did it never get to work? */
-static void judge_dead_child(const struct site *site,
+static void check_dead_child(const struct site *site,
                              struct processes *processes, size_t i, int status)
 {
     struct replicas *replicas = &processes->replicas;
@@ -237,8 +237,8 @@ static void judge_dead_child(const struct site *site,
                      : "its supervisor process could not start");
 }
 
-static void judge_stranger(const struct site *site, struct processes *processes,
-                           size_t i)
+static void check_adopted(const struct site *site, struct processes *processes,
+                          size_t i)
 {
     struct replicas *replicas = &processes->replicas;
     struct process shim;
@@ -264,13 +264,13 @@ static void poll_replica(const struct site *site, struct processes *processes,
     struct replicas *replicas = &processes->replicas;
     if (replicas->items[i].ended)
         return;
-    if (replicas_is_homeless(replicas, i)) {
+    if (replicas_has_lost_folder(replicas, i)) {
         kill_replica(processes, i, NULL);
         return;
     }
     if (processes->shims[i] <= 0) {
         if (!replicas_read_exit(replicas, i))
-            judge_stranger(site, processes, i);
+            check_adopted(site, processes, i);
         return;
     }
     int status = 0;
@@ -282,7 +282,7 @@ static void poll_replica(const struct site *site, struct processes *processes,
     }
     processes->shims[i] = 0;
     if (!replicas_read_exit(replicas, i) && pid > 0)
-        judge_dead_child(site, processes, i, status);
+        check_dead_child(site, processes, i, status);
 }
 
 static enum engine_state process_poll(struct engine_place *place,
@@ -291,7 +291,7 @@ static enum engine_state process_poll(struct engine_place *place,
     struct processes *processes = processes_of(place);
     for (size_t i = 0; i < processes->replicas.n; i++)
         poll_replica(place->site, processes, i);
-    return replicas_judge(&processes->replicas, place, ending);
+    return replicas_state(&processes->replicas, place, ending);
 }
 
 static void process_stop(struct engine_place *place,
@@ -307,12 +307,12 @@ static void process_remove(struct engine_place *place)
     struct processes *processes = processes_of(place);
     for (size_t i = 0; i < processes->replicas.n; i++) {
         struct process shim;
-        const bool known = !replicas_is_homeless(&processes->replicas, i) &&
+        const bool known = !replicas_has_lost_folder(&processes->replicas, i) &&
                            folder_read_shim(processes->replicas.items[i].folder,
                                             &shim, NULL) == HT_OK;
         kill_replica(processes, i, known ? &shim : NULL);
     }
-    place->memory = NULL;
+    place->data = NULL;
 }
 
 /* ---- the rest ---- */

@@ -376,7 +376,7 @@ static int64_t count_ours(struct results_file *file, uint64_t hash)
     return count > others ? count - others : 0;
 }
 
-static void judge_line(struct results_file *file, struct line *line)
+static void handle_line(struct results_file *file, struct line *line)
 {
     struct report report;
     const enum saying saying = understand(file, &file->header, line, &report);
@@ -412,7 +412,7 @@ static void take_line(void *context, const char *text, size_t len,
         line.len -= file->torn_len;
         line.first = false;
     }
-    judge_line(file, &line);
+    handle_line(file, &line);
 }
 
 /* A file that is written anew with each result may end in one that it had

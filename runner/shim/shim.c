@@ -39,7 +39,7 @@ struct shim {
     const char *folder;
     int folder_fd; /* holds the lock that makes this the only shim here */
     struct arena *arena;
-    struct home home;
+    struct folder_id id;
     struct launch launch;
     int signals;      /* signalfd: SIGCHLD, SIGTERM, SIGINT, SIGHUP */
     int watch;        /* inotify on the folder, -1: look every POLL_MS */
@@ -88,7 +88,7 @@ static int take_folder(struct shim *shim, bool *finished)
         return SHIM_FAILED;
     if (flock(shim->folder_fd, LOCK_EX | LOCK_NB) != 0)
         return SHIM_TAKEN;
-    folder_home_note(&shim->home, shim->folder);
+    folder_identify(&shim->id, shim->folder);
     *finished = disk_has(shim->folder, "exit.json");
     if (!*finished && disk_has(shim->folder, "shim.json"))
         return SHIM_TAKEN;
@@ -380,7 +380,7 @@ static int finish(struct shim *shim)
     if (shim->ending.ended_ms == 0) /* nothing ran */
         shim->ending.ended_ms = clock_wall_ms();
     for (int i = 0; i < FULL_DISK_TRIES; i++) {
-        if (folder_home_lost(&shim->home, shim->folder) != NULL)
+        if (folder_fault(&shim->id, shim->folder) != NULL)
             return SHIM_FAILED; /* the runner sees it by itself */
         if (folder_write_exit(shim->folder, &shim->ending, NULL) == HT_OK)
             return SHIM_DONE;

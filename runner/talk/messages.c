@@ -240,7 +240,7 @@ static void close_request(struct talk *talk)
     talk_post(talk);
 }
 
-static void say_hello(struct talk *talk)
+static void send_hello(struct talk *talk)
 {
     struct text *out = open_request(talk, REQUEST_HELLO, NULL);
     json_put_string(out, "engine", talk->attempts->engine->name);
@@ -268,7 +268,7 @@ static void put_discarded(struct talk *talk, struct text *out)
     json_close_list(out);
 }
 
-static void say_heartbeat(struct talk *talk)
+static void send_heartbeat(struct talk *talk)
 {
     struct text *out = open_request(talk, REQUEST_HEARTBEAT, NULL);
     put_attempts(out, talk->attempts);
@@ -278,7 +278,7 @@ static void say_heartbeat(struct talk *talk)
     close_request(talk);
 }
 
-static void say_ended(struct talk *talk, const struct attempt *attempt)
+static void send_ended(struct talk *talk, const struct attempt *attempt)
 {
     const struct ending *ending = &attempt->ending;
     struct text *out = open_request(talk, REQUEST_ENDED, attempt);
@@ -295,14 +295,15 @@ static void say_ended(struct talk *talk, const struct attempt *attempt)
 
 static bool owes_facts(const struct attempt *attempt)
 {
-    return attempt->told_started && !attempt->told_facts;
+    return attempt->started_confirmed && !attempt->facts_confirmed;
 }
 
 /* Said as soon as it is true, and once more when all is known of it; what never
  * began is not said to have. */
-static bool say_started(struct talk *talk, const struct attempt *attempt)
+static bool send_started(struct talk *talk, const struct attempt *attempt)
 {
-    const bool first = !attempt->told_started && attempt_is_started(attempt);
+    const bool first =
+        !attempt->started_confirmed && attempt_is_started(attempt);
     if (!first && !owes_facts(attempt))
         return false;
     const int64_t now = clock_monotonic_ms();
@@ -317,31 +318,31 @@ static bool say_started(struct talk *talk, const struct attempt *attempt)
 }
 
 /* The life of an attempt: started, ended, drained. */
-static bool say_progress(struct talk *talk)
+static bool send_progress(struct talk *talk)
 {
     for (struct attempt *attempt = talk->attempts->first; attempt;
          attempt = attempt->next) {
         if (!attempt->accepted)
             continue;
-        if (say_started(talk, attempt))
+        if (send_started(talk, attempt))
             return true;
-        if (attempt->told_ended && attempt_is_shipped(attempt) &&
+        if (attempt->ended_confirmed && attempt_is_shipped(attempt) &&
             !owes_facts(attempt)) {
             attempt_evidence_text(attempt,
                                   open_request(talk, REQUEST_DRAINED, attempt));
             close_request(talk);
             return true;
         }
-        if (attempt->ended && !attempt->told_ended) {
-            say_ended(talk, attempt);
+        if (attempt->ended && !attempt->ended_confirmed) {
+            send_ended(talk, attempt);
             return true;
         }
     }
     return false;
 }
 
-static bool say_records(struct talk *talk, const struct attempt *attempt,
-                        size_t i)
+static bool send_records(struct talk *talk, const struct attempt *attempt,
+                         size_t i)
 {
     struct record_queue *queue = records_queue(attempt->replicas[i].records);
     if (!record_queue_is_ready(queue, talk->beats_answered))
@@ -354,8 +355,8 @@ static bool say_records(struct talk *talk, const struct attempt *attempt,
     return true;
 }
 
-static bool say_log(struct talk *talk, const struct attempt *attempt, size_t i,
-                    int stream)
+static bool send_log(struct talk *talk, const struct attempt *attempt, size_t i,
+                     int stream)
 {
     struct log_ship *ship = &attempt->replicas[i].logs[stream];
     struct log_chunk chunk;
@@ -378,34 +379,34 @@ static bool say_log(struct talk *talk, const struct attempt *attempt, size_t i,
 }
 
 /* Records before logs, but every attempt in its turn. */
-static bool say_from(struct talk *talk, const struct attempt *attempt)
+static bool send_from(struct talk *talk, const struct attempt *attempt)
 {
     if (!attempt->accepted)
         return false;
-    const bool began = attempt->told_started || attempt->ended;
+    const bool began = attempt->started_confirmed || attempt->ended;
     for (size_t i = 0; began && i < attempt->order->n_replicas; i++) {
-        if (say_records(talk, attempt, i))
+        if (send_records(talk, attempt, i))
             return true;
     }
     for (size_t i = 0; i < attempt->order->n_replicas; i++) {
         const int streams =
             sizeof attempt->replicas->logs / sizeof(struct log_ship);
         for (int stream = 0; stream < streams; stream++) {
-            if (say_log(talk, attempt, i, stream))
+            if (send_log(talk, attempt, i, stream))
                 return true;
         }
     }
     return false;
 }
 
-static bool say_content(struct talk *talk)
+static bool send_content(struct talk *talk)
 {
     const size_t n = attempts_count(talk->attempts);
     for (size_t k = 0; k < n; k++) {
         const struct attempt *attempt = talk->attempts->first;
         for (size_t i = (talk->turn + k) % n; i > 0; i--)
             attempt = attempt->next;
-        if (say_from(talk, attempt)) {
+        if (send_from(talk, attempt)) {
             talk->turn += k + 1;
             return true;
         }
@@ -427,14 +428,14 @@ int64_t talk_heartbeat_at(const struct talk *talk)
     return talk->beat_at + wait;
 }
 
-void talk_say_next(struct talk *talk)
+void talk_send_next(struct talk *talk)
 {
     if (!talk->greeted)
-        say_hello(talk);
+        send_hello(talk);
     else if (clock_monotonic_ms() >= talk_heartbeat_at(talk))
-        say_heartbeat(talk);
-    else if (!say_progress(talk))
-        say_content(talk);
+        send_heartbeat(talk);
+    else if (!send_progress(talk))
+        send_content(talk);
 }
 
 /* ---- answers ---- */

@@ -17,7 +17,7 @@ void talk_open_message(struct text *out, const struct sender *sender,
 
 /* Posts the most urgent request, if there is anything to say; no other may be
  * under way. */
-void talk_say_next(struct talk *talk);
+void talk_send_next(struct talk *talk);
 /* Posts the request under way once more, unchanged. */
 void talk_post(struct talk *talk);
 /* Monotonic time at which the next heartbeat is due. */

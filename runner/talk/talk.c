@@ -152,15 +152,15 @@ static bool has_trial(const struct attempts *attempts, int64_t study,
 static void take_unwanted(struct talk *talk, const struct node *list)
 {
     for (const struct node *item = first_of(list); item; item = item->next) {
-        const struct discard_wish wish = {
+        const struct discard_request request = {
             .study = node_get_int(item, "study", 0),
             .trial = node_get_int(item, "trial", 0),
             .output_dir = node_get_string(item, "outputDir", NULL),
             .rewrite_gcs = node_get_bool(item, "rewriteGs", false),
         };
-        if (wish.study > 0 && wish.trial > 0 &&
-            !has_trial(talk->attempts, wish.study, wish.trial))
-            discard_ask(talk->discard, &wish);
+        if (request.study > 0 && request.trial > 0 &&
+            !has_trial(talk->attempts, request.study, request.trial))
+            discard_ask(talk->discard, &request);
     }
 }
 
@@ -193,9 +193,9 @@ static void take_report(struct talk *talk, struct attempt *attempt,
 
 static void take_started(struct talk *talk, struct attempt *attempt)
 {
-    if (!attempt->told_started)
+    if (!attempt->started_confirmed)
         attempt_mark_started(attempt);
-    attempt->told_facts = talk->request.whole;
+    attempt->facts_confirmed = talk->request.whole;
 }
 
 static void take_ok(struct talk *talk, const struct node *map)
@@ -245,7 +245,7 @@ static void return_records(struct talk *talk)
 }
 
 /* What was not accepted is said again later, in a new request. */
-static void fall_quiet(struct talk *talk)
+static void pause_requests(struct talk *talk)
 {
     return_records(talk);
     talk->quiet_until = clock_monotonic_ms() + DENIED_MS;
@@ -256,7 +256,7 @@ static void take_gone(struct talk *talk)
 {
     struct attempt *attempt = attempts_find(talk->attempts, &talk->request.key);
     if (talk->request.kind == REQUEST_HELLO)
-        fall_quiet(talk);
+        pause_requests(talk);
     else if (talk->request.kind == REQUEST_HEARTBEAT)
         talk->greeted = false;
     else if (attempt != NULL)
@@ -293,7 +293,7 @@ static void take_invalid(struct talk *talk, const char *error)
         talk->doubtful = true;
         talk->greeted = false;
     } else if (talk->request.kind <= REQUEST_HEARTBEAT) {
-        fall_quiet(talk);
+        pause_requests(talk);
     } else if (attempt != NULL) {
         give_up_request(talk, attempt);
         talk->doubtful = false;
@@ -319,7 +319,7 @@ static void take_answer(struct talk *talk, const struct text *text)
     case ANSWER_DENIED:
         log_event(LOG_ERROR, "request.denied", "error=\"%s\"", answer.error);
         (void)server_address_token(talk->token_file, talk->sender->token, NULL);
-        fall_quiet(talk);
+        pause_requests(talk);
         break;
     case ANSWER_INVALID:
         take_invalid(talk, answer.error);
@@ -332,7 +332,7 @@ static void take_answer(struct talk *talk, const struct text *text)
 
 /* After a long silence, of the server or of ourselves (frozen, swapped out),
  * our attempts may be somebody else's: hello comes before any new work. */
-static void notice_silence(struct talk *talk)
+static void check_silence(struct talk *talk)
 {
     if (clock_monotonic_ms() - talk->heard_at >=
         SILENT_BEATS * talk->heartbeat_ms)
@@ -342,7 +342,7 @@ static void notice_silence(struct talk *talk)
 static void take_turn(struct talk *talk)
 {
     struct text text = {0};
-    notice_silence(talk);
+    check_silence(talk);
     if (request_thread_take(talk->thread, &text)) {
         take_answer(talk, &text);
         text_free(&text);
@@ -355,7 +355,7 @@ static void take_turn(struct talk *talk)
     }
     if (talk->request.kind == REQUEST_NONE &&
         clock_monotonic_ms() >= talk->quiet_until)
-        talk_say_next(talk);
+        talk_send_next(talk);
 }
 
 /* ---- the poll for work ---- */

@@ -156,9 +156,9 @@ static void labels_find_what_is_ours(void)
 static enum ht_status get(const char *image_name, enum job_pull pull,
                           struct image *image)
 {
-    const struct image_wish wish = {
+    const struct image_request request = {
         .name = image_name, .pull = pull, .pause_ms = 1};
-    return image_get(client.docker, client.arena, &wish, image, &client.err);
+    return image_get(client.docker, client.arena, &request, image, &client.err);
 }
 
 static void an_image_that_is_there_is_described(void)
@@ -241,13 +241,13 @@ static void log_in(void)
           HT_OK);
 }
 
-static void check_private(const struct image_wish *wish)
+static void check_private(const struct image_request *request)
 {
     struct image image = {.name = NULL};
     CHECK(strstr(client.err.text, "docker login 127.0.0.1:") != NULL);
     log_in();
     CHECK_STATUS(
-        image_get(client.docker, client.arena, wish, &image, &client.err),
+        image_get(client.docker, client.arena, request, &image, &client.err),
         HT_OK);
     CHECK(image.entrypoint.n == 1 && image.env.n > 0);
     CHECK_TEXT(image.workdir, "/w");
@@ -256,7 +256,7 @@ static void check_private(const struct image_wish *wish)
     char *tag = &registry.image[strlen(registry.image) - 1];
     *tag = '2';
     CHECK_STATUS(
-        image_get(client.docker, client.arena, wish, &image, &client.err),
+        image_get(client.docker, client.arena, request, &image, &client.err),
         HT_PRECONDITION);
     CHECK(strstr(client.err.text, "none of that name and tag") != NULL);
     *tag = '1';
@@ -266,15 +266,15 @@ static void a_private_image_comes_with_the_credentials_of_docker(void)
 {
     struct image image;
     registry_open();
-    const struct image_wish wish = {
+    const struct image_request request = {
         .name = registry.image, .lookup = lookup, .pause_ms = 1};
     CHECK_STATUS(
-        image_get(client.docker, client.arena, &wish, &image, &client.err),
+        image_get(client.docker, client.arena, &request, &image, &client.err),
         HT_PRECONDITION);
     if (strstr(client.err.text, "does not trust registry") != NULL)
         printf("# this engine wants TLS even on this machine\n");
     else
-        check_private(&wish);
+        check_private(&request);
     registry_close();
 }
 

@@ -62,10 +62,10 @@ static void a_trials_own_folders_go_and_its_attempts_stay(void)
     write_file("state/1/2/1/master-0", "stdout");
     write_file("state/1/3/model", "m");
     struct discard *discard = start(&site);
-    const struct discard_wish wish = {.study = 1, .trial = 2};
+    const struct discard_request request = {.study = 1, .trial = 2};
     bool kept = true;
-    discard_ask(discard, &wish);
-    discard_ask(discard, &wish);
+    discard_ask(discard, &request);
+    discard_ask(discard, &request);
     await_done(discard, 1, &kept);
     CHECK(!kept);
     CHECK(!exists("state/1/2/model") && !exists("state/1/2/checkpoints"));
@@ -89,23 +89,23 @@ static void outputs_below_a_root_go_others_are_kept(void)
     struct discard *discard = start(&site);
     bool kept = true;
     discard_ask(discard,
-                &(struct discard_wish){.study = 1,
-                                       .trial = 7,
-                                       .output_dir = path_of("data/out/7")});
+                &(struct discard_request){.study = 1,
+                                          .trial = 7,
+                                          .output_dir = path_of("data/out/7")});
     await_done(discard, 1, &kept);
     CHECK(!kept && !exists("data/out/7/model"));
     CHECK(exists("data/out/7/notes"));
     discard_confirm(discard);
-    discard_ask(discard,
-                &(struct discard_wish){.study = 1,
-                                       .trial = 7,
-                                       .output_dir = path_of("elsewhere/7")});
+    discard_ask(discard, &(struct discard_request){.study = 1,
+                                                   .trial = 7,
+                                                   .output_dir =
+                                                       path_of("elsewhere/7")});
     await_done(discard, 1, &kept);
     CHECK(kept && exists("elsewhere/7/model/m"));
     discard_confirm(discard);
-    discard_ask(discard, &(struct discard_wish){.study = 1,
-                                                .trial = 7,
-                                                .output_dir = "gs://b/o/7"});
+    discard_ask(discard, &(struct discard_request){.study = 1,
+                                                   .trial = 7,
+                                                   .output_dir = "gs://b/o/7"});
     await_done(discard, 1, &kept);
     CHECK(kept);
     discard_stop(discard);
@@ -124,20 +124,20 @@ static void no_link_leads_out(void)
     struct discard *discard = start(&site);
     bool kept = false;
     discard_ask(discard,
-                &(struct discard_wish){
+                &(struct discard_request){
                     .study = 1, .trial = 8, .output_dir = path_of("data/x/8")});
     await_done(discard, 1, &kept);
     CHECK(kept);
     discard_confirm(discard);
     discard_ask(discard,
-                &(struct discard_wish){
+                &(struct discard_request){
                     .study = 1, .trial = 9, .output_dir = path_of("data/y/9")});
     await_done(discard, 1, &kept);
     discard_confirm(discard);
-    discard_ask(discard,
-                &(struct discard_wish){.study = 1,
-                                       .trial = 10,
-                                       .output_dir = path_of("data/../safe")});
+    discard_ask(
+        discard,
+        &(struct discard_request){
+            .study = 1, .trial = 10, .output_dir = path_of("data/../safe")});
     await_done(discard, 1, &kept);
     CHECK(kept);
     CHECK(exists("safe/model/m"));
@@ -149,7 +149,7 @@ static void what_is_gone_is_done(void)
     const struct site site = {.state = path_of("state")};
     struct discard *discard = start(&site);
     bool kept = true;
-    discard_ask(discard, &(struct discard_wish){.study = 5, .trial = 5});
+    discard_ask(discard, &(struct discard_request){.study = 5, .trial = 5});
     await_done(discard, 1, &kept);
     CHECK(!kept);
     discard_stop(discard);

@@ -60,10 +60,10 @@ static struct order *order_for(const char *account)
 
 static struct credentials give(const struct place *place, const char *account)
 {
-    struct credentials given = {.lack = "(not written)"};
+    struct credentials given = {.missing = "(not written)"};
     struct order *order = order_for(account);
     struct ht_error err = {.text = ""};
-    if (credentials_give(place->arena, &place->site, order, &given, &err) !=
+    if (credentials_copy(place->arena, &place->site, order, &given, &err) !=
         HT_OK)
         CHECK_TEXT(err.text, "no error");
     order_free(order);
@@ -113,7 +113,7 @@ static void a_file_of_somebody_else_is_not_taken(void)
         CHECK_TEXT(accounts_of(&place), "");
         const struct credentials given = give(&place, "a@p");
         CHECK(given.file == NULL);
-        CHECK(strstr(given.lack, "belongs neither to the runner's user") !=
+        CHECK(strstr(given.missing, "belongs neither to the runner's user") !=
               NULL);
     }
     arena_free(place.arena);
@@ -129,7 +129,7 @@ static void a_key_is_not_endless(void)
     large[1] = '}';
     add_file(&place, "a@p.json", large, 0600);
     CHECK_TEXT(accounts_of(&place), "");
-    CHECK(strstr(give(&place, "a@p").lack, "is longer than 65536 bytes") !=
+    CHECK(strstr(give(&place, "a@p").missing, "is longer than 65536 bytes") !=
           NULL);
     arena_free(place.arena);
 }
@@ -154,7 +154,7 @@ static void an_attempt_gets_a_copy_that_any_user_inside_can_read(void)
     place_open(&place);
     add_file(&place, "a@p.json", KEY("a"), 0600);
     const struct credentials given = give(&place, "a@p");
-    CHECK(given.lack == NULL && given.file != NULL);
+    CHECK(given.missing == NULL && given.file != NULL);
     if (given.file == NULL)
         return;
     char *text = runner_fixture_text(place.state, "credentials/2-5-1.json");
@@ -166,9 +166,9 @@ static void an_attempt_gets_a_copy_that_any_user_inside_can_read(void)
     CHECK(stat(folder, &info) == 0 && (info.st_mode & 0777) == 0700);
     const struct order_key key = {2, 5, 1};
     CHECK_TEXT(credentials_path(place.arena, &place.site, &key), given.file);
-    credentials_take_back(&place.site, &key);
+    credentials_remove(&place.site, &key);
     CHECK(access(given.file, F_OK) != 0);
-    credentials_take_back(&place.site, &key); /* once is enough */
+    credentials_remove(&place.site, &key); /* once is enough */
     arena_free(place.arena);
 }
 
@@ -177,10 +177,10 @@ static void a_job_without_an_account_gets_the_default(void)
     struct place place;
     place_open(&place);
     struct credentials given = give(&place, NULL);
-    CHECK(given.file == NULL && given.lack == NULL);
+    CHECK(given.file == NULL && given.missing == NULL);
     add_file(&place, "default.json", KEY("d"), 0600);
     given = give(&place, NULL);
-    CHECK(given.file != NULL && given.lack == NULL);
+    CHECK(given.file != NULL && given.missing == NULL);
     CHECK(runner_fixture_file_has(place.state, "credentials/2-5-1.json",
                                   KEY("d")));
     arena_free(place.arena);
@@ -193,9 +193,9 @@ static void another_account_is_no_stand_in(void)
     add_file(&place, "default.json", KEY("d"), 0600);
     const struct credentials given = give(&place, "a@p");
     CHECK(given.file == NULL);
-    CHECK_TEXT(given.lack, "no credentials of a@p: a@p.json is not there in "
-                           "this runner's --credentials folder; it runs "
-                           "without");
+    CHECK_TEXT(given.missing, "no credentials of a@p: a@p.json is not there in "
+                              "this runner's --credentials folder; it runs "
+                              "without");
     CHECK(!disk_has(place.state, "credentials/2-5-1.json"));
     arena_free(place.arena);
 }
@@ -206,14 +206,14 @@ static void what_is_lacking_is_said_in_one_line(void)
     place_open(&place);
     add_file(&place, "open@p.json", KEY("o"), 0604);
     CHECK(symlink("/etc/passwd", path_of(&place, "link@p.json")) == 0);
-    CHECK_TEXT(give(&place, "open@p").lack,
+    CHECK_TEXT(give(&place, "open@p").missing,
                "no credentials of open@p: open@p.json is open to other users "
                "(chmod o= it); it runs without");
-    CHECK_TEXT(give(&place, "link@p").lack,
+    CHECK_TEXT(give(&place, "link@p").missing,
                "no credentials of link@p: link@p.json is a symbolic link; it "
                "runs without");
     place.site.credentials = NULL;
-    CHECK_TEXT(give(&place, "a@p").lack,
+    CHECK_TEXT(give(&place, "a@p").missing,
                "no credentials of a@p: this runner has no folder of them "
                "(--credentials DIR); it runs without");
     arena_free(place.arena);
@@ -241,7 +241,7 @@ static void a_copy_that_cannot_be_written_is_told(void)
     add_file(&place, "a@p.json", KEY("a"), 0600);
     place.site.state = path_of(&place, "a@p.json"); /* no folder */
     struct order *order = order_for("a@p");
-    CHECK(credentials_give(place.arena, &place.site, order, &given, &err) !=
+    CHECK(credentials_copy(place.arena, &place.site, order, &given, &err) !=
           HT_OK);
     order_free(order);
     arena_free(place.arena);

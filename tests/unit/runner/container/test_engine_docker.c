@@ -21,7 +21,7 @@ static void a_trial_runs_and_leaves_nothing(void)
         &(struct docker_fixture_attempt){.script = "echo hello; exit 0"});
     UNTIL(attempt_fixture_has_ended(attempt));
     CHECK(attempt->ending.outcome == OUTCOME_SUCCEEDED);
-    CHECK(attempt->told_started == false); /* that is still to be said */
+    CHECK(attempt->started_confirmed == false); /* that is still to be said */
     CHECK(runner_fixture_file_has(attempt->replicas[0].folder,
                                   "stdout.000000000000.log", "hello"));
     CHECK(docker_fixture_count_left(&fixture) ==

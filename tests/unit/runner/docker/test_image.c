@@ -37,17 +37,17 @@ static void hear(void *context, const char *line)
 
 static enum ht_status get(const char *name, enum job_pull pull)
 {
-    const struct image_wish wish = {.name = name,
-                                    .pull = pull,
-                                    .progress = hear,
-                                    .context = &told,
-                                    .lookup = lookup,
-                                    .pause_ms = PAUSE_MS};
+    const struct image_request request = {.name = name,
+                                          .pull = pull,
+                                          .progress = hear,
+                                          .context = &told,
+                                          .lookup = lookup,
+                                          .pause_ms = PAUSE_MS};
     text_clear(&told);
     text_puts(&told, "");
     client.err.text[0] = '\0';
     const enum ht_status status =
-        image_get(client.docker, client.arena, &wish, &image, &client.err);
+        image_get(client.docker, client.arena, &request, &image, &client.err);
     CHECK(status == HT_OK || client.err.status == status);
     return status;
 }

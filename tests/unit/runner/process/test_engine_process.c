@@ -208,15 +208,15 @@ static void marks_tell_what_the_server_has_confirmed(void)
     attempt_fixture_write_launches(&fixture);
     struct attempts attempts;
     struct attempt *attempt = attempt_fixture_adopt(&fixture, &attempts);
-    CHECK(!attempt->told_started && !attempt->told_ended);
+    CHECK(!attempt->started_confirmed && !attempt->ended_confirmed);
     attempt_mark_started(attempt);
     attempts_fini(&attempts);
     attempt = attempt_fixture_adopt(&fixture, &attempts);
-    CHECK(attempt->told_started && !attempt->told_ended);
+    CHECK(attempt->started_confirmed && !attempt->ended_confirmed);
     attempt_mark_ended(attempt);
     attempts_fini(&attempts);
     attempt = attempt_fixture_adopt(&fixture, &attempts);
-    CHECK(attempt->told_started && attempt->told_ended);
+    CHECK(attempt->started_confirmed && attempt->ended_confirmed);
     UNTIL(attempt_fixture_has_ended(attempt));
     attempts_fini(&attempts);
     attempt_fixture_close(&fixture);
@@ -236,7 +236,7 @@ static void what_has_run_is_not_started_again_without_its_folder(void)
     UNTIL(attempt_fixture_has_ended(attempt));
     CHECK(attempt->ending.outcome == OUTCOME_FAILED &&
           !attempt->ending.impossible);
-    CHECK_TEXT(attempt->ending.reason, folder_home_removed);
+    CHECK_TEXT(attempt->ending.reason, folder_removed);
     CHECK(!disk_has(fixture.folder, "master-0"));
     attempts_fini(&attempts);
     attempt_fixture_close(&fixture);
@@ -269,7 +269,7 @@ static void what_a_link_leads_to_is_spared(void)
     attempt_stop(attempts.first, &(struct stop_order){.reason = "enough"});
     UNTIL(attempt_fixture_has_ended(attempts.first));
     CHECK(attempts.first->ending.outcome == OUTCOME_FAILED);
-    CHECK_TEXT(attempts.first->ending.reason, folder_home_removed);
+    CHECK_TEXT(attempts.first->ending.reason, folder_removed);
     CHECK(procfs_kill_leftovers(fixture.replica, NULL, 0) == 0);
     CHECK(!disk_has(other, "stop") && !disk_has(other, "exit.json"));
     attempts_drop(&attempts,
