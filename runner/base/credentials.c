@@ -21,12 +21,12 @@ static const char unnamed[] = "default"; /* the account of jobs without one */
 
 /* ---- the admin's files ---- */
 
-/* What in its rights keeps the open file from being used; NULL: nothing. */
+/* Why the rights of the open file do not allow its use; NULL: they do. */
 static const char *rights_fault(int fd)
 {
     struct stat info;
     if (fstat(fd, &info) != 0)
-        return "cannot be looked at";
+        return "cannot be examined";
     if (info.st_uid != geteuid() && info.st_uid != 0)
         return "belongs neither to the runner's user nor to root";
     return (info.st_mode & S_IRWXO) != 0
@@ -35,7 +35,7 @@ static const char *rights_fault(int fd)
 }
 
 /* HT_NOT_FOUND     there is no such file
- * HT_PRECONDITION  it cannot be used; the text says why, without its name */
+ * HT_PRECONDITION  it cannot be used; the text has the reason, not its name */
 static enum ht_status read_account(struct arena *arena, const struct site *site,
                                    const char *account,
                                    struct disk_bytes *bytes,
@@ -61,9 +61,9 @@ static enum ht_status read_account(struct arena *arena, const struct site *site,
     return fault == NULL ? HT_OK : ht_fail(err, HT_PRECONDITION, "%s", fault);
 }
 
-/* ---- what there is ---- */
+/* ---- the accounts ---- */
 
-/* The account that a file's name stands for, NULL: none. */
+/* The account of a file's name; NULL: none. */
 static const char *account_of(struct arena *arena, const char *name)
 {
     const size_t len = strlen(name), end = sizeof suffix - 1;
@@ -120,7 +120,7 @@ static const char *copy_name(struct arena *arena, const struct order_key *key)
                         (long long)key->trial, (long long)key->attempt, suffix);
 }
 
-/* A job that names no account misses none. */
+/* NULL when the job names no account. */
 static const char *explain_missing(struct arena *arena, const struct site *site,
                                    const char *account,
                                    const struct ht_error *err)

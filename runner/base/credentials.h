@@ -1,15 +1,14 @@
 /* credentials.h - the keys of Google's service accounts, which only the runner
  * has.
  *
- * In the folder of --credentials lies a file ACCOUNT.json for each account that
- * jobs may run as, and maybe default.json for jobs that name none. A file
- * counts when it is a JSON object in a regular file of the runner's user or of
- * root that is closed to other users; links are not followed.
+ * The folder of --credentials has a file ACCOUNT.json for each account that
+ * jobs may run as, and maybe default.json for jobs that name none. A file is
+ * used when it is a JSON object in a regular file of the runner's user or of
+ * root without rights for others; links are not followed.
  *
- * An attempt gets a copy of its own, beside the attempts' folders and for as
- * long as it has one: STATE/credentials/STUDY-TRIAL-ATTEMPT.json. Any user of
- * a container that it is mounted into can read it; the folder around it lets
- * no other user in. */
+ * An attempt has its own copy while its folder exists:
+ * STATE/credentials/STUDY-TRIAL-ATTEMPT.json. Every user of a container that it
+ * is mounted into can read it; no other user can enter its folder. */
 #ifndef HT_RUNNER_BASE_CREDENTIALS_H
 #define HT_RUNNER_BASE_CREDENTIALS_H
 
@@ -18,35 +17,35 @@
 #include "runner/base/order.h"
 #include "runner/base/site.h"
 
-/* Where Google's libraries look. */
+/* The variable with the file's path that Google's libraries read. */
 #define CREDENTIALS_VARIABLE "GOOGLE_APPLICATION_CREDENTIALS"
 
-/* The accounts that there are files of, in order, in the arena; what is wrong
- * with the other files goes to the log. */
+/* The accounts with a usable file, in order, in the arena; faults of the other
+ * files are logged. */
 struct strings credentials_accounts(struct arena *arena,
                                     const struct site *site);
 
 struct credentials {     /* of one attempt */
     const char *file;    /* its copy, absolute; NULL: it has none */
-    const char *missing; /* why the account it names has none, else NULL */
+    const char *missing; /* why its account has no credentials, else NULL */
 };
 
-/* Makes the attempt's copy; may be done again.
+/* Makes the attempt's copy; can be repeated.
  * HT_IO  it cannot be written */
 enum ht_status credentials_copy(struct arena *arena, const struct site *site,
                                 const struct order *order,
                                 struct credentials *given,
                                 struct ht_error *err);
 
-/* Where the attempt's copy lies if it was given one, in the arena. */
+/* The path of the attempt's copy, which need not exist; in the arena. */
 const char *credentials_path(struct arena *arena, const struct site *site,
                              const struct order_key *key);
 
-/* Removes the copy, where there is one. */
+/* Removes the copy, if there is one. */
 void credentials_remove(const struct site *site, const struct order_key *key);
 
-/* What of the copy no log may show, in the arena: private keys and the like.
- * Empty when there is no copy. */
+/* Values of the copy that no log may show, in the arena: private keys and the
+ * like. Empty when there is no copy. */
 struct strings credentials_secrets(struct arena *arena, const char *file);
 
 #endif

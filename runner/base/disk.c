@@ -41,8 +41,8 @@ struct content {
     mode_t mode;
 };
 
-/* Errno on failure. The folder may be a trial's to write as well: a new file
- * of ours is new, and whatever the umask, it has the mode it was made for. */
+/* Sets errno on failure. A trial may write into the folder, too: so the file
+ * must not exist yet, and it gets its mode whatever the umask is. */
 static bool write_new(int folder, const char *name,
                       const struct content *content, enum safety safety)
 {
@@ -60,7 +60,7 @@ static bool write_new(int folder, const char *name,
     return done;
 }
 
-/* A name that cannot have been taken before. */
+/* A name that no file has yet. */
 static void make_name(char name[NAME_MAX + 1], const char *final_name)
 {
     /* Not token_random64(): the shim is static and without nettle. */
@@ -71,8 +71,7 @@ static void make_name(char name[NAME_MAX + 1], const char *final_name)
                    (unsigned long long)random);
 }
 
-/* A folder of that name can only be a trial's: it is moved out of the way.
- */
+/* A folder of that name can only be a trial's: it is renamed. */
 static bool rename_over(int dir, const char *from, const char *name)
 {
     if (renameat(dir, from, dir, name) == 0)
@@ -228,7 +227,7 @@ enum ht_status disk_make_folder(const char *path, struct ht_error *err)
     return HT_OK;
 }
 
-/* ---- how much a folder takes ---- */
+/* ---- the size of a folder ---- */
 
 enum {
     MOST_LEVELS = 32,

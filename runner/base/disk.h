@@ -1,8 +1,7 @@
-/* disk.h - files that are whole or absent, and trees that come and go.
+/* disk.h - files that are either complete or absent, and the sizes of trees.
  *
- * A reader never sees half of what was written here, and what disk_write()
- * wrote outlives even a power cut. Nothing here follows a symbolic link in the
- * last component. */
+ * A reader never sees a half-written file, and what disk_write() wrote survives
+ * a power cut. A symbolic link as the last component is not followed. */
 #ifndef HT_RUNNER_BASE_DISK_H
 #define HT_RUNNER_BASE_DISK_H
 
@@ -23,7 +22,7 @@ enum ht_status disk_write(const char *folder, const char *name,
                           struct ht_error *err);
 
 /* The same without fsync: after a power cut the file may be the previous one,
- * empty or absent. For what only running processes want to know. */
+ * empty or absent. For files that only running processes need. */
 enum ht_status disk_replace(const char *folder, const char *name,
                             const void *bytes, size_t len, mode_t mode,
                             struct ht_error *err);
@@ -41,12 +40,12 @@ enum ht_status disk_read(struct arena *arena, const char *folder,
                          const char *name, size_t limit,
                          struct disk_bytes *bytes, struct ht_error *err);
 
-/* The same of an open file, from its position; the text goes behind the
+/* The same for an open file, from its position; the error's text continues the
  * file's name. */
 enum ht_status disk_read_open(struct arena *arena, int fd, size_t limit,
                               struct disk_bytes *bytes, struct ht_error *err);
 
-/* Reads a JSON file of ours; statuses of disk_read() and
+/* Reads a JSON file; statuses of disk_read() and
  * HT_CORRUPT  it is not a JSON object */
 enum ht_status disk_read_json(struct arena *arena, const char *folder,
                               const char *name, const struct node **map,
@@ -54,17 +53,17 @@ enum ht_status disk_read_json(struct arena *arena, const char *folder,
 
 bool disk_has(const char *folder, const char *name);
 
-/* Leaves an empty file that survives this process, but need not survive the
- * machine. */
+/* Makes an empty file, without fsync: it survives this process, but maybe not
+ * the machine. */
 enum ht_status disk_mark(const char *folder, const char *name,
                          struct ht_error *err);
 
 /* Makes the folder and its missing parents, all with mode 0700. */
 enum ht_status disk_make_folder(const char *path, struct ht_error *err);
 
-/* Bytes of disk of the files below, links not followed. Counting ends early,
- * with what was found, when it is more than `enough`; a tree of very many files
- * or levels counts as that, too. */
+/* Bytes of disk of the files below, links not followed. Counting ends once the
+ * sum is more than `enough`; for a tree of very many files or levels the result
+ * is also more than that. */
 int64_t disk_usage(const char *path, int64_t enough);
 
 #endif

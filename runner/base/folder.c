@@ -308,7 +308,7 @@ enum ht_status folder_read_stop(const char *folder, struct stop_order *order,
     return status;
 }
 
-/* ---- whether it is still the replica's own ---- */
+/* ---- whether it is still the replica's ---- */
 
 const char folder_removed[] = "the trial removed its own folder, "
                               "HYPERTUNE_TRIAL_DIR, which the runner removes "

@@ -1,7 +1,8 @@
-/* folder.h - what runner and shim tell each other in a replica's folder.
+/* folder.h - the files in a replica's folder by which runner and shim
+ * communicate.
  *
- * Either side can die and come back at any moment: the folder is the whole
- * truth. Format: proto/README.md section 5. */
+ * Either side can end and restart at any moment, so all state is in the folder.
+ * Format: proto/README.md section 5. */
 #ifndef HT_RUNNER_BASE_FOLDER_H
 #define HT_RUNNER_BASE_FOLDER_H
 
@@ -17,18 +18,19 @@
 struct launch {
     struct strings argv;      /* argv[0] is looked up in the PATH of env */
     struct pairs env;         /* the environment of the trainer */
-    struct strings inherited; /* names that, where env lacks them, come from
-                                 the shim's own environment */
+    struct strings inherited; /* variables that come from the shim's own
+                                 environment unless env has them */
     const char *workdir;      /* NULL: the replica's folder */
     const char *copied;       /* workdir is made as a copy of this; or NULL */
-    const char *left_out;     /* ... without this file, relative; or NULL */
+    const char *left_out;     /* ... without this relative path; or NULL */
     const char *state;        /* ... and the runner's folder of attempts */
     int64_t timeout_ms;       /* 0: none */
     int64_t grace_ms;         /* SIGTERM to SIGKILL */
-    const char *boot;         /* id of the kernel's boot it is for; NULL: any */
+    const char
+        *boot; /* id of the kernel's boot that it is valid for; NULL: any */
 };
 
-/* One process of this boot of the machine; pids come back, this does not. */
+/* Identifies a process for ever; a pid alone is reused. */
 struct process {
     pid_t pid;
     uint64_t start; /* field 22 of /proc/PID/stat, clock ticks after boot */
@@ -40,7 +42,7 @@ enum outcome {
     OUTCOME_FAILED,
     OUTCOME_STOPPED,
     OUTCOME_TIMEOUT,
-    OUTCOME_LOST /* our own machinery died, not the trainer's fault */
+    OUTCOME_LOST /* runner, shim or machine failed, not the trainer */
 };
 
 struct ending {
@@ -49,8 +51,8 @@ struct ending {
     int exit, signal;
     char reason[HT_MAX_REASON];
     int64_t started_ms, ended_ms; /* wall clock */
-    bool impossible; /* nothing ran, nor could it as it was ordered; not kept
-                        on disk */
+    bool impossible; /* nothing ran, and no runner can run this order; not on
+                        disk */
 };
 
 struct stop_order {
@@ -64,13 +66,12 @@ __attribute__((format(printf, 3, 4))) void folder_end(struct ending *ending,
                                                       enum outcome outcome,
                                                       const char *format, ...);
 
-/* Writes why nothing can be started in a folder to work in, by the errno of
- * entering it. */
+/* Writes why a working folder cannot be used, from the errno of entering it. */
 void folder_describe_workdir(int code, const char *workdir,
                              char reason[HT_MAX_REASON]);
 
-/* Of the files here: a container's user reads and may remove them, the
- * attempt's folder keeps everybody else out. */
+/* Of the files here: a container's user reads them and may remove them; other
+ * users cannot enter the attempt's folder. */
 enum { FOLDER_FILE_MODE = 0644 };
 
 /* The file of a stream that begins with that byte: "stdout.000001048576.log".
@@ -78,23 +79,22 @@ enum { FOLDER_FILE_MODE = 0644 };
 enum { FOLDER_LOG_NAME_BYTES = 40 };
 char *folder_log_name(char name[FOLDER_LOG_NAME_BYTES], const char *stream,
                       int64_t offset);
-/* What the runner has to say about a replica: a stream of its logs beside those
- * of the shim. */
+/* The runner's messages about a replica: a stream of its logs beside those of
+ * the shim. */
 #define FOLDER_RUNNER_STREAM "runner"
-/* Appends a line to it; what cannot be written is lost. The folder may be the
- * trial's to write: no link or pipe in it is followed, and the file stays
- * short. */
+/* Appends a line to it; if that fails, the line is lost. A trial may write into
+ * the folder: no link or pipe there is followed, and the file stays short. */
 __attribute__((format(printf, 2, 3))) void
 folder_log_line(const char *folder, const char *format, ...);
-/* Where the replica's own copy of its working folder is, in the arena. */
+/* The path of the replica's copy of its working folder, in the arena. */
 char *folder_workdir(struct arena *arena, const char *folder);
 
-/* A power cut may take shim.json and stop along with the processes they are
- * about; then the boot id in launch.json prevents a second start.
+/* A power cut may lose shim.json and stop, but then it ended the processes,
+ * too; the boot id in launch.json prevents a second start.
  *
- * Writers leave the previous file as it was when they fail: HT_IO. Readers
- * answer HT_NOT_FOUND when the file is absent, HT_CORRUPT when it is damaged
- * and HT_IO when it cannot be read. */
+ * A writer that fails keeps the previous file: HT_IO. Readers return
+ * HT_NOT_FOUND when the file is absent, HT_CORRUPT when it is damaged and HT_IO
+ * when it cannot be read. */
 enum ht_status folder_write_launch(const char *folder,
                                    const struct launch *launch,
                                    struct ht_error *err);
@@ -117,29 +117,28 @@ enum ht_status folder_write_stop(const char *folder,
 enum ht_status folder_read_stop(const char *folder, struct stop_order *order,
                                 struct ht_error *err);
 
-/* ---- whether the folder is still the replica's own ----
+/* ---- whether the folder is still the replica's ----
  *
- * A trainer runs as we do, so it may remove, move, replace or lock the folder
- * that it was given; what then lies there, or where a link leads, is not the
- * trial's. */
+ * A trainer runs as the runner's user, so it can remove, move, replace or lock
+ * its folder. What is there afterwards is not the trial's. */
 
 struct folder_id {
     uint64_t device, inode; /* inode 0: not known */
 };
 
-/* Notes which folder it is, before anything can run in it. */
+/* Gets the folder's id, before anything can run in it. */
 void folder_identify(struct folder_id *id, const char *folder);
 
-/* NULL while the folder is the one that was noted, or none was; else what the
- * trial did with it, in words that are the same for all trials. One that was
- * replaced was removed a moment before. */
+/* NULL while the path has the folder of that id, or the id is not known; else
+ * what the trial did with it, in the same words for all trials. A replaced
+ * folder counts as removed. */
 const char *folder_fault(const struct folder_id *id, const char *folder);
 
-/* The words for a folder that is gone, or all that lay in it. */
+/* The text for a folder that was removed or emptied. */
 extern const char folder_removed[];
 
-/* Makes the folders below `state` on the way to `folder` ours again, which a
- * trial may have locked or replaced: what is no folder is removed. */
+/* Makes the folders below `state` on the path to `folder` accessible again,
+ * which a trial may have locked or replaced: what is no folder is removed. */
 void folder_reclaim(const char *state, const char *folder);
 
 #endif

@@ -10,20 +10,19 @@
 #include "proto/base/error.h"
 #include "proto/base/strings.h"
 
-/* What a runner may know of its GPUs. */
+/* From where the GPUs are known. */
 struct gpus_source {
     const char *option;  /* --gpus, NULL: not given */
     const char *visible; /* CUDA_VISIBLE_DEVICES of the runner, NULL: unset */
     const char *devices; /* folder of the devices: "/dev" */
 };
 
-/* Lists the GPUs, in the arena. Without the option, or with "all", those that
- * are visible, where CUDA_VISIBLE_DEVICES is unset one for each nvidiaN in the
- * folder. A number N takes the first N of them; on a machine that shows none
- * it is believed. "0" and "none" take none. Anything with a comma is a list of
- * names, used as it is.
- * HT_INVALID  the option is none of these, names a GPU twice, or asks for more
- *             than CUDA_VISIBLE_DEVICES shows */
+/* Lists the GPUs, in the arena. Without the option, or with "all", all that
+ * CUDA_VISIBLE_DEVICES has; where that is unset, one for each nvidiaN in the
+ * folder. A number N takes the first N of them, or 0 to N-1 where the folder
+ * has fewer. "0" and "none" take none. Anything with a comma is a list of
+ * names. HT_INVALID  the option is none of these, names a GPU twice, or is more
+ * than CUDA_VISIBLE_DEVICES has */
 enum ht_status gpus_find(struct arena *arena, const struct gpus_source *source,
                          struct strings *gpus, struct ht_error *err);
 

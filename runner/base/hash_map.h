@@ -1,6 +1,6 @@
-/* hash_map.h - 64-bit keys and a number for each, a table that only grows:
- * records that a rewritten file shows again, how often a line came, what is
- * known of each writer. */
+/* hash_map.h - a number for each 64-bit key, in a table that only grows:
+ * records that were seen, how often a line came, the highest seq of each
+ * writer. */
 #ifndef HT_RUNNER_BASE_HASH_MAP_H
 #define HT_RUNNER_BASE_HASH_MAP_H
 

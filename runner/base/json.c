@@ -7,8 +7,8 @@
 
 /* ---- writing ---- */
 
-/* No comma precedes the first value in a bracket; behind a line feed the caller
- * put the comma. */
+/* The first value in a bracket has no comma; before a line feed the caller has
+ * put it. */
 static void begin_value(struct text *out, const char *key)
 {
     if (out->len > 0 && strchr("{[\n", out->data[out->len - 1]) == NULL)
@@ -139,7 +139,7 @@ bool json_read_pairs(struct arena *arena, const struct node *list, size_t most,
     return true;
 }
 
-/* ---- objects one after another ---- */
+/* ---- streams of objects ---- */
 
 void json_stream_fini(struct json_stream *stream)
 {
@@ -151,7 +151,7 @@ bool json_stream_is_whole(const struct json_stream *stream)
     return stream->depth == 0;
 }
 
-/* Follows the nesting; whether the item is JSON at all, its reader tells. */
+/* Follows the nesting; the reader of the item checks its syntax. */
 static void count(struct json_stream *stream, char byte)
 {
     if (stream->in_text) {

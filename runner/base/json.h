@@ -1,5 +1,5 @@
-/* json.h - JSON as the runner writes and reads it: objects piece by piece,
- * lists of texts, and objects that come one after another. */
+/* json.h - JSON as the runner writes and reads it: objects member by member,
+ * lists of texts, and streams of objects. */
 #ifndef HT_RUNNER_BASE_JSON_H
 #define HT_RUNNER_BASE_JSON_H
 
@@ -15,7 +15,7 @@
 /* ---- writing ----
  *
  * Each appends a member of the object that is open, or, where the key is NULL,
- * an item of the list or a text of its own; commas come by themselves. */
+ * an item of the list or the whole text; commas are added as needed. */
 void json_open(struct text *out, const char *key);
 void json_close(struct text *out);
 void json_open_list(struct text *out, const char *key);
@@ -26,14 +26,14 @@ void json_put_string(struct text *out, const char *key,
                      const char *value); /* NULL: null */
 void json_put_strings(struct text *out, const char *key,
                       const struct strings *values);
-/* A value that is JSON already. */
+/* `json` is a value as JSON. */
 void json_put_raw(struct text *out, const char *key, const char *json);
 
 /* ---- reading ---- */
 
 /* In the arena; NULL when the text is not JSON. */
 const struct node *json_read(struct arena *arena, const char *text, size_t len);
-/* The object that a text is, NULL when it is none. */
+/* In the arena; NULL when the text is not a JSON object. */
 const struct node *json_read_map(struct arena *arena, const char *text,
                                  size_t len);
 /* A list of texts, or of pairs of them, in the arena; none where it is absent
@@ -43,7 +43,7 @@ bool json_read_strings(struct arena *arena, const struct node *list,
 bool json_read_pairs(struct arena *arena, const struct node *list, size_t most,
                      struct pairs *pairs);
 
-/* ---- objects one after another, as engines send them ---- */
+/* ---- streams of objects, as engines send them ---- */
 
 struct json_stream {  /* all zero at first */
     struct text item; /* the object that has begun */
@@ -53,7 +53,7 @@ struct json_stream {  /* all zero at first */
 
 enum json_stream_end {
     JSON_STREAM_MORE,   /* all bytes were taken */
-    JSON_STREAM_LEFT,   /* `take` wants no more */
+    JSON_STREAM_LEFT,   /* `take` returned false */
     JSON_STREAM_BROKEN, /* these bytes are no JSON objects */
 };
 
@@ -61,7 +61,7 @@ typedef bool json_stream_take(void *context, const struct node *item);
 
 void json_stream_fini(struct json_stream *stream);
 
-/* Hands every object that is complete now to `take`; the item is gone after
+/* Calls `take` with every object that is complete now; the item is valid during
  * the call. */
 enum json_stream_end json_stream_feed(struct json_stream *stream,
                                       const char *bytes, size_t len,

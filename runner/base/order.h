@@ -1,7 +1,7 @@
-/* order.h - one attempt as the server asked for it: ATTEMPT of proto/README.md
+/* order.h - one attempt as the server orders it: ATTEMPT of proto/README.md
  * section 4, kept on disk as lease.json.
  *
- * Read once, never changed; every pointer lives in the order's own arena. */
+ * Read once, never changed; all pointers are into the order's arena. */
 #ifndef HT_RUNNER_BASE_ORDER_H
 #define HT_RUNNER_BASE_ORDER_H
 
@@ -22,10 +22,10 @@ struct replica_order {
     const char *type;    /* "master", "worker", "ps", "evaluator" */
     int64_t index;       /* from 0 within the type */
     const char *name;    /* "master-0", also its folder */
-    const char *image;   /* NULL: none is asked for */
+    const char *image;   /* NULL: none */
     struct strings argv; /* the complete command; with an image maybe empty */
-    int64_t entry_words; /* of argv stand for the image's entry point; 0: they
-                            are its arguments */
+    int64_t entry_words; /* words of argv that replace the image's entry point;
+                            0: argv is its arguments */
     struct pairs env;    /* of the user */
     const char *workdir; /* absolute, NULL: the replica's folder */
     int64_t gpus;        /* its own, exclusively */
@@ -42,22 +42,23 @@ struct order {
     int64_t timeout_ms;             /* 0: none */
     int64_t grace_ms;               /* SIGTERM to SIGKILL */
     const char *report_url;         /* NULL: not reachable from here */
-    const char *project, *location; /* of the job; NULL: not said */
+    const char *project, *location; /* of the job; NULL: not known */
     const char *job_name;
     enum job_dialect form;  /* of the job: names of CLUSTER_SPEC */
     const char *job_json;   /* CLUSTER_SPEC's and TF_CONFIG's "job"; or NULL */
     int64_t job_bytes;      /* of that, also where it is too long to be sent */
-    bool tuning;            /* trainers learn of a trial */
+    bool tuning;            /* it is a trial: trainers get its number */
     bool chief;             /* ... that TF_CONFIG's master is the "chief" */
     const char *output_dir; /* of this trial's results; NULL: the runner's */
-    bool begun;             /* an earlier attempt may have left some there */
+    bool begun;             /* an earlier attempt may have written there */
     struct strings metrics; /* objective first; empty: there is none */
     struct strings stdout_patterns;
     const char *metrics_file; /* in the trial, or NULL */
     bool substitute;          /* ${trialDir} is replaced in words and values */
     bool own_workdir;         /* a replica starts in a copy of its workdir */
     struct pairs params;      /* name and value as arguments show them */
-    struct pairs captured; /* of the shell that submitted; for processes only */
+    struct pairs
+        captured; /* environment of the submitting shell; for processes only */
     struct container_options container;
     struct strings volumes; /* HOST:TARGET[:ro] */
     size_t n_secrets;

@@ -49,7 +49,7 @@ int placement_claim_port(int port)
     return -1;
 }
 
-/* Binds the port, 0 for any, and lets it go again; the port or -1. */
+/* Binds the port, 0 for any, and closes it again; the port or -1. */
 static int try_port(int port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
@@ -69,7 +69,7 @@ static int try_port(int port)
     return bound ? ntohs(address.sin_port) : -1;
 }
 
-/* Descriptors may run out here, too, and then no other port would do. */
+/* With any other error, such as too few descriptors, no other port helps. */
 static bool is_taken(int code)
 {
     return code == EADDRINUSE || code == EACCES;
@@ -84,7 +84,7 @@ static bool take(int wanted, int *port, int *claim)
     return *claim >= 0;
 }
 
-/* How many ports are ours, from FIRST_PORT on. */
+/* Ports from FIRST_PORT on that the kernel does not choose itself. */
 static int count_own_ports(void)
 {
     char line[64] = "";
@@ -207,7 +207,7 @@ static bool read_place(const struct order *order, const struct node *map,
            json_read_strings(order->arena, list, SIZE_MAX, &place->gpus);
 }
 
-/* Only ports of loopback are shared with others. */
+/* Only ports of loopback are shared with other programs. */
 static int claim_again(const char *address)
 {
     const size_t len = sizeof loopback - 1;

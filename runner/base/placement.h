@@ -1,8 +1,8 @@
-/* placement.h - what an attempt has of this machine: an address and GPUs for
- * each of its replicas, kept as placement.json beside lease.json.
+/* placement.h - an address and GPUs for each replica of an attempt, kept as
+ * placement.json beside lease.json.
  *
- * Chosen once, before anything is started; a restarted runner reads it to know
- * what is in use. */
+ * Chosen once, before anything starts; a restarted runner reads from it what is
+ * in use. */
 #ifndef HT_RUNNER_BASE_PLACEMENT_H
 #define HT_RUNNER_BASE_PLACEMENT_H
 
@@ -16,7 +16,7 @@
 struct replica_place {   /* of one replica */
     const char *address; /* HOST:PORT as the others reach it */
     int claim;           /* on the port, see placement_claim_port(); -1: none */
-    struct strings gpus; /* exclusively its own */
+    struct strings gpus; /* that no other replica has */
 };
 
 struct placement {                  /* zeroed: nothing is chosen */
@@ -31,14 +31,14 @@ typedef enum ht_status placement_address(const struct site *site,
                                          size_t replica, const char **address,
                                          int *claim, struct ht_error *err);
 
-/* Chooses for every replica; `free_gpus` are those that no other attempt has.
+/* Chooses for every replica, with GPUs out of `free_gpus`.
  * HT_UNAVAILABLE  there are not enough of them
  * other           what `address` failed with */
 enum ht_status
 placement_choose(const struct site *site, const struct order *order,
                  const struct strings *free_gpus, placement_address *address,
                  struct placement *placement, struct ht_error *err);
-/* Lets the ports go; the names stay readable. */
+/* Gives the ports back; the names stay readable. */
 void placement_release(struct placement *placement);
 
 /* HT_IO  the file cannot be written */
@@ -54,21 +54,20 @@ enum ht_status placement_read(const char *attempt_folder,
                               struct placement *placement,
                               struct ht_error *err);
 
-/* ---- TCP ports of 127.0.0.1, no port twice on a machine ----
+/* ---- TCP ports of 127.0.0.1, each used once on a machine ----
  *
- * A claim is an abstract Unix socket named after the port: the kernel grants
- * each name once per network namespace, which is where loopback ports live,
- * and gives it back when its holder dies. Claims keep runners of this program
- * apart, not strangers: a port is only tried, then left for the replica to
- * bind, so in between another program may take it. Ports below the range from
- * which the kernel serves everybody make that unlikely. */
+ * A claim is an abstract Unix socket named after the port: each name exists
+ * once per network namespace, like a loopback port, and is free again when its
+ * holder ends. Claims work between runners only: the replica binds the port
+ * later, and another program may take it before. That is unlikely, since the
+ * ports are below the range from which the kernel chooses. */
 
-/* Finds a port that no process uses or claims and claims it; the claim lasts
- * until the caller closes *claim. HT_IO  there is none */
+/* Claims a port that is neither used nor claimed; the claim lasts until the
+ * caller closes *claim. HT_IO  there is none */
 enum ht_status placement_find_port(int *port, int *claim, struct ht_error *err);
 
-/* Claims a port that was found in an earlier life; -1 when somebody else has
- * it. The caller closes the descriptor. */
+/* Claims a port that was found before a restart; -1 when it is claimed already.
+ * The caller closes the descriptor. */
 int placement_claim_port(int port);
 
 #endif

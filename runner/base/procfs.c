@@ -110,7 +110,7 @@ static bool is_starting(pid_t pid)
     return readlink(path, program, sizeof program) > 0; /* no kernel thread */
 }
 
-/* *unsure: the process may have it, and cannot be asked now. */
+/* *unsure: the process may have it, but its environment cannot be read yet. */
 static bool environment_names(pid_t pid, const char *folder, bool *unsure)
 {
     enum { LIMIT = 4 * 1024 * 1024 };
@@ -147,8 +147,8 @@ static bool is_mine(pid_t pid)
     return stat(path, &status) == 0 && status.st_uid == geteuid();
 }
 
-/* A session keeps its number reserved, but once it is empty a stranger can get
- * the number: then a leader with another start time lives. */
+/* A session's number is reserved while it has processes. Afterwards another
+ * process can get it: then a leader with another start time exists. */
 static bool in_session(const struct stat_fields *fields,
                        const struct process *leader)
 {
@@ -174,8 +174,8 @@ static bool is_leftover(pid_t pid, const struct mark *mark)
            environment_names(pid, mark->folder, mark->unsure);
 }
 
-/* Decides again once the pidfd holds the process, so that a pid that is
- * another process by now is spared. */
+/* Checks again once the pidfd holds the process, so that a reused pid is not
+ * killed. */
 static bool kill_if_leftover(pid_t pid, const void *context)
 {
     const struct mark *mark = context;
@@ -198,7 +198,7 @@ static pid_t pid_of(const char *name)
 
 typedef bool killer(pid_t pid, const void *context);
 
-/* Offers every process of the machine; returns how many were killed. */
+/* Calls it for every process of the machine; returns how many were killed. */
 static size_t kill_among_all(killer *kill_if, const void *context)
 {
     DIR *dir = opendir("/proc");
@@ -218,7 +218,7 @@ static size_t kill_among_all(killer *kill_if, const void *context)
 size_t procfs_kill_leftovers(const char *folder, const struct process *leader,
                              int bound_ms)
 {
-    /* Programs without any environment stay unsure for ever. */
+    /* Programs with an empty environment stay unsure for ever. */
     enum { LOOKS = 5 };
     bool unsure;
     const struct mark mark = {folder, leader, &unsure};
@@ -244,7 +244,7 @@ static bool kill_if_child(pid_t pid, const void *context)
 
 size_t procfs_kill_children(void)
 {
-    /* All that a container has is below its first process, /proc or not. */
+    /* Works without /proc: all of a container is below its first process. */
     if (getpid() == 1)
         return kill(-1, SIGKILL) == 0 ? 1 : 0;
     return kill_among_all(kill_if_child, NULL);

@@ -1,4 +1,4 @@
-/* rules.h - what the admin of a runner allows trials beyond the usual.
+/* rules.h - what the admin of a runner allows trials beyond the defaults.
  *
  * --allow takes names from this list, separated by commas:
  *   privileged host-network host-pid engine-socket networks (any existing one)
@@ -29,10 +29,9 @@ enum ht_status rules_folders(struct arena *arena, const char *flag,
                              const char *text, struct strings *folders,
                              struct ht_error *err);
 
-/* Whether the order asks for nothing that is not allowed: network, pid space,
- * privileges, names of variables and arguments (no NUL, no control bytes in
- * names), user.
- * HT_PRECONDITION  it does; the text names the field */
+/* Whether all that the order asks for is allowed: network, pid space,
+ * privileges, names of variables and images, user.
+ * HT_PRECONDITION  something is not; the text names the field */
 enum ht_status rules_check(const struct site *site, const struct order *order,
                            struct ht_error *err);
 

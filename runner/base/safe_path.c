@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 struct walk {
-    int fd;                  /* where we are; owned */
+    int fd;                  /* the folder reached so far; owned */
     const char *rest;        /* of the path, without leading slashes */
     char part[NAME_MAX + 1]; /* the step just taken out of `rest` */
 };
@@ -48,7 +48,7 @@ static void move_to(struct walk *walk, int fd)
     walk->fd = fd;
 }
 
-/* O_NOFOLLOW with O_PATH gives the link itself; we want none. */
+/* O_NOFOLLOW with O_PATH opens the link itself. */
 static bool is_link(int fd)
 {
     struct stat status;
@@ -106,8 +106,8 @@ enum ht_status safe_path_make(const char *root, const char *path,
         return HT_OK;
     if (code == ELOOP || code == ENOTDIR || code == EXDEV)
         return ht_fail(err, HT_PRECONDITION,
-                       "%s/%s passes something that is no folder of its own",
-                       root, path);
+                       "%s/%s passes something that is not a folder", root,
+                       path);
     return ht_fail_errno(err, code, "cannot make folder %s/%s", root, path);
 }
 

@@ -1,5 +1,5 @@
-/* site.h - the facts of this runner that every attempt needs; set in main(),
- * never changed. */
+/* site.h - the settings of this runner that every attempt needs; set in main(),
+ * then constant. */
 #ifndef HT_RUNNER_BASE_SITE_H
 #define HT_RUNNER_BASE_SITE_H
 
@@ -8,7 +8,7 @@
 
 #include "proto/job/job.h"
 
-/* What a container has mounted, see replica_view.h. */
+/* Paths in a container, see replica_view.h. */
 #define CONTAINER_KIT "/hypertune/kit"
 #define CONTAINER_TRIAL "/hypertune/trial"
 #define CONTAINER_OUTPUT "/hypertune/output"
@@ -16,12 +16,12 @@
 #define CONTAINER_GCS "/gcs"
 
 struct site {
-    const char *state;      /* absolute folder of all attempts */
-    const char *programs;   /* absolute folder of our programs, or NULL */
-    const char *shim;       /* absolute path of hypertune-shim */
-    int slots;              /* attempts at once, >= 1 */
-    int cores;              /* this runner may use, >= 1 */
-    struct strings gpus;    /* it may give to replicas, see gpus.h */
+    const char *state;    /* absolute folder of all attempts */
+    const char *programs; /* absolute folder of hypertune's programs, or NULL */
+    const char *shim;     /* absolute path of hypertune-shim */
+    int slots;            /* attempts at once, >= 1 */
+    int cores;            /* this runner may use, >= 1 */
+    struct strings gpus;  /* that replicas may get, see gpus.h */
     struct pairs inherited; /* HOME, USER, LANG, TZ, TMPDIR as far as set */
     const char *runner;     /* its id, in names and labels */
 
@@ -32,7 +32,7 @@ struct site {
     const char *secrets;         /* folder of secret files, NULL: none */
     const char *credentials;     /* folder of accounts' keys, NULL: none */
     struct strings secret_variables; /* names behind HYPERTUNE_SECRET_ */
-    bool gcs_credentials;            /* processes here get into gs:// */
+    bool gcs_credentials;            /* processes here can access gs:// */
     struct strings allowed;          /* what --allow names, see rules.h */
     bool share_gpus;                 /* a GPU may have several trials */
     const char *docker_host; /* as DOCKER_HOST; NULL: the usual sockets */

@@ -71,8 +71,8 @@ static ssize_t read_at(int fd, char *buffer, size_t size, int64_t offset)
 /* ---- whether the file was emptied ---- */
 
 /* Copies between the page and memory, either way. The page may be behind the
- * end of the file by now, where touching it is a signal; the kernel answers the
- * same question by an error. */
+ * end of the file by now, where an access is a signal; in the kernel it is an
+ * error. */
 static bool copy_sign(const void *from, void *into)
 {
     int ends[2];
@@ -152,8 +152,8 @@ static bool is_kept(const struct tail *tail, const struct stat *status)
            kept.st_dev == status->st_dev && kept.st_ino == status->st_ino;
 }
 
-/* The kept descriptor while its file has the name: who asks whether anybody
- * opened the file must not hear of us. */
+/* The kept descriptor while its file has the name: a second open() would be an
+ * event for those that watch the file. */
 static int open_regular(const struct tail *tail, struct stat *status)
 {
     if (tail->path == NULL)
@@ -175,7 +175,7 @@ static int open_regular(const struct tail *tail, struct stat *status)
     return fd;
 }
 
-/* Moves over a line of `len` bytes, newline included. */
+/* Moves behind a line of `len` bytes, newline included. */
 static void pass(struct tail *tail, const char *line, size_t len)
 {
     tail->line_start = tail->offset;
@@ -211,7 +211,7 @@ static size_t take_lines(const struct reader *reader, size_t len)
     return used;
 }
 
-/* What follows the last newline of the file; it will not be continued. */
+/* The text behind the last newline; nothing will follow it. */
 static void take_torn(const struct reader *reader, const char *line, size_t len)
 {
     if (!reader->tail->overlong)
@@ -278,8 +278,8 @@ static bool read_open(struct reader *reader, size_t budget)
     return more;
 }
 
-/* Where another file has the name, what is left of the kept one comes first.
- * Takes `fd` over, which may be -1. */
+/* When another file has the name, the rest of the kept one is read first. Takes
+ * `fd` over, which may be -1. */
 static bool read_kept(struct reader *reader, size_t budget, int fd)
 {
     struct tail *tail = reader->tail;

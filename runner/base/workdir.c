@@ -54,7 +54,7 @@ static enum ht_status too_large(struct copying *copying)
                    copying->order->from, WORKDIR_ENTRIES, WORKDIR_MEGABYTES);
 }
 
-/* HT_OK with errno 0, or errno tells what failed. */
+/* On HT_OK errno is 0, or what failed. */
 static enum ht_status copy_bytes(struct copying *copying, int from, int into,
                                  int64_t size)
 {
@@ -147,7 +147,7 @@ static enum ht_status copy_link(struct copying *copying,
 static enum ht_status copy_folder(struct copying *copying,
                                   const struct folder *folder);
 
-/* Data of a server that happens to lie there is no work of the trainer's. */
+/* The data folder of a server may be in the working folder. */
 static bool is_ours(const struct copying *copying, int fd,
                     const struct stat *status)
 {
@@ -259,7 +259,7 @@ static enum ht_status copy_top(struct copying *copying)
     return status;
 }
 
-/* "./a//b" as "a/b", which is how entries are called. */
+/* "./a//b" as "a/b", the form of entries' paths. */
 static const char *tidy(struct arena *arena, const char *path)
 {
     char *tidied = arena_strdup(arena, path);

@@ -1,9 +1,9 @@
-/* workdir.h - a trial's own copy of the folder that it starts in.
+/* workdir.h - a trial's copy of its working folder.
  *
  * Files share their blocks with the original where the file system can do that.
- * Modes and times are kept, and links stay links; a relative one that leads out
- * of the folder leads to the same place from the copy. Sockets, pipes and
- * devices are left out, and so is whatever hypertune keeps. */
+ * Modes and times are kept, and links stay links; a relative link out of the
+ * folder is changed to lead to the same place. Sockets, pipes and devices are
+ * left out, and so is hypertune's own data. */
 #ifndef HT_RUNNER_BASE_WORKDIR_H
 #define HT_RUNNER_BASE_WORKDIR_H
 

@@ -1,4 +1,4 @@
-/* The life of an attempt's thread, and what it shares with the supervising
+/* An attempt's thread, and the state that it shares with the supervising
  * one. */
 #include "runner/container/attempt.h"
 
@@ -103,7 +103,7 @@ void container_attempt_overwrite(struct container_attempt *attempt,
     attempt->findings[replica] =
         (struct finding){.known = true, .ending = *ending};
     pthread_mutex_unlock(&attempt->lock);
-    /* The supervising thread looks when something appears in the folder. */
+    /* A new file in the folder wakes the supervising thread. */
     if (container_attempt_begin_writing(attempt)) {
         (void)disk_mark(attempt->folders[replica], "found", NULL);
         container_attempt_end_writing(attempt);
@@ -184,7 +184,7 @@ void container_attempt_each(struct container_attempt *attempt,
 
 /* ---- the thread ---- */
 
-static void *live(void *context)
+static void *run_thread(void *context)
 {
     struct container_attempt *attempt = context;
     container_attempt_start(attempt);
@@ -194,7 +194,7 @@ static void *live(void *context)
     if (attempt->relayed)
         relay_close(attempt->engine->relay, attempt->network.gateway,
                     attempt->placement.relay_port);
-    /* A call that came through late may have left something. */
+    /* A call that was cancelled may still have made something. */
     if (attempt->abandoned)
         leftovers_wake(attempt->engine->leftovers);
     attempt->over = true;
@@ -215,7 +215,7 @@ static enum ht_status read_again(const struct engine_place *place,
                            : status;
 }
 
-/* The replicas' folders are there from the start, for they are watched. */
+/* The runner watches the replicas' folders, so they exist from the start. */
 static enum ht_status make_folders(struct container_attempt *attempt,
                                    struct ht_error *err)
 {
@@ -270,8 +270,9 @@ enum ht_status container_attempt_launch(struct container_engine *engine,
         status = make_folders(made, err);
     for (size_t k = 0; k < ATTEMPT_CONNECTIONS && status == HT_OK; k++)
         made->connections[k] = docker_new(engine->address);
-    const int code =
-        status == HT_OK ? pthread_create(&made->thread, NULL, live, made) : 0;
+    const int code = status == HT_OK
+                         ? pthread_create(&made->thread, NULL, run_thread, made)
+                         : 0;
     if (code != 0)
         status = ht_fail_errno(err, code, "no thread for the attempt");
     if (status != HT_OK) {

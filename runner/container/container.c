@@ -13,8 +13,8 @@
 enum {
     USUAL_PIDS = 4096,
     STOP_EXTRA_S = 10, /* for the shim, after the trainer's grace */
-    START_MS = 60000,  /* a start makes mounts and network, too */
-    REMOVE_MS = 60000, /* ... and ends what does not want to */
+    START_MS = 60000,  /* a start also makes mounts and network */
+    REMOVE_MS = 60000, /* a removal waits for the container's end */
     NANO = 1000000000, /* NanoCpus of one */
 };
 
@@ -134,8 +134,7 @@ static void put_host(struct text *out, const struct container_plan *plan)
     put_limits(out, plan);
     put_gpus(out, &plan->place->gpus);
     put_safety(out, plan);
-    /* Its output is in the folder; what the shim itself says is a line or two.
-     */
+    /* The trainer's output is in the folder; the shim prints a line or two. */
     json_put_raw(out, "LogConfig",
                  "{\"Type\":\"json-file\",\"Config\":{\"max-size\":\"1m\"}}");
     json_put_bool(out, "Init", false); /* the shim reaps */
@@ -143,7 +142,7 @@ static void put_host(struct text *out, const struct container_plan *plan)
     json_close(out);
 }
 
-/* Podman resolves no host names, so the name is an alias, too. */
+/* Podman resolves no host names, so the name is also an alias. */
 static void put_network(struct text *out, const char *name,
                         const struct network *network)
 {
@@ -181,7 +180,7 @@ void container_body(const struct container_plan *plan, struct text *out)
     json_put_string(out, "Image", plan->image->id);
     json_put_strings(out, "Entrypoint", &(struct strings){2, shim});
     json_put_raw(out, "Cmd", "[]");
-    json_put_string(out, "WorkingDir", "/"); /* the shim goes elsewhere */
+    json_put_string(out, "WorkingDir", "/"); /* the shim changes it */
     if (strcmp(plan->network->name, "host") != 0)
         json_put_string(out, "Hostname", name);
     put_user(out, plan, arena);
@@ -200,7 +199,7 @@ void container_body(const struct container_plan *plan, struct text *out)
 
 /* ---- calls ---- */
 
-/* What is done with a container; the answer does not matter. */
+/* A call whose answer has nothing of interest. */
 static enum ht_status act(struct docker *docker, const char *method,
                           const char *name, const char *action, int timeout_ms,
                           struct ht_error *err)
@@ -311,8 +310,8 @@ enum ht_status container_look(struct docker *docker, struct arena *arena,
         return status;
     const struct node *map = find_map(answer, "State");
     if (map == NULL)
-        return ht_fail(err, HT_INTERNAL, "nothing is said of the state of %s",
-                       name);
+        return ht_fail(err, HT_INTERNAL,
+                       "the engine's answer has no state of %s", name);
     struct container_state read = {.runner = "", .attempt = ""};
     read_state(map, &read);
     const struct node *labels = find_map(find_map(answer, "Config"), "Labels");

@@ -1,8 +1,8 @@
-/* container.h - the container of one replica: its name and labels, what the
- * engine is asked to make, and what can be done with it then.
+/* container.h - the container of one replica: its name, the request that makes
+ * it, and what can be done with it then.
  *
- * A name says whose replica it is, the labels say it to programs; both are in
- * proto/README.md section 7. Statuses are those of docker.h. */
+ * The name identifies the replica for people, the labels for programs; both are
+ * in proto/README.md section 7. Statuses are those of docker.h. */
 #ifndef HT_RUNNER_CONTAINER_CONTAINER_H
 #define HT_RUNNER_CONTAINER_CONTAINER_H
 
@@ -33,15 +33,15 @@ char *container_name(struct arena *arena, const struct order *order,
                      size_t replica);
 
 /* Whether an engine of these abilities can give the replicas what they ask.
- * HT_PRECONDITION  it cannot; the text names the field and the way out */
+ * HT_PRECONDITION  it cannot; the text names the field and a remedy */
 enum ht_status container_check(const struct docker_facts *facts,
                                const struct order *order, struct ht_error *err);
 
 /* Appends the body of /containers/create. */
 void container_body(const struct container_plan *plan, struct text *out);
 
-/* Makes the container, or finds the one an earlier life of this runner made.
- * HT_CONFLICT  the name is somebody else's */
+/* Makes the container, or finds the one that this runner made before a restart.
+ * HT_CONFLICT  the name is another program's */
 enum ht_status container_create(struct docker *docker,
                                 const struct container_plan *plan,
                                 struct ht_error *err);
@@ -51,9 +51,9 @@ enum ht_status container_start(struct docker *docker, const char *name,
 struct container_state {
     bool is_new;       /* never started */
     bool running;      /* or paused */
-    bool oom_killed;   /* only Docker tells */
+    bool oom_killed;   /* only Docker reports it */
     int exit;          /* once neither new nor running */
-    const char *error; /* the engine's words about a start that failed, or "" */
+    const char *error; /* the engine's message about a failed start, or "" */
     const char *runner, *attempt; /* labels, or "" */
 };
 
@@ -61,10 +61,10 @@ struct container_state {
 enum ht_status container_look(struct docker *docker, struct arena *arena,
                               const char *name, struct container_state *state,
                               struct ht_error *err);
-/* SIGKILL to all of it; one that does not run is no failure. */
+/* SIGKILL to all its processes; HT_OK when it does not run. */
 enum ht_status container_kill(struct docker *docker, const char *name,
                               struct ht_error *err);
-/* Kills and removes it; one that is not there is no failure. */
+/* Kills and removes it; HT_OK when it does not exist. */
 enum ht_status container_remove(struct docker *docker, const char *name,
                                 struct ht_error *err);
 

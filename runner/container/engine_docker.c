@@ -1,6 +1,6 @@
-/* Containers of Docker or Podman: what the supervising thread does with them.
- * It reads folders and what the attempts' threads found; it never waits for
- * the engine. */
+/* Containers of Docker or Podman: the part of the supervising thread. It reads
+ * folders and the findings of the attempts' threads; it never waits for the
+ * engine. */
 #include "runner/container/attempt.h"
 
 #include <poll.h>
@@ -29,13 +29,13 @@
 struct supervised { /* the supervising thread's view of an attempt */
     struct container_attempt *attempt;
     struct replicas replicas;
-    bool *doubted; /* replicas with an end that the shim did not write */
+    bool *doubted; /* replicas with exit.json whose shim still ran */
     bool started;
-    bool amended; /* the replicas' endings have the findings */
+    bool amended; /* the findings are in the replicas' ends */
     struct engine_facts facts;
 };
 
-/* One engine a runner; leftovers.c asks the list, too. */
+/* One per runner; the thread of leftovers.c also reads the list. */
 static struct {
     struct container_engine opened;
     pthread_mutex_t lock; /* of the list */
@@ -44,8 +44,8 @@ static struct {
 
 /* ---- the list ---- */
 
-/* An attempt that is not adopted yet lies on disk with its lease. One that
- * was removed goes, whatever is answered here. */
+/* An attempt that is not adopted yet has its lease on disk. For one that was
+ * given up the answer does not matter. */
 static bool keeps(void *context, const struct order_key *key)
 {
     (void)context;
@@ -72,7 +72,7 @@ static void add(struct container_attempt *attempt)
     pthread_mutex_unlock(&engine.lock);
 }
 
-/* An abandoned one whose thread is over; or any. */
+/* An abandoned attempt whose thread has ended, or any; NULL: none. */
 static struct container_attempt *take_out(bool all)
 {
     pthread_mutex_lock(&engine.lock);
@@ -133,7 +133,7 @@ static enum ht_status docker_engine_open(const struct site *site,
     *opened = (struct container_engine){.site = site, .arena = arena_new()};
     enum ht_status status =
         docker_address_find(site->docker_host, getenv, &opened->address, err);
-    if (status == HT_NOT_FOUND) /* it may come yet */
+    if (status == HT_NOT_FOUND) /* it may be started later */
         status = HT_UNAVAILABLE;
     if (status == HT_OK)
         status = ask_facts(opened, err);
@@ -203,8 +203,8 @@ static enum ht_status docker_engine_start(struct engine_place *place,
     return HT_OK;
 }
 
-/* The trial may write into its folder, too: an end counts when the shim, which
- * writes it last, is gone. That takes it a moment, once. */
+/* The trial can also write exit.json: it counts when the shim, which writes it
+ * last, has ended. That takes a moment, once. */
 static bool has_final_exit(struct supervised *supervised, size_t replica)
 {
     enum { LOOKS = 8, PAUSE_MS = 2 };
@@ -220,8 +220,8 @@ static bool has_final_exit(struct supervised *supervised, size_t replica)
     return !alive;
 }
 
-/* What the thread found out about replicas that cannot tell; once all is
- * cleared, also what they could not know when they told. */
+/* Ends of replicas without exit.json; once all is cleared, also corrections of
+ * the others. */
 static void take_findings(struct supervised *supervised, bool cleared)
 {
     struct container_attempt *attempt = supervised->attempt;

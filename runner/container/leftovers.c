@@ -13,7 +13,7 @@
 enum {
     USUAL_MS = 30000,
     SOON_MS = 1500,       /* after an attempt was given up ... */
-    SOON_SPAN_MS = 10000, /* ... for so long */
+    SOON_SPAN_MS = 10000, /* ... during that time */
 };
 
 struct leftovers {
@@ -25,7 +25,7 @@ struct leftovers {
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
     bool ending;
-    bool due;           /* a sweep is */
+    bool due;           /* sweep at once */
     int64_t soon_until; /* monotonic */
     struct order_key *given_up;
     size_t n_given_up, room;
@@ -99,7 +99,7 @@ static void wait_ms(struct leftovers *leftovers, int64_t ms)
         continue;
 }
 
-static void *live(void *context)
+static void *run_thread(void *context)
 {
     struct leftovers *leftovers = context;
     pthread_mutex_lock(&leftovers->lock);
@@ -145,7 +145,7 @@ enum ht_status leftovers_start(const struct docker_address *address,
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&made->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    const int code = pthread_create(&made->thread, NULL, live, made);
+    const int code = pthread_create(&made->thread, NULL, run_thread, made);
     if (code != 0) {
         free_all(made);
         return ht_fail_errno(err, code, "no thread for leftovers");

@@ -1,9 +1,9 @@
 /* leftovers.h - removes containers and networks of this runner that belong to
- * no attempt any more, however they came to be left.
+ * no attempt any more.
  *
- * They are found by their labels, so it does not matter who forgot them: a
- * runner that was killed, an engine that did not answer, a call that came
- * through after it was given up. One thread; functions are for any. */
+ * They are found by their labels, whatever left them: a runner that was killed,
+ * an engine that did not answer, a call that succeeded after it was cancelled.
+ * Has one thread; any thread may call the functions. */
 #ifndef HT_RUNNER_CONTAINER_LEFTOVERS_H
 #define HT_RUNNER_CONTAINER_LEFTOVERS_H
 
@@ -16,8 +16,8 @@
 
 struct leftovers;
 
-/* Whether an attempt is in care. Asked after the engine was, so that what has
- * just been started is known. */
+/* Whether the runner has the attempt. Called after the engine listed what there
+ * is, so that an attempt that has just been started is known. */
 typedef bool leftovers_keep(void *context, const struct order_key *key);
 
 /* Sweeps at once, then every 30 s. Everything is borrowed.
@@ -28,8 +28,8 @@ enum ht_status leftovers_start(const struct docker_address *address,
                                struct ht_error *err);
 void leftovers_stop(struct leftovers *leftovers); /* accepts NULL */
 
-/* All that carries this attempt's label goes, kept or not; sweeps at once, and
- * again soon, for calls that were under way. */
+/* Removes all with this attempt's label, kept or not; sweeps at once, and again
+ * soon, for calls that were under way. */
 void leftovers_give_up(struct leftovers *leftovers,
                        const struct order_key *key);
 /* Sweeps at once. */

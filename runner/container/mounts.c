@@ -53,7 +53,7 @@ static bool is_plain_path(const char *path)
 
 /* ---- targets ---- */
 
-/* Neither in one of these nor above one. */
+/* In one of these folders, or above one. */
 static bool is_ours(const char *target)
 {
     static const char *const kept[] = {"/hypertune", CONTAINER_GCS, "/proc",
@@ -87,7 +87,7 @@ static enum ht_status check_target(const struct finding *finding,
 
 /* ---- sources ---- */
 
-/* The root that the path is below, as the admin named it; NULL: none. */
+/* The root above the path, as the admin named it; NULL: none. */
 static const char *root_of(const struct site *site, const char *path)
 {
     for (size_t i = 0; i < site->volume_roots.n; i++) {
@@ -194,10 +194,11 @@ static enum ht_status check_opened(const struct finding *finding, int fd,
         return ht_fail(err, HT_PRECONDITION,
                        "volumes: %.160s is neither a folder nor a file", path);
     if (!allowed && has_engine_socket(finding->site, path))
-        return ht_fail(err, HT_PRECONDITION,
-                       "volumes: %.120s gives the container engine away; the "
-                       "runner has no --allow engine-socket",
-                       path);
+        return ht_fail(
+            err, HT_PRECONDITION,
+            "volumes: %.120s gives access to the container engine; the "
+            "runner has no --allow engine-socket",
+            path);
     if (has_ours(finding->site, path))
         return ht_fail(err, HT_PRECONDITION,
                        "volumes: %.160s is the runner's own", path);

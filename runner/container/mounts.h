@@ -1,5 +1,5 @@
-/* mounts.h - the folders of this machine that a replica's container gets, each
- * checked against what the admin allows. */
+/* mounts.h - the folders of this machine that are mounted into a replica's
+ * container, each checked against what the admin allows. */
 #ifndef HT_RUNNER_CONTAINER_MOUNTS_H
 #define HT_RUNNER_CONTAINER_MOUNTS_H
 

@@ -1,8 +1,8 @@
-/* network.h - how the containers of one attempt reach each other and us, and
- * the labels by which what belongs to an attempt is found in an engine.
+/* network.h - the network of an attempt's containers, and the labels that mark
+ * what belongs to an attempt.
  *
- * An attempt has a bridge of its own, named like the attempt, unless the job
- * says otherwise. Statuses are those of docker.h. */
+ * Each attempt has its own bridge, named like the attempt, unless the job names
+ * a network. Statuses are those of docker.h. */
 #ifndef HT_RUNNER_CONTAINER_NETWORK_H
 #define HT_RUNNER_CONTAINER_NETWORK_H
 
@@ -21,9 +21,9 @@
 #define LABEL_REPLICA "hypertune.replica"
 
 struct network {
-    const char *name;    /* as NetworkMode has it: "none", "host", a name */
+    const char *name;    /* for NetworkMode: "none", "host", a name */
     bool ours;           /* made for this attempt, to be removed with it */
-    bool has_names;      /* its members find each other by name */
+    bool has_names;      /* containers in it resolve each other's names */
     const char *gateway; /* this machine's address in it; NULL: none that a
                             container could reach */
 };
@@ -32,7 +32,7 @@ struct network {
  * replica. */
 void network_put_labels(struct text *out, const struct site *site,
                         const struct order *order, const char *replica);
-/* Reads the attempt's label, "7/3/1"; false when it is no such text. */
+/* Reads an attempt's label, "7/3/1"; false when it is none. */
 bool network_read_attempt(const char *label, struct order_key *key);
 /* Query "filters=..." for what carries this runner's label. */
 char *network_filter(struct arena *arena, const struct site *site);
@@ -44,17 +44,17 @@ struct network_request { /* all is borrowed */
 };
 
 /* Makes the attempt's network, or finds the one it has, in the arena.
- * HT_CONFLICT      the name is somebody else's
+ * HT_CONFLICT      the name is another program's
  * HT_PRECONDITION  the network that the job names does not exist */
 enum ht_status network_make(struct docker *docker, struct arena *arena,
                             const struct network_request *request,
                             struct network *network, struct ht_error *err);
-/* Whatever is still connected is let go: its containers are gone or going. One
- * that is not there is no failure.
- * HT_CONFLICT  it has members all the same */
+/* Disconnects what is still connected, whose containers are being removed, and
+ * removes it; HT_OK when it does not exist.
+ * HT_CONFLICT  it still has members */
 enum ht_status network_remove(struct docker *docker, const char *name,
                               struct ht_error *err);
-/* The same for the attempt's own; a stranger's of its name is left alone. */
+/* The same for the attempt's own; another program's of that name stays. */
 enum ht_status network_remove_own(struct docker *docker,
                                   const struct network_request *request,
                                   struct ht_error *err);

@@ -28,17 +28,17 @@ enum { WAY_BYTES = 64 * 1024 }; /* waiting in one direction */
 struct way {     /* from one side to the other */
     char *bytes; /* WAY_BYTES, owned */
     size_t start, len;
-    bool ended;  /* the side has said its last */
-    bool passed; /* ... and the other was told */
+    bool ended;  /* the side has closed its direction */
+    bool passed; /* ... which was passed on */
 };
 
 struct pipe {
-    int fds[2]; /* who came, where to; owned */
+    int fds[2]; /* accepted, connected; owned */
     bool connecting;
     struct way ways[2]; /* ways[i] leads away from fds[i] */
 };
 
-/* A peer that vanished without a word must not hold its place for ever. */
+/* A peer that vanished must not keep its connection for ever. */
 static void tune(int fd)
 {
     const int yes = 1;
@@ -185,7 +185,7 @@ struct relay {
     pthread_t thread;
     int wake; /* eventfd: the lists have changed */
     pthread_mutex_t lock;
-    pthread_cond_t removed; /* a closing listener is gone */
+    pthread_cond_t removed; /* a closing listener was removed */
     bool stopping;
     struct listener *listeners; /* under the lock; only the thread removes */
     struct connection *connections; /* the thread's own */
@@ -275,8 +275,8 @@ static size_t fill_watch(const struct relay *relay, struct watch *watch)
     return n;
 }
 
-/* Under the lock. Listeners that came since the watch was filled stand before
- * the others. */
+/* Under the lock. Listeners that came since the watch was filled are before the
+ * others. */
 static void serve_watch(struct relay *relay, const struct watch *watch)
 {
     const struct pollfd *fd = &watch->fds[1 + watch->n_listeners];
@@ -319,7 +319,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* ---- its callers ---- */
+/* ---- called by other threads ---- */
 
 static void wake(struct relay *relay)
 {
@@ -405,7 +405,7 @@ static bool resolve_url(const char *url, struct address *address)
     return resolve(name, port, AI_NUMERICSERV, address);
 }
 
-/* The network's bridge may come later than we. */
+/* The network's bridge may be made later. */
 static int listen_at(const struct address *address)
 {
     const int family = address->storage.ss_family;
@@ -533,7 +533,7 @@ void relay_close(struct relay *relay, const char *gateway, int port)
         listener->closing = true;
         wake(relay);
     }
-    /* Its memory may be another's by then: looked for by name each time. */
+    /* The pointer may be dangling by then: searched by name each time. */
     while (listener != NULL) {
         pthread_cond_wait(&relay->removed, &relay->lock);
         listener = relay->listeners;

@@ -1,5 +1,5 @@
-/* From a lease to running containers: images, folders, network, containers.
- * Every step may be done again, after any interruption. */
+/* From a lease to running containers: images, network, folders, containers.
+ * Every step can be repeated after any interruption. */
 #include <stdio.h>
 #include <string.h>
 
@@ -51,8 +51,8 @@ static bool is_orders_fault(const struct ht_error *err)
     return found && strstr(err->text, "no space left") == NULL;
 }
 
-/* The order's own fault is known to every runner; all else is this machine's,
- * and another start may do better. */
+/* A fault of the order is the same on every runner; any other is of this
+ * machine, and another start may succeed. */
 static void fail(struct container_attempt *attempt, size_t replica,
                  const struct ht_error *err)
 {
@@ -64,7 +64,7 @@ static void fail(struct container_attempt *attempt, size_t replica,
     container_attempt_note(attempt, replica, &ending);
 }
 
-/* Waits before a step is tried again; false when it is not to be. */
+/* Waits before another try; false when there is no time for it. */
 static bool may_try_again(struct start *start, struct docker *docker,
                           int *pause_ms)
 {
@@ -82,7 +82,7 @@ struct listener {
     size_t replica;
 };
 
-static void pass_on(void *context, const char *line)
+static void log_progress(void *context, const char *line)
 {
     const struct listener *listener = context;
     container_attempt_log(listener->attempt, listener->replica, "%s", line);
@@ -98,7 +98,7 @@ static bool does_engine_answer(struct container_attempt *attempt)
     return status == HT_OK;
 }
 
-/* A pull has its own patience, so its time does not count. */
+/* A pull has its own limit, so its time does not count. */
 static enum ht_status get_image(struct start *start, size_t replica,
                                 struct ht_error *err)
 {
@@ -109,7 +109,7 @@ static enum ht_status get_image(struct start *start, size_t replica,
         .pull = prepare_is_complete(attempt->order, attempt->folder)
                     ? PULL_IF_NOT_PRESENT
                     : attempt->order->container.pull,
-        .progress = pass_on,
+        .progress = log_progress,
         .context = &listener,
     };
     int pause_ms = FIRST_PAUSE_MS;
@@ -135,7 +135,7 @@ static size_t find_same_image(const struct order *order, size_t replica)
     return i;
 }
 
-/* A handle that was cancelled stays so: the next step needs another one. */
+/* A handle that was cancelled stays so: the next step needs a new one. */
 static void set_pulling(struct container_attempt *attempt, bool pulling)
 {
     pthread_mutex_lock(&attempt->lock);
@@ -160,7 +160,7 @@ static void publish_digests(struct start *start)
     pthread_mutex_unlock(&attempt->lock);
 }
 
-/* False when some image cannot be had; its replica knows why. */
+/* False when an image is not available; its replica has a finding then. */
 static bool get_images(struct start *start)
 {
     struct container_attempt *attempt = start->attempt;
@@ -224,17 +224,16 @@ static enum ht_status make_network(struct start *start, struct ht_error *err)
     struct ht_error closed;
     if (status == HT_OK &&
         container_attempt_open_relay(attempt, &closed) != HT_OK)
-        container_attempt_log(
-            attempt, 0,
-            "reports go by file only, the way to the server is "
-            "closed: %s",
-            closed.text);
+        container_attempt_log(attempt, 0,
+                              "reports go by file only, the server cannot be "
+                              "reached: %s",
+                              closed.text);
     return status;
 }
 
 /* ---- folders ---- */
 
-/* NULL: there is no way there from the replicas' network. */
+/* NULL: it cannot be reached from the replicas' network. */
 static const char *make_report_url(const struct container_attempt *attempt,
                                    struct arena *arena)
 {
@@ -262,7 +261,7 @@ static enum ht_status prepare(struct start *start, struct ht_error *err)
             replica_view_of_container(start->arena, attempt->engine->site,
                                       order, i, &start->images[i], url);
     if (!container_attempt_begin_writing(attempt))
-        return ht_fail(err, HT_UNAVAILABLE, "it is not wanted any more");
+        return ht_fail(err, HT_UNAVAILABLE, "the attempt was given up");
     const enum ht_status status =
         prepare_replicas(attempt->engine->site, order, &attempt->placement,
                          attempt->folder, views, err);
@@ -303,21 +302,21 @@ static enum ht_status make_container(struct start *start, struct docker *docker,
     return status;
 }
 
-/* A replica that was told to end before it began. A moment later than one that
- * could not begin, which is the reason for the others. */
+/* A replica that got an order to stop before it began. Its end is later than
+ * that of a replica that could not begin, which is the cause of the others'. */
 static void end_unbegun(struct container_attempt *attempt, size_t replica)
 {
     struct ending ending = {.ended_ms = clock_wall_ms() + 1};
     struct stop_order stop;
-    const bool told =
+    const bool ordered =
         folder_read_stop(attempt->folders[replica], &stop, NULL) == HT_OK;
     folder_end(&ending, OUTCOME_STOPPED, "stopped: %.480s",
-               told ? stop.reason : "another replica cannot start");
+               ordered ? stop.reason : "another replica cannot start");
     container_attempt_note(attempt, replica, &ending);
 }
 
-/* The shim of a replica may be slow to begin; another start of its container
- * changes nothing, and one of its program gives up. */
+/* The shim may be slow to begin: a second start of a running container changes
+ * nothing, and a second shim exits. */
 static void start_replica(struct container_attempt *attempt,
                           struct docker *docker, size_t replica, void *context)
 {
@@ -340,7 +339,7 @@ static void start_replica(struct container_attempt *attempt,
         fail(attempt, replica, &err);
 }
 
-/* ---- all of it ---- */
+/* ---- all steps ---- */
 
 static bool has_all_begun(const struct container_attempt *attempt)
 {

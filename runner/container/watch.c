@@ -1,5 +1,5 @@
-/* While containers run, and when they have: what became of those that cannot
- * tell, limits that only we see, and clearing away. */
+/* While containers run, and after: how those ended that left no exit.json,
+ * limits that only the runner can check, and removal. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,25 +22,25 @@
 #include "runner/docker/docker.h"
 
 enum {
-    LOOK_MS = 1000,      /* between looks at the folders */
-    ASK_MS = 10000,      /* ... at the engine, when all is well */
-    WEIGH_MS = 5000,     /* ... at the size of the folders */
-    MISSING_MS = 300000, /* an engine may be away once a replica died */
-    CLEAR_MS = 10000,    /* to clear away before leftovers.c does it */
+    LOOK_MS = 1000,      /* between checks of the folders */
+    ASK_MS = 10000,      /* ... of the engine, when all is well */
+    SIZE_MS = 5000,      /* ... of their sizes */
+    MISSING_MS = 300000, /* an engine may be away after a replica died */
+    CLEAR_MS = 10000,    /* for the removal, else leftovers.c does it */
     CLEAR_PAUSE_MS = 50,
     END_MS = 3000, /* for a container whose trainer has ended */
     MIB = 1024 * 1024,
     FOLDER_LIMIT_MIB = 1024, /* what a replica may write into its folder */
-    SIGNAL_BASE = 128        /* exit codes above tell a signal */
+    SIGNAL_BASE = 128        /* exit codes above are signals */
 };
 
 struct watch {
     struct container_attempt *attempt;
-    int64_t ask_at, weigh_at; /* monotonic */
-    int64_t silent_since;     /* monotonic; 0: the engine answers */
+    int64_t ask_at, size_at; /* monotonic */
+    int64_t silent_since;    /* monotonic; 0: the engine answers */
 };
 
-/* ---- what a dead replica cannot tell ---- */
+/* ---- a replica that left no exit.json ---- */
 
 static const char *limit_text(char text[32], int64_t bytes)
 {
@@ -52,10 +52,10 @@ static const char *limit_text(char text[32], int64_t bytes)
     return text;
 }
 
-/* Podman never reports it; a kill without an order is enough. */
-static bool tell_memory(const struct container_attempt *attempt, size_t replica,
-                        bool oom_killed, bool killed,
-                        char reason[HT_MAX_REASON])
+/* Podman never reports it; there a kill that was not ordered is enough. */
+static bool describe_memory(const struct container_attempt *attempt,
+                            size_t replica, bool oom_killed, bool killed,
+                            char reason[HT_MAX_REASON])
 {
     const int64_t memory = attempt->order->replicas[replica].memory;
     const bool guessed =
@@ -88,8 +88,8 @@ static void end_dead(struct container_attempt *attempt, size_t replica,
     const bool killed = state->exit == KILLED;
     if (folder_read_stop(attempt->folders[replica], &stop, NULL) == HT_OK) {
         folder_end(&ending, OUTCOME_STOPPED, "stopped: %.480s", stop.reason);
-    } else if (tell_memory(attempt, replica, state->oom_killed, killed,
-                           ending.reason)) {
+    } else if (describe_memory(attempt, replica, state->oom_killed, killed,
+                               ending.reason)) {
         ending.outcome = OUTCOME_FAILED;
         ending.has_signal = true;
         ending.signal = 9;
@@ -102,14 +102,14 @@ static void end_dead(struct container_attempt *attempt, size_t replica,
         folder_end(&ending, OUTCOME_LOST, "the machine was restarted");
     } else {
         folder_end(&ending, OUTCOME_LOST,
-                   "its container %s (exit %d) without a word of its "
-                   "supervisor",
+                   "its container %s (exit %d), and its supervisor reported no "
+                   "end",
                    killed ? "was killed" : "ended", state->exit);
     }
     container_attempt_overwrite(attempt, replica, &ending);
 }
 
-/* ---- the engine's silence ---- */
+/* ---- an engine that does not answer ---- */
 
 static void note_answer(struct watch *watch, enum ht_status status)
 {
@@ -126,7 +126,7 @@ static void note_answer(struct watch *watch, enum ht_status status)
         container_attempt_log(
             attempt, 0,
             "the container engine does not answer; the container "
-            "goes on");
+            "continues");
     }
 }
 
@@ -149,7 +149,7 @@ static void check_running(struct container_attempt *attempt, size_t replica)
                                     "its supervisor did not begin in time");
 }
 
-/* No shim works there: not yet, or not any more. */
+/* The replica has no shim: not yet, or no longer. */
 static void ask_about(struct watch *watch, size_t replica)
 {
     struct container_attempt *attempt = watch->attempt;
@@ -159,12 +159,12 @@ static void ask_about(struct watch *watch, size_t replica)
         attempt->connections[0], arena,
         container_name(arena, attempt->order, replica), &state, NULL);
     note_answer(watch, status);
-    /* It may have told while we asked. */
+    /* exit.json may have come meanwhile. */
     if (container_attempt_has_exit(attempt, replica))
         ;
     else if (status == HT_NOT_FOUND)
         container_attempt_note_lost(
-            attempt, replica, "its container was removed by somebody else");
+            attempt, replica, "its container was removed by another program");
     else if (status != HT_OK)
         check_unanswered(watch, replica);
     else if (state.running || (state.is_new && state.exit == 0))
@@ -198,7 +198,7 @@ static void write_overfull(char reason[HT_MAX_REASON])
                    FOLDER_LIMIT_MIB / 1024);
 }
 
-static void weigh_replica(struct container_attempt *attempt, size_t replica)
+static void check_size(struct container_attempt *attempt, size_t replica)
 {
     const int64_t limit = (int64_t)FOLDER_LIMIT_MIB * MIB;
     if (attempt->overfull[replica] || is_settled(attempt, replica) ||
@@ -213,7 +213,7 @@ static void weigh_replica(struct container_attempt *attempt, size_t replica)
     }
 }
 
-/* The shim should have done it by now. */
+/* The shim had the time to do it. */
 static void kill_overdue(struct container_attempt *attempt)
 {
     pthread_mutex_lock(&attempt->lock);
@@ -251,7 +251,7 @@ static void find_network(struct container_attempt *attempt)
                               err.text);
 }
 
-/* A replica whose shim lives needs no engine; people want to know. */
+/* A replica whose shim runs needs no engine; this is for the log. */
 static void ask_engine(struct watch *watch)
 {
     struct container_attempt *attempt = watch->attempt;
@@ -275,10 +275,10 @@ static void look(struct watch *watch)
     for (size_t i = 0; i < attempt->order->n_replicas; i++)
         look_at_replica(watch, i);
     kill_overdue(attempt);
-    if (now >= watch->weigh_at) {
-        watch->weigh_at = now + WEIGH_MS;
+    if (now >= watch->size_at) {
+        watch->size_at = now + SIZE_MS;
         for (size_t i = 0; i < attempt->order->n_replicas; i++)
-            weigh_replica(attempt, i);
+            check_size(attempt, i);
     }
     if (now >= watch->ask_at) {
         watch->ask_at = now + ASK_MS;
@@ -291,9 +291,9 @@ void container_attempt_watch(struct container_attempt *attempt)
     struct watch watch = {
         .attempt = attempt,
         .ask_at = clock_monotonic_ms() + ASK_MS,
-        .weigh_at = clock_monotonic_ms() + WEIGH_MS,
+        .size_at = clock_monotonic_ms() + SIZE_MS,
     };
-    /* An adopted one was not brought up. */
+    /* An adopted attempt was not started here. */
     if (attempt->network.name == NULL && !is_ended(attempt))
         find_network(attempt);
     for (;;) {
@@ -304,10 +304,10 @@ void container_attempt_watch(struct container_attempt *attempt)
     }
 }
 
-/* ---- clearing ---- */
+/* ---- removal ---- */
 
-/* Docker tells of memory when the container has ended, a moment after the shim
- * told the end of the trainer. */
+/* Docker reports memory when the container has ended, a moment after the shim
+ * wrote exit.json. */
 static struct container_state
 wait_for_end(struct docker *docker, struct arena *arena, const char *name)
 {
@@ -331,12 +331,13 @@ static void amend_memory(struct container_attempt *attempt,
     struct arena *arena = arena_new();
     const struct container_state state = wait_for_end(
         docker, arena, container_name(arena, attempt->order, replica));
-    if (tell_memory(attempt, replica, state.oom_killed, killed, ending->reason))
+    if (describe_memory(attempt, replica, state.oom_killed, killed,
+                        ending->reason))
         container_attempt_overwrite(attempt, replica, ending);
     arena_free(arena);
 }
 
-/* What the replica could not know when it told its end. */
+/* Corrects an end by what the shim could not know when it wrote exit.json. */
 static void amend(struct container_attempt *attempt, struct docker *docker,
                   size_t replica)
 {
@@ -351,7 +352,7 @@ static void amend(struct container_attempt *attempt, struct docker *docker,
     } else if (ending.outcome == OUTCOME_STOPPED &&
                !disk_has(attempt->folders[replica], "stop")) {
         folder_end(&ending, OUTCOME_LOST,
-                   "its container was stopped by somebody else");
+                   "its container was stopped by another program");
         container_attempt_overwrite(attempt, replica, &ending);
     } else if (ending.outcome == OUTCOME_FAILED) {
         amend_memory(attempt, docker, replica, &ending);
@@ -367,7 +368,7 @@ static void clear_replica(struct container_attempt *attempt,
     const char *name = container_name(arena, attempt->order, replica);
     struct container_state state;
     enum ht_status status = container_look(docker, arena, name, &state, NULL);
-    /* The name may be a stranger's, which is why the attempt ended. */
+    /* The name may be another program's, which is why the attempt ended. */
     struct order_key key;
     if (status == HT_OK && network_read_attempt(state.attempt, &key) &&
         order_key_equal(&key, &attempt->order->key))
@@ -405,7 +406,7 @@ void container_attempt_clear(struct container_attempt *attempt)
     if (!clear)
         leftovers_give_up(attempt->engine->leftovers, &attempt->order->key);
     attempt->cleared = true;
-    /* The supervising thread looks when something appears in a folder. */
+    /* A new file in a folder wakes the supervising thread. */
     if (container_attempt_begin_writing(attempt)) {
         (void)disk_mark(attempt->folders[0], "cleared", NULL);
         container_attempt_end_writing(attempt);

@@ -18,7 +18,7 @@ enum {
     CONNECT_MS = 5000,
     USUAL_MS = 30000,
     MOST_BYTES = 16 * 1024 * 1024, /* of an answer in one piece */
-    MOST_WORDS = 64 * 1024,        /* of a refusal; the rest says no more */
+    MOST_WORDS = 64 * 1024,        /* of a refusal; the rest is not needed */
     VERSION_BYTES = 16
 };
 
@@ -112,7 +112,7 @@ struct exchange {
     void *context;      /* of take */
     struct text answer; /* in one piece, or a refusal */
     struct json_stream stream;
-    int64_t heard_ms; /* the engine's last sign */
+    int64_t heard_ms; /* when the engine's last bytes came */
     bool silent;      /* too long */
     enum exchange_end end;
 };
@@ -228,7 +228,7 @@ static enum ht_status fail_transfer(const struct exchange *exchange,
                    curl_easy_strerror(code));
 }
 
-/* How a call ended whose bytes came without a fault of the connection. */
+/* The status of an answer that came without a fault of the connection. */
 static enum ht_status check_answer(struct exchange *exchange,
                                    struct ht_error *err)
 {
@@ -253,8 +253,8 @@ static enum ht_status check_answer(struct exchange *exchange,
     return HT_OK;
 }
 
-/* Of a stream: the silence that is still borne. */
-static int64_t find_patience(const struct exchange *exchange)
+/* Of a stream: the time left until it counts as silent. */
+static int64_t find_time_left(const struct exchange *exchange)
 {
     enum { WAKE_MS = 1000 };
     if (exchange->take == NULL)
@@ -282,7 +282,7 @@ static CURLcode perform(struct exchange *exchange)
     exchange->heard_ms = clock_monotonic_ms();
     for (;;) {
         int running = 0;
-        const int64_t left = find_patience(exchange);
+        const int64_t left = find_time_left(exchange);
         exchange->silent = left <= 0;
         if (exchange->silent || docker_is_cancelled(docker) ||
             curl_multi_perform(docker->multi, &running) != CURLM_OK ||
@@ -295,7 +295,7 @@ static CURLcode perform(struct exchange *exchange)
     return code;
 }
 
-/* One request as it is; a refusal's words stay in exchange->answer. */
+/* One request as it is; a refusal's message stays in exchange->answer. */
 static enum ht_status transfer(struct exchange *exchange, struct ht_error *err)
 {
     struct docker *docker = exchange->docker;
@@ -389,8 +389,8 @@ static enum ht_status negotiate(struct docker *docker, struct ht_error *err)
     return status;
 }
 
-/* dockerd refuses versions that it does not know with words like "client
- * version 1.41 is too old"; then it is asked for its own, once. */
+/* dockerd refuses versions that it does not support with "client version 1.41
+ * is too old" or the like; then it is asked for its own, once. */
 static enum ht_status run(struct exchange *exchange, struct ht_error *err)
 {
     struct docker *docker = exchange->docker;
@@ -438,7 +438,7 @@ enum ht_status docker_stream(struct docker *docker,
     return status;
 }
 
-/* ---- what kind of engine answers ---- */
+/* ---- the kind of engine ---- */
 
 static const struct node *find_component(const struct node *version,
                                          const char *name)
@@ -475,7 +475,8 @@ static const char *name_version(struct arena *arena, const char *engine,
     return arena_printf(arena, "%s %.*s", engine, (int)len, version);
 }
 
-/* The caller waits for it, and a healthy engine answers at once. */
+/* With a short limit: the caller waits, and a healthy engine answers at once.
+ */
 static enum ht_status ask(struct docker *docker, struct arena *arena,
                           const char *path, const struct node **answer,
                           struct ht_error *err)

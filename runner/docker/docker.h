@@ -15,7 +15,7 @@
 #include "proto/base/error.h"
 #include "proto/doc/node.h"
 
-/* Where an engine is and how to get in; immutable, shared by all handles. */
+/* Where an engine is, and its TLS files; immutable, shared by all handles. */
 struct docker_address {
     char *text;            /* as it was given, for messages */
     char *socket;          /* path of a unix socket, or NULL */
@@ -28,7 +28,7 @@ struct docker_address {
  * exists. TLS as the docker command has it: DOCKER_TLS_VERIFY, DOCKER_CERT_PATH
  * with ca.pem, cert.pem, key.pem. `lookup` is getenv or a test's.
  * HT_INVALID    the text is no such address
- * HT_NOT_FOUND  nothing was said and no usual socket is there */
+ * HT_NOT_FOUND  there is neither an address nor a usual socket */
 enum ht_status docker_address_find(const char *host,
                                    char *(*lookup)(const char *name),
                                    struct docker_address **address,
@@ -43,10 +43,10 @@ void docker_free(struct docker *docker); /* accepts NULL */
  * HT_UNAVAILABLE. From any thread. */
 void docker_cancel(struct docker *docker);
 bool docker_is_cancelled(const struct docker *docker);
-/* Waits that long; false at once when the handle is cancelled. */
+/* Waits that long; returns false at once when the handle is cancelled. */
 bool docker_pause(struct docker *docker, int ms);
 
-/* Percent-encoded, to stand in a path or behind a query's =; '/' stays. */
+/* Percent-encoded for a path or the value of a query; '/' stays. */
 const char *docker_escape(struct arena *arena, const char *text);
 
 struct docker_call {
@@ -59,17 +59,17 @@ struct docker_call {
 
 /* One whole JSON answer, in the arena; NULL when it is empty. The engine may
  * see a request twice when it closes a connection that was kept.
- * The status follows the HTTP code, err has the engine's own words:
- * HT_OK           2xx, and 304: it is so already (started, stopped)
- * HT_NOT_FOUND    404, and what Podman says with 500 instead
- * HT_CONFLICT     409, and what Podman says with 500 instead: name in use,
- *                 network exists, not in the state for it; 403 for a network
+ * The status follows the HTTP code, err has the engine's message:
+ * HT_OK           2xx, and 304: already in that state (started, stopped)
+ * HT_NOT_FOUND    404, and 500 of Podman with such a message
+ * HT_CONFLICT     409, and 500 of Podman with such a message: name in use,
+ *                 network exists, wrong state; 403 for a network
  *                 with containers
  * HT_INVALID      any other 4xx
  * HT_INTERNAL     5xx; the answer is not JSON or has more than 16 MiB
- * HT_UNAVAILABLE  no connection, no answer in time, the answer broke off,
- *                 cancelled; Podman lost a race with itself, and may do better
- *                 the next time */
+ * HT_UNAVAILABLE  no connection, no answer in time, the answer was cut off,
+ *                 cancelled; Podman lost a race with itself, and the next try
+ *                 may succeed */
 enum ht_status docker_call(struct docker *docker, struct arena *arena,
                            const struct docker_call *call,
                            const struct node **answer, struct ht_error *err);
@@ -83,15 +83,15 @@ enum ht_status docker_get(struct docker *docker, struct arena *arena,
 typedef bool docker_take(void *context, const struct node *item);
 
 /* For answers of JSON objects one after another (pull, build, events). The
- * timeout is one of silence, not of the whole call. Statuses as above. */
+ * timeout is for each pause, not for the whole call. Statuses as above. */
 enum ht_status docker_stream(struct docker *docker,
                              const struct docker_call *call, docker_take *take,
                              void *context, struct ht_error *err);
 
 struct docker_facts {
-    bool podman;         /* ignores DeviceRequests, never tells of OOM kills */
-    bool rootless;       /* its networks are not this machine's */
-    bool gpus;           /* knows the runtime of NVIDIA's GPUs */
+    bool podman;         /* ignores DeviceRequests, never reports OOM kills */
+    bool rootless;       /* this machine cannot reach its networks */
+    bool gpus;           /* has the runtime of NVIDIA's GPUs */
     const char *version; /* "Podman 4.3.1", "Docker 20.10.24" */
     int64_t cpus, memory;
 };
@@ -106,7 +106,7 @@ enum ht_status docker_ask_facts(struct docker *docker, struct arena *arena,
 enum ht_status docker_refusal(struct arena *arena, long code, const char *body,
                               size_t len, struct ht_error *err);
 
-/* Foreign words on one line without control bytes, in the arena. */
+/* A foreign message on one line without control bytes, in the arena. */
 const char *docker_clean_words(struct arena *arena, const char *words);
 
 #endif

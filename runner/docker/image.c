@@ -12,7 +12,7 @@
 enum {
     TRIES = 3,
     USUAL_PAUSE_MS = 2000,
-    /* Engines say nothing while they unpack a large layer on a slow disk. */
+    /* Engines send nothing while they unpack a large layer on a slow disk. */
     SILENCE_MS = 5 * 60 * 1000
 };
 
@@ -25,7 +25,7 @@ struct pull {
     const char *auth;            /* NULL: none */
     const char *no_auth_because; /* NULL: none are needed, or they are there */
     struct pull_progress progress;
-    const char *fault; /* what the stream said, NULL: nothing */
+    const char *fault; /* the message of the stream, NULL: none */
 };
 
 __attribute__((format(printf, 2, 3))) static void tell(const struct pull *pull,
@@ -100,8 +100,8 @@ static enum ht_status try_once(struct pull *pull, struct ht_error *err)
 
 enum cure { CURE_REPEAT, CURE_LOGIN, CURE_NAME, CURE_ADMIN };
 
-/* Engines and registries tell these apart by words only; the first that fits
- * counts. */
+/* Engines and registries distinguish these in their messages only; the first
+ * match counts. */
 static const struct {
     const char *words;
     enum cure cure;
@@ -132,7 +132,7 @@ static enum cure find_cure(const struct pull *pull,
         if (strcasestr(failure->text, cures[i].words) != NULL)
             return cures[i].cure;
     }
-    /* Podman's word for images that were built here; no registry has them. */
+    /* Podman's name for images that were built here; no registry has them. */
     if (strcmp(pull->host, "localhost") == 0)
         return CURE_NAME;
     return failure->status == HT_NOT_FOUND || failure->status == HT_INVALID
@@ -190,7 +190,7 @@ static enum ht_status try_all(struct pull *pull, struct ht_error *err)
     }
 }
 
-/* A public image needs none, so that nothing but a hint comes of a failure. */
+/* A public image needs none, so a failure is only a hint. */
 static void find_auth(struct pull *pull)
 {
     struct ht_error failure;
@@ -210,7 +210,7 @@ static enum ht_status pull_image(struct docker *docker,
                                  const struct image_request *request,
                                  struct ht_error *err)
 {
-    /* Credentials are not to outlive the pull. */
+    /* Credentials must not outlive the pull. */
     struct arena *own = arena_new();
     struct pull *pull = arena_alloc(own, 1, sizeof *pull);
     *pull = (struct pull){.docker = docker,
@@ -230,7 +230,7 @@ static enum ht_status pull_image(struct docker *docker,
     return status;
 }
 
-/* ---- what the engine says of it ---- */
+/* ---- the engine's description ---- */
 
 static struct strings read_strings(struct arena *arena, const struct node *list)
 {
@@ -257,8 +257,8 @@ static struct pairs read_env(struct arena *arena, const struct node *list)
     return env;
 }
 
-/* Of "REPOSITORY@DIGEST": that of the repository it was ordered from where it
- * is known by several. */
+/* Of "REPOSITORY@DIGEST"; where there are several, that of the repository in
+ * the order. */
 static const char *find_digest(const struct node *inspected, const char *name,
                                const char *id)
 {
@@ -324,7 +324,7 @@ static enum ht_status inspect(struct docker *docker, struct arena *arena,
 
 /* ---- getting it ---- */
 
-/* Letters of names, tags and digests; the engine knows their grammar. */
+/* Letters of names, tags and digests; the engine checks their grammar. */
 static enum ht_status check_name(const char *name, struct ht_error *err)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

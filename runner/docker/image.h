@@ -1,5 +1,5 @@
-/* image.h - a container image as the engine has it: what the replica finds
- * there before we add anything. */
+/* image.h - a container image as the engine has it, before the runner adds
+ * anything. */
 #ifndef HT_RUNNER_DOCKER_IMAGE_H
 #define HT_RUNNER_DOCKER_IMAGE_H
 
@@ -19,8 +19,8 @@ struct image {
     const char *user;    /* NULL: root */
 };
 
-/* Told a line of progress now and then, at most every 2 s but for the first and
- * the last, from the calling thread. */
+/* Gets lines of progress in the calling thread: the first, the last, and others
+ * at least 2 s apart. */
 typedef void image_progress(void *context, const char *line);
 
 struct image_request {
@@ -30,14 +30,15 @@ struct image_request {
     void *context;
     /* Finds DOCKER_CONFIG, HOME; NULL: getenv(). */
     char *(*lookup)(const char *name);
-    int pause_ms; /* before a pull's second try, longer after; 0: 2 s */
+    int pause_ms; /* before a pull's second try, longer before the third; 0: 2 s
+                   */
 };
 
 /* Makes sure that the engine has the image, pulls it when the policy says so,
  * and describes it, in the arena. Blocks as long as a pull lasts.
  * Credentials come from the docker config file, see registry_auth.h.
- * HT_PRECONDITION  there is no such image, or no access to it: trying again
- *                  does not help; the text says which and what to do
+ * HT_PRECONDITION  there is no such image, or no access to it: another try does
+ *                  not help; the text names a remedy
  * HT_UNAVAILABLE   registry or engine cannot be reached, or the pull broke */
 enum ht_status image_get(struct docker *docker, struct arena *arena,
                          const struct image_request *request,

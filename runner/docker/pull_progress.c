@@ -43,7 +43,7 @@ static bool is_layer_state(const char *state)
     return is_any(state, words) || strncmp(state, "Retrying", 8) == 0;
 }
 
-/* Podman says no more of a layer than that it is downloaded. */
+/* "Download complete" is the last that Podman sends of a layer. */
 static bool is_done(const char *state)
 {
     static const char *const words[] = {"Pull complete", "Already exists",

@@ -1,5 +1,5 @@
-/* pull_progress.h - how far a pull is, from what an engine says of each layer,
- * as a line now and then. */
+/* pull_progress.h - the progress of a pull, as lines from an engine's messages
+ * about each layer. */
 #ifndef HT_RUNNER_DOCKER_PULL_PROGRESS_H
 #define HT_RUNNER_DOCKER_PULL_PROGRESS_H
 
@@ -10,12 +10,12 @@
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
 
-/* Engines build images of fewer layers; of any further no account is kept. */
+/* Images have fewer layers; further ones are not counted. */
 enum { PULL_LAYERS = 256, PULL_ID_BYTES = 32, PULL_STATE_BYTES = 32 };
 
 struct pull_layer {
     char id[PULL_ID_BYTES];
-    char state[PULL_STATE_BYTES]; /* the engine's word: "Downloading" */
+    char state[PULL_STATE_BYTES]; /* as the engine names it: "Downloading" */
     int64_t current, total;       /* bytes; total is 0 until it is known */
 };
 

@@ -5,9 +5,9 @@
 #include "proto/base/text.h"
 #include "runner/base/json.h"
 
-/* What Podman 4 says with code 500, and dockerd with 403, where the API has a
- * code of its own. Words like "not found" alone would be too few: a command
- * that an image lacks "was not found", too. The first that fits counts. */
+/* Messages of Podman 4 with code 500, and of dockerd with 403, where the API
+ * has a better code. "not found" alone would not do: a command that an image
+ * lacks "was not found", too. The first match counts. */
 static const struct {
     const char *words;
     enum ht_status status;

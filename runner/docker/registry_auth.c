@@ -101,7 +101,7 @@ static enum ht_status start(struct helper *helper, const char *server,
     return ht_fail_errno(err, code, "cannot run %s", helper->program);
 }
 
-/* ---- listening ---- */
+/* ---- reading ---- */
 
 /* False when the time is over. */
 static bool wait_for(const struct helper *helper, int fd)
@@ -116,8 +116,8 @@ static bool wait_for(const struct helper *helper, int fd)
     }
 }
 
-/* All it says; false when that is too much or takes too long. */
-static bool listen_to(struct helper *helper)
+/* All its output; false when that is too much or takes too long. */
+static bool read_output(struct helper *helper)
 {
     char bytes[4096];
     while (helper->said.len <= MOST_BYTES && wait_for(helper, helper->output)) {
@@ -132,7 +132,7 @@ static bool listen_to(struct helper *helper)
     return false;
 }
 
-/* Waits for its end, or makes it. */
+/* Waits for its end, or kills it. */
 static int reap(const struct helper *helper, bool wanted)
 {
     const int fd = wanted ? pidfd_open(helper->pid, 0) : -1;
@@ -146,8 +146,8 @@ static int reap(const struct helper *helper, bool wanted)
     return status;
 }
 
-/* What it says when it fails may hold what must not be shown, so only its known
- * words for "none" count. */
+/* The output of a failed helper may have secrets, so only its known message for
+ * "none" counts. */
 static enum ht_status read_words(struct arena *arena, struct helper *helper,
                                  int exit, const struct node **found,
                                  struct ht_error *err)
@@ -187,9 +187,9 @@ enum ht_status registry_auth_ask_helper(struct arena *arena, const char *name,
     enum ht_status status = start(&helper, server, err);
     if (status != HT_OK)
         return status;
-    const bool heard = listen_to(&helper);
+    const bool complete = read_output(&helper);
     close(helper.output);
-    const int exit = reap(&helper, heard);
+    const int exit = reap(&helper, complete);
     status = read_words(arena, &helper, exit, found, err);
     text_free(&helper.said);
     return status;
@@ -199,7 +199,7 @@ enum ht_status registry_auth_ask_helper(struct arena *arena, const char *name,
 static const char hub[] = "docker.io";
 static const char hub_server[] = "https://index.docker.io/v1/";
 
-/* A helper may ask the system's key ring, but not a person. */
+/* Enough for the system's key ring, not for a question to a user. */
 enum { HELPER_MS = 10000 };
 
 struct credentials {

@@ -11,7 +11,7 @@
 #include "proto/doc/node.h"
 
 /* The value of X-Registry-Auth (base64url of JSON) for an image's registry, in
- * the arena; *auth is NULL when the file knows none. Reads "auths" (auth,
+ * the arena; *auth is NULL when the file has none. Reads "auths" (auth,
  * username and password, identitytoken) and asks the programs of "credHelpers"
  * and "credsStore" (docker-credential-NAME get).
  * HT_INVALID  the file is damaged
@@ -33,14 +33,14 @@ const char *registry_auth_encode(struct arena *arena, const char *bytes,
 const char *registry_auth_decode(struct arena *arena, const char *text,
                                  size_t *len);
 
-/* ---- a program that keeps a person's passwords ----
+/* ---- a program that keeps a user's passwords ----
  *
- * docker-credential-NAME, asked by the protocol of docker-credential-helpers:
- * the server on stdin, JSON on stdout. */
+ * docker-credential-NAME, with the protocol of docker-credential-helpers: the
+ * server on stdin, JSON on stdout. */
 
 /* Asks for the credentials of `server`; *found is {"Username", "Secret"} in the
- * arena, NULL when the helper has none. What it started is killed after
- * `limit_ms`.
+ * arena, NULL when the helper has none. The helper and what it started are
+ * killed after `limit_ms`.
  * HT_INVALID  the name is no name of a program
  * HT_IO       the helper is not installed, failed, or was too slow */
 enum ht_status registry_auth_ask_helper(struct arena *arena, const char *name,

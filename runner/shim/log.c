@@ -8,8 +8,8 @@
 #include "proto/base/limits.h"
 #include "runner/base/folder.h"
 
-/* A segment is new: what the trainer may have left under its name is removed,
- * never written to. */
+/* Makes a new file: one of that name, which the trainer may have made, is
+ * removed, never written to. */
 static int open_segment(const struct shim_log *log, int64_t offset)
 {
     char name[FOLDER_LOG_NAME_BYTES];
@@ -43,8 +43,8 @@ static void close_segment(struct shim_log *log)
     log->fd = -1;
 }
 
-/* Opens the next segment and drops the one that left the window. */
-static void turn_segment(struct shim_log *log)
+/* Opens the next segment and removes the one that is too old. */
+static void next_segment(struct shim_log *log)
 {
     enum { KEPT_TAIL = HT_LOG_SEGMENTS / 2 };
     const int64_t head =
@@ -65,7 +65,7 @@ static void write_at(int fd, const char *bytes, size_t len, int64_t at)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return; /* lost; later bytes still go where they belong */
+            return; /* lost; later bytes keep their offsets */
         bytes += n;
         len -= (size_t)n;
         at += n;
@@ -76,7 +76,7 @@ void shim_log_append(struct shim_log *log, const char *bytes, size_t len)
 {
     while (len > 0) {
         if (log->offset == log->segment + HT_LOG_SEGMENT)
-            turn_segment(log);
+            next_segment(log);
         const int64_t at = log->offset - log->segment;
         size_t part = (size_t)(HT_LOG_SEGMENT - at);
         if (part > len)

@@ -1,9 +1,9 @@
 /* log.h - one stream's log in bounded space: its head and its tail.
  *
  * Segments of HT_LOG_SEGMENT bytes are named by the offset of their first
- * byte; the first half of HT_LOG_SEGMENTS stays for ever, the others are a
- * window at the end. A full disk loses bytes, never the trainer: offsets go
- * on, what could not be written reads as NUL bytes. */
+ * byte; the first half of HT_LOG_SEGMENTS stays, the others are the newest. A
+ * full disk loses bytes but does not stop the trainer: offsets continue, and
+ * lost bytes are read as NUL. */
 #ifndef HT_RUNNER_SHIM_LOG_H
 #define HT_RUNNER_SHIM_LOG_H
 

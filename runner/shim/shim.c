@@ -25,11 +25,12 @@
 #include "runner/shim/trainer.h"
 
 enum {
-    POLL_MS = 100,             /* between looks at `stop` without inotify */
-    WATCH_AFTER_MS = 100,      /* inotify costs its process 10 ms at the end */
-    LEFTOVER_BOUND_MS = 10000, /* for processes that even SIGKILL waits on */
-    DRAIN_BOUND_MS = 2000,     /* for output of a stranger who holds a pipe */
-    FULL_DISK_TRIES = 60,      /* one a second, until exit.json fits */
+    POLL_MS = 100,        /* between checks of `stop` without inotify */
+    WATCH_AFTER_MS = 100, /* inotify costs its process 10 ms at the end */
+    LEFTOVER_BOUND_MS =
+        10000,             /* for processes that SIGKILL does not end at once */
+    DRAIN_BOUND_MS = 2000, /* for output of a process that keeps a pipe open */
+    FULL_DISK_TRIES = 60,  /* one a second, until exit.json fits */
     CHUNK = 64 * 1024
 };
 
@@ -37,12 +38,12 @@ enum phase { PHASE_RUNNING, PHASE_TERMINATING, PHASE_KILLING };
 
 struct shim {
     const char *folder;
-    int folder_fd; /* holds the lock that makes this the only shim here */
+    int folder_fd; /* with the lock: one shim per folder */
     struct arena *arena;
     struct folder_id id;
     struct launch launch;
     int signals;      /* signalfd: SIGCHLD, SIGTERM, SIGINT, SIGHUP */
-    int watch;        /* inotify on the folder, -1: look every POLL_MS */
+    int watch;        /* inotify on the folder, -1: check every POLL_MS */
     int64_t watch_at; /* monotonic: when to try inotify; INT64_MAX: never */
     struct trainer trainer;
     struct shim_log logs[2];
@@ -51,7 +52,7 @@ struct shim {
     enum phase phase;
     int64_t timeout_at;   /* monotonic; INT64_MAX: never */
     int64_t kill_at;      /* end of the grace; INT64_MAX: never */
-    struct ending ending; /* outcome and reason once somebody ended it */
+    struct ending ending; /* outcome and reason once the shim ended it */
     char buffer[CHUNK];
 };
 
@@ -66,7 +67,7 @@ static int open_signals(void)
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGHUP);
     sigprocmask(SIG_SETMASK, &set, NULL);
-    (void)signal(SIGCHLD, SIG_DFL); /* an ignored one would reap for us */
+    (void)signal(SIGCHLD, SIG_DFL); /* ignored, the kernel would reap */
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
@@ -80,7 +81,7 @@ static int open_watch(const char *folder)
     return fd;
 }
 
-/* SHIM_DONE: this process may go on and start the trainer. */
+/* SHIM_DONE: this process may start the trainer, unless it has *finished. */
 static int take_folder(struct shim *shim, bool *finished)
 {
     shim->folder_fd = open(shim->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -95,8 +96,8 @@ static int take_folder(struct shim *shim, bool *finished)
     return SHIM_DONE;
 }
 
-/* Without shim.json no other shim was here, except before a power cut. A
- * container may be without /proc: there the identity is not needed. */
+/* Without shim.json no other shim ran here, except before a power cut. A
+ * container may have no /proc: there the identity is not needed. */
 static enum ht_status announce(const struct shim *shim, struct ht_error *err)
 {
     struct process self;
@@ -108,7 +109,7 @@ static enum ht_status announce(const struct shim *shim, struct ht_error *err)
     return folder_write_shim(shim->folder, &self, err);
 }
 
-/* What the place we run in knows best, such as its user's HOME. */
+/* Variables that the container sets best, such as its user's HOME. */
 static void take_inherited(struct arena *arena, struct launch *launch)
 {
     const size_t room = launch->env.n + launch->inherited.n + 1;
@@ -191,7 +192,7 @@ static void drain_output(struct shim *shim)
 static void signal_trainer(const struct shim *shim, int number)
 {
     if (shim->ended)
-        return; /* reaped: the pid may be a stranger's */
+        return; /* reaped: another process may have the pid */
     kill(-shim->trainer.pid, number);
     kill(shim->trainer.pid, number); /* it may have left its group */
 }
@@ -235,7 +236,7 @@ static void look_at_clock(struct shim *shim)
     if (now >= shim->watch_at) {
         shim->watch_at = INT64_MAX;
         shim->watch = open_watch(shim->folder);
-        look_for_stop(shim); /* it may be older than the watch */
+        look_for_stop(shim); /* an order may be older than the watch */
     }
     if (now >= shim->timeout_at) {
         char limit[CLOCK_DURATION_BYTES];
@@ -296,7 +297,7 @@ static int wait_ms(const struct shim *shim)
 static void supervise(struct shim *shim)
 {
     shim->watch_at = clock_monotonic_ms() + WATCH_AFTER_MS;
-    look_for_stop(shim); /* it may be older than we are */
+    look_for_stop(shim); /* an order may be older than this process */
     reap_children(shim);
     while (!shim->ended) {
         struct pollfd fds[] = {
@@ -321,8 +322,8 @@ static void supervise(struct shim *shim)
     }
 }
 
-/* As subreaper we become the parent of every orphan, so what is left of the
- * trainer ends with our last child. */
+/* As subreaper the shim is the parent of every orphan, so nothing of the
+ * trainer is left once it has no child. */
 static void kill_leftovers(struct shim *shim)
 {
     const int64_t deadline = clock_monotonic_ms() + LEFTOVER_BOUND_MS;
@@ -336,7 +337,7 @@ static void kill_leftovers(struct shim *shim)
     }
 }
 
-/* False, with the ending, when the trainer has nowhere to work. */
+/* False, with the ending, when the working folder cannot be made. */
 static bool make_workdir(struct shim *shim)
 {
     const struct launch *launch = &shim->launch;
@@ -361,16 +362,16 @@ static void run_trainer(struct shim *shim)
         shim->timeout_at = clock_monotonic_ms() + shim->launch.timeout_ms;
     supervise(shim);
     shim->ending.ended_ms = clock_wall_ms();
-    /* One that fails while everything is being stopped may be hit by the end
-     * of another replica before we have seen our own order. */
+    /* A trainer that fails while all replicas are being stopped may fail by the
+     * end of another one before this shim has read its order. */
     if (shim->wait_status != 0)
         look_for_stop(shim);
     kill_leftovers(shim);
     drain_output(shim);
-    const struct ending told = shim->ending;
+    const struct ending ordered = shim->ending;
     trainer_describe(shim->wait_status, &shim->ending);
     if (shim->phase != PHASE_RUNNING)
-        folder_end(&shim->ending, told.outcome, "%s", told.reason);
+        folder_end(&shim->ending, ordered.outcome, "%s", ordered.reason);
 }
 
 static int finish(struct shim *shim)
@@ -381,7 +382,7 @@ static int finish(struct shim *shim)
         shim->ending.ended_ms = clock_wall_ms();
     for (int i = 0; i < FULL_DISK_TRIES; i++) {
         if (folder_fault(&shim->id, shim->folder) != NULL)
-            return SHIM_FAILED; /* the runner sees it by itself */
+            return SHIM_FAILED; /* the runner notices it */
         if (folder_write_exit(shim->folder, &shim->ending, NULL) == HT_OK)
             return SHIM_DONE;
         poll(NULL, 0, 1000);

@@ -15,7 +15,7 @@
 
 enum step { STEP_SETUP, STEP_WORKDIR, STEP_EXEC };
 
-struct fault { /* what the child tells before it gives up */
+struct fault { /* the child's report before it exits */
     enum step step;
     int code; /* errno */
 };
@@ -67,7 +67,7 @@ static bool connect_streams(const int outputs[2])
            dup2(outputs[1], 2) == 2;
 }
 
-struct child { /* all that the child needs, made before the fork */
+struct child { /* what the child needs, made before the fork */
     const struct launch *launch;
     const char *workdir;
     char *const *argv, *const *env;
@@ -223,7 +223,7 @@ static pid_t fork_child(const struct launch *launch, const char *workdir,
     return pid;
 }
 
-/* Whether exec succeeded: then the kernel closed the pipe without a word. */
+/* False when exec succeeded: then the kernel closed the empty pipe. */
 static bool read_fault(int fd, struct fault *fault)
 {
     ssize_t n;

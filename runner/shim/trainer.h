@@ -1,8 +1,8 @@
-/* trainer.h - the trainer's process: its start and the words for its end.
+/* trainer.h - the trainer's process: its start and the text for its end.
  *
- * The trainer leads a process group of its own and dies with the process that
- * started it, even when that one is killed. Only for single-threaded programs,
- * because the kernel ties the death signal to the starting thread. */
+ * The trainer leads its own process group and ends with the process that
+ * started it, even when that is killed. Only for single-threaded programs: the
+ * kernel ties the death signal to the starting thread. */
 #ifndef HT_RUNNER_SHIM_TRAINER_H
 #define HT_RUNNER_SHIM_TRAINER_H
 
@@ -16,9 +16,9 @@ struct trainer {
     int outputs[2]; /* read ends of stdout and stderr, not blocking; owned */
 };
 
-/* Starts the program. Returns false when it could not, and then `ending` tells
- * outcome, exit code (126, 127 as shells have it) and reason, and no process
- * and no descriptor is left. */
+/* Starts the program. False when that failed: then `ending` has outcome, exit
+ * code (126, 127 as in shells) and reason, and no process and no descriptor is
+ * left. */
 bool trainer_start(const struct launch *launch, const char *folder,
                    struct trainer *trainer, struct ending *ending);
 

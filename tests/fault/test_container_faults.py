@@ -140,7 +140,7 @@ class Real(Faults):
 
     def a_container_that_is_removed_by_hand(self):
         self._ends(spec("removed", ONCE), "SUCCEEDED",
-                   "(removed|stopped) by somebody else", 2,
+                   "(removed|stopped) by another program", 2,
                    self._engine.remove)
 
     def a_container_that_is_killed_by_hand(self):

@@ -309,7 +309,7 @@ static void a_container_removed_by_hand_is_lost(void)
     UNTIL(attempt_fixture_has_ended(attempt));
     CHECK(attempt->ending.outcome == OUTCOME_LOST);
     CHECK_TEXT(attempt->ending.reason,
-               "its container was removed by somebody else");
+               "its container was removed by another program");
     docker_fixture_close(&fixture);
 }
 
@@ -340,7 +340,7 @@ static void a_container_stopped_by_hand_is_lost(void)
     UNTIL(attempt_fixture_has_ended(attempt));
     CHECK(attempt->ending.outcome == OUTCOME_LOST);
     CHECK_TEXT(attempt->ending.reason,
-               "its container was stopped by somebody else");
+               "its container was stopped by another program");
     docker_fixture_close(&fixture);
 }
 

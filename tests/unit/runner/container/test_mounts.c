@@ -237,9 +237,10 @@ static void sockets_and_what_has_the_engines_are_refused(void)
     char host[PATH_MAX + 32];
     (void)snprintf(host, sizeof host, "unix://%s/set/e.sock", place.data);
     place.site.docker_host = host;
-    check_refused(&place, "@/set:/s", "gives the container engine away");
+    check_refused(&place, "@/set:/s", "gives access to the container engine");
     place.roots[0] = "/run"; /* an admin who did not think of it */
-    check_refused(&place, "/run:/host-run", "gives the container engine away");
+    check_refused(&place, "/run:/host-run",
+                  "gives access to the container engine");
     place.roots[0] = place.data;
 
     static const char *const names[] = {"engine-socket"};
