@@ -39,7 +39,7 @@ static int count_cores(void)
     return n > 0 ? (int)n : 1;
 }
 
-/* An attempt on GPUs mostly wants one, and is idle without it. */
+/* Most attempts on GPUs use one, and wait without it. */
 static int usual_slots(const struct site *site)
 {
     if (site->gpus.n > 0)
@@ -55,14 +55,14 @@ static struct pairs collect_inherited(struct arena *arena)
     size_t n = 0;
     for (size_t i = 0; i < N; i++) {
         const char *value = getenv(names[i]);
-        /* launch.json is UTF-8; what is not cannot be passed on. */
+        /* launch.json is UTF-8. */
         if (value != NULL && utf8_is_valid(value, strlen(value)))
             items[n++] = (struct pair){names[i], value};
     }
     return (struct pairs){.n = n, .items = items};
 }
 
-/* Names alone: values are looked up when a trial wants them. */
+/* Only names: values are read when a trial needs them. */
 static struct strings collect_secret_variables(struct arena *arena)
 {
     static const char prefix[] = "HYPERTUNE_SECRET_";
@@ -79,7 +79,7 @@ static struct strings collect_secret_variables(struct arena *arena)
     return (struct strings){.n = n, .items = names};
 }
 
-/* Where Google's libraries look by themselves. */
+/* The places where Google's libraries look. */
 static bool has_gcs_credentials(struct arena *arena)
 {
     const char *home = getenv("HOME");
@@ -115,7 +115,7 @@ static enum ht_status make_state(struct arena *arena,
     return HT_OK;
 }
 
-/* The lock lives as long as the process. */
+/* The lock lasts as long as the process. */
 static enum ht_status lock_state(struct arena *arena, const char *state,
                                  struct ht_error *err)
 {
@@ -205,7 +205,7 @@ static enum ht_status read_folder(struct arena *arena, const char *flag,
     return HT_OK;
 }
 
-/* What the flags say about this machine. */
+/* The settings from flags and machine. */
 static enum ht_status read_site(struct arena *arena,
                                 const struct runner_options *options,
                                 struct site *site, struct ht_error *err)
@@ -240,7 +240,7 @@ static enum ht_status read_site(struct arena *arena,
     return status;
 }
 
-/* The folder that this runner alone works in, and who it is there. */
+/* The runner's state folder, locked, and its id there. */
 static enum ht_status take_state(struct arena *arena,
                                  const struct runner_options *options,
                                  struct site *site, struct sender *sender,

@@ -1,5 +1,5 @@
-/* options.h - how the runner was asked to run: defaults, HYPERTUNE_RUNNER_*
- * variables, then flags, from one table that also prints --help. */
+/* options.h - the runner's options: defaults, HYPERTUNE_RUNNER_* variables,
+ * then flags, from one table that also prints --help. */
 #ifndef HT_RUNNER_OPTIONS_H
 #define HT_RUNNER_OPTIONS_H
 
@@ -31,9 +31,8 @@ struct runner_options {
     int64_t start_limit;     /* seconds for containers to begin */
 };
 
-/* Strings point into argv, the environment or constants. When --help or
- * --version was asked, it is appended to `shown` and the options stay as they
- * were.
+/* Strings point into argv, the environment or constants. For --help or
+ * --version the text is appended to `shown` and the options stay unchanged.
  * HT_INVALID  an unknown flag, a missing or wrong value, an engine that this
  *             version does not have */
 enum ht_status runner_options_read(const struct flags_source *source,

@@ -19,11 +19,12 @@
 #include "runner/talk/talk.h"
 
 enum {
-    SHORT_PATIENCE_MS = 1500, /* of silence before the server is looked for */
-    TICK_MS = 1000,           /* between looks without an event */
-    BUSY_TICK_MS = 250,       /* ... while something moved lately */
-    TICK_GAP_MS = 20,         /* events closer than this are seen together */
-    FIRST_OPEN_MS = 500,      /* before an engine is looked for again */
+    SHORT_PATIENCE_MS =
+        1500,            /* without an answer, then the server is searched */
+    TICK_MS = 1000,      /* between ticks without an event */
+    BUSY_TICK_MS = 250,  /* ... soon after a change */
+    TICK_GAP_MS = 20,    /* closer events share a tick */
+    FIRST_OPEN_MS = 500, /* before the engine is tried again */
     LAST_OPEN_MS = 10000
 };
 
@@ -118,8 +119,8 @@ static void read_signals(struct supervisor *supervisor)
     }
 }
 
-/* Until it is there the server hears nothing of us: it could only lose what it
- * gave. The server that started us would start another one. */
+/* Before that the runner sends nothing, so that it gets no work. A server that
+ * started this runner may have ended and will start another. */
 static enum ht_status open_engine(struct supervisor *supervisor,
                                   struct ht_error *err)
 {
@@ -149,7 +150,7 @@ static enum ht_status open_engine(struct supervisor *supervisor,
     return HT_OK;
 }
 
-/* What an earlier life left, and the talk about it. */
+/* Finds attempts from before a restart and begins to send. */
 static void begin(struct supervisor *supervisor)
 {
     const struct supervisor_settings *settings = supervisor->settings;
@@ -186,8 +187,8 @@ static void tick(struct supervisor *supervisor, int64_t now)
     supervisor->ticked_at = now;
     supervisor->more =
         attempts_tick(&supervisor->attempts, supervisor->talk.beats_sent + 1);
-    /* Orphans of dead shims come to us as their subreaper. The engine has
-     * just looked at its own children. */
+    /* Orphans of dead shims are children of this subreaper. The engine has just
+     * waited for its own children. */
     while (waitpid(-1, NULL, WNOHANG) > 0)
         continue;
 }

@@ -1,8 +1,8 @@
-/* supervisor.h - the runner's one loop: takes attempts, watches them, tells
- * the server, until it has to end.
+/* supervisor.h - the runner's main loop: takes attempts, watches them and
+ * reports to the server.
  *
- * All state belongs to the calling thread; two threads carry requests. Ending
- * leaves every attempt running: the next runner adopts them. */
+ * All state belongs to the calling thread; two threads send requests. When the
+ * loop ends, attempts continue: the next runner adopts them. */
 #ifndef HT_RUNNER_SUPERVISOR_H
 #define HT_RUNNER_SUPERVISOR_H
 
@@ -22,11 +22,11 @@ struct supervisor_settings {
     int alone_ms;         /* ... for so long */
 };
 
-/* Runs until SIGTERM or SIGINT (or until alone). SIGTERM, SIGINT and SIGCHLD
- * are blocked from here on; call it before any thread exists.
- * An engine that cannot be reached is tried again until it can.
- * HT_IO       the token file, a thread or a descriptor cannot be had
- * HT_INVALID  the engine cannot work with its options */
+/* Runs until SIGTERM, SIGINT or SIGHUP (or until alone), which are blocked from
+ * here on, and so is SIGCHLD; call it before any thread exists. Tries again to
+ * open an engine that cannot be reached.
+ * HT_IO       the token file, a thread or a descriptor is not available
+ * HT_INVALID  an option for the engine is wrong */
 enum ht_status supervisor_run(const struct supervisor_settings *settings,
                               struct ht_error *err);
 

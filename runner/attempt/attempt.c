@@ -60,7 +60,7 @@ struct attempt *attempt_new(const struct site *site,
                           credentials);
         replica->watch = -1;
     }
-    /* What an earlier life chose is in use, whether we adopt it or not. */
+    /* What was chosen before a restart is in use, adopted or not. */
     (void)placement_read(attempt->folder, order, &attempt->placement, NULL);
     return attempt;
 }
@@ -83,8 +83,7 @@ static void end_unstarted(struct attempt *attempt, const struct ht_error *err)
 {
     const bool impossible = err->status == HT_PRECONDITION;
     attempt->engine->remove(&attempt->place);
-    attempt->started_confirmed =
-        true; /* there is nothing to tell about a start */
+    attempt->started_confirmed = true; /* there was no start to report */
     attempt->facts_confirmed = true;
     attempt->ended = true;
     attempt->ending =
@@ -111,7 +110,7 @@ static enum ht_status place(struct attempt *attempt,
                            err);
 }
 
-/* Before anything starts, or after it was there: see records_begin(). */
+/* See records_begin(). */
 static enum ht_status begin_records(struct attempt *attempt, bool anew,
                                     struct ht_error *err)
 {
@@ -198,7 +197,7 @@ void attempt_stop(struct attempt *attempt, const struct stop_order *order)
         attempt->engine->stop(&attempt->place, order);
 }
 
-/* A trainer that ends by itself has written its last line to the end. */
+/* A trainer that exits by itself has completed its last line. */
 static bool was_killed(const struct ending *ending)
 {
     return ending->outcome != OUTCOME_SUCCEEDED &&
@@ -225,7 +224,7 @@ static uint64_t count_skipped(const struct attempt *attempt)
     return n;
 }
 
-/* What lies in a folder that is not the replica's any more is not its. */
+/* Files in a folder that is no longer the replica's are not its. */
 static bool collect(struct attempt *attempt, size_t i, int64_t next_beat,
                     bool final)
 {
@@ -245,7 +244,7 @@ bool attempt_tick(struct attempt *attempt, int64_t next_beat)
         attempt->engine->poll(&attempt->place, &attempt->ending) ==
             ENGINE_ENDED)
         note_end(attempt);
-    /* Asked before reading: a file read after the end is read whole. */
+    /* Checked before reading: a file is complete when read after the end. */
     const bool final = attempt->ended;
     bool more = false;
     for (size_t i = 0; i < attempt->order->n_replicas; i++)

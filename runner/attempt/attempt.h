@@ -1,9 +1,8 @@
-/* attempt.h - one attempt in this runner's care, from lease to drained.
+/* attempt.h - one attempt of this runner, from lease to `drained`.
  *
- * What is still to be said about it follows from four facts: was `started`
- * confirmed, has it ended, was `ended` confirmed, is everything shipped. The
- * confirmed ones lie in the folder as marks, so a restarted runner
- * continues where it was. */
+ * The next message about it follows from four facts: was `started` confirmed,
+ * has it ended, was `ended` confirmed, was everything sent. The confirmations
+ * are marks in its folder, so a restarted runner continues. */
 #ifndef HT_RUNNER_ATTEMPT_ATTEMPT_H
 #define HT_RUNNER_ATTEMPT_ATTEMPT_H
 
@@ -36,38 +35,38 @@ struct attempt {
     struct placement placement;       /* n is 0 before it is chosen */
     struct attempt_replica *replicas; /* order->n_replicas of them */
     int watch;     /* inotify descriptor of the metrics file's folder, or -1 */
-    bool accepted; /* the server wants it here; else it waits for hello */
-    bool started_confirmed; /* confirmed by the server */
-    bool facts_confirmed;   /* ... with all that is to be known of it */
+    bool accepted; /* the server wants it here; else it waits for `hello` */
+    bool started_confirmed; /* by the server */
+    bool facts_confirmed;   /* ... with all its facts */
     bool ended;
     struct ending ending; /* once ended */
     bool collected;       /* ended, and every record was read */
     bool ended_confirmed; /* confirmed by the server */
 };
 
-/* Takes the order over. */
+/* Owns the order from now on. */
 struct attempt *attempt_new(const struct site *site,
                             const struct engine *engine, struct order *order);
 void attempt_free(
-    struct attempt *attempt); /* accepts NULL; leaves processes alone */
+    struct attempt *attempt); /* accepts NULL; processes continue */
 
-/* Puts the lease on disk and starts the attempt, with GPUs out of those that
- * are free. Whatever fails ends the attempt, with the reason: as failed
- * when the engine cannot run what was ordered, else as lost. */
+/* Writes the lease and starts the attempt, with GPUs out of those that are
+ * free. A failure ends the attempt, with the reason: as failed when the engine
+ * cannot run the order, else as lost. */
 void attempt_start(struct attempt *attempt, const struct strings *free_gpus);
-/* Puts the lease on disk and ends the attempt as lost at once. */
+/* Writes the lease and ends the attempt as lost at once. */
 void attempt_refuse(struct attempt *attempt, const char *reason);
-/* Whether both write the same metrics file, and the other may not have been
+/* Whether both write the same metrics file, and the other's may not have been
  * read to its end. */
 bool attempt_disturbs(const struct attempt *attempt,
                       const struct attempt *other);
-/* Continues an attempt of an earlier life that the server still wants. */
+/* Continues an attempt from before a restart that the server still wants. */
 void attempt_adopt(struct attempt *attempt, const struct strings *free_gpus);
 /* Kills what is left and removes the folder. */
 void attempt_remove(struct attempt *attempt);
 void attempt_stop(struct attempt *attempt, const struct stop_order *order);
 
-/* Every replica has begun to run; of an attempt that has ended, had. */
+/* Whether replicas have begun to run, as the engine defines it. */
 bool attempt_is_started(const struct attempt *attempt);
 
 /* Asks the engine and reads new records; true when there is more to read. */
@@ -79,7 +78,7 @@ void attempt_mark_ended(struct attempt *attempt); /* `ended` was confirmed */
 
 bool attempt_has_queue(
     const struct attempt *attempt); /* records wait to be sent */
-/* Everything the attempt left was confirmed by the server. */
+/* The server has confirmed all records and logs. */
 bool attempt_is_shipped(const struct attempt *attempt);
 /* Appends the member "evidence" of `drained` (proto/README.md section 4) when
  * the master has not reported every metric of the study. */

@@ -65,7 +65,7 @@ static void watch(struct attempts *attempts, struct attempt *attempt)
                               IN_MODIFY | IN_MOVED_TO | IN_CREATE | IN_ONLYDIR);
 }
 
-/* A folder that several attempts have is watched once for all of them. */
+/* Attempts with the same folder share one watch. */
 static void watch_file(struct attempts *attempts, struct attempt *attempt)
 {
     const char *folder = records_file(attempt->replicas[0].records)->folder;
@@ -84,7 +84,7 @@ static void forget_watch(const struct attempts *attempts, int watch)
         inotify_rm_watch(attempts->watch, watch);
 }
 
-/* An attempt that was given up here, which the server knows already. */
+/* An attempt that still runs here although the server gave it up. */
 static const struct attempt *find_disturbed(const struct attempts *attempts,
                                             const struct attempt *attempt)
 {
@@ -190,7 +190,7 @@ struct strings attempts_free_gpus(const struct attempts *attempts,
     const struct strings *all = &attempts->site->gpus;
     const char **items = arena_alloc(arena, all->n + 1, sizeof *items);
     struct strings found = {.items = items};
-    int most = 0; /* users of one that is still to be given */
+    int most = 0; /* users of a GPU that can be given */
     for (size_t i = 0; attempts->site->share_gpus && i < all->n; i++) {
         const int users = count_users(attempts, all->items[i]);
         most = users > most ? users : most;
@@ -213,7 +213,7 @@ size_t attempts_count(const struct attempts *attempts)
     return n;
 }
 
-/* ---- what lies on disk ---- */
+/* ---- attempts on disk ---- */
 
 static int64_t number_of(const char *name)
 {
@@ -224,7 +224,7 @@ static int64_t number_of(const char *name)
     return strtoll(name, NULL, 10);
 }
 
-/* A link leads to what is not the attempt's. */
+/* A link is not followed: its target is not the attempt's. */
 static bool is_folder(DIR *dir, const char *name)
 {
     struct stat status;
@@ -232,7 +232,7 @@ static bool is_folder(DIR *dir, const char *name)
            S_ISDIR(status.st_mode);
 }
 
-/* Kills by folder name what has no lease to tell its replicas. */
+/* Kills the replicas of a folder that has no lease, by their folders' names. */
 static void kill_leftovers(const char *folder)
 {
     DIR *dir = opendir(folder);
@@ -253,7 +253,7 @@ static void kill_leftovers(const char *folder)
         closedir(dir);
 }
 
-static void take_in(struct attempts *attempts, const struct order_key *key)
+static void add_found(struct attempts *attempts, const struct order_key *key)
 {
     struct arena *arena = arena_new();
     const char *folder = prepare_attempt_folder(arena, attempts->site, key);
@@ -288,7 +288,7 @@ static void scan_level(struct attempts *attempts, const char *path,
         if (*level[depth] == 0 || !is_folder(dir, entry->d_name))
             continue;
         if (depth == 2) {
-            take_in(attempts, key);
+            add_found(attempts, key);
             continue;
         }
         struct arena *arena = arena_new();

@@ -46,7 +46,7 @@ static const char *find_root(const struct site *site, const char *folder)
                : NULL;
 }
 
-/* Through the descriptor, so that no link that a trial left is followed. */
+/* Through the descriptor, so that no link of a trial is followed. */
 static void remove_folders(struct arena *arena, int folder)
 {
     for (size_t i = 0; i < OUTPUT_FOLDERS; i++)
@@ -55,7 +55,7 @@ static void remove_folders(struct arena *arena, int folder)
                          NULL, NULL);
 }
 
-/* False when it is not ours to remove. */
+/* False when it may not be removed. */
 static bool remove_outputs(const struct site *site, const struct entry *entry)
 {
     struct arena *arena = arena_new();
@@ -114,7 +114,7 @@ static void *work(void *context)
     return NULL;
 }
 
-/* ---- life ---- */
+/* ---- start and stop ---- */
 
 enum ht_status discard_start(const struct site *site, struct discard **discard,
                              struct ht_error *err)

@@ -1,7 +1,7 @@
 /* discard.h - removes the outputs of trials that a study does not keep.
  *
- * A thread of its own does the removing, which may take long; everything else
- * is called from the supervising thread. */
+ * Its own thread removes them, which may take long; the supervising thread
+ * calls the functions. */
 #ifndef HT_RUNNER_ATTEMPT_DISCARD_H
 #define HT_RUNNER_ATTEMPT_DISCARD_H
 
@@ -14,11 +14,11 @@
 
 struct discard;
 
-/* HT_IO  no thread can be had */
+/* HT_IO  no thread can be made */
 enum ht_status discard_start(const struct site *site, struct discard **discard,
                              struct ht_error *err);
-/* What is under way is finished, what waits is left: the server asks again.
- * Accepts NULL. */
+/* Finishes the current removal and drops the others, which the server requests
+ * again. Accepts NULL. */
 void discard_stop(struct discard *discard);
 
 struct discard_request { /* of the server */
@@ -26,21 +26,21 @@ struct discard_request { /* of the server */
     const char *output_dir; /* the trial's own; NULL: the runner's folder */
     bool rewrite_gcs;
 };
-/* Takes the request unless it has it already. Only what lies in the state
- * folder or below a root of the admin is removed: the folders of models,
- * checkpoints and logs, and the one above them when nothing else is in it. */
+/* Adds the request unless there is one for that trial. Only in the state folder
+ * or below a root of the admin it removes the folders of models, checkpoints and
+ * logs, and the one above them if it is empty then. */
 void discard_ask(struct discard *discard,
                  const struct discard_request *request);
 
 struct discard_item {
     int64_t study, trial;
-    bool kept; /* it lies where nothing may be removed */
+    bool kept; /* not removed, as its place does not allow it */
 };
 /* Fills `items` with at most `most` of those that are done and not yet
  * confirmed; returns how many. */
 size_t discard_report(struct discard *discard, struct discard_item items[],
                       size_t most);
-/* The server has heard what was told last. */
+/* The server has confirmed the last report. */
 void discard_confirm(struct discard *discard);
 
 #endif

@@ -1,9 +1,9 @@
-/* engine.h - what the runner asks of whatever runs replicas: processes of this
- * machine, containers.
+/* engine.h - the interface to what runs replicas: processes of this machine,
+ * containers.
  *
- * An engine keeps its truth outside the runner (folders, labels), so that
- * start() works after the runner was killed between any two steps. All calls
- * come from the supervising thread and return soon. */
+ * An engine keeps its state outside the runner (folders, labels), so that
+ * start() works after the runner was killed between any two steps. The
+ * supervising thread makes all calls; they return soon. */
 #ifndef HT_RUNNER_ATTEMPT_ENGINE_H
 #define HT_RUNNER_ATTEMPT_ENGINE_H
 
@@ -23,18 +23,18 @@ struct engine_place { /* one attempt, as an engine has it */
     const struct placement *placement; /* chosen and written */
     const char *folder;                /* of the attempt; the lease is in it */
     struct folder_id
-        *folder_ids; /* of the replicas; replicas_init() notes them */
+        *folder_ids; /* of the replicas' folders; set by replicas_init() */
     void *data;      /* the engine's own, NULL at first */
 };
 
-/* What an attempt ran on, for the record; in the order's arena once the engine
- * knows it. */
+/* What an attempt ran on, for the record; in the order's arena once it is
+ * known. */
 struct engine_facts {
     bool known;
     const char *const *images; /* digest of each replica's, NULL: no image */
 };
 
-/* What an open engine is, for people and for checks at submit. */
+/* What an open engine can do, for people and for checks at submit. */
 struct engine_abilities {
     const char *version; /* "Docker 20.10.24" */
     bool gpus;           /* can give GPUs to replicas */
@@ -45,13 +45,13 @@ struct engine_abilities {
 struct engine {
     const char *name;
     bool images; /* runs images, and only these */
-    /* Before any other call, once: is it there, what can it do?
-     * HT_UNAVAILABLE  it cannot be reached now; the runner says so and tries
+    /* Connects to it; before any other call, once.
+     * HT_UNAVAILABLE  it cannot be reached now; the runner logs that and tries
      *                 again
      * HT_INVALID      an option for it is wrong */
     enum ht_status (*open)(const struct site *site, struct ht_error *err);
-    void (*close)(void); /* leaves replicas alone */
-    /* After open(); borrowed until close(). NULL: this machine's are its. */
+    void (*close)(void); /* replicas continue */
+    /* After open(); borrowed until close(). NULL: those of this machine. */
     struct engine_abilities (*abilities)(void);
     /* Address of a replica for CLUSTER_SPEC, in the order's arena; *claim as
      * in placement.h. */
@@ -59,24 +59,24 @@ struct engine {
                               const struct order *order, size_t replica,
                               const char **address, int *claim,
                               struct ht_error *err);
-    /* Prepares the folders (prepare.h) and starts every replica that never was,
-     * or begins to: what takes long continues behind, and poll() tells how it
-     * came out. Of an attempt of an earlier life of the runner it finds the
-     * rest; a replica is started at most once, however often this is called.
+    /* Prepares the folders (prepare.h) and starts every replica that was not
+     * started yet; what takes long continues in the background, and poll()
+     * returns its result. Of an attempt from before a restart it finds what
+     * exists; a replica is started at most once, however often this is called.
      * After a failure some may run: remove() follows.
-     * HT_PRECONDITION  no engine of this kind can run what is ordered
-     * other            it could not be done here and now */
+     * HT_PRECONDITION  no engine of this kind can run the order
+     * other            it failed here and now */
     enum ht_status (*start)(struct engine_place *place, struct ht_error *err);
     /* Fills `ending` when every replica has ended; replicas_decisive() decides,
      * and the first decisive end makes it stop the others. */
     enum engine_state (*poll)(struct engine_place *place,
                               struct ending *ending);
-    /* Asks every replica to end; poll() tells when they did. */
+    /* Orders every replica to end; poll() returns when they have. */
     void (*stop)(struct engine_place *place, const struct stop_order *order);
     /* Kills whatever is left and forgets place->data. The folder stays; it
      * may be removed at once, whatever the engine still has to clean up. */
     void (*remove)(struct engine_place *place);
-    /* True once a replica has begun to run, whatever became of it: then the
+    /* True once a replica has begun to run, even if it has ended: then the
      * server gets `started`, and the attempt's time counts. */
     bool (*is_started)(const struct engine_place *place);
     struct engine_facts (*facts)(const struct engine_place *place);

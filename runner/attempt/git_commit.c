@@ -15,17 +15,17 @@
 enum {
     PATIENCE_MS = 2000,
     FRESH_MS = 5000, /* an answer holds */
-    LOOK_MS = 20,    /* between looks at git's answer */
+    LOOK_MS = 20,    /* between reads of git's output */
     MOST_FOLDERS = 8,
     COMMIT_BYTES = 65, /* SHA-256 in hex */
-    HEAD_BYTES = 4096  /* of the answer: the commit comes first */
+    HEAD_BYTES = 4096  /* of the output: the commit comes first */
 };
 
 extern char **environ;
 
 struct question {
     char *folder; /* NULL: the place is free */
-    int fd;       /* git's answer, -1: it is all there */
+    int fd;       /* git's output, -1: it is complete */
     pid_t git;
     int64_t asked_ms;
     char head[HEAD_BYTES];
@@ -47,7 +47,7 @@ struct git_commit *git_commit_new(void)
 }
 
 /* The supervisor reaps git with the other children. */
-static void hang_up(struct question *question)
+static void stop_git(struct question *question)
 {
     if (question->fd < 0)
         return;
@@ -58,7 +58,7 @@ static void hang_up(struct question *question)
 
 static void forget(struct question *question)
 {
-    hang_up(question);
+    stop_git(question);
     free(question->folder);
     *question = (struct question){.fd = -1};
 }
@@ -70,9 +70,9 @@ void git_commit_free(struct git_commit *commit)
     free(commit);
 }
 
-/* ---- asking git ---- */
+/* ---- running git ---- */
 
-/* No program that the folder's own configuration names, no lock in it. */
+/* Runs no program that the folder's configuration names, and takes no lock. */
 static int spawn_git(const char *folder, int out, pid_t *pid)
 {
     char git[] = "git", locks[] = "--no-optional-locks", c[] = "-c",
@@ -133,8 +133,8 @@ static void read_head(struct question *question)
     }
 }
 
-/* The first change tells enough. */
-static void listen(struct question *question, int64_t now_ms)
+/* The rest behind HEAD_BYTES is not needed: it can only have more changes. */
+static void read_output(struct question *question, int64_t now_ms)
 {
     if (question->fd < 0)
         return;
@@ -148,15 +148,15 @@ static void listen(struct question *question, int64_t now_ms)
     const bool late = now_ms - question->asked_ms >= PATIENCE_MS;
     if (whole)
         read_head(question);
-    if (n == 0) { /* it has ended by itself, its pid may be another's */
+    if (n == 0) { /* git has exited, its pid may be reused */
         close(question->fd);
         question->fd = -1;
     } else if (whole || late || errno != EAGAIN) {
-        hang_up(question);
+        stop_git(question);
     }
 }
 
-/* ---- being asked ---- */
+/* ---- answers ---- */
 
 static struct question *find(struct git_commit *commit, const char *folder)
 {
@@ -179,7 +179,7 @@ struct git_commit_answer git_commit_ask(struct git_commit *commit,
         question->folder != NULL && strcmp(question->folder, folder) == 0;
     if (!same || (question->fd < 0 && now_ms - question->asked_ms >= FRESH_MS))
         begin(question, folder, now_ms);
-    listen(question, now_ms);
+    read_output(question, now_ms);
     return (struct git_commit_answer){
         .known = question->fd < 0,
         .commit = question->commit[0] != '\0' ? question->commit : NULL,

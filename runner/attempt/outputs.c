@@ -43,7 +43,7 @@ const char *outputs_here(struct arena *arena, const struct site *site,
     return NULL;
 }
 
-/* A file may be what an earlier attempt wrote, so it stays. */
+/* A file stays, as an earlier attempt may have written it. */
 static enum ht_status make_output(const char *path, const char *variable,
                                   struct ht_error *err)
 {
@@ -68,7 +68,7 @@ static bool has_entries(const char *folder)
     return found;
 }
 
-/* The first of the three that has something in it; NULL: none has. */
+/* The first of the three that is not empty; NULL: all are. */
 static const char *find_filled(struct arena *arena, const char *here)
 {
     for (size_t i = 0; i < OUTPUT_FOLDERS; i++) {
@@ -91,8 +91,8 @@ static enum ht_status put_aside(struct arena *arena, const char *here,
     return HT_OK;
 }
 
-/* A custom job may well go on from what lies there, and a bucket is everybody's
- * own affair. */
+/* A custom job may continue from what is there, and buckets are left to their
+ * users. */
 enum ht_status outputs_begin(const struct site *site, const struct order *order,
                              struct ht_error *err)
 {

@@ -1,5 +1,5 @@
-/* outputs.h - the folders in which a trial leaves what outlives its attempts:
- * its model, its checkpoints, its logs. */
+/* outputs.h - the folders of a trial that outlive its attempts: model,
+ * checkpoints, logs. */
 #ifndef HT_RUNNER_ATTEMPT_OUTPUTS_H
 #define HT_RUNNER_ATTEMPT_OUTPUTS_H
 
@@ -14,35 +14,35 @@ enum { OUTPUT_FOLDERS = 3 };
 /* Vertex's variable for each, and its name on disk. */
 extern const struct pair output_folders[OUTPUT_FOLDERS];
 
-/* STATE/STUDY/TRIAL: all that a runner keeps of a trial, its attempts too. */
+/* STATE/STUDY/TRIAL: all files of a trial, with those of its attempts. */
 char *outputs_trial_folder(struct arena *arena, const struct site *site,
                            const struct order_key *key);
 
 /* The folder on this machine above the three, in the arena: the job's
- * outputDir, what replaces its gs:// URL here, or else the trial's folder.
- * NULL when they are not on this machine. */
+ * outputDir, the folder for its gs:// URL, or else the trial's folder. NULL
+ * when they are not on this machine. */
 const char *outputs_here(struct arena *arena, const struct site *site,
                          const struct order *order);
 
-/* Before a trial's first attempt: nothing may lie in the three that it could
- * take for its own, such as a checkpoint. What an earlier database's trial of
- * the same number left in the runner's folder is put aside.
+/* Before a trial's first attempt: the three must be empty, so that it does not
+ * continue from a checkpoint of another trial. In the runner's folder, files of
+ * a trial of the same number from an earlier database are put aside.
  * HT_PRECONDITION  the job's outputDir has files of another trial
  * HT_IO            they cannot be put aside */
 enum ht_status outputs_begin(const struct site *site, const struct order *order,
                              struct ht_error *err);
 
-/* Makes the three for a trainer that is as trusted as the runner: a process.
+/* Makes the three for a process, which has the runner's user.
  * HT_PRECONDITION  a file is there
  * HT_IO            a folder cannot be made */
 enum ht_status outputs_make(const char *here, struct ht_error *err);
 
-/* Makes the three for a container, which has any user: each that gets through
- * to them may write. Only their owner gets through what is made above them,
- * unless trials pass it themselves (`passed`), as in a bucket. They lie below
- * `root`, where trials may write, so no symbolic link is followed.
- * HT_PRECONDITION  `here` is not below `root`, or a link is in the way
- * HT_IO            a folder cannot be made */
+/* Makes the three for a container, which may have any user: all users may write
+ * into them. Only the owner may enter the folders made above them, unless
+ * trials do so, as in a bucket (`passed`). They are below `root`, where trials
+ * may write, so no symbolic link is followed. HT_PRECONDITION  `here` is not
+ * below `root`, or a link is in the way HT_IO            a folder cannot be
+ * made */
 enum ht_status outputs_share(const char *root, const char *here, bool passed,
                              struct ht_error *err);
 

@@ -15,7 +15,7 @@
 #include "runner/base/folder.h"
 #include "runner/base/procfs.h"
 
-/* What makes a folder an attempt's: written first, removed last. */
+/* Marks a folder as an attempt's: written first, removed last. */
 static const char lease_file[] = "lease.json";
 
 char *prepare_attempt_folder(struct arena *arena, const struct site *site,
@@ -56,7 +56,7 @@ static enum ht_status write_params(const struct order *order,
     return status;
 }
 
-/* Everything but launch.json, so that its presence proves the rest. */
+/* All files but launch.json, which comes last. */
 static enum ht_status fill_replica(const struct order *order,
                                    const char *folder, struct ht_error *err)
 {
@@ -71,7 +71,7 @@ static enum ht_status fill_replica(const struct order *order,
     return status;
 }
 
-/* What the replica does not get although its job names it. */
+/* Logs why the replica does not get the credentials that its job names. */
 static void log_credentials(const struct replica_env *env,
                             const struct variables *variables,
                             const char *folder)

@@ -1,9 +1,9 @@
-/* prepare.h - an attempt's folder: everything that must lie on disk before a
- * replica starts, in an order that a crash cannot confuse.
+/* prepare.h - an attempt's folder: all that must be on disk before a replica
+ * starts.
  *
- * lease.json comes first (the intent), then placement.json, launch.json of each
- * replica last; while one launch.json is missing, nothing of the attempt has
- * been started. */
+ * lease.json is written first, then placement.json, launch.json of each replica
+ * last; as long as a launch.json is missing, nothing of the attempt has been
+ * started. So a restarted runner can continue after a crash at any step. */
 #ifndef HT_RUNNER_ATTEMPT_PREPARE_H
 #define HT_RUNNER_ATTEMPT_PREPARE_H
 
@@ -22,18 +22,17 @@ char *prepare_attempt_folder(struct arena *arena, const struct site *site,
 char *prepare_replica_folder(struct arena *arena, const char *attempt_folder,
                              const struct replica_order *replica);
 
-/* Writes the attempt down as it was leased, before anything else is done. */
+/* Makes the folder and writes lease.json, before any other step. */
 enum ht_status prepare_lease(const char *attempt_folder,
                              const struct order *order, struct ht_error *err);
 
 /* Makes folders, token, params and launch.json of every replica, and the
- * attempt's copy of its credentials; views[i] is
- * that of the order's replica i. What is in a replica's folder can be read, and
- * the folder written, by any user who gets there: containers have users of
- * their own, and the attempt's folder around it lets no other user through. May
- * be done again as long as prepare_is_complete() is false.
- * HT_PRECONDITION  a secret is missing, or there is no command to run
- * HT_IO            a folder or file cannot be made */
+ * attempt's copy of its credentials; views[i] is of the order's replica i. Any
+ * user may write into a replica's folder, since containers have other users;
+ * but no other user of this machine can enter the attempt's folder. Can be
+ * repeated while prepare_is_complete() is false. HT_PRECONDITION  a secret is
+ * missing, or there is no command to run HT_IO            a folder or file
+ * cannot be made */
 enum ht_status
 prepare_replicas(const struct site *site, const struct order *order,
                  const struct placement *placement, const char *attempt_folder,

@@ -45,7 +45,7 @@ const char *replica_env_find(const struct variables *variables,
     return NULL;
 }
 
-/* Sets only what is not there yet. */
+/* Sets it unless it is set. */
 static void variables_default(struct variables *variables, const char *name,
                               const char *value)
 {
@@ -100,7 +100,7 @@ static struct cluster make_cluster(struct arena *arena,
 typedef void cluster_function(const struct cluster *cluster, const char *type,
                               size_t index, struct text *out);
 
-/* False when the variable is longer than the kernel takes. */
+/* False when the variable is longer than the kernel allows. */
 static bool describe(struct variables *variables, const struct replica_env *env,
                      const struct cluster *cluster, const char *name,
                      cluster_function *function)
@@ -143,7 +143,7 @@ static void set_cluster(struct variables *variables,
                       order->metrics.items[0]);
 }
 
-/* Without GPUs of our own to give, whatever the user says stays. */
+/* A runner without GPUs leaves the user's variable. */
 static void set_gpus(struct variables *variables, const struct replica_env *env)
 {
     const struct strings *gpus = &env->placement->replicas[env->replica].gpus;
@@ -152,7 +152,7 @@ static void set_gpus(struct variables *variables, const struct replica_env *env)
                       gpus_text(variables->arena, gpus));
 }
 
-/* Puts a folder into a search path, where it is not yet. */
+/* Adds a folder to a search path that lacks it. */
 static void add_folder(struct variables *variables, const char *name,
                        const char *folder, bool first)
 {
@@ -168,7 +168,7 @@ static void add_folder(struct variables *variables, const char *name,
                         : arena_printf(arena, "%s%s%s", path, colon, folder));
 }
 
-/* What the job says, over what is there anyway. */
+/* The job's variables, over those of the image or the submitting shell. */
 static void set_jobs_own(struct variables *variables,
                          const struct replica_env *env)
 {
@@ -237,10 +237,9 @@ static void set_place(struct variables *variables, const struct order *order)
         variables_default(variables, "CLOUD_ML_REGION", order->location);
 }
 
-/* So that `hypertune report` and `import hypertune` are found in every trial.
- * A package of that name that is installed goes before ours, unless the job
- * wants it otherwise: the folder `hook` has nothing but a finder for imports
- * that fail. */
+/* So that `hypertune report` and `import hypertune` work in every trial. An
+ * installed package of that name is preferred unless the job orders otherwise:
+ * the folder `hook` has only a finder for imports that fail. */
 static void set_kit(struct variables *variables, const struct replica_env *env)
 {
     const struct replica_view *view = env->view;
@@ -302,7 +301,7 @@ void replica_env_set(struct variables *variables, const struct replica_env *env)
 
 enum { SECRET_BYTES = 64 * 1024, SECRET_NAME_BYTES = 128 };
 
-/* A plain name: nothing in it leads out of the folder. */
+/* A name without path: it is in the folder. */
 static bool is_plain(const char *name)
 {
     const size_t len = strlen(name);
@@ -317,7 +316,7 @@ static enum ht_status refuse(const struct secret *secret, const char *why,
                    why);
 }
 
-/* An environment cannot carry everything a file can. */
+/* A file may have bytes that an environment cannot have. */
 static enum ht_status keep(struct arena *arena, const struct secret *secret,
                            char *value, size_t len, struct pair *pair,
                            struct ht_error *err)

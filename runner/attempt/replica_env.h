@@ -1,5 +1,4 @@
-/* replica_env.h - the environment by which a replica knows who it is:
- * proto/README.md section 6. */
+/* replica_env.h - the environment of a replica: proto/README.md section 6. */
 #ifndef HT_RUNNER_ATTEMPT_REPLICA_ENV_H
 #define HT_RUNNER_ATTEMPT_REPLICA_ENV_H
 
@@ -13,14 +12,14 @@
 #include "runner/base/order.h"
 #include "runner/base/site.h"
 
-struct variables { /* an environment in the making */
+struct variables { /* an environment being built */
     struct arena *arena;
     size_t n, room;
     struct pair *items;
     bool lacks_job; /* it is too long for CLUSTER_SPEC and TF_CONFIG */
 };
 
-/* NULL: it is not there. */
+/* NULL: it is not set. */
 const char *replica_env_find(const struct variables *variables,
                              const char *name);
 
@@ -35,21 +34,21 @@ struct replica_env {
     struct credentials credentials;
 };
 
-/* The file of its credentials as the replica sees it; NULL: it has none. */
+/* The path of its credentials in the replica; NULL: it has none. */
 const char *replica_env_credentials(const struct replica_env *env);
 
-/* Fills in everything: what is there anyway and the defaults, over them the
- * user's own variables, over all what tells the replica who it is. */
+/* Sets all variables: the user's override those of the image or machine and the
+ * defaults, those that identify the replica override all. */
 void replica_env_set(struct variables *variables,
                      const struct replica_env *env);
 
-/* ---- the values of secrets, which only the runner knows ----
+/* ---- the values of secrets, which only the runner has ----
  *
  * A file is taken from the folder of --secrets, by a plain name, never through
  * a link; a variable is HYPERTUNE_SECRET_NAME of the runner's environment. */
 
 /* Name and value of each, in the arena; a last newline of a file is dropped.
- * HT_PRECONDITION  one is not there; the text names it, never a value */
+ * HT_PRECONDITION  one is missing; the text has its name, never a value */
 enum ht_status replica_env_secrets(struct arena *arena, const struct site *site,
                                    const struct order *order,
                                    char *(*lookup)(const char *name),

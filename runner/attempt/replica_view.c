@@ -7,12 +7,12 @@
 #include "runner/attempt/outputs.h"
 #include "runner/base/folder.h"
 
-/* What a shell has without any setup; the second is what Docker gives. */
+/* The usual path of a shell, and that of Docker. */
 static const struct pair usual_path = {"PATH", "/usr/local/bin:/usr/bin:/bin"};
 static const struct pair container_path = {
     "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
 
-/* What `more` says of the path counts. */
+/* A PATH in `more` comes first, so it counts. */
 static struct pairs with_path(struct arena *arena, const struct pairs *more,
                               const struct pair *path)
 {
@@ -42,7 +42,7 @@ const char *replica_view_put_trial_dir(struct arena *arena,
     return replaced;
 }
 
-/* The words of a command as the replica sees them; `gcs` may be NULL. */
+/* The words of a command with the replica's paths; `gcs` may be NULL. */
 static struct strings see_words(struct arena *arena, const struct order *order,
                                 const struct strings *words, const char *gcs,
                                 const char *folder)
@@ -113,13 +113,14 @@ static const char *container_workdir(struct arena *arena,
                                      const struct replica_order *own,
                                      const struct image *image)
 {
-    const char *ground = image->workdir != NULL ? image->workdir : "/";
+    const char *base = image->workdir != NULL ? image->workdir : "/";
     if (own->workdir == NULL || own->workdir[0] == '/')
-        return own->workdir != NULL ? own->workdir : ground;
-    return arena_printf(arena, "%s/%s", ground, own->workdir);
+        return own->workdir != NULL ? own->workdir : base;
+    return arena_printf(arena, "%s/%s", base, own->workdir);
 }
 
-/* What is on this machine is mounted; all else the job names as it likes. */
+/* Folders of this machine are mounted; other places are passed on as they are.
+ */
 static const char *container_outputs(struct arena *arena,
                                      const struct site *site,
                                      const struct order *order)

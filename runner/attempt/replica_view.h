@@ -1,7 +1,7 @@
-/* replica_view.h - what one replica finds where it runs: its folders as it sees
- * them, and the environment that is there before the job's own.
+/* replica_view.h - one replica's folders by their paths where it runs, and the
+ * environment below the job's.
  *
- * A process lives on this machine. A container sees our folders mounted:
+ * A process runs on this machine. A container has these folders mounted:
  *   /hypertune/kit    read-only: bin/hypertune, bin/hypertune-shim, include,
  *                     lib, python, hook (see proto/README.md, section 7)
  *   /hypertune/trial  the replica's folder
@@ -20,27 +20,27 @@ struct replica_view {
     const char *folder;       /* the replica's */
     const char *outputs;      /* the trial's, with model, checkpoints, logs */
     const char *makes;        /* the folder on this machine in which these three
-                                 are still to be made; NULL: they are there */
+                                 must be made; NULL: they exist */
     const char *workdir;      /* NULL: `folder` */
     const char *copied;       /* the folder that workdir is a copy of; NULL:
                                  it is none */
-    struct strings argv;      /* complete; argv[0] is found there */
-    struct pairs base;        /* the environment below the job's own */
+    struct strings argv;      /* complete; argv[0] is searched in PATH */
+    struct pairs base;        /* the environment that the job's overrides */
     struct pairs defaults;    /* ... set where neither base nor job has it */
-    struct strings inherited; /* names that the shim's own environment fills in
-                                 where nobody else has them */
+    struct strings inherited; /* variables from the shim's environment unless
+                                 they are set otherwise */
     const char *kit;          /* the trial kit, NULL: none */
-    const char *programs;     /* folder of our programs, NULL: none */
+    const char *programs;     /* folder of hypertune's programs, NULL: none */
     bool programs_first;      /* in PATH, else last */
-    bool python_hook;         /* of Python, where an import fails else */
+    bool python_hook;         /* offers the package where an import fails */
     const char *gcs;          /* folder of all buckets; NULL: URLs stay */
     const char *report_url;   /* NULL: not reachable from there */
-    const char *credentials;  /* where their file is mounted; NULL: it is seen
-                                 where it lies */
+    const char *credentials;  /* where their file is mounted; NULL: it is not
+                                 mounted */
 };
 
-/* The text with the replica's folder, as it is seen there, for ${trialDir}
- * where the order wants that; in the arena. */
+/* The text with the replica's folder, by its path there, for ${trialDir} where
+ * the order asks for that; in the arena. */
 const char *replica_view_put_trial_dir(struct arena *arena,
                                        const struct order *order,
                                        const char *text, const char *folder);
@@ -50,7 +50,7 @@ struct replica_view replica_view_of_process(struct arena *arena,
                                             const struct site *site,
                                             const struct order *order,
                                             size_t replica, const char *folder);
-/* `report_url` as the container reaches it, or NULL. */
+/* `report_url` is valid in the container, or NULL. */
 struct replica_view
 replica_view_of_container(struct arena *arena, const struct site *site,
                           const struct order *order, size_t replica,

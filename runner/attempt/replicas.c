@@ -32,7 +32,7 @@ void replicas_init(struct replicas *replicas, const struct engine_place *place)
     }
 }
 
-/* What a killed trainer printed last is not the cause of its end. */
+/* The last line of a killed trainer is not the cause of its end. */
 static bool may_explain(const struct ending *ending)
 {
     return ending->outcome == OUTCOME_FAILED &&
@@ -54,7 +54,7 @@ static void add_last_line(const struct replicas *replicas,
     text_free(&line);
 }
 
-/* Nothing is written there: it may be another trial's folder. */
+/* Writes nothing: it may be another trial's folder. */
 void replicas_end_without_folder(struct replicas *replicas, size_t replica,
                                  const char *reason)
 {
@@ -160,7 +160,7 @@ size_t replicas_decisive(const struct order *order,
 struct ending replicas_outcome(const struct order *order, size_t decisive,
                                const struct ending *ending)
 {
-    assert(ending != NULL); /* which has ended is what decides */
+    assert(ending != NULL); /* only a replica that has ended is decisive */
     struct ending made = *ending;
     if (order->n_replicas > 1 && is_failure(ending))
         (void)snprintf(made.reason, sizeof made.reason, "%s: %.450s",

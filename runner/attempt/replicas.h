@@ -1,8 +1,8 @@
-/* replicas.h - the replicas of one attempt and what is known of their ends; the
- * part of an engine that is the same for all of them.
+/* replicas.h - the replicas of one attempt and their ends; the part of an
+ * engine that is the same for all.
  *
- * An engine fills in the ends as it learns of them; exit.json in a replica's
- * folder is one whatever engine it is. */
+ * An engine adds the ends as it learns of them; exit.json in a replica's folder
+ * is one with every engine. */
 #ifndef HT_RUNNER_ATTEMPT_REPLICAS_H
 #define HT_RUNNER_ATTEMPT_REPLICAS_H
 
@@ -30,36 +30,36 @@ struct replicas { /* in the order's order, in the order's arena */
 
 void replicas_init(struct replicas *replicas, const struct engine_place *place);
 
-/* Of a replica that has not ended: has its trial done something to its folder,
- * so that nothing in there can be trusted? Then it has failed by that, and what
- * runs is the engine's to kill. */
+/* Whether its trial removed or locked the replica's folder, so that nothing in
+ * there can be trusted. Then a running replica has failed by that, and the
+ * engine kills its processes. */
 bool replicas_has_lost_folder(struct replicas *replicas, size_t replica);
 void replicas_end_without_folder(struct replicas *replicas, size_t replica,
                                  const char *reason);
-/* Takes exit.json of a replica that has not ended yet; true when it has. Where
- * its trainer failed, the last line of stderr follows in the reason. */
+/* Reads exit.json of a replica that has not ended yet; true when it has ended.
+ * When its trainer failed, the reason also has the last line of stderr. */
 bool replicas_read_exit(struct replicas *replicas, size_t replica);
-/* The replica ended without our supervisor's word; leaves an exit.json so that
- * a later runner comes to the same outcome. */
+/* Ends a replica whose shim wrote no exit.json, and writes one, so that a later
+ * runner has the same outcome. */
 void replicas_end(struct replicas *replicas, size_t replica,
                   const struct ending *ending);
 
-/* Leaves the order to stop with every replica that has not ended. */
+/* Writes the order to stop for every replica that has not ended. */
 void replicas_stop(struct replicas *replicas, const struct stop_order *order);
 
-/* The attempt's state by its replicas; the first decisive end makes it stop
- * the others. */
+/* The attempt's state by its replicas; the first decisive end stops the
+ * others. */
 enum engine_state replicas_state(struct replicas *replicas,
                                  const struct engine_place *place,
                                  struct ending *ending);
 
-/* The replica whose end decides so far, as an index, or order->n_replicas when
+/* The index of the replica whose end decides so far, order->n_replicas when
  * none does yet. endings[i] of a replica that still runs is NULL.
  *
- * The earliest end of the master or of a failed replica is decisive. Where a
- * failure is, a lost replica is its cause: the others fail for the lack of it,
- * maybe before anybody notices the loss. A replica that was stopped while
- * nothing else has ended tells that the whole attempt is being stopped. */
+ * The earliest end of the master or of a failed replica is decisive. If that is
+ * a failure and a replica is lost, the loss is its cause: the others fail
+ * without it, maybe before the loss is noticed. A replica that was stopped
+ * while no such one has ended means that the whole attempt is being stopped. */
 size_t replicas_decisive(const struct order *order,
                          const struct ending *const endings[]);
 

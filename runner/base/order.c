@@ -57,7 +57,7 @@ static bool is_type(const char *type)
     return len > 0 && len <= 32;
 }
 
-/* An image brings a command of its own. */
+/* An image has its own command. */
 static bool is_command(const struct replica_order *replica)
 {
     return replica->argv.n == 0 ? replica->image != NULL

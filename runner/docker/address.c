@@ -138,7 +138,7 @@ static bool is_socket(const char *path)
 }
 
 /* The first socket that may be used; else the first there is, so that the
- * failure to connect tells of the missing permission. NULL: none. */
+ * error of the connection names the missing permission. NULL: none. */
 static char *find_usual(lookup_variable *lookup)
 {
     const char *runtime = find_variable(lookup, "XDG_RUNTIME_DIR");

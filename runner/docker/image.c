@@ -28,8 +28,8 @@ struct pull {
     const char *fault; /* the message of the stream, NULL: none */
 };
 
-__attribute__((format(printf, 2, 3))) static void tell(const struct pull *pull,
-                                                       const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void
+report_line(const struct pull *pull, const char *format, ...)
 {
     if (pull->request->progress == NULL)
         return;
@@ -77,7 +77,7 @@ static bool take_item(void *context, const struct node *item)
     }
     struct text line = {0};
     if (pull_progress_take(&pull->progress, item, clock_monotonic_ms(), &line))
-        tell(pull, "pulling %s: %s", pull->request->name, line.data);
+        report_line(pull, "pulling %s: %s", pull->request->name, line.data);
     text_free(&line);
     return true;
 }
@@ -183,8 +183,8 @@ static enum ht_status try_all(struct pull *pull, struct ht_error *err)
             docker_is_cancelled(pull->docker))
             return explain(pull, cure, &failure, err);
         char span[CLOCK_DURATION_BYTES];
-        tell(pull, "pulling %s: %s; again in %s", pull->request->name,
-             failure.text, clock_duration(span, pause));
+        report_line(pull, "pulling %s: %s; again in %s", pull->request->name,
+                    failure.text, clock_duration(span, pause));
         if (!docker_pause(pull->docker, pause))
             return explain(pull, cure, &failure, err);
     }
@@ -200,8 +200,8 @@ static void find_auth(struct pull *pull)
                            &pull->auth, &failure) == HT_OK)
         return;
     pull->no_auth_because = arena_strdup(pull->arena, failure.text);
-    tell(pull, "pulling %s without credentials: %s", pull->request->name,
-         failure.text);
+    report_line(pull, "pulling %s without credentials: %s", pull->request->name,
+                failure.text);
 }
 
 /* Pulls request->name, three times at most where a repeat may help, and reports
@@ -220,12 +220,12 @@ static enum ht_status pull_image(struct docker *docker,
                           .host = registry_auth_host(own, request->name)};
     find_auth(pull);
     const int64_t begin = clock_monotonic_ms();
-    tell(pull, "pulling %s", request->name);
+    report_line(pull, "pulling %s", request->name);
     const enum ht_status status = try_all(pull, err);
     char span[CLOCK_DURATION_BYTES];
     if (status == HT_OK)
-        tell(pull, "pulled %s in %s", request->name,
-             clock_duration(span, clock_monotonic_ms() - begin));
+        report_line(pull, "pulled %s in %s", request->name,
+                    clock_duration(span, clock_monotonic_ms() - begin));
     arena_free(own);
     return status;
 }

@@ -1,5 +1,5 @@
-/* Local processes, one shim a replica. Nothing but pids of our own children is
- * kept in memory: shim.json and exit.json tell the rest. */
+/* Local processes, one shim per replica. Only the pids of the runner's children
+ * are in memory: the rest is in shim.json and exit.json. */
 #include "runner/attempt/engine.h"
 
 #include <errno.h>
@@ -22,12 +22,13 @@
 
 enum { LEFTOVER_BOUND_MS = 5000 };
 
-/* In the attempt's folder: all of it lay there, a trainer may have begun. */
+/* In the attempt's folder: all files were there, a trainer may have begun. */
 static const char mark_prepared[] = "prepared";
 
 struct processes { /* of one attempt */
     struct replicas replicas;
-    pid_t *shims; /* our child while > 0; 0: another's, or not there */
+    pid_t
+        *shims; /* a child of this process while > 0; 0: of another, or none */
 };
 
 static struct processes *processes_of(struct engine_place *place)
@@ -43,13 +44,13 @@ static struct processes *processes_of(struct engine_place *place)
     return place->data;
 }
 
-/* Not reaped yet, so its pid cannot belong to anybody else. */
+/* Not reaped yet, so no other process can have its pid. */
 static bool is_our_child(pid_t pid)
 {
     return pid > 0 && waitpid(pid, NULL, WNOHANG) == 0;
 }
 
-/* `shim`: as it wrote itself, NULL when it is not known. */
+/* `shim`: from shim.json, NULL when it is not known. */
 static void kill_replica(struct processes *processes, size_t i,
                          const struct process *shim)
 {
@@ -103,7 +104,7 @@ static enum ht_status spawn_shim(const struct site *site,
     struct arena *arena = arena_new();
     char *argv[] = {arena_strdup(arena, site->shim),
                     arena_strdup(arena, folder), NULL};
-    /* A shim that a killed runner left behind is found by this. */
+    /* By this the shim of a killed runner is found. */
     char *variable = arena_printf(arena, "HYPERTUNE_TRIAL_DIR=%s", folder);
     char *env[] = {variable, NULL};
     pid_t pid = 0;
@@ -119,7 +120,7 @@ static enum ht_status spawn_shim(const struct site *site,
     return HT_OK;
 }
 
-/* Arguments for the entry point of an image are no command. */
+/* Arguments for the entry point of an image are not a command. */
 static enum ht_status check_commands(const struct order *order,
                                      struct ht_error *err)
 {
@@ -134,12 +135,12 @@ static enum ht_status check_commands(const struct order *order,
     return HT_OK;
 }
 
-/* Such as one that an earlier trial removed: no trial can begin in it. */
+/* An earlier trial may have removed it. */
 static enum ht_status check_workdir(struct arena *arena, const char *workdir,
                                     struct ht_error *err)
 {
     char reason[HT_MAX_REASON];
-    /* The dot behind it is there of folders alone. */
+    /* Only in a folder there is a ".". */
     if (workdir == NULL ||
         access(arena_printf(arena, "%s/.", workdir), X_OK) == 0)
         return HT_OK;
@@ -161,7 +162,7 @@ static enum ht_status prepare(const struct engine_place *place,
         views[i] = replica_view_of_process(
             arena, place->site, order, i,
             prepare_replica_folder(arena, place->folder, &order->replicas[i]));
-        /* One of its own is a copy that the shim makes. */
+        /* A copy is made by the shim: check its source. */
         const char *copied = views[i].copied;
         status = check_workdir(arena,
                                copied != NULL ? copied : views[i].workdir, err);
@@ -174,8 +175,8 @@ static enum ht_status prepare(const struct engine_place *place,
                            : status;
 }
 
-/* What was prepared, and has run, is gone: to prepare it again would start a
- * second trainer beside one that may still run. */
+/* Files of a prepared attempt are missing: preparing it again could start a
+ * second trainer beside one that still runs. */
 static void end_emptied(struct engine_place *place)
 {
     struct processes *processes = processes_of(place);
@@ -218,7 +219,7 @@ static void end_lost(struct replicas *replicas, size_t i,
     replicas_end(replicas, i, &ending);
 }
 
-/* Our child is gone without exit.json: did it never get to work? */
+/* The child ended without exit.json. */
 static void check_dead_child(const struct site *site,
                              struct processes *processes, size_t i, int status)
 {
@@ -227,7 +228,7 @@ static void check_dead_child(const struct site *site,
     const bool known =
         folder_read_shim(replicas->items[i].folder, &shim, NULL) == HT_OK;
     if (WIFEXITED(status) && WEXITSTATUS(status) == SHIM_TAKEN) {
-        if (!known) /* the other one may have died before it wrote the file */
+        if (!known) /* the other shim may have ended before it wrote the file */
             (void)spawn_shim(site, processes, i, NULL);
         return;
     }
@@ -247,7 +248,7 @@ static void check_adopted(const struct site *site, struct processes *processes,
     if (status == HT_NOT_FOUND) {
         (void)spawn_shim(site, processes, i, NULL);
     } else if (status != HT_OK) {
-        end_lost(replicas, i, NULL, "the note of its supervisor is damaged");
+        end_lost(replicas, i, NULL, "its shim.json is damaged");
     } else if (!procfs_is_alive(&shim) && !replicas_read_exit(replicas, i)) {
         struct process self = {.boot = ""};
         (void)procfs_identify(getpid(), &self, NULL);
@@ -276,8 +277,7 @@ static void poll_replica(const struct site *site, struct processes *processes,
     int status = 0;
     const pid_t pid = waitpid(processes->shims[i], &status, WNOHANG);
     if (pid == 0) {
-        replicas_read_exit(replicas,
-                           i); /* it may need a moment to end itself */
+        replicas_read_exit(replicas, i); /* it ends a moment later */
         return;
     }
     processes->shims[i] = 0;
@@ -343,7 +343,7 @@ static enum ht_status process_address(const struct site *site,
     return status;
 }
 
-/* A spawned shim runs. */
+/* A shim runs as soon as it was spawned. */
 static bool process_is_started(const struct engine_place *place)
 {
     (void)place;

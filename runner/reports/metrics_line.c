@@ -47,7 +47,7 @@ static int find_column(const struct strings *metrics, const char *name)
     return strcmp(name, "step") == 0 ? COLUMN_STEP : COLUMN_OTHER;
 }
 
-/* Also nan, inf and what other programs print for them. */
+/* Also nan, inf and their other spellings. */
 static bool read_number(const char *text, double *value)
 {
     char *end;

@@ -20,14 +20,14 @@ struct metrics_header { /* what each column of a CSV file holds */
 struct metrics_line { /* one line, parsed once; in the arena it was given */
     bool csv;
     struct strings cells;   /* of CSV, at most METRICS_LINE_COLUMNS */
-    const struct node *map; /* of JSON; NULL: it is no object, or too long */
+    const struct node *map; /* of JSON; NULL: no object, or too long */
 };
 struct metrics_line metrics_line_parse(struct arena *arena, const char *text,
                                        size_t len);
 
-/* Takes a line of CSV as the heading of those that follow, when it is the first
- * of the file or some cell is the name of a metric, as in the middle of a file
- * that several runs have appended to. False: it is none. */
+/* Reads a line of CSV as the heading of the following ones, when it is the
+ * first of the file or a cell is the name of a metric, as in a file that
+ * several runs append to. False: it is no heading. */
 bool metrics_line_read_header(struct metrics_header *header,
                               const struct strings *metrics,
                               const struct metrics_line *line, bool first);
@@ -37,7 +37,7 @@ struct strings metrics_line_names(struct arena *arena,
                                   const struct metrics_line *line);
 
 /* Fills metrics and step; false when no metric of the study is in the line.
- * Cells that hold no number are left out. */
+ * Cells without a number are left out. */
 bool metrics_line_read(struct arena *arena, const struct metrics_header *header,
                        const struct strings *metrics,
                        const struct metrics_line *line, struct report *report);

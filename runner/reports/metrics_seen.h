@@ -1,8 +1,7 @@
-/* metrics_seen.h - what one replica showed of metrics: the names that came,
- * with their values and places, for a trial that ends without its objective.
+/* metrics_seen.h - the metrics that one replica reported: names with first and
+ * last value and place, to explain a trial that ends without its objective.
  *
- * It is bounded however much a trial reports, and made again from the files by
- * a runner that was restarted. */
+ * Its size is bounded, and a restarted runner makes it again from the files. */
 #ifndef HT_RUNNER_REPORTS_METRICS_SEEN_H
 #define HT_RUNNER_REPORTS_METRICS_SEEN_H
 
@@ -20,7 +19,7 @@ struct metrics_seen_name {
     const char *name;
     int64_t n; /* values; 0: only the heading of a column */
     double first, last;
-    const char *file; /* of the last value, as a person knows it */
+    const char *file; /* of the last value, as users name it */
     int64_t line;     /* in it, from 1 */
 };
 
@@ -28,14 +27,14 @@ struct metrics_seen {
     struct arena *arena; /* of the names */
     size_t n;
     struct metrics_seen_name names[METRICS_SEEN_NAMES];
-    uint32_t metrics; /* of the study that came: bit i is number i */
+    uint32_t metrics; /* of the study: bit i is set when number i came */
 };
 
-/* Files are named by texts that outlive `seen`. */
+/* `file` outlives `seen`. */
 void metrics_seen_note(struct metrics_seen *seen, const struct strings *metrics,
                        const struct report *report, const char *file,
                        int64_t line);
-/* The heading of a column that is no metric of the study's. */
+/* A column that is no metric of the study. */
 void metrics_seen_note_column(struct metrics_seen *seen, const char *name,
                               const char *file, int64_t line);
 /* Whether each metric of the study came. */
@@ -45,9 +44,9 @@ bool metrics_seen_is_whole(const struct metrics_seen *seen,
 /* Appends the objects of all names to the list that is open in `out`. */
 void metrics_seen_text(const struct metrics_seen *seen, const char *replica,
                        struct text *out);
-/* Appends the member "line" with the line of stdout or stderr in which a number
- * has a name most like `metric`; nothing when there is none in what the replica
- * printed first, a few megabytes. */
+/* Appends the member "line": the line of stdout or stderr with a number whose
+ * name is most like `metric`; nothing when there is none in the first
+ * megabytes. */
 void metrics_seen_line_text(const char *folder, const char *replica,
                             const char *metric, struct text *out);
 

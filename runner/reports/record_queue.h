@@ -1,8 +1,8 @@
-/* record_queue.h - records of one replica on their way to the server.
+/* record_queue.h - records of one replica that the server has not confirmed.
  *
- * A record that the trainer's own library may deliver as well waits for one
- * heartbeat, whose answer tells what the server has; only what is missing is
- * sent. Records leave the queue when the server has confirmed them. */
+ * A record that the trainer's library may deliver as well waits for one
+ * heartbeat, whose answer has the newest seq that the server got; only what is
+ * missing is sent. */
 #ifndef HT_RUNNER_REPORTS_RECORD_QUEUE_H
 #define HT_RUNNER_REPORTS_RECORD_QUEUE_H
 
@@ -30,7 +30,7 @@ void record_queue_fini(struct record_queue *queue);
 /* Copies the record. It may be sent once the heartbeat `after` was answered. */
 void record_queue_add(struct record_queue *queue, const struct report *report,
                       int64_t after);
-/* Drops what the server has: seq 1 to `seq` of the writer. */
+/* Drops records that the server has: seq 1 to `seq` of the writer. */
 void record_queue_have(struct record_queue *queue, uint64_t writer,
                        int64_t seq);
 bool record_queue_is_ready(const struct record_queue *queue, int64_t beat);
@@ -40,9 +40,10 @@ bool record_queue_is_ready(const struct record_queue *queue, int64_t beat);
 void record_queue_batch(struct record_queue *queue, int64_t beat,
                         const char *key, struct text *out);
 void record_queue_confirm(struct record_queue *queue);
-/* The server found the batch wrong: it is tried again in halves until the one
- * bad record is alone and dropped. Returns how many were dropped. */
+/* The server refused the batch: it is sent again in halves until the one bad
+ * record is alone and dropped. Returns how many were dropped. */
 size_t record_queue_refuse(struct record_queue *queue);
-void record_queue_return(struct record_queue *queue); /* not sent after all */
+void record_queue_return(
+    struct record_queue *queue); /* the batch was not sent */
 
 #endif

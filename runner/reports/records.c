@@ -17,7 +17,7 @@
 #include "runner/reports/results_file.h"
 
 enum {
-    QUEUE_ENOUGH = 5 * RECORD_BATCH,        /* read on when it got shorter */
+    QUEUE_ENOUGH = 5 * RECORD_BATCH,        /* read more once it is shorter */
     COLLECT_BYTES = 4 * RECORD_BATCH_BYTES, /* of one file in one call */
     MOST_RECORDS = 10 * HT_MAX_REPORTS      /* of one replica, ever */
 };
@@ -65,8 +65,8 @@ static void compile_patterns(struct records *records)
     }
 }
 
-/* What comes after very many is counted, but not sent: a trial must not keep
- * the runner busy for ever. */
+/* Records beyond MOST_RECORDS are counted, not sent: a trial must not keep the
+ * runner busy for ever. */
 static void queue_record(struct records *records, const struct report *report,
                          int64_t after)
 {
@@ -125,7 +125,7 @@ void records_free(struct records *records)
 void records_have(struct records *records, uint64_t id, int64_t seq)
 {
     if (id == 0)
-        return; /* foreign records are hashed, not counted */
+        return; /* foreign records have hashes, not numbers */
     int64_t *taken = hash_map_at(&records->taken, id);
     if (*taken < seq)
         *taken = seq;
@@ -139,7 +139,7 @@ static void note(struct records *records, const struct report *report,
                       line);
 }
 
-/* ---- our own file ---- */
+/* ---- libhypertune's file ---- */
 
 static void take_report(void *context, const char *line, size_t len,
                         int64_t offset)
@@ -153,7 +153,7 @@ static void take_report(void *context, const char *line, size_t len,
         records->malformed++;
         return;
     }
-    /* Only the runner gives the name 0. */
+    /* Writer 0 is the runner's. */
     if (report.writer == 0 || records->n_taken == MOST_RECORDS) {
         records->malformed++;
         return;
@@ -167,7 +167,7 @@ static void take_report(void *context, const char *line, size_t len,
     queue_record(records, &report, delivered ? records->next_beat : 0);
 }
 
-/* ---- files of others ---- */
+/* ---- cloudml-hypertune's file ---- */
 
 static void take_foreign(void *context, const char *line, size_t len,
                          int64_t offset)

@@ -1,9 +1,9 @@
-/* records.h - every measurement that one replica leaves behind, whatever the
- * way: our library's file, cloudml-hypertune's, a metrics file of the user's
- * own, lines on stdout.
+/* records.h - every measurement of one replica, from all sources:
+ * libhypertune's file, cloudml-hypertune's, the user's metrics file, lines on
+ * stdout.
  *
- * Nothing is remembered on disk: a restarted runner reads all again, and the
- * record's key makes twice the same as once. */
+ * Nothing is kept on disk: a restarted runner reads all again, and the server
+ * knows a record by its key. */
 #ifndef HT_RUNNER_REPORTS_RECORDS_H
 #define HT_RUNNER_REPORTS_RECORDS_H
 
@@ -22,19 +22,19 @@ struct records *records_new(const struct order *order, size_t replica,
                             const char *folder);
 void records_free(struct records *records); /* accepts NULL */
 
-/* Once, before the first reading: what is in the metrics file already is not
- * the attempt's. `anew`: nothing of the attempt has started yet.
+/* Once, before the first reading: lines that are in the metrics file now are
+ * not the attempt's. `anew`: nothing of the attempt has started yet.
  * HT_PRECONDITION, HT_IO  as results_file_begin() */
 enum ht_status records_begin(struct records *records,
                              const char *attempt_folder, bool anew,
                              struct ht_error *err);
-/* The trainer was killed in the middle of whatever it was writing. */
+/* The trainer was killed: the last line of a file may be incomplete. */
 void records_cut(struct records *records);
 const struct results_file *records_file(const struct records *records);
 
-/* Reads what is new into the queue, a bounded amount; true when there is more.
+/* Reads new records into the queue, a bounded amount; true when there is more.
  * Records that the library may deliver itself wait for heartbeat `next_beat`.
- * `final`: all writers are dead. */
+ * `final`: all writers have ended. */
 bool records_collect(struct records *records, int64_t next_beat, bool final);
 
 /* The server has seq 1 to `seq` of the writer. */
@@ -45,8 +45,8 @@ struct record_queue *records_queue(struct records *records);
 bool records_are_whole(const struct records *records);
 /* Appends the names that came, as objects of a list (metrics_seen.h). */
 void records_names_text(const struct records *records, struct text *out);
-/* Appends what else tells where the metrics are: members "file" (of the metrics
- * file that was ordered) and "line". */
+/* Appends hints to where the metrics are: members "file" (the state of the
+ * metrics file) and "line". */
 void records_hints_text(const struct records *records, struct text *out);
 uint64_t records_skipped(const struct records *records); /* malformed lines */
 

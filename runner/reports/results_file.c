@@ -15,13 +15,13 @@
 #include "runner/base/safe_path.h"
 #include "runner/base/site.h"
 
-/* ---- what was there before, as a copy ---- */
+/* ---- the copy of the content from before ---- */
 
 /* In the attempt's folder. */
 static const char copy_file[] = "metrics.before";
 static const char mark_gone[] = "metrics.rewritten";
 
-/* From now on readers cannot be told apart. */
+/* From now on the runner's own reads would be events, too. */
 static void stop_watch(struct leftover *leftover)
 {
     if (leftover->watch >= 0)
@@ -29,7 +29,7 @@ static void stop_watch(struct leftover *leftover)
     leftover->watch = -1;
 }
 
-/* Without a watch it counts as read. */
+/* Without a watch the file counts as read. */
 static void watch(struct leftover *leftover, int fd)
 {
     char name[32];
@@ -49,7 +49,7 @@ static enum ht_status take_leftover(struct leftover *leftover,
     struct stat status = {.st_size = 0};
     *leftover = (struct leftover){.folder = folder, .watch = -1};
     if (fd >= 0 && fstat(fd, &status) != 0)
-        return ht_fail_errno(err, errno, "cannot look at the metrics file");
+        return ht_fail_errno(err, errno, "cannot examine the metrics file");
     if (status.st_size > RESULTS_FILE_LEFTOVER)
         return ht_fail(err, HT_PRECONDITION,
                        "the metrics file has %lld bytes of earlier runs, at "
@@ -88,7 +88,7 @@ static enum ht_status read_leftover(const struct leftover *leftover,
     return status == HT_NOT_FOUND ? HT_OK : status;
 }
 
-/* Emptying counts as writing; a reader that came after it read new lines. */
+/* Emptying is a modification; a later reader reads new lines. */
 static bool was_read(const struct leftover *leftover)
 {
     _Alignas(struct inotify_event) char events[4096];
@@ -108,9 +108,8 @@ static bool was_read(const struct leftover *leftover)
     return false;
 }
 
-/* The file was emptied or replaced. When nothing had read it before, what the
- * new one holds is all new; a program that read it may have written the old
- * lines again. */
+/* The file was emptied or replaced. If no program had read it before, all lines
+ * are new; else the program may have written the old ones again. */
 static void note_leftover(struct leftover *leftover)
 {
     if (leftover->watch >= 0 && !was_read(leftover)) {
@@ -122,14 +121,14 @@ static void note_leftover(struct leftover *leftover)
 
 /* ---- where it is ---- */
 
-/* In a folder of the replica's own no link is followed. */
+/* In the replica's folder no link is followed. */
 static void find_own(struct results_file *file, const char *root,
                      const char *path)
 {
     tail_init_beneath(&file->tail, arena_strdup(file->arena, root), path);
 }
 
-/* A container's files are its own but for the replica's folder. */
+/* Of a container only the replica's folder is on this machine. */
 static void find(struct results_file *file, const struct replica_order *own,
                  const char *folder)
 {
@@ -203,20 +202,20 @@ bool results_file_is_same(const struct results_file *a,
            there.st_dev == here.st_dev && there.st_ino == here.st_ino;
 }
 
-/* ---- what a line says ---- */
+/* ---- the content of a line ---- */
 
-enum saying { SAYS_COLUMNS, SAYS_RECORD, SAYS_NOTHING };
+enum content { CONTENT_COLUMNS, CONTENT_RECORD, CONTENT_NONE };
 
 struct line {
     const char *text;
     size_t len;
     bool first;                 /* of the file */
-    struct metrics_line parsed; /* by understand(), till the next one */
+    struct metrics_line parsed; /* by parse_line(), till the next one */
 };
 
-static enum saying understand(struct results_file *file,
-                              struct metrics_header *header, struct line *line,
-                              struct report *report)
+static enum content parse_line(struct results_file *file,
+                               struct metrics_header *header, struct line *line,
+                               struct report *report)
 {
     const struct strings *metrics = &file->order->metrics;
     arena_reset(file->scratch);
@@ -224,21 +223,21 @@ static enum saying understand(struct results_file *file,
     if (line->first)
         header->n = 0;
     if (metrics_line_read_header(header, metrics, &line->parsed, line->first))
-        return SAYS_COLUMNS;
+        return CONTENT_COLUMNS;
     *report = (struct report){.time_ms = clock_wall_ms(), .checkpoint = ""};
     return line->len <= HT_MAX_REPORT_LINE &&
                    metrics_line_read(file->scratch, header, metrics,
                                      &line->parsed, report)
-               ? SAYS_RECORD
-               : SAYS_NOTHING;
+               ? CONTENT_RECORD
+               : CONTENT_NONE;
 }
 
-/* Programs that write a file back write its numbers in a way of their own, so
- * it is the numbers that count. */
-static uint64_t hash_of(enum saying saying, const struct line *line,
+/* A program that writes a file back may format its numbers differently, so
+ * values are compared, not text. */
+static uint64_t hash_of(enum content content, const struct line *line,
                         const struct report *report)
 {
-    if (saying != SAYS_RECORD)
+    if (content != CONTENT_RECORD)
         return tail_hash(1, line->text, line->len);
     uint64_t hash =
         report->has_step ? tail_hash(2, &report->step, sizeof report->step) : 3;
@@ -255,7 +254,7 @@ static uint64_t seq_of(uint64_t hash, uint64_t salt)
     return tail_hash(salt, &hash, sizeof hash) >> 1 | 1;
 }
 
-/* ---- what was there before ---- */
+/* ---- lines from before ---- */
 
 static void count_before(struct results_file *file,
                          const struct disk_bytes *bytes)
@@ -266,9 +265,9 @@ static void count_before(struct results_file *file,
         struct line line = {.text = bytes->data + at, .first = at == 0};
         const char *end = memchr(line.text, '\n', bytes->len - at);
         line.len = end != NULL ? (size_t)(end - line.text) : bytes->len - at;
-        const enum saying saying = understand(file, &header, &line, &report);
-        const uint64_t hash = hash_of(saying, &line, &report);
-        if (saying != SAYS_COLUMNS)
+        const enum content content = parse_line(file, &header, &line, &report);
+        const uint64_t hash = hash_of(content, &line, &report);
+        if (content != CONTENT_COLUMNS)
             hash_map_count(&file->before, hash);
         if (end == NULL) {
             file->torn = hash;
@@ -324,7 +323,7 @@ enum ht_status results_file_resume(struct results_file *file,
     return load_before(file, err);
 }
 
-/* ---- what is there now ---- */
+/* ---- lines of now ---- */
 
 static void begin_pass(struct results_file *file)
 {
@@ -334,7 +333,7 @@ static void begin_pass(struct results_file *file)
     hash_map_clear(&file->lines);
 }
 
-/* Whether the line was begun before and ends in what was written since. */
+/* Whether the line was unfinished before and has been continued since. */
 static bool is_continued(const struct results_file *file,
                          const struct line *line, int64_t offset)
 {
@@ -343,7 +342,7 @@ static bool is_continued(const struct results_file *file,
            tail_hash(0, line->text, file->torn_len) == file->torn_hash;
 }
 
-/* What it says instead of a metric. */
+/* Notes the names of a line without a metric. */
 static void note_names(struct results_file *file, const struct line *line)
 {
     const struct strings names =
@@ -366,8 +365,8 @@ static void take_record(struct results_file *file, struct report *report,
     file->take(file->context, report);
 }
 
-/* How often the line has come in this pass beyond what was there before; 0: it
- * is not this attempt's. */
+/* How much more often the line has come in this pass than it was there before;
+ * 0: it is not this attempt's. */
 static int64_t count_ours(struct results_file *file, uint64_t hash)
 {
     const int64_t count = hash_map_count(&file->lines, hash);
@@ -379,14 +378,14 @@ static int64_t count_ours(struct results_file *file, uint64_t hash)
 static void handle_line(struct results_file *file, struct line *line)
 {
     struct report report;
-    const enum saying saying = understand(file, &file->header, line, &report);
-    if (saying == SAYS_COLUMNS) {
+    const enum content content = parse_line(file, &file->header, line, &report);
+    if (content == CONTENT_COLUMNS) {
         note_names(file, line);
         return;
     }
-    const uint64_t hash = hash_of(saying, line, &report);
+    const uint64_t hash = hash_of(content, line, &report);
     const int64_t n = count_ours(file, hash);
-    if (n > 0 && saying == SAYS_RECORD) {
+    if (n > 0 && content == CONTENT_RECORD) {
         file->last_seq = seq_of(hash, (uint64_t)n);
         text_clear(&file->last);
         text_append(&file->last, line->text, line->len);
@@ -415,8 +414,8 @@ static void take_line(void *context, const char *text, size_t len,
     handle_line(file, &line);
 }
 
-/* A file that is written anew with each result may end in one that it had
- * before: 0.5, 0.7 and 0.5 again. The last one is what counts. */
+/* A file that is rewritten with each result may repeat an earlier one: 0.5, 0.7
+ * and 0.5 again. The last one counts as new. */
 static void repeat_last(struct results_file *file)
 {
     struct line line = {.text = file->last.data, .len = file->last.len};
@@ -424,7 +423,7 @@ static void repeat_last(struct results_file *file)
     if (file->passes < 2 || file->fresh || file->last_seq == 0 ||
         file->last_seq == file->newest)
         return;
-    if (understand(file, &file->header, &line, &report) == SAYS_RECORD)
+    if (parse_line(file, &file->header, &line, &report) == CONTENT_RECORD)
         take_record(file, &report,
                     seq_of(file->last_seq, (uint64_t)file->passes));
 }
@@ -436,7 +435,7 @@ bool results_file_read(struct results_file *file, size_t budget, bool final)
     const bool more = tail_read(&file->tail, budget, final, take_line, file);
     if (final && !more) {
         repeat_last(file);
-        /* The next trial asks whether anybody has the file open. */
+        /* The next trial checks whether a program has the file open. */
         tail_fini(&file->tail);
         file->begun = false;
     }

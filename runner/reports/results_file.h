@@ -1,10 +1,10 @@
-/* results_file.h - the file in which the user's own program leaves its metrics,
- * and which of its lines this attempt wrote.
+/* results_file.h - the metrics file that the user's program writes, and which
+ * of its lines are this attempt's.
  *
  * A line that was there when the attempt began is not its result, wherever in
- * the file it is found again: the file may be appended to, read and written
- * back, sorted, emptied, renamed or replaced. Lines count by what they say
- * (step and values), as often as they come, so equal results stay results. */
+ * the file it is found later: the file may be appended to, read and written
+ * back, sorted, emptied, renamed or replaced. Lines are compared by step and
+ * values and counted, so equal results stay results. */
 #ifndef HT_RUNNER_REPORTS_RESULTS_FILE_H
 #define HT_RUNNER_REPORTS_RESULTS_FILE_H
 
@@ -19,14 +19,13 @@
 #include "runner/reports/metrics_line.h"
 #include "runner/reports/metrics_seen.h"
 
-/* What the file held before the attempt began, and whether anything has read it
- * since. A copy lies in the attempt's folder, so that a restarted runner knows
- * the same. */
+/* The file's content before the attempt began, and whether a program has read
+ * it since. The attempt's folder has a copy for a restarted runner. */
 enum { RESULTS_FILE_LEFTOVER = 64 * 1024 * 1024 }; /* bytes, at most */
 struct leftover {
     const char *folder; /* the attempt's; borrowed */
     int watch;          /* inotify on the old file, -1: none */
-    bool gone;          /* nothing of it can be in the file any more */
+    bool gone;          /* none of it is in the file any more */
 };
 
 /* Gets each new record, once. */
@@ -34,7 +33,7 @@ typedef void results_file_take(void *context, const struct report *report);
 
 struct results_file {
     const struct order *order;
-    struct metrics_seen *seen; /* of the replica: what else is in the file */
+    struct metrics_seen *seen; /* of the replica; gets all names of the file */
     results_file_take *take;
     void *context;
     struct arena *arena;   /* paths */
@@ -46,46 +45,47 @@ struct results_file {
     struct hash_map before; /* lines that are not this attempt's */
     struct hash_map lines;  /* lines that were found since the file's start */
     struct hash_map known;  /* records that were taken */
-    int64_t torn_at;        /* where an unfinished line of before begins, */
+    int64_t torn_at;        /* offset of an unfinished line of before, */
     size_t torn_len;        /* its length; 0: there is none */
     uint64_t torn_hash;     /* of its bytes */
-    uint64_t torn;          /* of what it says */
-    int64_t passes;         /* times that the file was read from its start */
-    bool begun;             /* what was there before is known */
+    uint64_t torn;          /* of its step and values */
+    int64_t passes;         /* how often the file was read from its start */
+    bool begun;             /* the content from before is known */
     bool fresh;             /* this pass brought a new record */
-    uint64_t newest;        /* seq of the record that was taken last */
-    struct text last;       /* our last line in the file, */
+    uint64_t newest;        /* seq of the newest record */
+    struct text last;       /* the attempt's last line in the file, */
     uint64_t last_seq;      /* and the seq of its record; 0: there is none */
-    uint64_t skipped;       /* lines that say nothing */
+    uint64_t skipped;       /* lines without a metric */
 };
 
-/* Replica 0 reads it; `folder` is that replica's. Everything is borrowed. */
+/* Only for replica 0 there is a file; `folder` is the replica's. All is
+ * borrowed. */
 void results_file_init(struct results_file *file, const struct order *order,
                        size_t replica, const char *folder,
                        struct metrics_seen *seen);
 void results_file_fini(struct results_file *file);
 
-/* Before anything of the attempt starts: what is in the file now is not its.
+/* Before anything of the attempt starts: lines of the file now are not its.
  * HT_PRECONDITION  it is longer than RESULTS_FILE_LEFTOVER
  * HT_IO            it cannot be read or copied */
 enum ht_status results_file_begin(struct results_file *file,
                                   const char *attempt_folder,
                                   struct ht_error *err);
-/* The same for an attempt that an earlier life of the runner began.
- * HT_IO  what it noted cannot be read */
+/* The same for an attempt that began before the runner's restart.
+ * HT_IO  the copy cannot be read */
 enum ht_status results_file_resume(struct results_file *file,
                                    const char *attempt_folder,
                                    struct ht_error *err);
 
-/* Reads what is new, a bounded amount; true when there is more. Nothing before
- * one of the above, nor once all was read with `final`. */
+/* Reads new lines, a bounded amount; true when there is more. Does nothing
+ * before one of the two above, nor once all was read with `final`. */
 bool results_file_read(struct results_file *file, size_t budget, bool final);
 
-/* What is wrong with a file that brought nothing: "missing", "empty",
- * "unchanged"; NULL: nothing. */
+/* Why the file had no record: "missing", "empty", "unchanged"; NULL: other, or
+ * it had one. */
 const char *results_file_state(const struct results_file *file);
 
-/* Whether both are one file, whatever links lead there. */
+/* Whether both are one file, through any links. */
 bool results_file_is_same(const struct results_file *a,
                           const struct results_file *b);
 

@@ -24,10 +24,10 @@ enum {
     RETRY_DEFAULT_MS = 1000
 };
 
-/* ---- what an attempt runs on: `facts` of `started` ---- */
+/* ---- `facts` of `started` ---- */
 
-/* The folder whose commit counts: a process runs what lies there, an image what
- * is in it. NULL: none. */
+/* The folder whose commit is reported: a process runs the code in it, an image
+ * has its own. NULL: none. */
 static const char *work_folder(const struct attempt *attempt)
 {
     const struct replica_order *master = &attempt->order->replicas[0];
@@ -108,9 +108,9 @@ static void put_facts(struct text *out, const struct talk *talk,
     arena_free(arena);
 }
 
-/* ---- what this runner can do: `rules` of hello ---- */
+/* ---- `rules` of hello: what this runner can do ---- */
 
-/* Names alone; what is in them stays here. */
+/* Only names; the values stay here. */
 static void put_secrets(struct text *out, const char *folder)
 {
     json_open_list(out, "secrets");
@@ -190,7 +190,7 @@ static void put_key(struct text *out, const struct order_key *key)
     json_put_int(out, "attempt", key->attempt);
 }
 
-/* The attempts in our care. */
+/* The attempts of this runner. */
 static void put_attempts(struct text *out, const struct attempts *attempts)
 {
     json_open_list(out, "attempts");
@@ -298,8 +298,8 @@ static bool owes_facts(const struct attempt *attempt)
     return attempt->started_confirmed && !attempt->facts_confirmed;
 }
 
-/* Said as soon as it is true, and once more when all is known of it; what never
- * began is not said to have. */
+/* Sent as soon as it is true, and again when all facts are known; not for an
+ * attempt that never began. */
 static bool send_started(struct talk *talk, const struct attempt *attempt)
 {
     const bool first =
@@ -378,7 +378,7 @@ static bool send_log(struct talk *talk, const struct attempt *attempt, size_t i,
     return true;
 }
 
-/* Records before logs, but every attempt in its turn. */
+/* Records before logs, but the attempts take turns. */
 static bool send_from(struct talk *talk, const struct attempt *attempt)
 {
     if (!attempt->accepted)

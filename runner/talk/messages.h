@@ -1,7 +1,7 @@
-/* messages.h - the words of a talk, proto/README.md section 4: its next
- * request, chosen and built, and the envelope of answers.
+/* messages.h - the messages of talk.h, proto/README.md section 4: the choice
+ * and the text of the next request, and the envelope of answers.
  *
- * The other half, talk.c, listens. */
+ * The other half, talk.c, handles the answers. */
 #ifndef HT_RUNNER_TALK_MESSAGES_H
 #define HT_RUNNER_TALK_MESSAGES_H
 
@@ -15,8 +15,7 @@
 void talk_open_message(struct text *out, const struct sender *sender,
                        const char *type, int64_t id);
 
-/* Posts the most urgent request, if there is anything to say; no other may be
- * under way. */
+/* Posts the most urgent request, if there is one; no other may be under way. */
 void talk_send_next(struct talk *talk);
 /* Posts the request under way once more, unchanged. */
 void talk_post(struct talk *talk);

@@ -18,26 +18,26 @@
 enum { REDIAL_FIRST_MS = 100, REDIAL_MOST_MS = 2000 };
 
 /* nng 1.5.2 can wait for ever in nng_close() after it has refused a message for
- * its length. So it refuses only what no memory should be given to, and what is
- * above our limit is taken and thrown away here. */
+ * its length. So it refuses only messages far too long for memory; others above
+ * HT_MAX_MESSAGE are received and dropped here. */
 #define REFUSED_BYTES ((size_t)64 * HT_MAX_MESSAGE)
 
-/* nng 1.5.2 waits for ever when a message arrives in the midst of nng_close():
- * one in fifty closes did with an answer under way, none of 12,000 without.
- * So a connection that owes an answer is retired, and closed once the answer
- * has come or the server has left. */
+/* nng 1.5.2 waits for ever when a message arrives during nng_close(): one in
+ * fifty closes did with an answer under way, none of 12,000 without. So a
+ * connection that waits for an answer is retired, and closed once the answer
+ * has come or the server has disconnected. */
 struct connection {
     struct connection *next; /* among the retired */
-    int event;               /* borrowed: one of the facts became true */
+    int event;               /* borrowed: a flag below became true */
     atomic_bool settled;     /* no operation of `aio` is under way */
-    atomic_bool joined;      /* the server has shaken hands */
-    atomic_bool parted;      /* ... and is gone again */
+    atomic_bool joined;      /* the server has connected */
+    atomic_bool parted;      /* ... and disconnected again */
     nng_aio *aio;
     nng_socket socket;
     nng_ctx ctx;
     bool receiving; /* the operation of `aio` is the newest answer's */
     bool asked;     /* the newest request has no answer yet */
-    bool passed;    /* an older one was passed over without any */
+    bool passed;    /* an older one was replaced without an answer */
 };
 
 struct req_socket {
@@ -48,38 +48,38 @@ struct req_socket {
     struct req_socket *older; /* in left_behind */
 };
 
-/* Freed ones with a connection that is still retired: kept until the program
- * ends, as nng's threads know the connection. */
+/* Freed sockets with a retired connection: kept until the program ends, since
+ * nng's threads use the connection. */
 static struct req_socket *_Atomic left_behind;
 
-/* ---- what nng's threads tell ---- */
+/* ---- called by nng's threads ---- */
 
-static void tell(const struct connection *connection, atomic_bool *fact)
+static void set_flag(const struct connection *connection, atomic_bool *flag)
 {
-    atomic_store(fact, true);
-    eventfd_write(connection->event, 1); /* fails full: that wakes, too */
+    atomic_store(flag, true);
+    eventfd_write(connection->event, 1); /* fails when full, which also wakes */
 }
 
 static void operation_settled(void *context)
 {
     struct connection *connection = context;
-    tell(connection, &connection->settled);
+    set_flag(connection, &connection->settled);
 }
 
 static void pipe_changed(nng_pipe pipe, nng_pipe_ev event, void *context)
 {
     struct connection *connection = context;
     (void)pipe;
-    tell(connection, event == NNG_PIPE_EV_ADD_POST ? &connection->joined
-                                                   : &connection->parted);
+    set_flag(connection, event == NNG_PIPE_EV_ADD_POST ? &connection->joined
+                                                       : &connection->parted);
 }
 
-/* Waits until the fact is true: REQ_ANSWERED. */
+/* Waits until the flag is true: REQ_ANSWERED. */
 static enum req_socket_result await(const struct req_socket *req,
-                                    const atomic_bool *fact, int timeout_ms)
+                                    const atomic_bool *flag, int timeout_ms)
 {
     const int64_t deadline = clock_monotonic_ms() + timeout_ms;
-    while (!atomic_load(fact)) {
+    while (!atomic_load(flag)) {
         struct pollfd fds[] = {{.fd = req->event, .events = POLLIN},
                                {.fd = req->kick, .events = POLLIN}};
         const int64_t left = deadline - clock_monotonic_ms();
@@ -97,7 +97,7 @@ static enum req_socket_result await(const struct req_socket *req,
     return REQ_ANSWERED;
 }
 
-/* ---- a connection's life ---- */
+/* ---- connections ---- */
 
 static int set_up(struct connection *connection)
 {
@@ -119,7 +119,7 @@ static int set_up(struct connection *connection)
     return code != 0 ? code : nng_ctx_open(&connection->ctx, socket);
 }
 
-/* NULL: the error tells why. */
+/* NULL: err has the reason. */
 static struct connection *open_connection(int event, struct ht_error *err)
 {
     struct connection *made = ht_xcalloc(1, sizeof *made);
@@ -216,7 +216,7 @@ static enum req_socket_result cut(struct req_socket *req)
     return REQ_CUT;
 }
 
-/* ---- the asker's life ---- */
+/* ---- the socket ---- */
 
 enum ht_status req_socket_new(int kick, struct req_socket **req,
                               struct ht_error *err)
@@ -236,7 +236,7 @@ void req_socket_free(struct req_socket *req)
         return;
     req_socket_close(req);
     if (req->retired != NULL) {
-        /* nng's threads may still tell something about it. */
+        /* nng's threads may still set its flags. */
         req->older = atomic_exchange(&left_behind, req);
         return;
     }
@@ -267,7 +267,7 @@ enum ht_status req_socket_connect(struct req_socket *req, const char *url,
     return ht_fail(err, HT_UNAVAILABLE, "%s does not answer", url);
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static void start_send(struct connection *connection, const char *bytes,
                        size_t len)
@@ -301,7 +301,7 @@ enum req_socket_result req_socket_send(struct req_socket *req,
     nng_aio_wait(connection->aio);
     if (nng_aio_result(connection->aio) != 0)
         return cut(req);
-    nng_aio_set_msg(connection->aio, NULL); /* the socket's own by now */
+    nng_aio_set_msg(connection->aio, NULL); /* now owned by nng */
     return REQ_ANSWERED;
 }
 

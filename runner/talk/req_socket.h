@@ -1,9 +1,9 @@
-/* req_socket.h - the asking side of nng's REQ/REP protocol, towards one server:
+/* req_socket.h - the REQ side of nng's REQ/REP protocol, to one server:
  * proto/README.md section 1.
  *
- * The owner resends and looks for the server anew, so nng's own resending is
- * off, and a lost connection is reported at once instead of being hidden. One
- * thread; every wait ends early when the `kick` descriptor becomes readable. */
+ * The owner resends and finds the server again, so nng's own resending is off,
+ * and a lost connection is reported at once. One thread; every wait ends early
+ * when the `kick` descriptor becomes readable. */
 #ifndef HT_RUNNER_TALK_REQ_SOCKET_H
 #define HT_RUNNER_TALK_REQ_SOCKET_H
 
@@ -17,17 +17,17 @@ struct req_socket;
 
 enum req_socket_result {
     REQ_ANSWERED,
-    REQ_SILENT, /* the time is over */
-    REQ_KICKED, /* somebody wants the thread's attention */
-    REQ_CUT     /* the connection is gone and closed */
+    REQ_SILENT, /* no answer in time */
+    REQ_KICKED, /* `kick` became readable */
+    REQ_CUT     /* the connection was lost and is closed */
 };
 
-/* The first one starts nng's threads. `kick` is borrowed.
- * HT_IO  no descriptor or no thread can be had */
+/* The first call starts nng's threads. `kick` is borrowed.
+ * HT_IO  no descriptor or no thread can be made */
 enum ht_status req_socket_new(int kick, struct req_socket **req,
                               struct ht_error *err);
-/* For the end of the program: a connection that still owes an answer is left
- * to the kernel. Accepts NULL. */
+/* For the end of the program: a connection without its answer is left to the
+ * kernel. Accepts NULL. */
 void req_socket_free(struct req_socket *req);
 
 bool req_socket_is_open(const struct req_socket *req);
@@ -36,14 +36,14 @@ void req_socket_close(
 
 /* Connects to "tcp://HOST:PORT" and shakes hands.
  * HT_INVALID      the URL is no such address
- * HT_UNAVAILABLE  no peer that speaks REP answers there in time, or a kick came
- * HT_IO           no socket can be had */
+ * HT_UNAVAILABLE  no REP peer answers there in time, or a kick came
+ * HT_IO           no socket can be made */
 enum ht_status req_socket_connect(struct req_socket *req, const char *url,
                                   int timeout_ms, struct ht_error *err);
 
-/* Sends a request on the open connection; an answer to an older one is then
- * ignored. After anything but REQ_ANSWERED (which means "sent") nothing was
- * promised. */
+/* Sends a request on the open connection; an answer to an older one is ignored
+ * from now on. REQ_ANSWERED means "sent"; after any other result it may have
+ * been sent or not. */
 enum req_socket_result req_socket_send(struct req_socket *req,
                                        const char *bytes, size_t len,
                                        int timeout_ms);

@@ -25,18 +25,18 @@ enum thread_state { THREAD_IDLE, THREAD_BUSY, THREAD_ANSWERED };
 struct request_thread {
     struct server_address *address;
     int patience_ms;
-    int wake; /* tells the supervising thread of an answer */
-    int kick; /* tells the thread of a change; owned */
+    int wake; /* signals an answer to the supervising thread */
+    int kick; /* signals a change to the thread; owned */
     pthread_t thread;
     pthread_mutex_t lock; /* of everything down to `answer` */
     enum thread_state state;
     bool stopping;
-    uint64_t posted; /* counts requests, so that a replaced one is noticed */
+    uint64_t posted; /* number of requests; shows that one was replaced */
     struct text request, answer;
     struct req_socket *req;     /* from here on the thread's own */
     char url[SERVER_URL_BYTES]; /* where the server was last, "" unknown */
     int backoff_ms;
-    bool away; /* the log has been told that the server is away */
+    bool away; /* it was logged that the server is away */
 };
 
 /* ---- the supervising thread's side ---- */
@@ -76,10 +76,10 @@ static bool look(struct request_thread *thread, uint64_t *number)
     eventfd_t count;
     eventfd_read(thread->kick, &count); /* the lock has the reason */
     pthread_mutex_lock(&thread->lock);
-    const bool go_on = !thread->stopping;
+    const bool running = !thread->stopping;
     *number = thread->state == THREAD_BUSY ? thread->posted : 0;
     pthread_mutex_unlock(&thread->lock);
-    return go_on;
+    return running;
 }
 
 /* Ends early when something changes. */
@@ -177,7 +177,7 @@ static void exchange(struct request_thread *thread, uint64_t number)
     if (result == REQ_ANSWERED)
         keep_answer(thread, number, &answer);
     else if (result == REQ_SILENT)
-        req_socket_close(thread->req); /* is it still there, and still here? */
+        req_socket_close(thread->req); /* find the server again */
     text_free(&copy);
     text_free(&answer);
 }

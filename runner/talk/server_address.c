@@ -177,7 +177,7 @@ static enum ht_status ask(struct server_address *address, const char *server,
     return status;
 }
 
-/* ---- the other place to look ---- */
+/* ---- server.json ---- */
 
 static bool read_server_file(const struct server_address *address,
                              char server[SERVER_URL_BYTES])
@@ -202,7 +202,7 @@ static enum ht_status find(struct server_address *address,
                            char control[SERVER_URL_BYTES], struct ht_error *err)
 {
     if (atomic_load(&address->stopped))
-        return ht_fail(err, HT_UNAVAILABLE, "the runner ends");
+        return ht_fail(err, HT_UNAVAILABLE, "the runner is ending");
     const enum ht_status status = ask(address, address->server, control, err);
     char other[SERVER_URL_BYTES];
     if (status == HT_OK || !read_server_file(address, other) ||

@@ -1,8 +1,8 @@
-/* server_address.h - where the server is, as it says itself over HTTP.
+/* server_address.h - the server's control address, asked over HTTP.
  *
- * A local server may come back on another port: when it does not answer where
- * it was, the server.json beside the token file is believed if the server named
- * there answers to our token. Thread-safe. */
+ * A local server may restart on another port: when it does not answer, the
+ * address in server.json beside the token file is used if the server there
+ * accepts the runner's token. Thread-safe. */
 #ifndef HT_RUNNER_TALK_SERVER_ADDRESS_H
 #define HT_RUNNER_TALK_SERVER_ADDRESS_H
 
@@ -17,9 +17,9 @@ struct server_address *server_address_new(const char *server,
                                           const char *token_file);
 void server_address_free(struct server_address *address); /* accepts NULL */
 
-/* Asks the server for its control URL; blocks for some seconds at most.
+/* Gets the control URL from the server; blocks for some seconds at most.
  * HT_UNAUTHENTICATED  the server refuses the token
- * HT_UNAVAILABLE      no server answers, or not with what we asked
+ * HT_UNAVAILABLE      no server answers, or not with a control URL
  * HT_IO               the token file cannot be read */
 enum ht_status server_address_find(struct server_address *address,
                                    char control[SERVER_URL_BYTES],
@@ -27,7 +27,7 @@ enum ht_status server_address_find(struct server_address *address,
 /* Makes a running and every later server_address_find() fail at once. */
 void server_address_stop(struct server_address *address);
 
-/* Reads the token; a rotated one is taken without a restart.
+/* Reads the token, which may have been rotated.
  * HT_IO  the file cannot be read or holds no token */
 enum ht_status server_address_token(const char *token_file,
                                     char token[SERVER_TOKEN_BYTES],

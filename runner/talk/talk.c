@@ -19,11 +19,13 @@
 
 enum {
     HEARTBEAT_MS = 5000,
-    HEARTBEAT_LEAST_MS = 100, /* whatever the server wants */
+    HEARTBEAT_LEAST_MS = 100, /* even if the server asks for less */
     DENIED_MS = 5000,         /* until a refused request is tried again */
-    EMPTY_PAUSE_MS = 500,     /* so that a hasty server cannot make us spin */
+    EMPTY_PAUSE_MS =
+        500, /* against a busy loop with a server that does not hold polls */
     REFUSED_PAUSE_MS = 5000,
-    SILENT_BEATS = 2 /* without an answer: have we been given up meanwhile? */
+    SILENT_BEATS =
+        2 /* without an answer: the server may have given the runner up */
 };
 
 void talk_init(struct talk *talk)
@@ -44,7 +46,7 @@ static const struct node *first_of(const struct node *list)
     return list != NULL ? list->first : NULL;
 }
 
-/* The attempt that an item of a list names; NULL: none of ours. */
+/* The attempt that an item of a list names; NULL: none of this runner. */
 static struct attempt *find_named(const struct attempts *attempts,
                                   const struct node *item)
 {
@@ -84,7 +86,7 @@ static void drop_listed(struct talk *talk, const struct node *list,
     }
 }
 
-/* What lay on disk and was not named as kept is not wanted. */
+/* Attempts from disk that the server did not keep. */
 static void drop_unwanted(struct talk *talk)
 {
     struct attempt *attempt = talk->attempts->first;
@@ -136,7 +138,7 @@ static void take_writers(const struct attempt_replica *replica,
     }
 }
 
-/* A trial that still runs here needs what it has. */
+/* The outputs of a trial that still runs here are not removed. */
 static bool has_trial(const struct attempts *attempts, int64_t study,
                       int64_t trial)
 {
@@ -188,7 +190,7 @@ static void take_report(struct talk *talk, struct attempt *attempt,
     record_queue_confirm(records_queue(replica->records));
     take_writers(replica, node_find(map, "have"));
     if (node_get_bool(map, "stop", false) && !attempt->ended)
-        talk->beat_at = 0; /* ask at once who wants it to stop, and how */
+        talk->beat_at = 0; /* its answer has the order to stop */
 }
 
 static void take_started(struct talk *talk, struct attempt *attempt)
@@ -244,14 +246,15 @@ static void return_records(struct talk *talk)
             records_queue(attempt->replicas[talk->request.replica].records));
 }
 
-/* What was not accepted is said again later, in a new request. */
+/* What was not accepted is sent later in a new request. */
 static void pause_requests(struct talk *talk)
 {
     return_records(talk);
     talk->quiet_until = clock_monotonic_ms() + DENIED_MS;
 }
 
-/* The attempt is no longer ours, or the server does not know this boot. */
+/* The attempt is no longer this runner's, or the server does not know this
+ * boot. */
 static void take_gone(struct talk *talk)
 {
     struct attempt *attempt = attempts_find(talk->attempts, &talk->request.key);
@@ -263,7 +266,7 @@ static void take_gone(struct talk *talk)
         drop(talk, attempt, "the server does not want it any more");
 }
 
-/* The message itself is wrong: it must never be said again. */
+/* The message itself is wrong: it must not be sent again. */
 static void give_up_request(struct talk *talk, struct attempt *attempt)
 {
     const struct request *request = &talk->request;
@@ -281,8 +284,8 @@ static void give_up_request(struct talk *talk, struct attempt *attempt)
     }
 }
 
-/* A server that does not know this boot calls everything wrong but hello, so
- * that comes before judging the message. */
+/* A server that does not know this boot refuses all but hello, so hello is sent
+ * before the message counts as wrong. */
 static void take_invalid(struct talk *talk, const char *error)
 {
     struct attempt *attempt = attempts_find(talk->attempts, &talk->request.key);
@@ -330,8 +333,8 @@ static void take_answer(struct talk *talk, const struct text *text)
     arena_free(arena);
 }
 
-/* After a long silence, of the server or of ourselves (frozen, swapped out),
- * our attempts may be somebody else's: hello comes before any new work. */
+/* After a long time without answers, or when this process was suspended, the
+ * attempts may be another runner's: hello comes before any new work. */
 static void check_silence(struct talk *talk)
 {
     if (clock_monotonic_ms() - talk->heard_at >=
@@ -366,7 +369,7 @@ static void take_attempt(struct talk *talk, const struct node *item)
     struct ht_error err;
     if (order_read(item, &order, &err) == HT_OK)
         attempts_start(talk->attempts, order);
-    else /* the server gives it up when no `started` comes */
+    else /* without `started` the server gives it up */
         log_event(LOG_ERROR, "lease.invalid", "reason=\"%s\"", err.text);
 }
 
@@ -396,7 +399,7 @@ static void take_lease_answer(struct talk *talk, const struct text *text)
         talk->poll_at = now + EMPTY_PAUSE_MS;
         break;
     case ANSWER_INVALID:
-        talk->greeted = false; /* an unknown boot may be called so, too */
+        talk->greeted = false; /* also the answer for an unknown boot */
         talk->poll_at = now + REFUSED_PAUSE_MS;
         break;
     case ANSWER_DENIED:
@@ -412,7 +415,7 @@ static void build_poll(struct talk *talk, int slots, struct text *out)
     talk->polled_slots = slots;
     talk_open_message(out, talk->sender, "lease", ++talk->poll_id);
     json_put_int(out, "free", slots);
-    /* Which of them are free the server knows best while it holds the poll. */
+    /* The server counts which of them are free while it holds the poll. */
     json_put_int(out, "gpus", (int64_t)talk->attempts->site->gpus.n);
     json_close(out);
 }
@@ -423,7 +426,7 @@ static void poll_leases(struct talk *talk)
     struct text text = {0};
     if (request_thread_take(talk->lease_thread, &text)) {
         talk->polling = false;
-        if (talk->greeted) /* else our hello gives up what this names */
+        if (talk->greeted) /* else hello gives its attempts up */
             take_lease_answer(talk, &text);
         text_free(&text);
     }

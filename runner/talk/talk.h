@@ -1,12 +1,12 @@
-/* talk.h - what the runner and the server say to each other.
+/* talk.h - the messages between runner and server.
  *
  * About its attempts the runner sends one request at a time, the most urgent
- * first: hello, heartbeat, life of an attempt, records, logs. Beside it there
- * is always one poll, which the server holds, for work and for orders to stop.
- * A poll that asked for work is never given up, since its answer may be a
- * commitment; one that asked for none is replaced as soon as a slot is free.
+ * first: hello, heartbeat, start and end of an attempt, records, logs. Beside
+ * it there is always one poll, which the server holds, for work and for orders
+ * to stop. A poll for work is never cancelled, since its answer may be a lease;
+ * one without free slots is replaced as soon as a slot is free.
  *
- * One thread; the request thread does the waiting. */
+ * One thread; the request threads wait for answers. */
 #ifndef HT_RUNNER_TALK_TALK_H
 #define HT_RUNNER_TALK_TALK_H
 
@@ -17,7 +17,7 @@
 #include "runner/base/order.h"
 #include "runner/reports/log.h"
 
-struct sender {      /* who speaks */
+struct sender {      /* identifies the runner */
     char token[256]; /* of the runner */
     char runner[40]; /* kept across restarts */
     char boot[40];   /* random per start */
@@ -36,10 +36,11 @@ enum request_kind {
 
 struct request { /* the one under way */
     enum request_kind kind;
-    struct order_key key; /* of its attempt, which may be dropped meanwhile */
+    struct order_key
+        key; /* of its attempt, which may have been dropped since */
     size_t replica;
     int stream; /* index in the replica's logs */
-    bool whole; /* nothing is missing in the facts it says */
+    bool whole; /* its facts are complete */
     struct log_chunk chunk;
     struct text body; /* kept for `retry` */
 };
@@ -54,21 +55,21 @@ struct talk {
     struct request_thread *lease_thread; /* the poll, which may be held */
     struct sender *sender;
     struct discard *discard;
-    const char *token_file; /* read again when the token is refused */
+    const char *token_file; /* read again when the server refuses the token */
     const char *host;       /* shown to people */
 
     int64_t id;   /* of the newest request */
-    bool greeted; /* the server knows this boot */
+    bool greeted; /* the server has accepted hello of this boot */
     int64_t heartbeat_ms;
     int64_t beat_at; /* monotonic time of the newest heartbeat */
     int64_t beats_sent, beats_answered;
     int64_t heard_at;    /* monotonic time of the newest answer */
-    bool doubtful;       /* a request was found wrong: hello comes first */
+    bool doubtful;       /* a request was refused as wrong: hello comes next */
     bool waiting;        /* the request under way goes again at retry_at */
     int64_t retry_at;    /* monotonic */
-    int64_t quiet_until; /* monotonic; nothing new is said before */
+    int64_t quiet_until; /* monotonic; no new request before */
     struct request request;
-    uint64_t turn;    /* whose records or log come next */
+    uint64_t turn;    /* chooses the attempt whose records or log come next */
     int64_t poll_id;  /* of the newest poll */
     bool polling;     /* a poll is under way */
     int polled_slots; /* that it named */
