@@ -13,8 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/base/arena.h"
 #include "proto/base/limits.h"
 #include "proto/base/utf8.h"
+#include "runner/base/credentials.h"
 #include "runner/base/folder.h"
 
 /* ---- the segments as one stream ---- */
@@ -101,7 +103,7 @@ size_t log_source_read(struct log_source *source, char *buffer, size_t size,
     size_t n = read_segment(source, buffer, size);
     if (n == 0) {
         const int64_t later = find_later_segment(source);
-        /* Asked again: the shim may have filled this one up in between. */
+        /* Again: the shim may have filled this one meanwhile. */
         n = read_segment(source, buffer, size);
         if (n == 0 && later > source->offset) {
             source->offset = later;
@@ -113,7 +115,162 @@ size_t log_source_read(struct log_source *source, char *buffer, size_t size,
     return n;
 }
 
-/* ---- on its way to the server ---- */
+/* ---- secrets ----
+ *
+ * A value is masked line by line, so that any line of a key file is masked.
+ * Lines of less than MASKED_LEAST bytes are too common to be masked. */
+
+enum { MASKED_LEAST = 8, MASKED_MOST = 16 * 1024 }; /* bytes of one piece */
+enum { MOST_PIECES = 1024 };
+
+static void add_piece(struct log_secrets *secrets, const char *bytes,
+                      size_t len)
+{
+    if (len < MASKED_LEAST || secrets->n == MOST_PIECES)
+        return;
+    char *piece = ht_xcalloc(len + 1, 1);
+    memcpy(piece, bytes, len);
+    secrets->pieces =
+        ht_xrealloc(secrets->pieces, secrets->n + 1, sizeof(char *));
+    secrets->pieces[secrets->n++] = piece;
+}
+
+static void add_value(struct log_secrets *secrets, const char *value)
+{
+    while (*value != '\0') {
+        size_t len = strcspn(value, "\r\n");
+        if (len > MASKED_MOST)
+            len = MASKED_MOST;
+        add_piece(secrets, value, len);
+        value += len;
+        value += strspn(value, "\r\n");
+    }
+}
+
+static bool is_secret(const struct order *order, const char *name)
+{
+    for (size_t i = 0; i < order->n_secrets; i++) {
+        if (strcmp(order->secrets[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_credentials(struct log_secrets *secrets, struct arena *arena,
+                            const char *file)
+{
+    const struct strings keys = credentials_secrets(arena, file);
+    for (size_t i = 0; i < keys.n; i++)
+        add_value(secrets, keys.items[i]);
+}
+
+/* Reads the values that the replica got from its launch.json, as a secret may
+ * have changed since, and the keys from `credentials`, the attempt's copy if
+ * there is one. Does nothing when they were read already, or while there is no
+ * launch.json. */
+static void load_secrets(struct log_secrets *secrets, const struct order *order,
+                         const char *replica_folder, const char *credentials)
+{
+    if (secrets->loaded)
+        return;
+    struct arena *arena = arena_new();
+    struct launch launch;
+    if (folder_read_launch(arena, replica_folder, &launch, NULL) == HT_OK) {
+        secrets->loaded = true;
+        for (size_t i = 0; i < launch.env.n; i++) {
+            if (is_secret(order, launch.env.items[i].name))
+                add_value(secrets, launch.env.items[i].value);
+        }
+        add_credentials(secrets, arena, credentials);
+    }
+    arena_free(arena);
+}
+
+static void free_secrets(struct log_secrets *secrets)
+{
+    for (size_t i = 0; i < secrets->n; i++)
+        free(secrets->pieces[i]);
+    free(secrets->pieces);
+    *secrets = (struct log_secrets){.n = 0};
+}
+
+/* The longest beginning of the piece, but not all of it, at the end. */
+static size_t count_begun(const char *piece, const char *bytes, size_t len)
+{
+    size_t n = strlen(piece) - 1;
+    if (n > len)
+        n = len;
+    while (n > 0 && memcmp(bytes + len - n, piece, n) != 0)
+        n--;
+    return n;
+}
+
+/* Where the piece begins that the cut goes through, else the cut. */
+static size_t move_before(const char *piece, const char *bytes, size_t len,
+                          size_t cut)
+{
+    const size_t n = strlen(piece);
+    const size_t from = cut > n ? cut - n + 1 : 0;
+    const size_t to = len - cut > n ? cut + n - 1 : len;
+    const char *found = memmem(bytes + from, to - from, piece, n);
+    return found != NULL && (size_t)(found - bytes) < cut
+               ? (size_t)(found - bytes)
+               : cut;
+}
+
+/* How many of the bytes can be sent before the next come, so that no piece is
+ * cut, complete or begun. */
+static size_t count_uncut(const struct log_secrets *secrets, const char *bytes,
+                          size_t len)
+{
+    size_t cut = len;
+    for (size_t i = 0; i < secrets->n; i++) {
+        const size_t whole = len - count_begun(secrets->pieces[i], bytes, len);
+        cut = whole < cut ? whole : cut;
+    }
+    for (size_t i = 0; cut > 0 && cut < len && i < secrets->n;) {
+        const size_t before = move_before(secrets->pieces[i], bytes, len, cut);
+        i = before < cut ? 0 : i + 1; /* the new place may cut another */
+        cut = before;
+    }
+    return cut;
+}
+
+static void mark(const char *piece, const char *bytes, size_t len, bool marks[])
+{
+    const size_t n = strlen(piece);
+    const char *at = bytes, *end = bytes + len;
+    while ((at = memmem(at, (size_t)(end - at), piece, n)) != NULL) {
+        memset(marks + (at - bytes), true, n);
+        at += n;
+    }
+}
+
+/* Replaces the pieces by "***", in place; returns the new length, which is
+ * never more. */
+static size_t mask_secrets(const struct log_secrets *secrets, char *bytes,
+                           size_t len)
+{
+    static const char blank[] = "***";
+    if (secrets->n == 0)
+        return len;
+    bool *marks = ht_xcalloc(len + 1, sizeof *marks);
+    for (size_t i = 0; i < secrets->n; i++)
+        mark(secrets->pieces[i], bytes, len, marks);
+    size_t kept = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (!marks[i]) {
+            bytes[kept++] = bytes[i];
+        } else if (i == 0 || !marks[i - 1]) {
+            memcpy(bytes + kept, blank, sizeof blank - 1);
+            kept += sizeof blank - 1;
+        }
+    }
+    free(marks);
+    return kept;
+}
+
+/* ---- sent to the server ---- */
 
 enum {
     CHUNK_BYTES = 64 * 1024,
@@ -132,7 +289,7 @@ void log_ship_init(struct log_ship *ship, const struct order *order,
 
 void log_ship_fini(struct log_ship *ship)
 {
-    masked_secrets_fini(&ship->secrets);
+    free_secrets(&ship->secrets);
 }
 
 /* Bytes at the end that may be the start of a longer UTF-8 sequence. */
@@ -171,7 +328,7 @@ static size_t read_chunk(struct log_source source, char *buffer, int64_t *at,
     return len;
 }
 
-/* Our own reader of JSON takes no NUL, although it is valid UTF-8. */
+/* hypertune's reader of JSON refuses NUL, although it is valid UTF-8. */
 static void append_clean(struct text *out, const char *bytes, size_t len)
 {
     size_t start = 0;
@@ -185,15 +342,15 @@ static void append_clean(struct text *out, const char *bytes, size_t len)
     text_clean(out, bytes + start, len - start);
 }
 
-/* How much of a chunk can be sent: neither a character nor a secret is cut, as
- * long as the rest may come. With `more` it is there already, and then a chunk
- * that is nothing but the beginning of a secret goes: there is a gap behind. */
+/* How much of a chunk can be sent: neither a character nor a secret is cut
+ * while its rest may come. With `more` bytes follow already, so a chunk that is
+ * only the beginning of a secret is sent: there is a gap behind it. */
 static size_t count_whole(const struct log_ship *ship, const char *buffer,
                           size_t len, bool final, bool more)
 {
     if (final && !more)
         return len;
-    size_t whole = masked_secrets_whole(&ship->secrets, buffer, len);
+    size_t whole = count_uncut(&ship->secrets, buffer, len);
     whole -= count_unfinished(buffer, whole);
     return whole == 0 && more ? len : whole;
 }
@@ -213,13 +370,12 @@ bool log_ship_next(struct log_ship *ship, int64_t now, bool final,
     if (!final && len < SMALL_BYTES && now - ship->sent_ms < SMALL_WAIT_MS)
         return false;
     if (ship->order != NULL)
-        masked_secrets_load(&ship->secrets, ship->order, ship->source.folder,
-                            ship->credentials);
+        load_secrets(&ship->secrets, ship->order, ship->source.folder,
+                     ship->credentials);
     len = count_whole(ship, buffer, len, final, more);
     if (len == 0)
-        return false; /* the rest of a character or word will come */
-    append_clean(out, buffer,
-                 masked_secrets_blank(&ship->secrets, buffer, len));
+        return false; /* the rest of a character or secret will come */
+    append_clean(out, buffer, mask_secrets(&ship->secrets, buffer, len));
     chunk->bytes = (int64_t)len;
     ship->sent_ms = now;
     ship->late += final ? chunk->bytes : 0;
@@ -235,7 +391,7 @@ void log_ship_confirm(struct log_ship *ship, const struct log_chunk *chunk,
 
 /* ---- the last line ---- */
 
-/* Some lines more than the longest secret, which the beginning may cut. */
+/* More than the longest secret, since the beginning may cut one. */
 enum { LOOKED_AT = 2 * MASKED_MOST };
 
 static const char ellipsis[] = "\xe2\x80\xa6";
@@ -263,7 +419,7 @@ static void read_end(const char *folder, struct text *end)
     memmove(end->data, end->data + cut, end->len);
 }
 
-/* Bytes of the terminal's command that begins here with an ESC. */
+/* Bytes of the control sequence that begins here with an ESC. */
 static size_t count_command(const char *bytes, size_t len)
 {
     const char kind = (char)(len > 1 ? bytes[1] : '\0');
@@ -279,12 +435,13 @@ static size_t count_command(const char *bytes, size_t len)
     return n < len && (unsigned char)bytes[n] < 0x80 ? n + 1 : n;
 }
 
-/* Appends what a person sees of the line; true when that says something. */
+/* Appends the visible part of the line; true when it has a letter, a digit or
+ * anything beyond ASCII. */
 static bool show_line(const char *line, size_t len, struct text *out)
 {
     struct text clean = {0};
     text_clean(&clean, line, len);
-    bool speaks = false;
+    bool has_text = false;
     for (size_t i = 0, n; i < clean.len; i += n) {
         const char *at = clean.data + i;
         n = utf8_sequence(at, clean.len - i);
@@ -294,10 +451,10 @@ static bool show_line(const char *line, size_t len, struct text *out)
             text_puts(out, " ");
         else if (!text_steers_terminal(utf8_decode(at, n)))
             text_append(out, at, n);
-        speaks |= n > 1 ? *at != '\033' : isalnum((unsigned char)*at) != 0;
+        has_text |= n > 1 ? *at != '\033' : isalnum((unsigned char)*at) != 0;
     }
     text_free(&clean);
-    return speaks;
+    return has_text;
 }
 
 static void trim(struct text *line)
@@ -330,7 +487,7 @@ static void append_cut(struct text *out, const struct text *line)
 
 static bool ends_line(char byte)
 {
-    return byte == '\n' || byte == '\r'; /* bars of progress rewrite theirs */
+    return byte == '\n' || byte == '\r'; /* progress bars rewrite their line */
 }
 
 static void find_last(const char *bytes, size_t len, struct text *out)
@@ -355,14 +512,13 @@ static void find_last(const char *bytes, size_t len, struct text *out)
 void log_last_line(const struct order *order, const char *replica_folder,
                    const char *credentials, struct text *out)
 {
-    struct masked_secrets secrets = {0};
+    struct log_secrets secrets = {0};
     struct text end = {0};
-    masked_secrets_load(&secrets, order, replica_folder, credentials);
+    load_secrets(&secrets, order, replica_folder, credentials);
     if (secrets.loaded)
         read_end(replica_folder, &end);
     if (end.len > 0)
-        find_last(end.data, masked_secrets_blank(&secrets, end.data, end.len),
-                  out);
+        find_last(end.data, mask_secrets(&secrets, end.data, end.len), out);
     text_free(&end);
-    masked_secrets_fini(&secrets);
+    free_secrets(&secrets);
 }

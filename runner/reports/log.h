@@ -1,5 +1,5 @@
-/* log.h - the log streams of a replica: read as one from the segments that a
- * shim wrote, sent to the server, and searched for the last line. */
+/* log.h - the log streams of a replica: read from the segments that a shim
+ * wrote, sent to the server, and searched for the last line. */
 #ifndef HT_RUNNER_REPORTS_LOG_H
 #define HT_RUNNER_REPORTS_LOG_H
 
@@ -10,12 +10,10 @@
 #include "proto/base/limits.h"
 #include "proto/base/text.h"
 #include "runner/base/order.h"
-#include "runner/reports/masked_secrets.h"
 
 /* ---- the segments as one stream ---- */
 
-/* More than this is not what a shim that has ended left behind: a trial may
- * have made segments of its own, without end. */
+/* A shim leaves no more bytes than this; a trial may make segments, too. */
 enum { LOG_SOURCE_KEPT = (HT_LOG_SEGMENTS + 1) * HT_LOG_SEGMENT };
 
 struct log_source {
@@ -25,21 +23,27 @@ struct log_source {
 };
 
 /* Copies up to `size` bytes from the offset on and moves it behind them. When
- * those bytes were dropped, the offset first moves to the next kept ones.
- * *at is the place of the first byte. Returns 0 when there are none yet. */
+ * those bytes were removed, the offset first moves to the next that were kept.
+ * *at is the offset of the first byte. Returns 0 when there are none yet. */
 size_t log_source_read(struct log_source *source, char *buffer, size_t size,
                        int64_t *at);
 
-/* ---- on its way to the server ----
+/* ---- sent to the server ----
  *
- * In chunks of valid UTF-8, values of secrets blanked out. What was sent is
- * known to the server alone: after a restart the first chunk is sent again, and
- * the answer says where to continue. */
+ * In chunks of valid UTF-8, without values of secrets. Only the server knows
+ * what was sent: after a restart the first chunk is sent again, and the answer
+ * has the offset to continue from. */
+struct log_secrets { /* values that no log may show; zeroed: none */
+    size_t n;
+    char **pieces; /* their lines; owned */
+    bool loaded;
+};
+
 struct log_ship {
     struct log_source source;
     const struct order *order;
     const char *credentials;
-    struct masked_secrets secrets;
+    struct log_secrets secrets;
     int64_t sent_ms; /* monotonic time of the last chunk */
     int64_t late;    /* bytes sent since the writer died */
     bool done;       /* the stream has ended and all of it was confirmed */
@@ -50,16 +54,16 @@ struct log_chunk {
     int64_t bytes;  /* raw length */
 };
 
-/* Everything is borrowed; `order` may be NULL: nothing is secret. `credentials`
- * is where the attempt's copy of those may lie. */
+/* All is borrowed; `order` may be NULL: nothing is secret. `credentials` is the
+ * path of the attempt's copy, which need not exist. */
 void log_ship_init(struct log_ship *ship, const struct order *order,
                    const char *folder, const char *stream,
                    const char *credentials);
 void log_ship_fini(struct log_ship *ship);
 
-/* Appends the next chunk's text to `out`. Small chunks are held back for a
- * moment to travel together. With `final` the writer is dead. False when there
- * is nothing to send now. */
+/* Appends the next chunk's text to `out`. Small chunks wait a moment for more.
+ * With `final` the writer has ended. False when there is nothing to send now.
+ */
 bool log_ship_next(struct log_ship *ship, int64_t now, bool final,
                    struct log_chunk *chunk, struct text *out);
 
@@ -69,8 +73,8 @@ void log_ship_confirm(struct log_ship *ship, const struct log_chunk *chunk,
 
 /* ---- the last line ----
  *
- * What a replica left on stderr last most often is the cause of its end in the
- * trainer's own words. */
+ * The last line of stderr is most often the trainer's message about the cause
+ * of its end. */
 
 enum {
     LOG_LAST_LINE_CHARACTERS = 200, /* with the ellipsis of one that was cut */
@@ -78,10 +82,10 @@ enum {
 };
 
 /* Appends the last line that has a letter, a digit or anything beyond ASCII:
- * valid UTF-8 without the commands of terminals, secrets blanked as in logs.
- * Nothing when there is none near the end of the stream, or when the replica's
- * secrets are not known any more. `credentials` is the attempt's copy (see
- * masked_secrets.h). To be asked once the stream has ended. */
+ * valid UTF-8 without control sequences of terminals, secrets masked as in
+ * logs. Nothing when there is none near the end of the stream, or when the
+ * replica's secrets cannot be read any more. `credentials` is as above. Call it
+ * once the stream has ended. */
 void log_last_line(const struct order *order, const char *replica_folder,
                    const char *credentials, struct text *out);
 
