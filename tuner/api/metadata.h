@@ -8,7 +8,6 @@
 
 #include "proto/base/error.h"
 #include "proto/doc/field.h"
-#include "tuner/core/core.h"
 #include "tuner/core/request.h"
 #include "tuner/db/metadata.h"
 

@@ -10,6 +10,7 @@
 #include "tuner/api/vizier.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
+#include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/study/move.h"

@@ -10,7 +10,7 @@
 #include "proto/doc/json.h"
 #include "tuner/ask/filter.h"
 #include "tuner/ask/query.h"
-#include "tuner/ask/trial_body.h"
+#include "tuner/core/core.h"
 
 enum {
     KEPT = 1000,                 /* operations */

@@ -9,7 +9,6 @@
 #include <cjson/cJSON.h>
 
 #include "proto/base/error.h"
-#include "tuner/core/core.h"
 #include "tuner/core/request.h"
 
 struct operation_table;

@@ -9,7 +9,6 @@
 #include "tuner/ask/trial_body.h"
 #include "tuner/core/core.h"
 #include "tuner/db/db.h"
-#include "tuner/db/write.h"
 #include "tuner/study/create.h"
 #include "tuner/study/end.h"
 #include "tuner/study/move.h"

@@ -8,6 +8,7 @@
 #include "proto/base/token.h"
 #include "tuner/api/vizier.h"
 #include "tuner/ask/trial_body.h"
+#include "tuner/core/core.h"
 #include "tuner/db/write.h"
 #include "tuner/study/final_measurement.h"
 #include "tuner/study/report_batch.h"

@@ -2,10 +2,9 @@
 
 #include "proto/doc/json.h"
 #include "tuner/api/trial.h"
+#include "tuner/core/core.h"
 #include "tuner/core/live.h"
-#include "tuner/db/write.h"
 #include "tuner/study/move.h"
-#include "tuner/study/trial.h"
 #include "tuner/view/view.h"
 
 const char *vizier_study_name(struct arena *arena,

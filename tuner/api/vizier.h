@@ -9,10 +9,8 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "tuner/core/core.h"
 #include "tuner/core/request.h"
 #include "tuner/db/rows.h"
-#include "tuner/search/search.h"
 
 request_handler vizier_delete;    /* of a study: {}, whatever state it is in */
 request_handler vizier_suggest;   /* an Operation with the client's trials */

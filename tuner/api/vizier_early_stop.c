@@ -5,9 +5,9 @@
 #include "tuner/api/trial.h"
 #include "tuner/api/vizier.h"
 #include "tuner/ask/trial_body.h"
+#include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/study/early_stop.h"
-#include "tuner/study/trial.h"
 
 enum { HOLD_MS = 20000 }; /* a request waits for the judge, at most */
 

@@ -3,9 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "proto/doc/node.h"
 #include "tuner/base/reason.h"
-#include "tuner/db/write.h"
 #include "tuner/study/final_measurement.h"
 #include "tuner/study/report_batch.h"
 #include "tuner/study/trial.h"

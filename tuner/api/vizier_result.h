@@ -4,7 +4,6 @@
 #define HT_TUNER_API_VIZIER_RESULT_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "proto/base/error.h"
 #include "proto/doc/field.h"

@@ -7,7 +7,7 @@
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 #include "tuner/ask/read_mask.h"
-#include "tuner/ask/trial_body.h"
+#include "tuner/db/db.h"
 
 /* --- what a filter may ask for --- */
 

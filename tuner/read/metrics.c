@@ -6,6 +6,7 @@
 #include "tuner/base/meter.h"
 #include "tuner/base/webhook_board.h"
 #include "tuner/db/census.h"
+#include "tuner/db/db.h"
 #include "tuner/read/reader.h"
 
 /* A monitor keeps a series for each study: those that go on, and not more

@@ -11,7 +11,6 @@
 
 #include "proto/base/error.h"
 #include "tuner/core/request.h"
-#include "tuner/db/db.h"
 
 struct models;
 struct logs;

@@ -1,13 +1,12 @@
 #include <string.h>
 
-#include "proto/base/clock.h"
-#include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "tuner/ask/query.h"
 #include "tuner/ask/trial_context.h"
 #include "tuner/read/reader.h"
 #include "tuner/read/walk.h"
 #include "tuner/search/method.h"
+#include "tuner/search/reason_json.h"
 #include "tuner/search/replay.h"
 
 enum { DEFAULT_COUNT = 5, MOST_COUNT = 100 };

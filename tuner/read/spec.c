@@ -9,6 +9,7 @@
 #include "proto/form/plan.h"
 #include "proto/job/metrics_file.h"
 #include "tuner/base/webhook_board.h"
+#include "tuner/db/db.h"
 
 enum { EXAMPLES = 3 }; /* commands of a plan */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "proto/doc/json.h"
-#include "tuner/ask/trial_body.h"
+#include "tuner/ask/filter.h"
 #include "tuner/logs/logs.h"
 #include "tuner/read/walk.h"
 #include "tuner/search/confirm.h"

@@ -1,6 +1,7 @@
 #include "tuner/read/walk.h"
 
 #include "proto/doc/json.h"
+#include "tuner/ask/filter.h"
 #include "tuner/view/view.h"
 
 /* `state` is all that can be asked for: by our own names, of which FAILED

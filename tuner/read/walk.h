@@ -8,7 +8,6 @@
 #include <cjson/cJSON.h>
 
 #include "proto/job/job.h"
-#include "tuner/ask/filter.h"
 #include "tuner/ask/query.h"
 #include "tuner/read/reader.h"
 

@@ -2,7 +2,10 @@
 
 #include <stdlib.h>
 
-#include "proto/base/limits.h"
+#include "algorithms/insight/importance.h"
+#include "algorithms/model/goal_model.h"
+#include "algorithms/model/history.h"
+#include "algorithms/space/encoding.h"
 #include "proto/form/form.h"
 #include "tuner/search/method.h"
 #include "tuner/search/trial_result.h"

@@ -6,11 +6,6 @@
 #ifndef HT_TUNER_SEARCH_MODELS_H
 #define HT_TUNER_SEARCH_MODELS_H
 
-#include "algorithms/insight/importance.h"
-#include "algorithms/model/goal_model.h"
-#include "algorithms/model/history.h"
-#include "algorithms/space/encoding.h"
-#include "proto/job/job.h"
 #include "tuner/db/db.h"
 
 struct models;

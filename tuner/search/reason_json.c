@@ -5,6 +5,7 @@
 
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
+#include "tuner/db/prior.h"
 
 static const char *const kinds[] = {
     [REASON_DRAWN] = "DRAWN",       [REASON_DESIGN] = "DESIGN",

@@ -32,7 +32,6 @@
 #include "algorithms/base/algorithm.h"
 #include "proto/base/arena.h"
 #include "proto/job/job.h"
-#include "tuner/db/prior.h"
 
 /* What a suggestion was made from. */
 struct reason_json_origin {

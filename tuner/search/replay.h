@@ -12,7 +12,6 @@
 
 #include "algorithms/base/algorithm.h"
 #include "tuner/db/db.h"
-#include "tuner/search/reason_json.h"
 #include "tuner/search/search.h"
 
 struct replay;

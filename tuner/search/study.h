@@ -7,7 +7,6 @@
 #define HT_TUNER_SEARCH_STUDY_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/base/arena.h"

@@ -5,6 +5,7 @@
 #include "proto/base/limits.h"
 #include "proto/form/form.h"
 #include "tuner/ask/faults.h"
+#include "tuner/core/core.h"
 #include "tuner/db/prior.h"
 #include "tuner/search/method.h"
 #include "tuner/search/warm_start.h"

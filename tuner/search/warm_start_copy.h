@@ -5,7 +5,6 @@
 
 #include "proto/doc/diag.h"
 #include "proto/job/job.h"
-#include "tuner/core/core.h"
 #include "tuner/core/request.h"
 
 /* Copies the results that the studies of job->warm_start have by now, with

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proto/job/metrics_file.h"
+#include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 

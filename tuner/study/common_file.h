@@ -6,11 +6,10 @@
 
 #include <stdbool.h>
 
-#include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/job/job.h"
-#include "tuner/core/core.h"
-#include "tuner/db/rows.h"
+
+struct core;
 
 /* Whether the study `id` (0: one that is to be made) may live with this job.
  * HT_PRECONDITION  another study that has not ended writes the same file

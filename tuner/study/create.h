@@ -7,8 +7,6 @@
 
 #include "proto/base/error.h"
 #include "proto/doc/diag.h"
-#include "proto/job/job.h"
-#include "tuner/core/core.h"
 #include "tuner/core/request.h"
 
 struct making {

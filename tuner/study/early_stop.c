@@ -1,5 +1,6 @@
 #include "tuner/study/early_stop.h"
 
+#include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/search/stop_worker.h"

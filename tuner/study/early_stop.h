@@ -4,11 +4,8 @@
 #define HT_TUNER_STUDY_EARLY_STOP_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "proto/base/error.h"
 #include "proto/job/job.h"
-#include "tuner/core/core.h"
 #include "tuner/core/worker.h"
 #include "tuner/db/rows.h"
 

@@ -1,6 +1,7 @@
 #include "tuner/study/end.h"
 
 #include "proto/base/limits.h"
+#include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/study/common_file.h"

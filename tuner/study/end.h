@@ -5,7 +5,6 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "tuner/core/core.h"
 #include "tuner/db/rows.h"
 #include "tuner/study/end_rules.h"
 

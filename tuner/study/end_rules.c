@@ -3,9 +3,9 @@
 #include "proto/base/clock.h"
 #include "proto/base/text.h"
 #include "tuner/base/reason.h"
+#include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/db/prior.h"
-#include "tuner/db/write.h"
 #include "tuner/search/pareto_trials.h"
 #include "tuner/study/running_time.h"
 

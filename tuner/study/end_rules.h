@@ -6,10 +6,7 @@
 
 #include <stdint.h>
 
-#include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "proto/job/job.h"
-#include "tuner/core/core.h"
 #include "tuner/db/db.h"
 #include "tuner/db/rows.h"
 

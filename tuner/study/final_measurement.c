@@ -5,6 +5,7 @@
 
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
+#include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/study/metric_doctor.h"

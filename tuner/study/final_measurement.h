@@ -8,11 +8,9 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "proto/doc/node.h"
-#include "proto/job/job.h"
-#include "tuner/core/core.h"
 #include "tuner/db/rows.h"
 
+struct core;
 struct trial_pair;
 
 struct final_measurement {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tuner/core/live.h"
-#include "tuner/db/write.h"
+#include "tuner/db/db.h"
 #include "tuner/study/move.h"
 
 enum { MEASURED_MS = 1000 }; /* between two trial.measured events of a trial */

@@ -4,8 +4,6 @@
 #define HT_TUNER_STUDY_METRIC_DOCTOR_H
 
 #include "proto/base/arena.h"
-#include "proto/doc/node.h"
-#include "proto/job/job.h"
 #include "tuner/db/db.h"
 
 struct metric_symptoms {

@@ -6,7 +6,6 @@
 #define HT_TUNER_STUDY_MOVE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "proto/base/error.h"
 #include "tuner/db/rows.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proto/doc/json.h"
+#include "tuner/core/core.h"
 #include "tuner/db/outputs.h"
 #include "tuner/db/ranking.h"
 

@@ -8,7 +8,6 @@
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/job/job.h"
-#include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/core/request.h"
 #include "tuner/db/rows.h"

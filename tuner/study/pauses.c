@@ -1,8 +1,8 @@
 #include "tuner/study/pauses.h"
 
 #include "tuner/base/reason.h"
+#include "tuner/core/core.h"
 #include "tuner/db/write.h"
-#include "tuner/study/end_rules.h"
 #include "tuner/study/move.h"
 #include "tuner/study/trial.h"
 

@@ -8,9 +8,10 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "tuner/core/core.h"
 #include "tuner/db/rows.h"
 #include "tuner/study/final_measurement.h"
+
+struct core;
 
 enum {
     SILENCE_MOST = 3, /* in a row; fewer when fewer run at a time */

@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/doc/json.h"
+#include "proto/base/quote.h"
 #include "proto/job/report.h"
 #include "tuner/db/db.h"
+#include "tuner/study/trial.h"
 
 void report_batch_writer_text(char text[17], uint64_t writer)
 {

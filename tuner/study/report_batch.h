@@ -16,7 +16,6 @@
 #include "proto/job/job.h"
 #include "proto/job/report.h"
 #include "tuner/db/write.h"
-#include "tuner/study/trial.h"
 
 struct report_batch {
     /* from the caller */

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "proto/base/text.h"
+#include "tuner/core/core.h"
 #include "tuner/db/rungs.h"
-#include "tuner/db/write.h"
 #include "tuner/search/method.h"
 #include "tuner/study/trial_pause.h"
 

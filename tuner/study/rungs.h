@@ -4,12 +4,9 @@
 #ifndef HT_TUNER_STUDY_RUNGS_H
 #define HT_TUNER_STUDY_RUNGS_H
 
-#include <stdbool.h>
-
 #include "algorithms/stop/early_stop.h"
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "tuner/core/core.h"
 #include "tuner/db/rows.h"
 #include "tuner/study/end_rules.h"
 

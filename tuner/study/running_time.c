@@ -1,7 +1,6 @@
 #include "tuner/study/running_time.h"
 
-#include <stddef.h>
-
+#include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 

@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 #include "proto/base/error.h"
-#include "tuner/core/core.h"
 #include "tuner/db/rows.h"
+
+struct core;
 
 /* Running time up to now. */
 int64_t running_time_used_ms(struct core *core, const struct study_row *study);

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/base/limits.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/runners/can_run.h"

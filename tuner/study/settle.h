@@ -7,7 +7,6 @@
 
 #include <stdint.h>
 
-#include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "tuner/core/core.h"
 #include "tuner/core/worker.h"

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "tuner/ask/trial_context.h"
+#include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/db/rows.h"
 

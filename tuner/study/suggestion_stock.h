@@ -12,7 +12,6 @@
 
 #include <stdint.h>
 
-#include "tuner/core/core.h"
 #include "tuner/search/search.h"
 #include "tuner/study/end_rules.h"
 

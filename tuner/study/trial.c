@@ -1,13 +1,10 @@
 #include "tuner/study/trial.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
-#include "proto/doc/json.h"
-#include "tuner/ask/trial_body.h"
 #include "tuner/base/reason.h"
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"

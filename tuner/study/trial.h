@@ -13,7 +13,6 @@
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/doc/node.h"
-#include "tuner/core/core.h"
 #include "tuner/core/request.h"
 #include "tuner/db/rows.h"
 

@@ -1,6 +1,7 @@
 #include "tuner/study/trial_pause.h"
 
 #include "tuner/base/reason.h"
+#include "tuner/core/core.h"
 #include "tuner/db/write.h"
 #include "tuner/study/move.h"
 #include "tuner/study/outputs.h"

@@ -6,9 +6,10 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "tuner/core/core.h"
 #include "tuner/db/rows.h"
 #include "tuner/study/final_measurement.h"
+
+struct core;
 
 /* Tells a running trial to end; it is PAUSED once it has. One whose process
  * has ended by itself is left alone. */

@@ -4,7 +4,6 @@
 
 #include "tests/lib/core_fixture.h"
 #include "tuner/search/stop_curves.h"
-#include "tuner/search/stop_record.h"
 #include "tuner/search/stop_worker.h"
 #include "tuner/search/trial_result.h"
 #include "tuner/study/early_stop.h"
