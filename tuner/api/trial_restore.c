@@ -306,10 +306,9 @@ static enum ht_status conclude(struct vizier_call *call,
                                struct ht_error *err)
 {
     struct arena *arena = call->req->arena;
-    struct trial_pair pair = {.trial = call->trial};
     const struct job *job = call->job;
     struct deciding deciding = {
-        .pair = &pair, .study = call->study, .job = job};
+        .trial = &call->trial, .study = call->study, .job = job};
     if (trial->final.n > 0)
         deciding.final.metrics = report_batch_metrics_text(
             arena, trial->final.n, trial->final.items);
@@ -323,10 +322,8 @@ static enum ht_status conclude(struct vizier_call *call,
                 : 0;
     }
     const char *reason = trial->row.reason == NULL ? "" : trial->row.reason;
-    const enum ht_status status = trial_conclude(call->core, arena, &deciding,
-                                                 trial->row.state, reason, err);
-    call->trial = pair.trial;
-    return status;
+    return final_measurement_apply(call->core, arena, &deciding,
+                                   trial->row.state, reason, err);
 }
 
 /* The row has the moments of what happened; its events have that of now. */

@@ -66,14 +66,14 @@ static enum ht_status conclude(struct vizier_call *call,
                                enum trial_state to, const char *reason,
                                struct ht_error *err)
 {
-    struct trial_pair pair = {.trial = call->trial};
-    struct deciding deciding = {
-        .pair = &pair, .study = call->study, .job = call->job, .final = final};
-    const enum ht_status status = trial_conclude(call->core, call->req->arena,
-                                                 &deciding, to, reason, err);
+    struct deciding deciding = {.trial = &call->trial,
+                                .study = call->study,
+                                .job = call->job,
+                                .final = final};
+    const enum ht_status status = final_measurement_apply(
+        call->core, call->req->arena, &deciding, to, reason, err);
     if (status != HT_OK)
         return status;
-    call->trial = pair.trial;
     trial_forget(call->core, &call->trial);
     return HT_OK;
 }

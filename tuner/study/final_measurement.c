@@ -8,9 +8,12 @@
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
+#include "tuner/search/pareto_trials.h"
 #include "tuner/study/metric_doctor.h"
+#include "tuner/study/move.h"
+#include "tuner/study/outputs.h"
 #include "tuner/study/report_batch.h"
-#include "tuner/study/trial.h"
+#include "tuner/study/running_time.h"
 
 enum { LOOKED_AT = 100 }; /* records read for the names that did come */
 
@@ -19,7 +22,7 @@ static enum ht_status why_missing(struct core *core, struct arena *arena,
                                   struct deciding *deciding, const char *metric,
                                   struct ht_error *err)
 {
-    const struct attempt_row *attempt = &deciding->pair->attempt;
+    const struct attempt_row *attempt = deciding->attempt;
     struct metric_symptoms symptoms = {
         .job = deciding->job,
         .metric = metric,
@@ -51,8 +54,8 @@ static enum ht_status choose(struct core *core, struct arena *arena,
                              struct deciding *deciding, struct ht_error *err)
 {
     struct attempt_scores scores;
-    const enum ht_status status = db_scores_get(
-        core_db(core), arena, &deciding->pair->attempt, &scores, err);
+    const enum ht_status status =
+        db_scores_get(core_db(core), arena, deciding->attempt, &scores, err);
     if (status != HT_OK)
         return status;
     const char *objective = deciding->job->metrics[0].name;
@@ -87,7 +90,7 @@ struct completing {
 static void read_chosen(struct arena *arena, const struct deciding *deciding,
                         struct completing *record)
 {
-    const struct attempt_row *attempt = &deciding->pair->attempt;
+    const struct attempt_row *attempt = deciding->attempt;
     const char *text = deciding->final.metrics;
     struct diag diag;
     diag_init(&diag, arena, "metrics", text, strlen(text));
@@ -159,9 +162,8 @@ enum ht_status final_measurement_prepare(struct core *core, struct arena *arena,
                                          struct deciding *deciding,
                                          struct ht_error *err)
 {
-    enum ht_status status =
-        db_study_get(core_db(core), arena, deciding->pair->trial.study,
-                     &deciding->study, err);
+    enum ht_status status = db_study_get(
+        core_db(core), arena, deciding->trial->study, &deciding->study, err);
     if (status == HT_OK)
         status =
             live_job(core_memory(core), &deciding->study, &deciding->job, err);
@@ -172,4 +174,41 @@ enum ht_status final_measurement_prepare(struct core *core, struct arena *arena,
                    deciding->job->n_metrics > 1
                ? complete(core, arena, deciding, err)
                : status;
+}
+
+/* --- the end of the trial --- */
+
+/* The attempt that the result came from is the one winner the trial will ever
+ * have. */
+static enum ht_status save_winner(struct core *core, struct attempt_row *winner,
+                                  struct ht_error *err)
+{
+    if (winner == NULL)
+        return HT_OK;
+    winner->winner = true;
+    return db_attempt_save(core_db(core), winner, err);
+}
+
+enum ht_status final_measurement_apply(struct core *core, struct arena *arena,
+                                       struct deciding *deciding,
+                                       enum trial_state to, const char *reason,
+                                       struct ht_error *err)
+{
+    struct trial_row *trial = deciding->trial;
+    const bool counts = trial->confirms == 0 && deciding->job->n_metrics > 0;
+    struct pareto_trials_change change = {0};
+    enum ht_status status = save_winner(core, deciding->attempt, err);
+    trial->has_objective = deciding->final.found;
+    trial->objective = deciding->final.objective;
+    trial->final_step = deciding->final.step;
+    trial->final_metrics = deciding->final.metrics;
+    if (status == HT_OK && counts)
+        status = pareto_trials_note(core_db(core), arena, deciding->job, trial,
+                                    &change, err);
+    if (status == HT_OK)
+        status = outputs_note_beaten(core, trial->study, deciding->job,
+                                     &change.beaten, err);
+    if (status == HT_OK && counts)
+        status = running_time_note(core, &deciding->study, change.gain, err);
+    return status == HT_OK ? move_trial(core, trial, to, reason, err) : status;
 }

@@ -11,7 +11,6 @@
 #include "tuner/db/rows.h"
 
 struct core;
-struct trial_pair;
 
 struct final_measurement {
     bool found;       /* a finite objective */
@@ -24,17 +23,26 @@ struct final_measurement {
 
 /* All that the end of a trial is decided from. */
 struct deciding {
-    struct trial_pair *pair;
+    struct trial_row *trial;
+    struct attempt_row *attempt; /* NULL: a client evaluated the trial */
     const struct node *evidence; /* of the runner about metrics, or NULL */
     struct study_row study;
     const struct job *job;
     struct final_measurement final;
 };
 
-/* Fills study, job and final for `pair`, which the caller has set. What the
- * doctor says is kept with the attempt. */
+/* Fills study, job and final for the trial and the attempt, which the caller
+ * has set. The diagnosis of a missing metric is kept with the attempt. */
 enum ht_status final_measurement_prepare(struct core *core, struct arena *arena,
                                          struct deciding *deciding,
                                          struct ht_error *err);
+
+/* The trial ends in the state `to` with `final`, which the attempt, if there is
+ * one, has won; `study` and `job` are set. The study's best trials, its
+ * progress and its outputs follow. */
+enum ht_status final_measurement_apply(struct core *core, struct arena *arena,
+                                       struct deciding *deciding,
+                                       enum trial_state to, const char *reason,
+                                       struct ht_error *err);
 
 #endif

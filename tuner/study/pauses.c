@@ -4,7 +4,6 @@
 #include "tuner/core/core.h"
 #include "tuner/db/write.h"
 #include "tuner/study/move.h"
-#include "tuner/study/trial.h"
 
 /* --- trials without their objective --- */
 
@@ -91,7 +90,7 @@ static enum ht_status hear(struct core *core, struct arena *arena,
     core_wake(core, CORE_ALL_HELD, row->id);
     return move_study(core, row, STUDY_RUNNING,
                       reason_make(arena, "trial %lld reported %s",
-                                  (long long)deciding->pair->trial.id,
+                                  (long long)deciding->trial->id,
                                   deciding->job->metrics[0].name),
                       err);
 }
@@ -100,7 +99,7 @@ enum ht_status pauses_note_result(struct core *core, struct arena *arena,
                                   const struct deciding *deciding,
                                   struct ht_error *err)
 {
-    const struct trial_row *trial = &deciding->pair->trial;
+    const struct trial_row *trial = deciding->trial;
     const bool silent =
         trial->state == TRIAL_INFEASIBLE && deciding->final.doctor != NULL;
     struct study_row row;

@@ -9,7 +9,6 @@
 #include "proto/base/quote.h"
 #include "proto/job/report.h"
 #include "tuner/db/db.h"
-#include "tuner/study/trial.h"
 
 void report_batch_writer_text(char text[17], uint64_t writer)
 {
@@ -27,10 +26,10 @@ static enum ht_status read_before(struct report_batch *batch,
                                   struct ht_error *err)
 {
     struct measurement_row latest;
-    enum ht_status status = db_trial_latest(batch->db, batch->arena,
-                                            &batch->pair->trial, &latest, err);
+    enum ht_status status =
+        db_trial_latest(batch->db, batch->arena, batch->trial, &latest, err);
     if (status == HT_OK)
-        status = db_scores_get(batch->db, batch->arena, &batch->pair->attempt,
+        status = db_scores_get(batch->db, batch->arena, batch->attempt,
                                &batch->scores, err);
     if (status != HT_OK)
         return status;
@@ -180,7 +179,7 @@ static void score(struct report_batch *batch, const struct report *report,
 static void note(struct report_batch *batch, const struct report *report,
                  const struct measurement_row *row)
 {
-    struct trial_row *trial = &batch->pair->trial;
+    struct trial_row *trial = batch->trial;
     if (!batch->is_master)
         return;
     if (trial->latest.replica == NULL || row->step >= batch->latest_step) {
@@ -242,9 +241,8 @@ enum ht_status report_batch_end(struct report_batch *batch,
             status =
                 db_writer_set(batch->db, &batch->key, &batch->writers[i], err);
     if (status == HT_OK && batch->moved_scores)
-        status = db_scores_set(batch->db, &batch->pair->attempt, &batch->scores,
-                               err);
+        status = db_scores_set(batch->db, batch->attempt, &batch->scores, err);
     if (status == HT_OK && batch->moved_latest)
-        status = db_trial_set_latest(batch->db, &batch->pair->trial, err);
+        status = db_trial_set_latest(batch->db, batch->trial, err);
     return status;
 }

@@ -21,7 +21,8 @@ struct report_batch {
     /* from the caller */
     struct db *db;
     struct arena *arena;
-    struct trial_pair *pair;
+    struct trial_row *trial;
+    const struct attempt_row *attempt; /* that reports */
     const struct job *job;
     struct replica_key key;
 
@@ -42,7 +43,7 @@ enum ht_status report_batch_begin(struct report_batch *batch,
  * HT_INVALID  it is no record; its number in the list is named */
 enum ht_status report_batch_add(struct report_batch *batch,
                                 const struct node *node, struct ht_error *err);
-/* Writes the shared rows; pair->trial has the newest values afterwards. */
+/* Writes the shared rows; `trial` has the newest values afterwards. */
 enum ht_status report_batch_end(struct report_batch *batch,
                                 struct ht_error *err);
 

@@ -9,12 +9,10 @@
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
-#include "tuner/search/pareto_trials.h"
 #include "tuner/study/final_measurement.h"
 #include "tuner/study/move.h"
 #include "tuner/study/outputs.h"
 #include "tuner/study/pauses.h"
-#include "tuner/study/running_time.h"
 #include "tuner/study/suggestion_stock.h"
 #include "tuner/study/trial_pause.h"
 
@@ -76,51 +74,15 @@ enum ht_status trial_find(struct core *core, struct arena *arena,
 
 /* --- the end of a trial --- */
 
-enum ht_status trial_conclude(struct core *core, struct arena *arena,
-                              struct deciding *deciding, enum trial_state to,
-                              const char *reason, struct ht_error *err)
-{
-    struct trial_row *trial = &deciding->pair->trial;
-    const bool counts = trial->confirms == 0 && deciding->job->n_metrics > 0;
-    struct pareto_trials_change change = {0};
-    enum ht_status status = HT_OK;
-    trial->has_objective = deciding->final.found;
-    trial->objective = deciding->final.objective;
-    trial->final_step = deciding->final.step;
-    trial->final_metrics = deciding->final.metrics;
-    if (counts)
-        status = pareto_trials_note(core_db(core), arena, deciding->job, trial,
-                                    &change, err);
-    if (status == HT_OK)
-        status = outputs_note_beaten(core, trial->study, deciding->job,
-                                     &change.beaten, err);
-    if (status == HT_OK && counts)
-        status = running_time_note(core, &deciding->study, change.gain, err);
-    return status == HT_OK ? move_trial(core, trial, to, reason, err) : status;
-}
-
-/* The attempt that the result came from is the one winner the trial will ever
- * have. */
-static enum ht_status conclude(struct core *core, struct arena *arena,
-                               struct deciding *deciding, enum trial_state to,
-                               const char *reason, struct ht_error *err)
-{
-    deciding->pair->attempt.winner = true;
-    const enum ht_status status =
-        db_attempt_save(core_db(core), &deciding->pair->attempt, err);
-    return status == HT_OK
-               ? trial_conclude(core, arena, deciding, to, reason, err)
-               : status;
-}
-
 static enum ht_status decide_success(struct core *core, struct arena *arena,
                                      struct deciding *deciding,
                                      struct ht_error *err)
 {
     if (deciding->job->n_metrics == 0 || deciding->final.found)
-        return conclude(core, arena, deciding, TRIAL_SUCCEEDED, "", err);
-    return conclude(core, arena, deciding, TRIAL_INFEASIBLE,
-                    deciding->final.why, err);
+        return final_measurement_apply(core, arena, deciding, TRIAL_SUCCEEDED,
+                                       "", err);
+    return final_measurement_apply(core, arena, deciding, TRIAL_INFEASIBLE,
+                                   deciding->final.why, err);
 }
 
 /* It was told to end, or ended early by itself. */
@@ -131,9 +93,9 @@ static enum ht_status decide_stopped(struct core *core, struct arena *arena,
     const bool counts =
         deciding->final.found && deciding->study.state != STUDY_CANCELLING;
     if (counts)
-        return conclude(core, arena, deciding, TRIAL_STOPPED, reason, err);
-    return move_trial(core, &deciding->pair->trial, TRIAL_CANCELLED, reason,
-                      err);
+        return final_measurement_apply(core, arena, deciding, TRIAL_STOPPED,
+                                       reason, err);
+    return move_trial(core, deciding->trial, TRIAL_CANCELLED, reason, err);
 }
 
 static enum ht_status decide_timeout(struct core *core, struct arena *arena,
@@ -144,10 +106,11 @@ static enum ht_status decide_timeout(struct core *core, struct arena *arena,
     const char *reason =
         reason_make(arena, "ran longer than %s",
                     clock_duration(limit, deciding->job->trial_timeout_ms));
-    deciding->pair->trial.failures++;
+    deciding->trial->failures++;
     if (deciding->final.found)
-        return conclude(core, arena, deciding, TRIAL_STOPPED, reason, err);
-    return move_trial(core, &deciding->pair->trial, TRIAL_FAILED, reason, err);
+        return final_measurement_apply(core, arena, deciding, TRIAL_STOPPED,
+                                       reason, err);
+    return move_trial(core, deciding->trial, TRIAL_FAILED, reason, err);
 }
 
 /* The pause before the n-th start again, n from 1. */
@@ -171,8 +134,8 @@ static enum ht_status decide_failed(struct core *core, struct arena *arena,
                                     struct deciding *deciding,
                                     struct ht_error *err)
 {
-    struct trial_row *trial = &deciding->pair->trial;
-    const char *why = deciding->pair->attempt.reason;
+    struct trial_row *trial = deciding->trial;
+    const char *why = deciding->attempt->reason;
     trial->failures++;
     if (trial->failures > deciding->job->retries)
         return move_trial(core, trial, TRIAL_FAILED, why, err);
@@ -190,8 +153,8 @@ static enum ht_status decide_lost(struct core *core, struct arena *arena,
                                   struct deciding *deciding,
                                   struct ht_error *err)
 {
-    struct trial_row *trial = &deciding->pair->trial;
-    const char *why = deciding->pair->attempt.reason;
+    struct trial_row *trial = deciding->trial;
+    const char *why = deciding->attempt->reason;
     trial->losses++;
     if (trial->losses > HT_MAX_LOST)
         return move_trial(core, trial, TRIAL_FAILED,
@@ -213,24 +176,24 @@ static enum ht_status decide_lost(struct core *core, struct arena *arena,
 static enum ht_status decide(struct core *core, struct arena *arena,
                              struct deciding *deciding, struct ht_error *err)
 {
-    const struct trial_row *trial = &deciding->pair->trial;
+    const struct trial_row *trial = deciding->trial;
     bool decided = false;
     if (trial->pausing) {
         const enum ht_status status =
             trial_decide_pause(core, deciding, &decided, err);
         if (status != HT_OK || decided)
             return status;
-        if (deciding->pair->attempt.outcome == OUTCOME_SUCCEEDED)
+        if (deciding->attempt->outcome == OUTCOME_SUCCEEDED)
             return decide_success(core, arena, deciding, err);
     }
     if (trial->state == TRIAL_STOPPING)
         return decide_stopped(core, arena, deciding, trial->reason, err);
-    switch (deciding->pair->attempt.outcome) {
+    switch (deciding->attempt->outcome) {
     case OUTCOME_SUCCEEDED:
         return decide_success(core, arena, deciding, err);
     case OUTCOME_STOPPED:
-        return decide_stopped(core, arena, deciding,
-                              deciding->pair->attempt.reason, err);
+        return decide_stopped(core, arena, deciding, deciding->attempt->reason,
+                              err);
     case OUTCOME_TIMEOUT:
         return decide_timeout(core, arena, deciding, err);
     case OUTCOME_FAILED:
@@ -246,9 +209,8 @@ static enum ht_status end_attempt(struct core *core, struct arena *arena,
                                   struct deciding *deciding,
                                   struct ht_error *err)
 {
-    enum ht_status status =
-        move_attempt(core, &deciding->pair->attempt, ATTEMPT_ENDED,
-                     deciding->pair->attempt.reason, err);
+    enum ht_status status = move_attempt(core, deciding->attempt, ATTEMPT_ENDED,
+                                         deciding->attempt->reason, err);
     if (status == HT_OK)
         status = decide(core, arena, deciding, err);
     if (status == HT_OK)
@@ -257,7 +219,7 @@ static enum ht_status end_attempt(struct core *core, struct arena *arena,
         return status;
     /* Another one may run in its place. */
     core_wake(core, CORE_ALL_HELD, deciding->study.id);
-    const struct trial_row *trial = &deciding->pair->trial;
+    const struct trial_row *trial = deciding->trial;
     const bool final = db_trial_state_is_final(trial->state);
     if (final || trial->state == TRIAL_PAUSED)
         trial_forget(core, trial);
@@ -306,7 +268,8 @@ enum ht_status trial_drained(struct core *core, struct arena *arena,
 {
     if (pair->attempt.state != ATTEMPT_DRAINING)
         return ht_fail(err, HT_INVALID, "drained before ended");
-    struct deciding deciding = {.pair = pair, .evidence = evidence};
+    struct deciding deciding = {
+        .trial = &pair->trial, .attempt = &pair->attempt, .evidence = evidence};
     const enum ht_status status =
         final_measurement_prepare(core, arena, &deciding, err);
     return status == HT_OK ? end_attempt(core, arena, &deciding, err) : status;
@@ -316,7 +279,8 @@ enum ht_status trial_lost(struct core *core, struct arena *arena,
                           struct trial_pair *pair, const char *reason,
                           struct ht_error *err)
 {
-    struct deciding deciding = {.pair = pair};
+    struct deciding deciding = {.trial = &pair->trial,
+                                .attempt = &pair->attempt};
     const enum ht_status status =
         final_measurement_prepare(core, arena, &deciding, err);
     if (status != HT_OK)

@@ -57,13 +57,6 @@ enum ht_status trial_lost(struct core *core, struct arena *arena,
                           struct trial_pair *pair, const char *reason,
                           struct ht_error *err);
 
-struct deciding;
-/* The trial of `pair` ends with `final`, whoever measured it; `study`
- * and `job` are set. Its counts and the study's progress follow. */
-enum ht_status trial_conclude(struct core *core, struct arena *arena,
-                              struct deciding *deciding, enum trial_state to,
-                              const char *reason, struct ht_error *err);
-
 /* After the COMMIT nothing is held in memory of the trial any more. */
 void trial_forget(struct core *core, const struct trial_row *trial);
 

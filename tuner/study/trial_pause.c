@@ -5,7 +5,6 @@
 #include "tuner/db/write.h"
 #include "tuner/study/move.h"
 #include "tuner/study/outputs.h"
-#include "tuner/study/trial.h"
 
 static enum ht_status newest_attempt(struct core *core, struct arena *arena,
                                      const struct trial_row *trial,
@@ -34,7 +33,7 @@ enum ht_status trial_pause(struct core *core, struct arena *arena,
 static bool is_at_its_end(const struct deciding *deciding)
 {
     const struct early_stop *options = &deciding->job->early_stop;
-    return deciding->pair->attempt.outcome == OUTCOME_SUCCEEDED &&
+    return deciding->attempt->outcome == OUTCOME_SUCCEEDED &&
            deciding->final.found && !options->by_time &&
            options->max_steps > 0 && deciding->final.step >= options->max_steps;
 }
@@ -42,7 +41,7 @@ static bool is_at_its_end(const struct deciding *deciding)
 enum ht_status trial_decide_pause(struct core *core, struct deciding *deciding,
                                   bool *decided, struct ht_error *err)
 {
-    struct trial_row *trial = &deciding->pair->trial;
+    struct trial_row *trial = deciding->trial;
     const bool pausing = trial->pausing && !is_at_its_end(deciding);
     trial->pausing = false;
     *decided = pausing && (deciding->study.state == STUDY_RUNNING ||
@@ -63,38 +62,23 @@ enum ht_status trial_promote(struct core *core, struct arena *arena,
                       err);
 }
 
-static enum ht_status conclude(struct core *core, struct arena *arena,
-                               struct deciding *deciding, const char *reason,
-                               struct ht_error *err)
-{
-    deciding->pair->attempt.winner = true;
-    const enum ht_status status =
-        db_attempt_save(core_db(core), &deciding->pair->attempt, err);
-    return status == HT_OK ? trial_conclude(core, arena, deciding,
-                                            TRIAL_STOPPED, reason, err)
-                           : status;
-}
-
 enum ht_status trial_end_waiting(struct core *core, struct arena *arena,
                                  struct trial_row *trial, const char *reason,
                                  struct ht_error *err)
 {
-    struct trial_pair pair = {.trial = *trial};
-    struct deciding deciding = {.pair = &pair};
-    enum ht_status status =
-        newest_attempt(core, arena, trial, &pair.attempt, err);
+    struct attempt_row attempt;
+    struct deciding deciding = {.trial = trial, .attempt = &attempt};
+    enum ht_status status = newest_attempt(core, arena, trial, &attempt, err);
     if (status == HT_OK)
         status = final_measurement_prepare(core, arena, &deciding, err);
     if (status != HT_OK && status != HT_CORRUPT)
         return status;
     if (deciding.final.found && deciding.study.state != STUDY_CANCELLING)
-        status = conclude(core, arena, &deciding, reason, err);
+        status = final_measurement_apply(core, arena, &deciding, TRIAL_STOPPED,
+                                         reason, err);
     else
-        status = move_trial(core, &pair.trial, TRIAL_CANCELLED, reason, err);
-    if (status != HT_OK)
-        return status;
-    *trial = pair.trial;
-    return outputs_note_end(core, trial, err);
+        status = move_trial(core, trial, TRIAL_CANCELLED, reason, err);
+    return status == HT_OK ? outputs_note_end(core, trial, err) : status;
 }
 
 enum ht_status trial_resume_scores(struct core *core, struct arena *arena,
