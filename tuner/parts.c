@@ -4,7 +4,7 @@
 #include "tuner/api/operation.h"
 #include "tuner/core/worker.h"
 #include "tuner/runners/machine_types.h"
-#include "tuner/search/search.h"
+#include "tuner/search/search_worker.h"
 #include "tuner/search/stop_worker.h"
 #include "tuner/study/early_stop.h"
 #include "tuner/study/measured.h"

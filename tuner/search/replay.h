@@ -12,7 +12,7 @@
 
 #include "algorithms/base/algorithm.h"
 #include "tuner/db/db.h"
-#include "tuner/search/search.h"
+#include "tuner/search/study.h"
 
 struct replay;
 

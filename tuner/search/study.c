@@ -10,8 +10,7 @@
 #include "proto/job/job.h"
 #include "tuner/ask/trial_context.h"
 #include "tuner/search/method.h"
-#include "tuner/search/pending_trials.h"
-#include "tuner/search/points_taken.h"
+#include "tuner/search/points.h"
 #include "tuner/search/reason_json.h"
 #include "tuner/search/trial_result.h"
 #include "tuner/search/warm_start.h"
@@ -42,7 +41,7 @@ struct search_study {
     int64_t newest_trial; /* id */
     int64_t max_trials;   /* of the job as it is now */
     int64_t deadline_ms;  /* monotonic, of questions */
-    struct pending_trials pending;
+    struct points_pending pending;
     struct observed observed;
     struct points_taken taken;
     struct points_taken proposed; /* of the question at hand */
@@ -68,7 +67,7 @@ void search_study_free(struct search_study *study)
         return;
     if (study->state != NULL)
         study->algorithm->free(study->state);
-    pending_trials_clear(&study->pending);
+    points_pending_clear(&study->pending);
     free(study->observed.trials);
     points_taken_free(&study->taken);
     points_taken_free(&study->proposed);
@@ -141,7 +140,7 @@ static enum ht_status begin(struct search_study *study, struct db *db,
 static enum ht_status forget(struct search_study *study, struct ht_error *err)
 {
     study->algorithm->forget(study->state);
-    pending_trials_clear(&study->pending);
+    points_pending_clear(&study->pending);
     points_taken_clear(&study->taken);
     study->observed.n = 0;
     study->revision = study->newest_trial = 0;
@@ -236,7 +235,7 @@ static enum ht_status count_end(struct search_study *study,
     if (trial->state != TRIAL_PAUSED ||
         trial_result_is_foretold(study->job, trial))
         return observe(study, trial, point, err);
-    pending_trials_add(&study->pending, trial->id, point, study->job->space.n);
+    points_pending_add(&study->pending, trial->id, point, study->job->space.n);
     return HT_OK;
 }
 
@@ -279,7 +278,7 @@ static enum ht_status end_trial(struct search_study *study, struct db *db,
                                 struct ht_error *err)
 {
     bool undone = true;
-    pending_trials_drop(&study->pending, trial->id);
+    points_pending_drop(&study->pending, trial->id);
     if (trial->revision == event->revision)
         return count_end(study, trial, point, err);
     const enum ht_status status = is_undone(study, db, event, &undone, err);
@@ -328,7 +327,7 @@ static enum ht_status change_trial(struct search_study *study, struct db *db,
     if (change_of(event) == CHANGE_ENDED)
         return end_trial(study, db, event, &trial, point, err);
     if (trial.confirms == 0) /* else its point has been believed already */
-        pending_trials_add(&study->pending, trial.id, point, space->n);
+        points_pending_add(&study->pending, trial.id, point, space->n);
     points_taken_add(&study->taken, trial.params);
     note_trial(study, trial.id);
     return HT_OK;

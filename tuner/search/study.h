@@ -7,15 +7,29 @@
 #define HT_TUNER_SEARCH_STUDY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
+#include "tuner/core/live.h"
+#include "tuner/core/worker.h"
 #include "tuner/db/db.h"
-#include "tuner/search/search.h"
 
 struct algorithm;
 struct search_study;
+
+/* The answer to one question. */
+struct suggestions {
+    int64_t study;
+    const char *context; /* as asked */
+    size_t n;
+    struct suggestion *items; /* distinct, untried when asked (but those that
+                                 repeat) */
+    bool exhausted;           /* no such point is left besides these */
+    bool barren; /* nor was there ever one: none satisfies the constraints */
+    bool failed; /* nothing could be found out; ask again */
+};
 
 /* Searches with `algorithm`, or the study's own where that is NULL. */
 struct search_study *search_study_new(int64_t id,

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "tuner/search/search.h"
+#include "tuner/search/study.h"
 #include "tuner/study/end_rules.h"
 
 /* What earlier searches know is out of date: a result came or went, or someone

@@ -1,4 +1,4 @@
-#include "tuner/search/search.h"
+#include "tuner/search/search_worker.h"
 
 #include "proto/base/log.h"
 #include "tuner/search/study.h"
