@@ -168,8 +168,9 @@ static enum ht_status find_resumed(struct core *core, struct request *req,
 
 /* --- the job --- */
 
-enum ht_status aip_reply(struct core *core, struct request *req, int64_t id,
-                         struct ht_error *err)
+/* Settles the study and replies with its Job. */
+static enum ht_status reply(struct core *core, struct request *req, int64_t id,
+                            struct ht_error *err)
 {
     struct study_row row;
     cJSON *view;
@@ -198,10 +199,10 @@ enum ht_status aip_create(struct core *core, struct request *req,
     enum ht_status status = find_resumed(core, req, job, err);
     if (status == HT_OK)
         status = study_make(core, req, &making, err);
-    return status == HT_OK ? aip_reply(core, req, making.id, err) : status;
+    return status == HT_OK ? reply(core, req, making.id, err) : status;
 }
 
-/* --- aip change --- */
+/* --- labels --- */
 
 /* Labels are all that may change; an etag only guards them. */
 static void read_mask(struct request *req)
@@ -286,5 +287,5 @@ enum ht_status aip_patch(struct core *core, struct request *req,
     if (faults_of(req)->errors > 0)
         return faults_fail(faults_of(req), err);
     status = change_labels(core, req, &row, &change, err);
-    return status == HT_OK ? aip_reply(core, req, row.id, err) : status;
+    return status == HT_OK ? reply(core, req, row.id, err) : status;
 }

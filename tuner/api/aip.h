@@ -9,16 +9,9 @@
 
 #include <stdint.h>
 
-#include "proto/base/error.h"
 #include "tuner/core/request.h"
 
-/* aip_create.c; body: a Job */
-request_handler aip_create;
-/* Settles the study and replies with its Job. */
-enum ht_status aip_reply(struct core *core, struct request *req, int64_t id,
-                         struct ht_error *err);
-
-/* aip_change.c; body: {"labels", "etag"}, ?updateMask=labels */
-request_handler aip_patch;
+request_handler aip_create; /* body: a Job */
+request_handler aip_patch;  /* body: {"labels", "etag"}, ?updateMask=labels */
 
 #endif

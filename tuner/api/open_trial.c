@@ -7,6 +7,7 @@
 #include "proto/form/form.h"
 #include "proto/space/space_widen.h"
 #include "tuner/api/metadata.h"
+#include "tuner/api/trial.h"
 #include "tuner/api/vizier.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
@@ -96,7 +97,9 @@ enum ht_status open_trial_make(struct core *core, struct request *req,
     if (status == HT_OK)
         status =
             metadata_store(core, req->arena, call.study.id, &metadata, err);
-    return status == HT_OK ? vizier_reply_trial(&call, err) : status;
+    return status == HT_OK
+               ? trial_reply(core, req, &call.study, &call.trial, err)
+               : status;
 }
 
 /* --- defining its parameters --- */
@@ -240,5 +243,7 @@ enum ht_status open_trial_define(struct core *core, struct request *req,
         status = store_point(&call, point, err);
     if (status == HT_OK)
         status = begin(&call, err);
-    return status == HT_OK ? vizier_reply_trial(&call, err) : status;
+    return status == HT_OK
+               ? trial_reply(core, req, &call.study, &call.trial, err)
+               : status;
 }

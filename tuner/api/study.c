@@ -190,7 +190,7 @@ enum ht_status study_delete(struct core *core, struct request *req,
     return HT_OK;
 }
 
-/* --- study create --- */
+/* --- creation --- */
 
 /* NULL, with the reason in err, when it is no good job. */
 static struct job *read_job(struct request *req, enum job_kind kind,

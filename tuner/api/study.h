@@ -13,10 +13,9 @@
 #include "tuner/core/request.h"
 #include "tuner/db/rows.h"
 
-/* study_create.c; body: Vertex's resource, which may carry "hypertune" */
+/* Body: Vertex's resource, which may carry "hypertune" */
 request_handler study_create, study_create_custom, study_create_vizier;
 
-/* study.c */
 request_handler study_cancel;
 request_handler study_delete; /* a done Operation */
 request_handler study_pause;

@@ -14,6 +14,14 @@ request_handler trial_stop;
  * trial. */
 request_handler trial_retry;
 
+/* trial_restore.c: trials that ended elsewhere are taken in as they were: their
+ * ids, states, moments, results and curves. For studies of clients.
+ * Body: {"trials": [...], "measurements": [...]}, both as `hypertune export`
+ * writes them, but a measurement names its trial; it may come in a later
+ * request, in the order of the others. Replies with {}. All of a request, or
+ * nothing of it. */
+request_handler trial_restore;
+
 /* The study and the trial that the request's path names.
  * HT_NOT_FOUND  one of them does not exist */
 enum ht_status trial_find_named(struct core *core, struct request *req,

@@ -1,4 +1,4 @@
-#include "tuner/api/trial_restore.h"
+#include "tuner/api/trial.h"
 #include "tuner/ask/faults.h"
 
 #include <math.h>

@@ -9,6 +9,8 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
+#include "proto/doc/field.h"
+#include "tuner/ask/trial_body.h"
 #include "tuner/core/request.h"
 #include "tuner/db/rows.h"
 
@@ -35,11 +37,29 @@ enum ht_status vizier_find_study(struct vizier_call *call,
 /* Also the trial. HT_PRECONDITION: a job runs it, clients do not. */
 enum ht_status vizier_find_trial(struct vizier_call *call,
                                  struct ht_error *err);
-/* Replies with the trial. */
-enum ht_status vizier_reply_trial(struct vizier_call *call,
-                                  struct ht_error *err);
 /* "projects/P/locations/L/studies/7" */
 const char *vizier_study_name(struct arena *arena,
                               const struct study_row *study);
+
+/* --- the final measurement of a trial, or that it has none --- */
+
+struct vizier_result {
+    const char *infeasible;         /* why, "" when nobody says; NULL: it is
+                                       feasible */
+    struct measurement measurement; /* n_metrics 0: none */
+    double objective;               /* of the measurement; may be NaN */
+};
+
+bool vizier_result_is_given(const struct vizier_result *result);
+
+/* Reads a finalMeasurement, which has every metric of the study. Faults go to
+ * the reader. */
+void vizier_result_read(const struct field_reader *reader, struct place at,
+                        const struct job *job, struct vizier_result *result);
+
+/* Ends call->trial with the result that is given. */
+enum ht_status vizier_result_store(struct vizier_call *call,
+                                   const struct vizier_result *result,
+                                   struct ht_error *err);
 
 #endif

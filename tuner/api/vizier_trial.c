@@ -3,9 +3,7 @@
 #include "proto/base/limits.h"
 #include "proto/space/part.h"
 #include "tuner/api/trial.h"
-#include "tuner/api/trial_fill.h"
 #include "tuner/api/vizier.h"
-#include "tuner/api/vizier_result.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/ask/trial_context.h"
@@ -14,8 +12,13 @@
 #include "tuner/db/write.h"
 #include "tuner/search/pareto_trials.h"
 #include "tuner/study/move.h"
+#include "tuner/study/settle.h"
 #include "tuner/study/suggestion_stock.h"
 #include "tuner/study/trial.h"
+
+/* Less than clients wait for an answer: a trial that is made later than that
+ * would be one that nobody knows of. */
+enum { HOLD_MS = 20000 };
 
 /* Numbers of google.cloud.aiplatform.v1.Trial.State. */
 enum wanted_state {
@@ -206,6 +209,114 @@ static enum ht_status check_study(const struct vizier_call *call,
     return HT_OK;
 }
 
+/* --- a part of the point: the search chooses the rest --- */
+
+/* What a client is owed is what was known when it asked, not when a held
+ * request is looked at again. */
+static struct suggestion_claim claim_of(struct vizier_call *call,
+                                        const char *context)
+{
+    struct request *req = call->req;
+    if (req->held_until_ms == 0) {
+        int64_t *owed = arena_alloc(req->arena, 1, sizeof *owed);
+        *owed = suggestion_stock_ask(call->core, call->study.id, true);
+        req->kept = owed;
+    }
+    return (struct suggestion_claim){.study = call->study.id,
+                                     .owed = *(const int64_t *)req->kept,
+                                     .context = context};
+}
+
+/* Points that another was quicker to take are skipped. */
+static enum ht_status take(struct vizier_call *call,
+                           const struct suggestion_claim *claim, bool *created,
+                           struct ht_error *err)
+{
+    struct arena *arena = call->req->arena;
+    const struct suggestion *item;
+    enum ht_status status = HT_OK;
+    *created = false;
+    while (status == HT_OK && !*created &&
+           (item = suggestion_stock_take(call->core, claim)) != NULL) {
+        call->trial.params = arena_strdup(arena, item->params);
+        call->trial.why = arena_strdup(arena, item->why);
+        call->trial.replicate = 0;
+        status =
+            trial_create(call->core, &call->study, &call->trial, created, err);
+    }
+    return status;
+}
+
+static enum ht_status refuse(struct vizier_call *call, bool barren,
+                             struct ht_error *err)
+{
+    struct diag *diag = faults_of(call->req);
+    const struct strings *constraints = &call->job->constraints;
+    if (!barren)
+        return ht_fail(err, HT_PRECONDITION,
+                       "all points with these values were tried; to try one "
+                       "again give all of its values");
+    if (constraints->n == 1)
+        diag_error(diag, 0, 0, "parameters",
+                   "no point with these values satisfies %s",
+                   constraints->items[0]);
+    else
+        diag_error(diag, 0, 0, "parameters",
+                   "no point with these values satisfies all of the %zu "
+                   "constraints",
+                   constraints->n);
+    return faults_fail(diag, err);
+}
+
+static enum ht_status wait_for_search(struct vizier_call *call,
+                                      const char *context, struct ht_error *err)
+{
+    struct core *core = call->core;
+    struct request *req = call->req;
+    const int64_t now_ms = core_now_ms(core);
+    if (live_study(core_memory(core), call->study.id)->ask_after_ms > now_ms)
+        return ht_fail(err, HT_UNAVAILABLE,
+                       "the search of study %.128s failed; nothing was added, "
+                       "try again in a second",
+                       call->study.name);
+    if (req->held_until_ms == 0) {
+        req->held_until_ms = now_ms + HOLD_MS;
+        req->held_for = call->study.id;
+    }
+    if (req->held_until_ms <= now_ms)
+        return ht_fail(err, HT_TIMEOUT,
+                       "the search has not completed the point in %d s; "
+                       "nothing was added",
+                       HOLD_MS / 1000);
+    study_ask(core, &call->study, 1, context);
+    return HT_OK;
+}
+
+/* As trial_create(), of call->trial, whose point the search completes by the
+ * context, an untried one. Until it has, the request is held and *created is
+ * false.
+ * HT_INVALID       no point with these values satisfies the constraints
+ * HT_PRECONDITION  all of them were tried
+ * HT_UNAVAILABLE, HT_TIMEOUT  the search has failed, or takes too long */
+static enum ht_status complete(struct vizier_call *call, const char *context,
+                               bool *created, struct ht_error *err)
+{
+    const struct suggestion_claim claim = claim_of(call, context);
+    const enum ht_status status = take(call, &claim, created, err);
+    if (status != HT_OK)
+        return status;
+    if (*created) {
+        call->req->held_until_ms = 0;
+        return HT_OK;
+    }
+    if (suggestion_stock_is_exhausted(call->core, &claim))
+        return refuse(call, suggestion_stock_is_barren(call->core, &claim),
+                      err);
+    return wait_for_search(call, context, err);
+}
+
+/* --- adding it --- */
+
 static enum ht_status add(struct vizier_call *call, struct addition *addition,
                           struct ht_error *err)
 {
@@ -223,7 +334,7 @@ static enum ht_status add(struct vizier_call *call, struct addition *addition,
         addition->params != NULL
             ? trial_create(call->core, &call->study, &call->trial, &created,
                            err)
-            : trial_fill(call, addition->context, &created, err);
+            : complete(call, addition->context, &created, err);
     if (status != HT_OK || !created)
         return status;
     /* A runner or a client may take it. */
@@ -247,7 +358,7 @@ enum ht_status vizier_add_trial(struct core *core, struct request *req,
         status = add(&call, &addition, err);
     if (status != HT_OK || req->held_until_ms > 0)
         return status;
-    return vizier_reply_trial(&call, err);
+    return trial_reply(core, req, &call.study, &call.trial, err);
 }
 
 /* --- deletion --- */
