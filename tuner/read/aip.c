@@ -3,7 +3,7 @@
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "tuner/db/ranking.h"
-#include "tuner/read/job.h"
+#include "tuner/read/jobs.h"
 #include "tuner/view/aip.h"
 
 /* --- one job --- */
@@ -107,7 +107,7 @@ enum ht_status read_aip_job(struct reader *reader, struct request *req,
                 req->study, req->scope.project);
     if (status == HT_OK)
         status = has_trials(telling.arena, &study)
-                     ? read_job_text(&telling, &form, err)
+                     ? jobs_answer_with_trials(&telling, &form, err)
                      : write_plain(&telling, err);
     arena_free(telling.arena);
     return status;
@@ -130,7 +130,7 @@ static size_t look_up(void *item, const char *field, const char *key,
     const struct candidate *candidate = item;
     const struct study_row *study = candidate->study;
     size_t n;
-    if (list_candidate_has(candidate, field, key, values, &n))
+    if (jobs_candidate_has(candidate, field, key, values, &n))
         return n;
     if (strcmp(field, "state") == 0)
         return view_aip_state(candidate->db, study, &values[0], NULL) == HT_OK;
@@ -148,5 +148,5 @@ enum ht_status read_aip_jobs(struct reader *reader, struct request *req,
                                            .look_up = look_up,
                                            .message = "Job",
                                            .sizes = {20, 100}};
-    return list_answer(reader, req, &jobs, err);
+    return jobs_answer(reader, req, &jobs, err);
 }

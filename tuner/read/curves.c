@@ -5,7 +5,7 @@
 #include "proto/doc/json.h"
 #include "tuner/ask/query.h"
 #include "tuner/db/curve.h"
-#include "tuner/read/walk.h"
+#include "tuner/read/trials.h"
 
 enum {
     TOP = 10,

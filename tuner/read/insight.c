@@ -6,7 +6,7 @@
 #include "algorithms/insight/slice.h"
 #include "proto/doc/json.h"
 #include "tuner/ask/query.h"
-#include "tuner/read/walk.h"
+#include "tuner/read/trials.h"
 #include "tuner/search/models.h"
 #include "tuner/search/pareto_trials.h"
 

@@ -1,9 +1,15 @@
-#include "tuner/read/reader.h"
+#include "tuner/read/jobs.h"
 
 #include <string.h>
 
+#include "proto/base/clock.h"
 #include "proto/doc/json.h"
-#include "tuner/read/list.h"
+#include "proto/form/form.h"
+#include "tuner/ask/faults.h"
+#include "tuner/ask/query.h"
+#include "tuner/ask/read_mask.h"
+#include "tuner/db/db.h"
+#include "tuner/read/trials.h"
 #include "tuner/view/view.h"
 
 /* --- what a filter may ask for --- */
@@ -39,6 +45,51 @@ static const struct filter_field job_fields[] = FIELDS(job_states);
 static const struct filter_field study_fields[] = FIELDS(study_states);
 static const struct filter_field all_fields[] = FIELDS(all_states);
 
+static size_t find_label(const struct candidate *candidate, const char *key,
+                         const char *values[FILTER_VALUES])
+{
+    struct job *job;
+    if (vertex_parse(candidate->arena, candidate->study->spec, &job, NULL) !=
+        HT_OK)
+        return 0;
+    for (size_t i = 0; i < job->labels.n; i++) {
+        if (!filter_key_is(key, job->labels.items[i].name))
+            continue;
+        values[0] = job->labels.items[i].value;
+        return 1;
+    }
+    return 0;
+}
+
+bool jobs_candidate_has(const struct candidate *candidate, const char *field,
+                        const char *key, const char *values[FILTER_VALUES],
+                        size_t *n)
+{
+    const struct study_row *study = candidate->study;
+    const struct {
+        const char *field;
+        int64_t wall_ms; /* 0: not yet */
+    } times[] = {{"createTime", study->created_ms},
+                 {"startTime", study->started_ms},
+                 {"endTime", study->ended_ms},
+                 {"updateTime", study->updated_ms}};
+    if (strcmp(field, "labels") == 0) {
+        *n = find_label(candidate, key, values);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        if (strcmp(field, times[i].field) != 0)
+            continue;
+        *n = times[i].wall_ms > 0;
+        if (*n > 0)
+            values[0] =
+                clock_stamp(arena_alloc(candidate->arena, CLOCK_STAMP_BYTES, 1),
+                            times[i].wall_ms);
+        return true;
+    }
+    return false;
+}
+
 /* `state` is that of the resource as it is shown; it is called by its name or
  * its number. */
 static size_t look_up(const struct candidate *candidate, const char *state,
@@ -47,7 +98,7 @@ static size_t look_up(const struct candidate *candidate, const char *state,
 {
     const struct study_row *study = candidate->study;
     size_t n;
-    if (list_candidate_has(candidate, field, key, values, &n))
+    if (jobs_candidate_has(candidate, field, key, values, &n))
         return n;
     if (strcmp(field, "state") == 0) {
         values[0] = state;
@@ -82,6 +133,109 @@ static size_t look_up_job(void *item, const char *field, const char *key,
                    values);
 }
 
+/* --- one list --- */
+
+/* One walk over the studies of a project, from page.token downwards. */
+struct walk {
+    struct reader *reader;
+    struct request *req;
+    struct query_page page;
+    const struct filter *filter;
+    struct strings mask;
+    const struct collection *collection;
+    size_t written;
+    int64_t last; /* id of the study seen last */
+};
+
+static enum ht_status write_wanted(struct walk *walk, struct arena *arena,
+                                   const struct study_row *study,
+                                   struct ht_error *err)
+{
+    struct candidate candidate = {walk->reader->db, arena, study};
+    if (!filter_allows(walk->filter, walk->collection->look_up, &candidate))
+        return HT_OK;
+    cJSON *item;
+    const enum ht_status status =
+        walk->collection->view(walk->reader->db, arena, study, &item, err);
+    if (status != HT_OK)
+        return status;
+    read_mask_apply(&walk->mask, item);
+    if (walk->written++ > 0)
+        text_puts(&walk->req->reply, ",");
+    json_print(item, &walk->req->reply);
+    return HT_OK;
+}
+
+static enum ht_status write_study(struct walk *walk,
+                                  const struct study_row *study,
+                                  struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    const enum ht_status status = write_wanted(walk, arena, study, err);
+    arena_free(arena);
+    return status;
+}
+
+/* *more tells whether studies are left when the page is full or it is late. */
+static enum ht_status walk_studies(struct walk *walk, bool *more,
+                                   struct ht_error *err)
+{
+    enum { BATCH = 100 };
+    struct study_list list;
+    walk->last = walk->page.token;
+    *more = true;
+    do {
+        enum ht_status status =
+            db_study_list(walk->reader->db, walk->req->arena, &walk->req->scope,
+                          walk->last, BATCH, &list, err);
+        for (size_t i = 0; status == HT_OK && i < list.n; i++) {
+            if (walk->written == walk->page.size ||
+                reader_is_late(walk->reader))
+                return HT_OK;
+            status = write_study(walk, &list.rows[i], err);
+            walk->last = list.rows[i].id;
+        }
+        if (status != HT_OK)
+            return status;
+    } while (list.n == BATCH);
+    *more = false;
+    return HT_OK;
+}
+
+/* What is wrong is told of all members of the query at once. */
+static enum ht_status read_query(struct walk *walk, struct ht_error *err)
+{
+    struct request *req = walk->req;
+    const struct collection *collection = walk->collection;
+    struct ht_error why;
+    query_page_sized(req, &collection->sizes, &walk->page, err);
+    enum ht_status status =
+        filter_read(req->arena, request_query(req, "filter"),
+                    collection->fields, &walk->filter, &why);
+    faults_add(req, "filter", status, &why);
+    status = read_mask_read(req->arena, request_query(req, "readMask"),
+                            resource_members_of(collection->message),
+                            &walk->mask, &why);
+    faults_add(req, "readMask", status, &why);
+    return faults_check(req, err);
+}
+
+enum ht_status jobs_answer(struct reader *reader, struct request *req,
+                           const struct collection *collection,
+                           struct ht_error *err)
+{
+    struct walk walk = {.reader = reader, .req = req, .collection = collection};
+    bool more;
+    enum ht_status status = read_query(&walk, err);
+    if (status != HT_OK)
+        return status;
+    text_printf(&req->reply, "{\"%s\":[", collection->key);
+    status = walk_studies(&walk, &more, err);
+    if (status == HT_OK)
+        query_page_end(req, more ? walk.last : 0);
+    return status;
+}
+
 /* --- lists --- */
 
 #define COLLECTION(called, of, viewer, filtered, looked_up)                    \
@@ -99,7 +253,7 @@ enum ht_status read_jobs(struct reader *reader, struct request *req,
     static const struct collection jobs =
         COLLECTION("hyperparameterTuningJobs", "HyperparameterTuningJob",
                    view_job, job_fields, look_up_job);
-    return list_answer(reader, req, &jobs, err);
+    return jobs_answer(reader, req, &jobs, err);
 }
 
 enum ht_status read_custom_jobs(struct reader *reader, struct request *req,
@@ -107,7 +261,7 @@ enum ht_status read_custom_jobs(struct reader *reader, struct request *req,
 {
     static const struct collection jobs = COLLECTION(
         "customJobs", "CustomJob", view_job, job_fields, look_up_job);
-    return list_answer(reader, req, &jobs, err);
+    return jobs_answer(reader, req, &jobs, err);
 }
 
 enum ht_status read_studies(struct reader *reader, struct request *req,
@@ -115,7 +269,7 @@ enum ht_status read_studies(struct reader *reader, struct request *req,
 {
     static const struct collection studies =
         COLLECTION("studies", "Study", view_study, study_fields, look_up_study);
-    return list_answer(reader, req, &studies, err);
+    return jobs_answer(reader, req, &studies, err);
 }
 
 enum ht_status read_all_kinds(struct reader *reader, struct request *req,
@@ -123,7 +277,7 @@ enum ht_status read_all_kinds(struct reader *reader, struct request *req,
 {
     static const struct collection studies =
         COLLECTION("studies", "OfAnyKind", view_job, all_fields, look_up_job);
-    return list_answer(reader, req, &studies, err);
+    return jobs_answer(reader, req, &studies, err);
 }
 
 /* --- one resource --- */
@@ -157,4 +311,100 @@ enum ht_status read_any_kind(struct reader *reader, struct request *req,
     size_t view;
     const enum ht_status status = query_choice(req, "view", views, &view, err);
     return status == HT_OK ? show(reader, req, view_job, err) : status;
+}
+
+/* --- a job with its trials --- */
+
+static const char closing[] = "}}";
+
+/* The job without its last braces: the list of trials goes on before them. */
+static enum ht_status write_head(const struct telling *telling,
+                                 const struct job_form *form,
+                                 struct ht_error *err)
+{
+    cJSON *item;
+    const enum ht_status status = form->head(
+        telling->reader->db, telling->arena, telling->study, &item, err);
+    if (status != HT_OK)
+        return status;
+    struct text head = {0};
+    json_print(item, &head);
+    text_append(&telling->req->reply, head.data, head.len - form->depth);
+    text_puts(&telling->req->reply, ",\"trials\":[");
+    text_free(&head);
+    return HT_OK;
+}
+
+enum ht_status jobs_answer_with_trials(struct telling *telling,
+                                       const struct job_form *form,
+                                       struct ht_error *err)
+{
+    struct request *req = telling->req;
+    bool more;
+    enum ht_status status =
+        vertex_parse(telling->arena, telling->study->spec, &telling->job, err);
+    if (status == HT_OK && req->cursor == 0)
+        status = write_head(telling, form, err);
+    if (status == HT_OK)
+        status = form->trials(telling, &more, err);
+    if (status != HT_OK)
+        return status;
+    if (!more) {
+        text_puts(&req->reply, "]");
+        text_append(&req->reply, closing, form->depth);
+    }
+    req->more = more;
+    return HT_OK;
+}
+
+/* --- Vertex's job --- */
+
+static enum ht_status tell_by_id(const struct telling *telling, bool *more,
+                                 struct ht_error *err)
+{
+    struct request *req = telling->req;
+    struct trial_walk walk = {.reader = telling->reader,
+                              .req = req,
+                              .study = *telling->study,
+                              .job = telling->job,
+                              .page = {PIECE_TRIALS, req->cursor},
+                              .continues = req->cursor > 0};
+    const enum ht_status status = trials_walk(&walk, more, err);
+    if (status == HT_OK)
+        req->cursor = walk.last;
+    return status;
+}
+
+static enum ht_status write_basic(const struct telling *telling,
+                                  struct ht_error *err)
+{
+    cJSON *item;
+    const enum ht_status status = view_job(telling->reader->db, telling->arena,
+                                           telling->study, &item, err);
+    if (status == HT_OK)
+        json_print(item, &telling->req->reply);
+    return status;
+}
+
+enum ht_status read_job(struct reader *reader, struct request *req,
+                        struct ht_error *err)
+{
+    static const struct job_form vertex = {
+        .head = view_job, .trials = tell_by_id, .depth = 1};
+    enum { FULL, BASIC };
+    static const char *const views[] = {"FULL", "BASIC", NULL};
+    size_t view;
+    if (query_choice(req, "view", views, &view, err) != HT_OK)
+        return HT_INVALID;
+    struct study_row study;
+    struct telling telling = {
+        .reader = reader, .req = req, .arena = arena_new(), .study = &study};
+    enum ht_status status = db_study_find(reader->db, telling.arena,
+                                          &req->scope, req->study, &study, err);
+    if (status == HT_OK)
+        status = view == BASIC
+                     ? write_basic(&telling, err)
+                     : jobs_answer_with_trials(&telling, &vertex, err);
+    arena_free(telling.arena);
+    return status;
 }

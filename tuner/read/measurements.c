@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "proto/doc/json.h"
-#include "tuner/read/walk.h"
+#include "tuner/read/trials.h"
 #include "tuner/view/view.h"
 
 enum { MOST = 100000, BATCH = 1000 };

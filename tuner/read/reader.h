@@ -86,11 +86,11 @@ bool reader_is_late(const struct reader *reader);
 /* The handlers the route table names. */
 reader_handler read_jobs, read_custom_jobs, read_studies; /* jobs.c */
 reader_handler read_study, read_all_kinds, read_any_kind; /* jobs.c */
-reader_handler read_job;                                  /* job.c */
+reader_handler read_job;                                  /* jobs.c */
 reader_handler read_aip_job, read_aip_jobs;               /* aip.c */
 reader_handler read_lookup, read_optimal;                 /* vizier.c */
 reader_handler read_trials, read_trial;                   /* trials.c */
-reader_handler read_metadata;                             /* metadata.c */
+reader_handler read_metadata;                             /* vizier.c */
 reader_handler read_table;                                /* table.c */
 reader_handler read_best, read_logs;                      /* trials.c */
 reader_handler read_confirmation;                         /* trials.c */

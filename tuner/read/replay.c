@@ -4,7 +4,7 @@
 #include "tuner/ask/query.h"
 #include "tuner/ask/trial_context.h"
 #include "tuner/read/reader.h"
-#include "tuner/read/walk.h"
+#include "tuner/read/trials.h"
 #include "tuner/search/method.h"
 #include "tuner/search/reason_json.h"
 #include "tuner/search/replay.h"

@@ -6,7 +6,7 @@
 #include "proto/doc/node.h"
 #include "tuner/ask/query.h"
 #include "tuner/db/event.h"
-#include "tuner/read/walk.h"
+#include "tuner/read/trials.h"
 
 enum {
     PIECE_ROWS = 2000,
@@ -195,7 +195,7 @@ static enum ht_status write_all(struct trial_walk *walk, struct ht_error *err)
     walk->continues = req->cursor > 0;
     if (!walk->continues)
         write_head(walk, true);
-    const enum ht_status status = walk_trials(walk, &more, err);
+    const enum ht_status status = trials_walk(walk, &more, err);
     if (status != HT_OK)
         return status;
     if (!more)

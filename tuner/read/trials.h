@@ -1,7 +1,7 @@
-/* walk.h - the trials of a study, written one after the other into an
+/* trials.h - the trials of a study, written one after the other into an
  * answer, as far as a page and a slice of time reach. */
-#ifndef HT_TUNER_READ_WALK_H
-#define HT_TUNER_READ_WALK_H
+#ifndef HT_TUNER_READ_TRIALS_H
+#define HT_TUNER_READ_TRIALS_H
 
 #include <stdbool.h>
 
@@ -47,7 +47,7 @@ enum ht_status read_find_trial(struct reader *reader, struct request *req,
 /* Appends trials to the reply, with commas between them, none in front unless
  * the list continues. *more: the page is full or the slice is used up, and
  * there may be trials behind walk->last. */
-enum ht_status walk_trials(struct trial_walk *walk, bool *more,
+enum ht_status trials_walk(struct trial_walk *walk, bool *more,
                            struct ht_error *err);
 
 #endif

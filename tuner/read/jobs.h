@@ -1,0 +1,76 @@
+/* jobs.h - studies, whatever resource they are shown as: a page of those that a
+ * filter wants, newest first, and one with all its trials, in pieces, since it
+ * may have 10^5 of them. */
+#ifndef HT_TUNER_READ_JOBS_H
+#define HT_TUNER_READ_JOBS_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tuner/ask/filter.h"
+#include "tuner/ask/query.h"
+#include "tuner/read/reader.h"
+
+/* How one kind of resource shows a study. */
+typedef enum ht_status study_viewer(struct db *db, struct arena *arena,
+                                    const struct study_row *study, cJSON **out,
+                                    struct ht_error *err);
+
+/* What a filter is asked about: the item of the collection's look_up. */
+struct candidate {
+    struct db *db;
+    struct arena *arena;
+    const struct study_row *study;
+};
+
+struct collection {
+    const char *key; /* member of the answer that holds the list */
+    study_viewer *view;
+    const struct filter_field *fields; /* that a filter may name */
+    filter_lookup *look_up;
+    const char *message; /* its type, for a readMask */
+    struct query_page_sizes sizes;
+};
+
+/* What all kinds of resources have, for look_up: labels, createTime, startTime,
+ * endTime and updateTime; false for any other field. *n: how many values it
+ * has. A study whose spec is damaged has no labels any more. */
+bool jobs_candidate_has(const struct candidate *candidate, const char *field,
+                        const char *key, const char *values[FILTER_VALUES],
+                        size_t *n);
+
+enum ht_status jobs_answer(struct reader *reader, struct request *req,
+                           const struct collection *collection,
+                           struct ht_error *err);
+
+enum { PIECE_TRIALS = 500 };
+
+struct telling { /* what one piece is made from */
+    struct reader *reader;
+    struct request *req;
+    struct arena *arena; /* of the piece; the request's lives for all of them */
+    const struct study_row *study;
+    struct job *job;
+};
+
+/* Appends the next trials to the reply, with commas between all of them, and
+ * leaves in req->cursor (0 at first) where to go on. *more: there may be
+ * trials left. */
+typedef enum ht_status trials_teller(const struct telling *telling, bool *more,
+                                     struct ht_error *err);
+
+struct job_form {
+    study_viewer *head; /* the job without trials */
+    trials_teller *trials;
+    size_t depth; /* objects, each the last member of the one before it, down
+                     to the one that has the trials; 1: the job */
+};
+
+/* Tells the next piece: the job, unless the answer has begun, and trials.
+ * HT_CORRUPT  the stored spec is damaged */
+enum ht_status jobs_answer_with_trials(struct telling *telling,
+                                       const struct job_form *form,
+                                       struct ht_error *err);
+
+#endif
