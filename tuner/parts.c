@@ -60,7 +60,7 @@ static enum ht_status start_search(struct core *core, void **data,
                                    struct ht_error *err)
 {
     algorithm_init();
-    return start_worker(&search_role, &suggestions_found_receiver, core, data,
+    return start_worker(&search_role, &study_suggestions_receiver, core, data,
                         err);
 }
 

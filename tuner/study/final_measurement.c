@@ -50,8 +50,48 @@ static void say_not_finite(struct arena *arena, struct deciding *deciding,
                             (long long)deciding->final.step)};
 }
 
+/* --- the record that counts --- */
+
+/* Its values, with room for metrics that it lacks. */
+struct record {
+    struct replica_key key;
+    size_t n;
+    struct report_metric *metrics;
+};
+
+static void read_record(struct arena *arena, const struct deciding *deciding,
+                        const char *text, struct record *record)
+{
+    const struct attempt_row *attempt = deciding->attempt;
+    struct diag diag;
+    diag_init(&diag, arena, "metrics", text, strlen(text));
+    const struct node *map = node_read_json(arena, text, strlen(text), &diag);
+    const size_t most =
+        (map == NULL ? 0 : map->count) + deciding->job->n_metrics;
+    *record = (struct record){
+        .key = {.study = attempt->study,
+                .trial = attempt->trial,
+                .attempt = attempt->n,
+                .replica = report_batch_master(arena, deciding->job)},
+        .metrics = arena_alloc(arena, most, sizeof *record->metrics)};
+    for (const struct node *item = map == NULL ? NULL : map->first;
+         item != NULL; item = item->next)
+        record->metrics[record->n++] = (struct report_metric){
+            item->key, node_get_double(map, item->key, NAN)};
+}
+
+/* record->n where it lacks the metric. */
+static size_t index_of(const struct record *record, const char *metric)
+{
+    size_t i = 0;
+    while (i < record->n && strcmp(record->metrics[i].name, metric) != 0)
+        i++;
+    return i;
+}
+
 static enum ht_status choose(struct core *core, struct arena *arena,
-                             struct deciding *deciding, struct ht_error *err)
+                             struct deciding *deciding, struct record *record,
+                             struct ht_error *err)
 {
     struct attempt_scores scores;
     const enum ht_status status =
@@ -64,8 +104,9 @@ static enum ht_status choose(struct core *core, struct arena *arena,
     const bool best =
         deciding->job->selection == SELECT_BEST && scores.best.metrics != NULL;
     const struct measurement_row *chosen = best ? &scores.best : &scores.last;
-    const double value =
-        report_batch_metrics_value(arena, chosen->metrics, objective);
+    read_record(arena, deciding, chosen->metrics, record);
+    const size_t at = index_of(record, objective);
+    const double value = at < record->n ? record->metrics[at].value : NAN;
     deciding->final.step = chosen->step;
     if (!isfinite(value)) {
         say_not_finite(arena, deciding, objective, value);
@@ -80,47 +121,17 @@ static enum ht_status choose(struct core *core, struct arena *arena,
 
 /* --- the other metrics --- */
 
-/* The chosen record, with room for what it lacks. */
-struct completing {
-    struct replica_key key;
-    size_t n;
-    struct report_metric *metrics;
-};
-
-static void read_chosen(struct arena *arena, const struct deciding *deciding,
-                        struct completing *record)
-{
-    const struct attempt_row *attempt = deciding->attempt;
-    const char *text = deciding->final.metrics;
-    struct diag diag;
-    diag_init(&diag, arena, "metrics", text, strlen(text));
-    const struct node *map = node_read_json(arena, text, strlen(text), &diag);
-    record->key = (struct replica_key){
-        .study = attempt->study,
-        .trial = attempt->trial,
-        .attempt = attempt->n,
-        .replica = report_batch_master(arena, deciding->job)};
-    record->n = 0;
-    record->metrics = arena_alloc(arena, map->count + deciding->job->n_metrics,
-                                  sizeof *record->metrics);
-    for (const struct node *item = map->first; item != NULL; item = item->next)
-        record->metrics[record->n++] = (struct report_metric){
-            item->key, node_get_double(map, item->key, NAN)};
-}
-
 /* Trainers may report one metric a record: what the chosen one lacks is looked
  * for in the others. */
 static enum ht_status find_metric(struct core *core,
                                   const struct deciding *deciding,
-                                  const char *metric, struct completing *record,
+                                  const char *metric, struct record *record,
                                   const struct report_metric **value,
                                   struct ht_error *err)
 {
-    size_t i = 0;
+    const size_t i = index_of(record, metric);
     bool found = true;
     enum ht_status status = HT_OK;
-    while (i < record->n && strcmp(record->metrics[i].name, metric) != 0)
-        i++;
     if (i == record->n) {
         const struct metric_question question = {record->key, metric,
                                                  deciding->final.step};
@@ -134,16 +145,15 @@ static enum ht_status find_metric(struct core *core,
 }
 
 static enum ht_status complete(struct core *core, struct arena *arena,
-                               struct deciding *deciding, struct ht_error *err)
+                               struct deciding *deciding, struct record *record,
+                               struct ht_error *err)
 {
-    struct completing record;
     const struct job *job = deciding->job;
-    read_chosen(arena, deciding, &record);
     for (size_t i = 1; i < job->n_metrics; i++) {
         const char *name = job->metrics[i].name;
         const struct report_metric *metric;
         const enum ht_status status =
-            find_metric(core, deciding, name, &record, &metric, err);
+            find_metric(core, deciding, name, record, &metric, err);
         if (status != HT_OK)
             return status;
         if (metric == NULL)
@@ -154,7 +164,7 @@ static enum ht_status complete(struct core *core, struct arena *arena,
         }
     }
     deciding->final.metrics =
-        report_batch_metrics_text(arena, record.n, record.metrics);
+        report_batch_metrics_text(arena, record->n, record->metrics);
     return HT_OK;
 }
 
@@ -162,6 +172,7 @@ enum ht_status final_measurement_prepare(struct core *core, struct arena *arena,
                                          struct deciding *deciding,
                                          struct ht_error *err)
 {
+    struct record record = {0};
     enum ht_status status = db_study_get(
         core_db(core), arena, deciding->trial->study, &deciding->study, err);
     if (status == HT_OK)
@@ -169,10 +180,10 @@ enum ht_status final_measurement_prepare(struct core *core, struct arena *arena,
             live_job(core_memory(core), &deciding->study, &deciding->job, err);
     if (status != HT_OK || deciding->job->n_metrics == 0)
         return status;
-    status = choose(core, arena, deciding, err);
+    status = choose(core, arena, deciding, &record, err);
     return status == HT_OK && deciding->final.found &&
                    deciding->job->n_metrics > 1
-               ? complete(core, arena, deciding, err)
+               ? complete(core, arena, deciding, &record, err)
                : status;
 }
 

@@ -21,6 +21,17 @@ const char *report_batch_master(struct arena *arena, const struct job *job)
                         job->n_pools > 0 ? job->pools[0].type : "master");
 }
 
+/* A metric of such a JSON object; NaN without it. */
+static double metrics_value(struct arena *arena, const char *metrics,
+                            const char *name)
+{
+    struct diag diag;
+    const size_t len = strlen(metrics);
+    diag_init(&diag, arena, "metrics", metrics, len);
+    return node_get_double(node_read_json(arena, metrics, len, &diag), name,
+                           NAN);
+}
+
 /* What new records are compared with. */
 static enum ht_status read_before(struct report_batch *batch,
                                   struct ht_error *err)
@@ -35,9 +46,8 @@ static enum ht_status read_before(struct report_batch *batch,
         return status;
     batch->latest_step = latest.step;
     if (batch->scores.best.metrics != NULL)
-        batch->best =
-            report_batch_metrics_value(batch->arena, batch->scores.best.metrics,
-                                       batch->job->metrics[0].name);
+        batch->best = metrics_value(batch->arena, batch->scores.best.metrics,
+                                    batch->job->metrics[0].name);
     return HT_OK;
 }
 
@@ -112,16 +122,6 @@ const char *report_batch_metrics_text(struct arena *arena, size_t n,
     const char *copy = arena_strndup(arena, text.data, text.len);
     text_free(&text);
     return copy;
-}
-
-double report_batch_metrics_value(struct arena *arena, const char *metrics,
-                                  const char *name)
-{
-    struct diag diag;
-    const size_t len = strlen(metrics);
-    diag_init(&diag, arena, "metrics", metrics, len);
-    return node_get_double(node_read_json(arena, metrics, len, &diag), name,
-                           NAN);
 }
 
 /* --- candidates for the final measurement --- */

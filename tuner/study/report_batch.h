@@ -50,10 +50,6 @@ enum ht_status report_batch_end(struct report_batch *batch,
 /* The replica whose reports count. */
 const char *report_batch_master(struct arena *arena, const struct job *job);
 
-/* A metric of such a JSON object; NaN without it. */
-double report_batch_metrics_value(struct arena *arena, const char *metrics,
-                                  const char *name);
-
 /* At least one metric as the JSON object that rows hold. */
 const char *report_batch_metrics_text(struct arena *arena, size_t n,
                                       const struct report_metric metrics[]);

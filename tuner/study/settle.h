@@ -20,14 +20,12 @@ enum ht_status study_settle(struct core *core, int64_t study,
 
 /* Takes what the search found: it becomes waiting trials, as far as they are
  * still wanted, or the stock for clients. */
-extern const struct worker_receiver suggestions_found_receiver;
+extern const struct worker_receiver study_suggestions_receiver;
 /* Asks the search for n more trials after the COMMIT, of that context (NULL: of
  * none), unless a question is out or has just failed. The context lives as long
  * as the core's group. */
 void study_ask(struct core *core, const struct study_row *row, int64_t n,
                const char *context);
-/* The worker's answer could not be stored: ask again a little later. */
-void study_ask_later(struct core *core, int64_t study);
 
 /* At start: every study that has not ended is settled by the first tick. */
 enum ht_status study_recover(struct core *core, struct ht_error *err);
