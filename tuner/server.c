@@ -279,7 +279,7 @@ static enum ht_status start_readers(struct server *server, struct ht_error *err)
         .report = nng_socket_url(server->report),
         .control = nng_socket_url(server->control),
         .folder = server->dir.path,
-        .sightings = server->sightings,
+        .last_seen = server->sightings,
         .webhooks = webhooks_board(server->webhooks),
         .started_ms = clock_monotonic_ms(),
     };

@@ -88,9 +88,9 @@ static bool waits(const struct vizier_call *call)
         req->held_for = call->study.id;
         return true;
     }
-    const struct live_trial *memory =
+    const struct live_trial *live =
         live_find_trial(core_memory(core), call->trial.study, call->trial.id);
-    return memory != NULL && memory->judging &&
+    return live != NULL && live->judging &&
            req->held_until_ms > core_now_ms(core);
 }
 

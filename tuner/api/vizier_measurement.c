@@ -36,42 +36,42 @@ static enum ht_status check_open(const struct vizier_call *call,
 /* --- addTrialMeasurement --- */
 
 /* One, or several in order. */
-struct telling {
+struct body {
     struct place one, several;
 };
 
 static const struct field measure_fields[] = {
     {.name = "measurement",
      .read = field_place,
-     .offset = offsetof(struct telling, one)},
+     .offset = offsetof(struct body, one)},
     {.name = "measurements",
      .read = field_place,
-     .offset = offsetof(struct telling, several)},
+     .offset = offsetof(struct body, several)},
     {0}};
 
-struct told {
+struct addition {
     struct place at;
     struct measurement measurement;
 };
 
-struct told_list {
+struct addition_list {
     size_t n;
-    struct told *items;
+    struct addition *items;
 };
 
-static void read_told(const struct vizier_call *call,
-                      const struct field_reader *reader, struct place at,
-                      struct told_list *list)
+static void read_addition(const struct vizier_call *call,
+                          const struct field_reader *reader, struct place at,
+                          struct addition_list *list)
 {
-    struct told *told = &list->items[list->n];
-    told->at = at;
+    struct addition *addition = &list->items[list->n];
+    addition->at = at;
     list->n +=
-        trial_body_measurement(reader, at, call->job, &told->measurement);
+        trial_body_measurement(reader, at, call->job, &addition->measurement);
 }
 
 static void read_several(const struct vizier_call *call,
                          const struct field_reader *reader, struct place at,
-                         struct told_list *list)
+                         struct addition_list *list)
 {
     size_t index = 0;
     if (at.node->kind != NODE_LIST) {
@@ -82,26 +82,27 @@ static void read_several(const struct vizier_call *call,
         arena_alloc(reader->arena, at.node->count + 1, sizeof *list->items);
     for (const struct node *node = at.node->first; node != NULL;
          node = node->next)
-        read_told(call, reader, field_item(reader, at, node, index++), list);
+        read_addition(call, reader, field_item(reader, at, node, index++),
+                      list);
 }
 
 static enum ht_status read_measurements(struct vizier_call *call,
-                                        struct told_list *list,
+                                        struct addition_list *list,
                                         struct ht_error *err)
 {
-    struct telling telling = {0};
+    struct body body = {0};
     const enum ht_status status =
-        trial_body_read(call->req, measure_fields, &telling, err);
+        trial_body_read(call->req, measure_fields, &body, err);
     if (!trial_body_is_message(call->req))
         return status;
     const struct field_reader reader = trial_body_reader(call->req);
-    if (telling.one.node != NULL && telling.several.node != NULL) {
-        field_error(&reader, telling.one, "cannot stand beside measurements");
-    } else if (telling.several.node != NULL) {
-        read_several(call, &reader, telling.several, list);
-    } else if (telling.one.node != NULL) {
+    if (body.one.node != NULL && body.several.node != NULL) {
+        field_error(&reader, body.one, "cannot stand beside measurements");
+    } else if (body.several.node != NULL) {
+        read_several(call, &reader, body.several, list);
+    } else if (body.one.node != NULL) {
         list->items = arena_alloc(reader.arena, 1, sizeof *list->items);
-        read_told(call, &reader, telling.one, list);
+        read_addition(call, &reader, body.one, list);
     } else {
         diag_error(reader.diag, 0, 0, "measurement", "is missing");
     }
@@ -119,7 +120,7 @@ static bool is_later(const struct vizier_call *call,
 }
 
 static enum ht_status next_seq(struct vizier_call *call,
-                               const struct told *told, int64_t *seq,
+                               const struct addition *addition, int64_t *seq,
                                struct ht_error *err)
 {
     struct measurement_row last;
@@ -135,9 +136,9 @@ static enum ht_status next_seq(struct vizier_call *call,
     if (last.seq >= MOST_MEASUREMENTS)
         return ht_fail(err, HT_LIMIT, "trial %lld has %d measurements already",
                        (long long)call->trial.id, MOST_MEASUREMENTS);
-    if (!is_later(call, &told->measurement, &last)) {
+    if (!is_later(call, &addition->measurement, &last)) {
         const struct field_reader reader = trial_body_reader(call->req);
-        field_error(&reader, told->at,
+        field_error(&reader, addition->at,
                     "is not later than the one before, of step %lld",
                     (long long)last.step);
         return faults_check(call->req, err);
@@ -171,7 +172,7 @@ static enum ht_status store(struct vizier_call *call,
 }
 
 static enum ht_status store_all(struct vizier_call *call,
-                                const struct told_list *list,
+                                const struct addition_list *list,
                                 struct ht_error *err)
 {
     const struct trial_row *trial = &call->trial;
@@ -192,7 +193,7 @@ enum ht_status vizier_add_measurement(struct core *core, struct request *req,
                                       struct ht_error *err)
 {
     struct vizier_call call = {.core = core, .req = req};
-    struct told_list list = {0};
+    struct addition_list list = {0};
     enum ht_status status = vizier_find_trial(&call, err);
     if (status == HT_OK)
         status = read_measurements(&call, &list, err);

@@ -246,8 +246,8 @@ static enum ht_status take_for(struct suggesting *suggesting, struct slot *slot,
     return status;
 }
 
-static enum ht_status take_offered(struct suggesting *suggesting,
-                                   struct ht_error *err)
+static enum ht_status take_from_stock(struct suggesting *suggesting,
+                                      struct ht_error *err)
 {
     enum ht_status status = HT_OK;
     for (int64_t i = 0; status == HT_OK && i < suggesting->count; i++) {
@@ -350,9 +350,9 @@ static enum ht_status wait_for_search(struct suggesting *suggesting,
 {
     struct core *core = suggesting->call.core;
     struct request *req = suggesting->call.req;
-    const struct live_study *memory =
+    const struct live_study *live =
         live_study(core_memory(core), suggesting->call.study.id);
-    if (memory->ask_after_ms > core_now_ms(core))
+    if (live->ask_after_ms > core_now_ms(core))
         return ht_fail(err, HT_UNAVAILABLE,
                        "the search of study %.128s failed; ask again in a "
                        "second",
@@ -442,7 +442,7 @@ enum ht_status vizier_suggest(struct core *core, struct request *req,
     if (status == HT_OK && suggesting->call.study.state == STUDY_RUNNING)
         status = take_requested(suggesting, err);
     if (status == HT_OK)
-        status = take_offered(suggesting, err);
+        status = take_from_stock(suggesting, err);
     if (status == HT_OK && room(suggesting) > 0)
         return wait_for_search(suggesting, err);
     req->held_until_ms = 0;

@@ -19,16 +19,16 @@ static bool has_trials(struct arena *arena, const struct study_row *study)
 
 /* Google's scripts take the first trial for the best one. The order is that of
  * the first piece: what ends meanwhile neither comes twice nor is missed. */
-static enum ht_status find_order(const struct telling *telling,
+static enum ht_status find_order(const struct job_piece *piece,
                                  const struct id_list **order,
                                  struct ht_error *err)
 {
-    struct request *req = telling->req;
+    struct request *req = piece->req;
     if (req->kept == NULL) {
         struct id_list *list = arena_alloc(req->arena, 1, sizeof *list);
         const enum ht_status status =
-            db_trial_order(telling->reader->db, req->arena, telling->study->id,
-                           telling->job->metrics[0].maximize, list, err);
+            db_trial_order(piece->reader->db, req->arena, piece->study->id,
+                           piece->job->metrics[0].maximize, list, err);
         if (status != HT_OK)
             return status;
         req->kept = list;
@@ -37,41 +37,41 @@ static enum ht_status find_order(const struct telling *telling,
     return HT_OK;
 }
 
-static enum ht_status write_trial(const struct telling *telling,
+static enum ht_status write_trial(const struct job_piece *piece,
                                   struct arena *arena, int64_t id,
                                   struct ht_error *err)
 {
     struct trial_row trial;
     cJSON *item;
-    enum ht_status status = db_trial_get(telling->reader->db, arena,
-                                         telling->study->id, id, &trial, err);
+    enum ht_status status = db_trial_get(piece->reader->db, arena,
+                                         piece->study->id, id, &trial, err);
     if (status == HT_NOT_FOUND)
         return HT_OK; /* deleted since the order was made */
     if (status == HT_OK)
-        status = view_aip_trial(telling->reader->db, arena, telling->job,
-                                &trial, &item, err);
+        status = view_aip_trial(piece->reader->db, arena, piece->job, &trial,
+                                &item, err);
     if (status != HT_OK)
         return status;
     /* The first one is of the snapshot that the order is of. */
-    if (telling->req->cursor > 0)
-        text_puts(&telling->req->reply, ",");
-    json_print(item, &telling->req->reply);
+    if (piece->req->cursor > 0)
+        text_puts(&piece->req->reply, ",");
+    json_print(item, &piece->req->reply);
     return HT_OK;
 }
 
 /* The cursor counts the trials that were told. */
-static enum ht_status tell_best_first(const struct telling *telling, bool *more,
-                                      struct ht_error *err)
+static enum ht_status write_best_first(const struct job_piece *piece,
+                                       bool *more, struct ht_error *err)
 {
     const struct id_list *order;
-    enum ht_status status = find_order(telling, &order, err);
+    enum ht_status status = find_order(piece, &order, err);
     if (status != HT_OK)
         return status;
-    int64_t *at = &telling->req->cursor;
+    int64_t *at = &piece->req->cursor;
     const size_t end = (size_t)*at + PIECE_TRIALS;
     struct arena *arena = arena_new();
     while (status == HT_OK && (size_t)*at < order->n && (size_t)*at < end) {
-        status = write_trial(telling, arena, order->ids[*at], err);
+        status = write_trial(piece, arena, order->ids[*at], err);
         arena_reset(arena);
         ++*at;
     }
@@ -80,14 +80,14 @@ static enum ht_status tell_best_first(const struct telling *telling, bool *more,
     return status;
 }
 
-static enum ht_status write_plain(const struct telling *telling,
+static enum ht_status write_plain(const struct job_piece *piece,
                                   struct ht_error *err)
 {
     cJSON *item;
-    const enum ht_status status = view_aip(telling->reader->db, telling->arena,
-                                           telling->study, &item, err);
+    const enum ht_status status =
+        view_aip(piece->reader->db, piece->arena, piece->study, &item, err);
     if (status == HT_OK)
-        json_print(item, &telling->req->reply);
+        json_print(item, &piece->req->reply);
     return status;
 }
 
@@ -96,20 +96,20 @@ enum ht_status read_aip_job(struct reader *reader, struct request *req,
 {
     /* {..., "trainingOutput": {..., "trials": [...]}} */
     static const struct job_form form = {
-        .head = view_aip, .trials = tell_best_first, .depth = 2};
+        .head = view_aip, .trials = write_best_first, .depth = 2};
     struct study_row study;
-    struct telling telling = {
+    struct job_piece piece = {
         .reader = reader, .req = req, .arena = arena_new(), .study = &study};
-    enum ht_status status = db_study_find(reader->db, telling.arena,
-                                          &req->scope, req->study, &study, err);
+    enum ht_status status = db_study_find(reader->db, piece.arena, &req->scope,
+                                          req->study, &study, err);
     if (status == HT_NOT_FOUND)
         ht_fail(err, HT_NOT_FOUND, "there is no job %.128s in project %.64s",
                 req->study, req->scope.project);
     if (status == HT_OK)
-        status = has_trials(telling.arena, &study)
-                     ? jobs_answer_with_trials(&telling, &form, err)
-                     : write_plain(&telling, err);
-    arena_free(telling.arena);
+        status = has_trials(piece.arena, &study)
+                     ? jobs_answer_with_trials(&piece, &form, err)
+                     : write_plain(&piece, err);
+    arena_free(piece.arena);
     return status;
 }
 

@@ -66,13 +66,13 @@ static enum ht_status add_names(struct drawing *drawing, struct arena *arena,
                                 const struct trial_row *trial,
                                 struct ht_error *err)
 {
-    struct metric_names told;
+    struct metric_names reported;
     const enum ht_status status = db_curve_metrics(
-        drawing->reader->db, arena, trial, drawing->master, &told, err);
-    for (size_t i = 0; status == HT_OK && i < told.n; i++)
+        drawing->reader->db, arena, trial, drawing->master, &reported, err);
+    for (size_t i = 0; status == HT_OK && i < reported.n; i++)
         if (drawing->n_names < HT_MAX_METRICS + NAMES_MOST &&
-            !has_name(drawing, told.names[i]))
-            drawing->names[drawing->n_names++] = told.names[i];
+            !has_name(drawing, reported.names[i]))
+            drawing->names[drawing->n_names++] = reported.names[i];
     return status;
 }
 

@@ -14,7 +14,7 @@
 
 struct asked {
     struct study_row study;
-    struct models *insight;
+    struct models *models;
     size_t metric;
 };
 
@@ -45,9 +45,9 @@ static enum ht_status find_asked(struct reader *reader, struct request *req,
     enum ht_status status = db_study_find(reader->db, req->arena, &req->scope,
                                           req->study, &asked->study, err);
     if (status == HT_OK)
-        status = models_of(reader->insight, reader->db, &asked->study,
-                           &asked->insight, err);
-    return status == HT_OK ? find_metric(req, models_job(asked->insight),
+        status = models_of(reader->models, reader->db, &asked->study,
+                           &asked->models, err);
+    return status == HT_OK ? find_metric(req, models_job(asked->models),
                                          &asked->metric, err)
                            : status;
 }
@@ -87,8 +87,8 @@ static void add_importances(const struct asked *asked,
                             const struct importance found[], cJSON *list)
 {
     static const struct importance none = {0};
-    const struct encoding *encoding = models_encoding(asked->insight);
-    const struct space *space = &models_job(asked->insight)->space;
+    const struct encoding *encoding = models_encoding(asked->models);
+    const struct space *space = &models_job(asked->models)->space;
     size_t order[HT_MAX_PARAMETERS];
     order_by_importance(encoding->dim, found, order);
     for (size_t i = 0; i < encoding->dim; i++) {
@@ -125,17 +125,17 @@ enum ht_status read_importances(struct reader *reader, struct request *req,
     const enum ht_status status = find_asked(reader, req, &asked, err);
     if (status != HT_OK)
         return status;
-    const struct history *history = models_history(asked.insight);
+    const struct history *history = models_history(asked.models);
     cJSON *object = cJSON_CreateObject();
     json_add_string(object, "metric",
-                    models_job(asked.insight)->metrics[asked.metric].name);
-    add_metrics(object, models_job(asked.insight));
+                    models_job(asked.models)->metrics[asked.metric].name);
+    add_metrics(object, models_job(asked.models));
     json_add_int(object, "trials",
                  (int64_t)count_results(history, asked.metric));
     json_add_int(object, "least", IMPORTANCE_LEAST);
     cJSON *list = json_add_array(object, "importances");
     const struct importance *found =
-        models_importances(asked.insight, asked.metric);
+        models_importances(asked.models, asked.metric);
     if (found != NULL)
         add_importances(&asked, found, list);
     json_print(object, &req->reply);
@@ -255,7 +255,7 @@ static enum ht_status find_point(struct reader *reader, struct request *req,
                                  const struct asked *asked, struct cut *cut,
                                  struct ht_error *err)
 {
-    const struct job *job = models_job(asked->insight);
+    const struct job *job = models_job(asked->models);
     const char *text = request_query(req, "trial");
     struct trial_row trial;
     const enum ht_status status =
@@ -302,13 +302,13 @@ static void add_slice(const struct asked *asked, const struct goal_model *model,
                       const struct cut *cut, struct arena *arena, cJSON *object)
 {
     const bool maximize =
-        models_job(asked->insight)->metrics[asked->metric].maximize;
+        models_job(asked->models)->metrics[asked->metric].maximize;
     const size_t n = cut->axes[0].n * (cut->n_axes > 1 ? cut->axes[1].n : 1);
     struct slice_cell *cells = arena_alloc(arena, n, sizeof *cells);
     double *low = arena_alloc(arena, n, sizeof *low);
     double *median = arena_alloc(arena, n, sizeof *median);
     double *high = arena_alloc(arena, n, sizeof *high);
-    slice(models_encoding(asked->insight), model, cut->point, cut->n_axes,
+    slice(models_encoding(asked->models), model, cut->point, cut->n_axes,
           cut->axes, cells);
     for (size_t i = 0; i < n; i++) {
         const struct quantiles *q = &cells[i].value;
@@ -329,8 +329,8 @@ enum ht_status read_slice(struct reader *reader, struct request *req,
     enum ht_status status = find_asked(reader, req, &asked, err);
     if (status != HT_OK)
         return status;
-    const struct job *job = models_job(asked.insight);
-    const struct goal_model *model = models_model(asked.insight, asked.metric);
+    const struct job *job = models_job(asked.models);
+    const struct goal_model *model = models_model(asked.models, asked.metric);
     if (model == NULL)
         return ht_fail(err, HT_PRECONDITION,
                        "the study has too few results for a model of %.128s",

@@ -318,35 +318,35 @@ enum ht_status read_any_kind(struct reader *reader, struct request *req,
 static const char closing[] = "}}";
 
 /* The job without its last braces: the list of trials goes on before them. */
-static enum ht_status write_head(const struct telling *telling,
+static enum ht_status write_head(const struct job_piece *piece,
                                  const struct job_form *form,
                                  struct ht_error *err)
 {
     cJSON *item;
-    const enum ht_status status = form->head(
-        telling->reader->db, telling->arena, telling->study, &item, err);
+    const enum ht_status status =
+        form->head(piece->reader->db, piece->arena, piece->study, &item, err);
     if (status != HT_OK)
         return status;
     struct text head = {0};
     json_print(item, &head);
-    text_append(&telling->req->reply, head.data, head.len - form->depth);
-    text_puts(&telling->req->reply, ",\"trials\":[");
+    text_append(&piece->req->reply, head.data, head.len - form->depth);
+    text_puts(&piece->req->reply, ",\"trials\":[");
     text_free(&head);
     return HT_OK;
 }
 
-enum ht_status jobs_answer_with_trials(struct telling *telling,
+enum ht_status jobs_answer_with_trials(struct job_piece *piece,
                                        const struct job_form *form,
                                        struct ht_error *err)
 {
-    struct request *req = telling->req;
+    struct request *req = piece->req;
     bool more;
     enum ht_status status =
-        vertex_parse(telling->arena, telling->study->spec, &telling->job, err);
+        vertex_parse(piece->arena, piece->study->spec, &piece->job, err);
     if (status == HT_OK && req->cursor == 0)
-        status = write_head(telling, form, err);
+        status = write_head(piece, form, err);
     if (status == HT_OK)
-        status = form->trials(telling, &more, err);
+        status = form->trials(piece, &more, err);
     if (status != HT_OK)
         return status;
     if (!more) {
@@ -359,14 +359,14 @@ enum ht_status jobs_answer_with_trials(struct telling *telling,
 
 /* --- Vertex's job --- */
 
-static enum ht_status tell_by_id(const struct telling *telling, bool *more,
-                                 struct ht_error *err)
+static enum ht_status write_by_id(const struct job_piece *piece, bool *more,
+                                  struct ht_error *err)
 {
-    struct request *req = telling->req;
-    struct trial_walk walk = {.reader = telling->reader,
+    struct request *req = piece->req;
+    struct trial_walk walk = {.reader = piece->reader,
                               .req = req,
-                              .study = *telling->study,
-                              .job = telling->job,
+                              .study = *piece->study,
+                              .job = piece->job,
                               .page = {PIECE_TRIALS, req->cursor},
                               .continues = req->cursor > 0};
     const enum ht_status status = trials_walk(&walk, more, err);
@@ -375,14 +375,14 @@ static enum ht_status tell_by_id(const struct telling *telling, bool *more,
     return status;
 }
 
-static enum ht_status write_basic(const struct telling *telling,
+static enum ht_status write_basic(const struct job_piece *piece,
                                   struct ht_error *err)
 {
     cJSON *item;
-    const enum ht_status status = view_job(telling->reader->db, telling->arena,
-                                           telling->study, &item, err);
+    const enum ht_status status =
+        view_job(piece->reader->db, piece->arena, piece->study, &item, err);
     if (status == HT_OK)
-        json_print(item, &telling->req->reply);
+        json_print(item, &piece->req->reply);
     return status;
 }
 
@@ -390,21 +390,20 @@ enum ht_status read_job(struct reader *reader, struct request *req,
                         struct ht_error *err)
 {
     static const struct job_form vertex = {
-        .head = view_job, .trials = tell_by_id, .depth = 1};
+        .head = view_job, .trials = write_by_id, .depth = 1};
     enum { FULL, BASIC };
     static const char *const views[] = {"FULL", "BASIC", NULL};
     size_t view;
     if (query_choice(req, "view", views, &view, err) != HT_OK)
         return HT_INVALID;
     struct study_row study;
-    struct telling telling = {
+    struct job_piece piece = {
         .reader = reader, .req = req, .arena = arena_new(), .study = &study};
-    enum ht_status status = db_study_find(reader->db, telling.arena,
-                                          &req->scope, req->study, &study, err);
+    enum ht_status status = db_study_find(reader->db, piece.arena, &req->scope,
+                                          req->study, &study, err);
     if (status == HT_OK)
-        status = view == BASIC
-                     ? write_basic(&telling, err)
-                     : jobs_answer_with_trials(&telling, &vertex, err);
-    arena_free(telling.arena);
+        status = view == BASIC ? write_basic(&piece, err)
+                               : jobs_answer_with_trials(&piece, &vertex, err);
+    arena_free(piece.arena);
     return status;
 }

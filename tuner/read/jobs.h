@@ -46,7 +46,7 @@ enum ht_status jobs_answer(struct reader *reader, struct request *req,
 
 enum { PIECE_TRIALS = 500 };
 
-struct telling { /* what one piece is made from */
+struct job_piece { /* what one piece is made from */
     struct reader *reader;
     struct request *req;
     struct arena *arena; /* of the piece; the request's lives for all of them */
@@ -57,19 +57,19 @@ struct telling { /* what one piece is made from */
 /* Appends the next trials to the reply, with commas between all of them, and
  * leaves in req->cursor (0 at first) where to go on. *more: there may be
  * trials left. */
-typedef enum ht_status trials_teller(const struct telling *telling, bool *more,
+typedef enum ht_status trials_writer(const struct job_piece *piece, bool *more,
                                      struct ht_error *err);
 
 struct job_form {
     study_viewer *head; /* the job without trials */
-    trials_teller *trials;
+    trials_writer *trials;
     size_t depth; /* objects, each the last member of the one before it, down
                      to the one that has the trials; 1: the job */
 };
 
 /* Tells the next piece: the job, unless the answer has begun, and trials.
  * HT_CORRUPT  the stored spec is damaged */
-enum ht_status jobs_answer_with_trials(struct telling *telling,
+enum ht_status jobs_answer_with_trials(struct job_piece *piece,
                                        const struct job_form *form,
                                        struct ht_error *err);
 

@@ -107,33 +107,33 @@ static void note_damage(struct reader_pool *readers, const struct ht_error *err)
 }
 
 /* What a thread keeps from one answer to the next. */
-struct reader_kit {
+struct thread_state {
     struct db *db;
-    struct models *insight;
+    struct models *models;
     struct replay *replay;
 };
 
 static enum ht_status answer_in_snapshot(struct reader_pool *readers,
-                                         struct reader_kit *kit,
+                                         struct thread_state *state,
                                          const struct job_link *link)
 {
     struct ht_error *err = &link->req->err;
-    enum ht_status status = db_begin(kit->db, err);
+    enum ht_status status = db_begin(state->db, err);
     if (status != HT_OK)
         return status;
     struct reader reader = {
-        .db = kit->db,
+        .db = state->db,
         .logs = readers->options.logs,
         .publish = readers->options.publish,
         .stream = readers->options.stream,
         .facts = readers->options.facts,
         .damage = reader_damage(readers),
         .deadline_ms = clock_monotonic_ms() + READER_SLICE_MS,
-        .insight = &kit->insight,
-        .replay = &kit->replay,
+        .models = &state->models,
+        .replay = &state->replay,
     };
     status = link->handler(&reader, link->req, err);
-    db_rollback(kit->db);
+    db_rollback(state->db);
     if (status == HT_CORRUPT)
         note_damage(readers, err);
     return status;
@@ -153,17 +153,17 @@ static void check_file(struct reader_pool *readers, struct db *db)
 static void *run(void *context)
 {
     struct reader_pool *readers = context;
-    struct reader_kit kit = {0};
+    struct thread_state state = {0};
     struct job_link *link;
     while ((link = take(readers)) != NULL) {
         struct ht_error err = {0};
         enum ht_status status = HT_OK;
-        if (kit.db == NULL)
-            status = db_open_readonly(readers->path, &kit.db, &err);
+        if (state.db == NULL)
+            status = db_open_readonly(readers->path, &state.db, &err);
         if (status == HT_OK && link->req == NULL)
-            check_file(readers, kit.db);
+            check_file(readers, state.db);
         else if (status == HT_OK)
-            link->req->status = answer_in_snapshot(readers, &kit, link);
+            link->req->status = answer_in_snapshot(readers, &state, link);
         else if (link->req != NULL)
             link->req->status =
                 ht_fail(&link->req->err, status, "%s", err.text);
@@ -173,9 +173,9 @@ static void *run(void *context)
         }
         free(link);
     }
-    replay_free(kit.replay);
-    models_free(kit.insight);
-    db_close(kit.db);
+    replay_free(state.replay);
+    models_free(state.models);
+    db_close(state.db);
     return NULL;
 }
 

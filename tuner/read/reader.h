@@ -25,7 +25,7 @@ enum { READER_SLICE_MS = 2000, READERS_MOST = 4 };
 struct server_facts {
     const char *server_id, *http, *report, *control; /* borrowed */
     const char *folder;                              /* data, borrowed, too */
-    struct last_seen *sightings;                     /* borrowed as well */
+    struct last_seen *last_seen;                     /* borrowed as well */
     struct webhook_board *webhooks;                  /* and this */
     int64_t started_ms;                              /* monotonic */
 };
@@ -40,10 +40,10 @@ struct reader {
     revision_publisher *publish; /* what a stream of events begins with */
     void *stream;
     const struct server_facts *facts;
-    const char *damage;      /* why the server is read-only, NULL: it is not */
-    int64_t deadline_ms;     /* monotonic */
-    struct models **insight; /* the thread's own */
-    struct replay **replay;  /* the same, see replay.h */
+    const char *damage;     /* why the server is read-only, NULL: it is not */
+    int64_t deadline_ms;    /* monotonic */
+    struct models **models; /* the thread's own */
+    struct replay **replay; /* the same, see replay.h */
 };
 
 /* Fills req->reply with JSON. On failure `err` is what the asker sees. A long

@@ -73,7 +73,7 @@ enum ht_status read_runners(struct reader *reader, struct request *req,
         if (status != HT_OK)
             break;
         const int64_t seen_ms =
-            last_seen_ms(reader->facts->sightings, list.rows[i].id);
+            last_seen_ms(reader->facts->last_seen, list.rows[i].id);
         if (seen_ms > 0)
             list.rows[i].seen_ms = seen_ms;
         if (i > 0)

@@ -61,7 +61,7 @@ bool confirm_counts(const struct finalist *finalist,
 
 /* --- judging --- */
 
-struct judgement {
+struct confirm_ranking {
     size_t n_open; /* confirmations that have not ended */
     struct confirm_runs *runs;
     struct confirm_standing *standings;
@@ -89,20 +89,20 @@ static size_t count_open(const struct finalist *finalist)
     return n;
 }
 
-static struct judgement judge(struct arena *arena,
-                              const struct finalist_list *list, bool maximize)
+static struct confirm_ranking
+rank(struct arena *arena, const struct finalist_list *list, bool maximize)
 {
-    struct judgement made = {
-        .runs = arena_alloc(arena, list->n, sizeof *made.runs),
-        .standings = arena_alloc(arena, list->n, sizeof *made.standings),
-        .order = arena_alloc(arena, list->n, sizeof *made.order)};
+    struct confirm_ranking ranking = {
+        .runs = arena_alloc(arena, list->n, sizeof *ranking.runs),
+        .standings = arena_alloc(arena, list->n, sizeof *ranking.standings),
+        .order = arena_alloc(arena, list->n, sizeof *ranking.order)};
     for (size_t i = 0; i < list->n; i++) {
-        made.runs[i] = results_of(arena, &list->items[i], maximize);
-        made.n_open += count_open(&list->items[i]);
+        ranking.runs[i] = results_of(arena, &list->items[i], maximize);
+        ranking.n_open += count_open(&list->items[i]);
     }
-    confirm_judge(list->n, made.runs, made.standings);
-    confirm_rank(list->n, made.standings, made.order);
-    return made;
+    confirm_judge(list->n, ranking.runs, ranking.standings);
+    confirm_rank(list->n, ranking.standings, ranking.order);
+    return ranking;
 }
 
 /* --- showing --- */
@@ -159,22 +159,22 @@ static void add_finalist(cJSON *array, const struct finalist *finalist,
 static cJSON *show(struct arena *arena, const struct metric_goal *goal,
                    const struct finalist_list *list)
 {
-    const struct judgement made = judge(arena, list, goal->maximize);
-    const size_t first = made.order[0];
+    const struct confirm_ranking ranking = rank(arena, list, goal->maximize);
+    const size_t first = ranking.order[0];
     cJSON *object = cJSON_CreateObject();
     json_add_string(object, "metric", goal->name);
     json_add_string(object, "goal", goal->maximize ? "MAXIMIZE" : "MINIMIZE");
-    json_add_int(object, "open", (int64_t)made.n_open);
-    if (made.runs[first].n > 0) {
+    json_add_int(object, "open", (int64_t)ranking.n_open);
+    if (ranking.runs[first].n > 0) {
         json_add_int_text(object, "take", list->items[first].trial);
         json_add_bool(object, "sure",
-                      made.standings[first].chance >= CONFIRM_SURE);
+                      ranking.standings[first].chance >= CONFIRM_SURE);
     }
     cJSON *array = json_add_array(object, "finalists");
     for (size_t i = 0; i < list->n; i++) {
-        const size_t at = made.order[i];
-        add_finalist(array, &list->items[at], &made.standings[at],
-                     made.runs[at].n, goal->maximize);
+        const size_t at = ranking.order[i];
+        add_finalist(array, &list->items[at], &ranking.standings[at],
+                     ranking.runs[at].n, goal->maximize);
     }
     return object;
 }

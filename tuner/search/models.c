@@ -22,41 +22,41 @@ struct models {
     struct job *job;
     struct encoding encoding;
     struct history history;
-    struct goal_model models[SETTING_METRICS];
+    struct goal_model of_metric[SETTING_METRICS];
     bool tried[SETTING_METRICS]; /* whether a model was made, or none can be */
     struct importance *importances[SETTING_METRICS]; /* NULL: not asked yet */
 };
 
-static struct models *new_insight(const struct study_row *study)
+static struct models *new_models(const struct study_row *study)
 {
-    struct models *insight = ht_xcalloc(1, sizeof *insight);
-    insight->study = study->id;
-    insight->revision = study->revision;
-    insight->seed = study->seed;
-    insight->arena = arena_new();
-    return insight;
+    struct models *models = ht_xcalloc(1, sizeof *models);
+    models->study = study->id;
+    models->revision = study->revision;
+    models->seed = study->seed;
+    models->arena = arena_new();
+    return models;
 }
 
-void models_free(struct models *insight)
+void models_free(struct models *models)
 {
-    if (insight == NULL)
+    if (models == NULL)
         return;
     for (size_t k = 0; k < SETTING_METRICS; k++)
-        if (insight->tried[k])
-            goal_model_fini(&insight->models[k]);
-    history_fini(&insight->history);
-    encoding_fini(&insight->encoding);
-    arena_free(insight->arena);
-    free(insight);
+        if (models->tried[k])
+            goal_model_fini(&models->of_metric[k]);
+    history_fini(&models->history);
+    encoding_fini(&models->encoding);
+    arena_free(models->arena);
+    free(models);
 }
 
 /* ---- reading ---- */
 
-static enum ht_status add_trial(struct models *insight, struct arena *arena,
+static enum ht_status add_trial(struct models *models, struct arena *arena,
                                 const struct trial_row *trial,
                                 struct ht_error *err)
 {
-    const struct space *space = &insight->job->space;
+    const struct space *space = &models->job->space;
     struct value *point = arena_alloc(arena, space->n + 1, sizeof *point);
     double values[SETTING_METRICS];
     if (!db_trial_state_is_final(trial->state) ||
@@ -67,12 +67,12 @@ static enum ht_status add_trial(struct models *insight, struct arena *arena,
     if (status != HT_OK)
         return status;
     const struct observation seen =
-        trial_result_read(insight->job, trial, point, values);
-    history_add(&insight->history, &seen);
+        trial_result_read(models->job, trial, point, values);
+    history_add(&models->history, &seen);
     return HT_OK;
 }
 
-static enum ht_status read_trials(struct models *insight, struct db *db,
+static enum ht_status read_trials(struct models *models, struct db *db,
                                   struct ht_error *err)
 {
     struct arena *arena = arena_new();
@@ -82,30 +82,29 @@ static enum ht_status read_trials(struct models *insight, struct db *db,
     while (status == HT_OK && page.n == PAGE) {
         arena_reset(arena);
         status =
-            db_trial_list(db, arena, insight->study, after, PAGE, &page, err);
+            db_trial_list(db, arena, models->study, after, PAGE, &page, err);
         for (size_t i = 0; status == HT_OK && i < page.n; i++) {
             after = page.rows[i].id;
-            status = add_trial(insight, arena, &page.rows[i], err);
+            status = add_trial(models, arena, &page.rows[i], err);
         }
     }
     arena_free(arena);
     return status;
 }
 
-static enum ht_status fill(struct models *insight, struct db *db,
+static enum ht_status fill(struct models *models, struct db *db,
                            const struct study_row *study, struct ht_error *err)
 {
     const enum ht_status status =
-        vertex_parse(insight->arena, study->spec, &insight->job, err);
+        vertex_parse(models->arena, study->spec, &models->job, err);
     if (status != HT_OK)
         return status;
-    encoding_init(&insight->encoding, &insight->job->space);
-    history_init(&insight->history, &insight->encoding,
-                 insight->job->n_metrics);
+    encoding_init(&models->encoding, &models->job->space);
+    history_init(&models->history, &models->encoding, models->job->n_metrics);
     const struct setting setting =
-        search_setting(insight->job, (uint64_t)study->seed);
-    history_trade(&insight->history, &setting);
-    return read_trials(insight, db, err);
+        search_setting(models->job, (uint64_t)study->seed);
+    history_trade(&models->history, &setting);
+    return read_trials(models, db, err);
 }
 
 /* Whether no result came or went since the insight was taken. A study that runs
@@ -127,14 +126,14 @@ static enum ht_status still_holds(struct models *kept, struct db *db,
 }
 
 enum ht_status models_of(struct models **kept, struct db *db,
-                         const struct study_row *study, struct models **insight,
+                         const struct study_row *study, struct models **models,
                          struct ht_error *err)
 {
     bool holds;
     enum ht_status status = still_holds(*kept, db, study, &holds, err);
     if (status == HT_OK && !holds) {
         models_free(*kept);
-        *kept = new_insight(study);
+        *kept = new_models(study);
         status = fill(*kept, db, study, err);
     }
     if (status != HT_OK) {
@@ -142,55 +141,54 @@ enum ht_status models_of(struct models **kept, struct db *db,
         *kept = NULL;
         return status;
     }
-    *insight = *kept;
+    *models = *kept;
     return HT_OK;
 }
 
 /* ---- what is in it ---- */
 
-const struct job *models_job(const struct models *insight)
+const struct job *models_job(const struct models *models)
 {
-    return insight->job;
+    return models->job;
 }
 
-const struct encoding *models_encoding(const struct models *insight)
+const struct encoding *models_encoding(const struct models *models)
 {
-    return &insight->encoding;
+    return &models->encoding;
 }
 
-const struct history *models_history(const struct models *insight)
+const struct history *models_history(const struct models *models)
 {
-    return &insight->history;
+    return &models->history;
 }
 
-const struct goal_model *models_model(struct models *insight, size_t metric)
+const struct goal_model *models_model(struct models *models, size_t metric)
 {
-    const struct history *history = &insight->history;
-    struct goal_model *model = &insight->models[metric];
-    if (!insight->tried[metric] && insight->encoding.dim > 0 &&
+    const struct history *history = &models->history;
+    struct goal_model *model = &models->of_metric[metric];
+    if (!models->tried[metric] && models->encoding.dim > 0 &&
         history_feasible(history, history->n) >= LEAST_RESULTS) {
-        const uint64_t seed = (uint64_t)insight->seed;
+        const uint64_t seed = (uint64_t)models->seed;
         struct goal_hyper hyper;
         goal_model_hyper_init(&hyper, metric,
-                              search_setting(insight->job, seed).noise);
-        insight->tried[metric] = true;
+                              search_setting(models->job, seed).noise);
+        models->tried[metric] = true;
         goal_model_init(model, history, &hyper, seed, 0);
     }
     return model->n > 0 ? model : NULL;
 }
 
-const struct importance *models_importances(struct models *insight,
+const struct importance *models_importances(struct models *models,
                                             size_t metric)
 {
-    const uint64_t seed = (uint64_t)insight->seed;
-    struct importance *found = insight->importances[metric];
+    const uint64_t seed = (uint64_t)models->seed;
+    struct importance *found = models->importances[metric];
     if (found != NULL)
         return found;
-    found =
-        arena_alloc(insight->arena, insight->encoding.dim + 1, sizeof *found);
-    if (!importance_find(&insight->history, metric,
-                         search_setting(insight->job, seed).noise, seed, found))
+    found = arena_alloc(models->arena, models->encoding.dim + 1, sizeof *found);
+    if (!importance_find(&models->history, metric,
+                         search_setting(models->job, seed).noise, seed, found))
         return NULL;
-    insight->importances[metric] = found;
+    models->importances[metric] = found;
     return found;
 }

@@ -13,21 +13,21 @@ struct models;
 /* The study's results in the reader's snapshot, taken anew into *kept when that
  * holds something else. It belongs to *kept until the next call. */
 enum ht_status models_of(struct models **kept, struct db *db,
-                         const struct study_row *study, struct models **insight,
+                         const struct study_row *study, struct models **models,
                          struct ht_error *err);
-void models_free(struct models *insight); /* accepts NULL */
+void models_free(struct models *models); /* accepts NULL */
 
-const struct job *models_job(const struct models *insight);
-const struct encoding *models_encoding(const struct models *insight);
-const struct history *models_history(const struct models *insight);
+const struct job *models_job(const struct models *models);
+const struct encoding *models_encoding(const struct models *models);
+const struct history *models_history(const struct models *models);
 
 /* What is believed of a metric, or NULL with too few results to believe
  * anything. Belongs to the insight. */
-const struct goal_model *models_model(struct models *insight, size_t metric);
+const struct goal_model *models_model(struct models *models, size_t metric);
 
 /* How much each coordinate matters to a metric, or NULL with too few results.
  * Belongs to the insight. */
-const struct importance *models_importances(struct models *insight,
+const struct importance *models_importances(struct models *models,
                                             size_t metric);
 
 #endif

@@ -49,7 +49,7 @@ static void decide(const struct stop_curves *curves, struct arena *arena,
 
 /* --- answering --- */
 
-static const void *answer(struct worker *judge,
+static const void *answer(struct worker *worker,
                           const struct worker_question *question,
                           struct arena *arena)
 {
@@ -61,7 +61,7 @@ static const void *answer(struct worker *judge,
     void *curves;
     struct ht_error err;
     const enum ht_status status =
-        worker_read(judge, question->study, &curves, &err);
+        worker_read(worker, question->study, &curves, &err);
     if (status == HT_OK)
         decide(curves, arena, finding);
     else if (status != HT_NOT_FOUND) /* the study was deleted */

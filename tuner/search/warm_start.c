@@ -201,11 +201,10 @@ static const char *text_of(struct arena *arena, const struct space *space,
     return copy;
 }
 
-enum warm_start_use warm_start_judge(struct arena *arena,
-                                     const struct warm_start_match *match,
-                                     const struct constraint_set *constraints,
-                                     struct prior_trial *trial,
-                                     struct observation *seen)
+enum warm_start_use
+warm_start_classify(struct arena *arena, const struct warm_start_match *match,
+                    const struct constraint_set *constraints,
+                    struct prior_trial *trial, struct observation *seen)
 {
     const struct space *space = &match->job->space;
     const struct trial_row *row = &trial->trial;

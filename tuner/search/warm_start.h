@@ -41,11 +41,10 @@ enum warm_start_use { PRIOR_LEFT_OUT, PRIOR_TRANSFERRED, PRIOR_OWN };
 /* What a trial of the old study is in the new one, whose constraints those are.
  * What it tells there goes to `seen`, and of one that counts as its own
  * trial->point is set; both in the arena. */
-enum warm_start_use warm_start_judge(struct arena *arena,
-                                     const struct warm_start_match *match,
-                                     const struct constraint_set *constraints,
-                                     struct prior_trial *trial,
-                                     struct observation *seen);
+enum warm_start_use
+warm_start_classify(struct arena *arena, const struct warm_start_match *match,
+                    const struct constraint_set *constraints,
+                    struct prior_trial *trial, struct observation *seen);
 
 /* A result of an earlier study that counts as the study's own. */
 struct warm_start_result {

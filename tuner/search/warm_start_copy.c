@@ -130,12 +130,12 @@ static enum ht_status add_source(struct copying *copying, size_t named,
 static enum ht_status inherit(struct copying *copying, size_t i,
                               struct ht_error *err)
 {
-    const int64_t heir = copying->named[i].id;
+    const int64_t named = copying->named[i].id;
     const size_t still_named = copying->job->warm_start.n - i;
     const size_t room = MOST_SOURCES - still_named - copying->n;
     struct prior_list list;
     enum ht_status status =
-        db_prior_list(copying->db, copying->req->arena, heir, &list, err);
+        db_prior_list(copying->db, copying->req->arena, named, &list, err);
     if (status != HT_OK)
         return status;
     size_t k = list.n > room ? list.n - room : 0;
@@ -151,7 +151,7 @@ static enum ht_status inherit(struct copying *copying, size_t i,
             continue;
         status = add_source(copying, i, &prior, &source, err);
         if (status == HT_OK && source != NULL)
-            status = db_prior_inherit(copying->db, &source->prior, heir,
+            status = db_prior_inherit(copying->db, &source->prior, named,
                                       list.rows[k].n, err);
     }
     return status;
@@ -181,13 +181,13 @@ static enum ht_status copy(struct copying *copying, size_t i,
 
 /* --- what it is worth here --- */
 
-static enum ht_status judge(const struct copying *copying,
-                            struct source *source, struct prior_trial *trial,
-                            struct arena *arena, struct ht_error *err)
+static enum ht_status classify(const struct copying *copying,
+                               struct source *source, struct prior_trial *trial,
+                               struct arena *arena, struct ht_error *err)
 {
     struct prior_row *prior = &source->prior;
     struct observation seen;
-    const enum warm_start_use use = warm_start_judge(
+    const enum warm_start_use use = warm_start_classify(
         arena, &source->match, &copying->constraints, trial, &seen);
     if (use == PRIOR_LEFT_OUT)
         return db_prior_drop(copying->db, prior, trial->trial.id, err);
@@ -234,7 +234,7 @@ static enum ht_status settle(const struct copying *copying,
     enum ht_status status = db_prior_results(copying->db, arena, copying->id,
                                              prior->n, &trials, err);
     for (size_t i = 0; status == HT_OK && i < trials.n; i++)
-        status = judge(copying, source, &trials.rows[i], arena, err);
+        status = classify(copying, source, &trials.rows[i], arena, err);
     arena_free(arena);
     if (status != HT_OK ||
         (prior->inherited && prior->results + prior->failures == 0))

@@ -46,7 +46,7 @@ typedef enum ht_status look(struct looking *looking, bool *stop,
 /* Shows the judge each study that lives and writes the file, but for `id`,
  * until it stops. */
 static enum ht_status each_writer(struct looking *looking, int64_t id,
-                                  look *judge, bool *stopped,
+                                  look *check, bool *stopped,
                                   struct ht_error *err)
 {
     static const enum study_state live[] = {STUDY_RUNNING, STUDY_PAUSED,
@@ -61,7 +61,7 @@ static enum ht_status each_writer(struct looking *looking, int64_t id,
             if (list.ids[i] != id)
                 status = writes_it(looking, list.ids[i], &does, err);
             if (status == HT_OK && does)
-                status = judge(looking, stopped, err);
+                status = check(looking, stopped, err);
         }
         if (status != HT_OK || *stopped)
             return status;

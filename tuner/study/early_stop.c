@@ -16,10 +16,10 @@ struct asked {
 static void apply_asked(struct core *core, const void *data)
 {
     const struct asked *asked = data;
-    struct live_trial *memory =
+    struct live_trial *live =
         live_trial(core_memory(core), asked->study, asked->trial);
-    memory->judging = true;
-    memory->awaited = memory->awaited || asked->awaited;
+    live->judging = true;
+    live->awaited = live->awaited || asked->awaited;
     worker_ask(core_part(core, CORE_STOP_WORKER),
                &(struct worker_question){
                    .study = asked->study, .first = asked->trial, .n = 1});
@@ -40,13 +40,13 @@ bool early_stop_ask(struct core *core, const struct job *job,
 static void apply_judged(struct core *core, const void *data)
 {
     const struct asked *judged = data;
-    struct live_trial *memory =
+    struct live_trial *live =
         live_find_trial(core_memory(core), judged->study, judged->trial);
-    if (memory == NULL)
+    if (live == NULL)
         return;
-    if (memory->awaited)
+    if (live->awaited)
         core_wake(core, CORE_CLIENTS, judged->study);
-    memory->judging = memory->awaited = false;
+    live->judging = live->awaited = false;
 }
 
 /* A verdict that could not be stored comes again with the next report. */

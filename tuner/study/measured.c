@@ -18,11 +18,11 @@ struct measured {
 static void apply_measured(struct core *core, const void *data)
 {
     const struct measured *measured = data;
-    struct live_trial *memory =
+    struct live_trial *live =
         live_trial(core_memory(core), measured->study, measured->trial);
-    memory->measured_at_ms = measured->at_ms;
-    memory->measured_due = measured->due;
-    memcpy(memory->measured_by, measured->by, sizeof measured->by);
+    live->measured_at_ms = measured->at_ms;
+    live->measured_due = measured->due;
+    memcpy(live->measured_by, measured->by, sizeof measured->by);
 }
 
 static void defer_measured(struct core *core, const struct trial_row *trial,
@@ -56,9 +56,9 @@ static enum ht_status write_measured(struct core *core,
 enum ht_status measured_note(struct core *core, const struct trial_row *trial,
                              struct ht_error *err)
 {
-    const struct live_trial *memory =
+    const struct live_trial *live =
         live_find_trial(core_memory(core), trial->study, trial->id);
-    const int64_t last = memory == NULL ? 0 : memory->measured_at_ms;
+    const int64_t last = live == NULL ? 0 : live->measured_at_ms;
     if (last == 0 || core_now_ms(core) - last >= MEASURED_MS)
         return write_measured(core, trial, err);
     defer_measured(core, trial, last, true);
@@ -72,22 +72,22 @@ struct due_trials {
     struct ht_error *err;
 };
 
-static void visit_due(void *context, struct live_trial *memory)
+static void visit_due(void *context, struct live_trial *live)
 {
     struct due_trials *due = context;
-    if (!memory->measured_due || due->status != HT_OK ||
-        core_now_ms(due->core) - memory->measured_at_ms < MEASURED_MS)
+    if (!live->measured_due || due->status != HT_OK ||
+        core_now_ms(due->core) - live->measured_at_ms < MEASURED_MS)
         return;
     struct trial_row trial = {0};
-    due->status = db_trial_get(core_db(due->core), due->arena, memory->study,
-                               memory->trial, &trial, due->err);
+    due->status = db_trial_get(core_db(due->core), due->arena, live->study,
+                               live->trial, &trial, due->err);
     if (due->status == HT_OK && trial.latest.replica != NULL) {
-        core_act_for(due->core, memory->measured_by);
+        core_act_for(due->core, live->measured_by);
         due->status = write_measured(due->core, &trial, due->err);
         return;
     }
     /* Deleted, or started anew since. */
-    memory->measured_due = false;
+    live->measured_due = false;
     if (due->status == HT_NOT_FOUND)
         due->status = HT_OK;
 }
@@ -100,11 +100,11 @@ enum ht_status measured_tick(struct core *core, struct ht_error *err)
     return due.status;
 }
 
-static void visit_earliest(void *context, struct live_trial *memory)
+static void visit_earliest(void *context, struct live_trial *live)
 {
     int64_t *next = context;
-    if (memory->measured_due && memory->measured_at_ms + MEASURED_MS < *next)
-        *next = memory->measured_at_ms + MEASURED_MS;
+    if (live->measured_due && live->measured_at_ms + MEASURED_MS < *next)
+        *next = live->measured_at_ms + MEASURED_MS;
 }
 
 int64_t measured_deadline(struct core *core)

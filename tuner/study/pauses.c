@@ -7,22 +7,22 @@
 
 /* --- trials without their objective --- */
 
-static int64_t most_of(const struct job *job)
+static int64_t most_unreported(const struct job *job)
 {
-    return job->parallel < SILENCE_MOST ? job->parallel : SILENCE_MOST;
+    return job->parallel < UNREPORTED_MOST ? job->parallel : UNREPORTED_MOST;
 }
 
 bool pauses_for_metric(const struct study_row *study)
 {
     return study->state == STUDY_PAUSED &&
-           study->unreported_in_row == SILENCE_HELD;
+           study->unreported_in_row == UNREPORTED_PAUSED;
 }
 
 static enum ht_status save(struct core *core, struct study_row *row,
-                           int64_t silent, struct ht_error *err)
+                           int64_t unreported, struct ht_error *err)
 {
-    row->unreported_in_row = silent;
-    return db_study_set_unreported(core_db(core), row->id, silent, err);
+    row->unreported_in_row = unreported;
+    return db_study_set_unreported(core_db(core), row->id, unreported, err);
 }
 
 /* Whether trials are left that a pause would save. */
@@ -43,48 +43,50 @@ static enum ht_status has_more(struct core *core, const struct study_row *row,
     return HT_OK;
 }
 
-static enum ht_status hold(struct core *core, struct arena *arena,
-                           const struct deciding *deciding,
-                           struct study_row *row, int64_t silent,
-                           struct ht_error *err)
+static enum ht_status pause_for_metric(struct core *core, struct arena *arena,
+                                       const struct deciding *deciding,
+                                       struct study_row *row,
+                                       int64_t unreported, struct ht_error *err)
 {
-    const enum ht_status status = save(core, row, SILENCE_HELD, err);
+    const enum ht_status status = save(core, row, UNREPORTED_PAUSED, err);
     if (status != HT_OK)
         return status;
     const char *reason =
-        silent == 1
+        unreported == 1
             ? reason_make(arena, "paused, as the first trial %s",
                           deciding->final.why)
             : reason_make(arena, "paused, as the first %lld trials all %s",
-                          (long long)silent, deciding->final.why);
+                          (long long)unreported, deciding->final.why);
     return move_study(core, row, STUDY_PAUSED, reason, err);
 }
 
 /* What ends while a study is paused, by whomever, is not counted. */
-static enum ht_status note(struct core *core, struct arena *arena,
-                           const struct deciding *deciding,
-                           struct study_row *row, struct ht_error *err)
+static enum ht_status note_unreported(struct core *core, struct arena *arena,
+                                      const struct deciding *deciding,
+                                      struct study_row *row,
+                                      struct ht_error *err)
 {
     bool more = false;
-    if (row->state != STUDY_RUNNING || row->unreported_in_row == SILENCE_HELD ||
+    if (row->state != STUDY_RUNNING ||
+        row->unreported_in_row == UNREPORTED_PAUSED ||
         deciding->job->metric_doctor != DOCTOR_PAUSE)
         return HT_OK;
-    const int64_t silent = row->unreported_in_row + 1;
+    const int64_t unreported = row->unreported_in_row + 1;
     const enum ht_status status =
         has_more(core, row, deciding->job, &more, err);
     if (status != HT_OK)
         return status;
-    return more && silent >= most_of(deciding->job)
-               ? hold(core, arena, deciding, row, silent, err)
-               : save(core, row, silent, err);
+    return more && unreported >= most_unreported(deciding->job)
+               ? pause_for_metric(core, arena, deciding, row, unreported, err)
+               : save(core, row, unreported, err);
 }
 
-static enum ht_status hear(struct core *core, struct arena *arena,
-                           const struct deciding *deciding,
-                           struct study_row *row, struct ht_error *err)
+static enum ht_status note_reported(struct core *core, struct arena *arena,
+                                    const struct deciding *deciding,
+                                    struct study_row *row, struct ht_error *err)
 {
     const bool was_paused = pauses_for_metric(row);
-    const enum ht_status status = save(core, row, SILENCE_KNOWN, err);
+    const enum ht_status status = save(core, row, UNREPORTED_NEVER_PAUSES, err);
     if (status != HT_OK || !was_paused)
         return status;
     core_wake(core, CORE_ALL_HELD, row->id);
@@ -100,26 +102,26 @@ enum ht_status pauses_note_result(struct core *core, struct arena *arena,
                                   struct ht_error *err)
 {
     const struct trial_row *trial = deciding->trial;
-    const bool silent =
+    const bool unreported =
         trial->state == TRIAL_INFEASIBLE && deciding->final.doctor != NULL;
     struct study_row row;
-    if (deciding->job->n_metrics == 0 || (!silent && !trial->has_objective))
+    if (deciding->job->n_metrics == 0 || (!unreported && !trial->has_objective))
         return HT_OK;
     const enum ht_status status =
         db_study_get(core_db(core), arena, trial->study, &row, err);
-    if (status != HT_OK || row.unreported_in_row == SILENCE_KNOWN)
+    if (status != HT_OK || row.unreported_in_row == UNREPORTED_NEVER_PAUSES)
         return status;
-    return silent ? note(core, arena, deciding, &row, err)
-                  : hear(core, arena, deciding, &row, err);
+    return unreported ? note_unreported(core, arena, deciding, &row, err)
+                      : note_reported(core, arena, deciding, &row, err);
 }
 
 enum ht_status pauses_allow_unreported(struct core *core,
                                        const struct study_row *study,
                                        struct ht_error *err)
 {
-    return study->unreported_in_row == SILENCE_HELD
+    return study->unreported_in_row == UNREPORTED_PAUSED
                ? db_study_set_unreported(core_db(core), study->id,
-                                         SILENCE_KNOWN, err)
+                                         UNREPORTED_NEVER_PAUSES, err)
                : HT_OK;
 }
 

@@ -14,10 +14,10 @@
 struct core;
 
 enum {
-    SILENCE_MOST = 3, /* in a row; fewer when fewer run at a time */
+    UNREPORTED_MOST = 3, /* in a row; fewer when fewer run at a time */
     /* study_row.unreported_in_row that is no count: */
-    SILENCE_KNOWN = -1, /* never pauses again */
-    SILENCE_HELD = -2   /* paused for it */
+    UNREPORTED_NEVER_PAUSES = -1, /* never pauses again */
+    UNREPORTED_PAUSED = -2        /* paused for it */
 };
 
 /* --- trials without their objective --- */

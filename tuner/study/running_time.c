@@ -15,17 +15,17 @@ struct mark {
 static void apply_mark(struct core *core, const void *data)
 {
     const struct mark *mark = data;
-    struct live_study *memory = live_study(core_memory(core), mark->study);
-    memory->clock_mark_ms = mark->at_ms;
-    memory->clock_used_ms = mark->used_ms;
+    struct live_study *live = live_study(core_memory(core), mark->study);
+    live->clock_mark_ms = mark->at_ms;
+    live->clock_used_ms = mark->used_ms;
 }
 
 int64_t running_time_used_ms(struct core *core, const struct study_row *study)
 {
-    const struct live_study *memory = live_study(core_memory(core), study->id);
-    if (memory->clock_mark_ms == 0)
+    const struct live_study *live = live_study(core_memory(core), study->id);
+    if (live->clock_mark_ms == 0)
         return study->used_ms;
-    return memory->clock_used_ms + core_now_ms(core) - memory->clock_mark_ms;
+    return live->clock_used_ms + core_now_ms(core) - live->clock_mark_ms;
 }
 
 enum ht_status running_time_count(struct core *core,

@@ -49,11 +49,11 @@ static void apply_fresh(struct core *core, const void *data)
 static void apply_ask(struct core *core, const void *data)
 {
     const struct worker_question *question = data;
-    struct live_study *memory = live_study(core_memory(core), question->study);
-    if (memory->asking)
+    struct live_study *live = live_study(core_memory(core), question->study);
+    if (live->asking)
         return;
-    memory->asking = true;
-    memory->asked_news = memory->news;
+    live->asking = true;
+    live->asked_news = live->news;
     worker_ask(core_part(core, CORE_SEARCH), question);
 }
 
@@ -77,8 +77,8 @@ static void apply_deleted(struct core *core, const void *data)
 void study_ask(struct core *core, const struct study_row *row, int64_t n,
                const char *context)
 {
-    const struct live_study *memory = live_study(core_memory(core), row->id);
-    if (n == 0 || memory->asking || memory->ask_after_ms > core_now_ms(core))
+    const struct live_study *live = live_study(core_memory(core), row->id);
+    if (n == 0 || live->asking || live->ask_after_ms > core_now_ms(core))
         return;
     const struct worker_question question = {
         .study = row->id,
@@ -92,11 +92,11 @@ void study_ask(struct core *core, const struct study_row *row, int64_t n,
  */
 static void want_trials(struct settling *settling)
 {
-    const struct live_study *memory =
+    const struct live_study *live =
         live_study(core_memory(settling->core), settling->row.id);
     if (settling->row.kind != JOB_STUDY)
         study_ask(settling->core, &settling->row, study_wanted(settling), NULL);
-    else if (memory->ask_after_ms > 0 && !memory->asking)
+    else if (live->ask_after_ms > 0 && !live->asking)
         core_wake(settling->core, CORE_CLIENTS, settling->row.id);
     else if (suggestion_stock_is_due(settling))
         study_ask(settling->core, &settling->row, 1, NULL);
@@ -220,9 +220,9 @@ static enum ht_status save_reason(struct settling *settling,
 
 static int64_t next_look(const struct settling *settling)
 {
-    const struct live_study *memory =
+    const struct live_study *live =
         live_study(core_memory(settling->core), settling->row.id);
-    const int64_t asks = memory->ask_after_ms;
+    const int64_t asks = live->ask_after_ms;
     const int64_t due = suggestion_stock_due_ms(settling),
                   end = study_next_end_ms(settling);
     const int64_t next =
@@ -389,10 +389,10 @@ static enum ht_status accept_in(struct settling *settling,
 /* The worker's answer could not be stored: the next question waits a little. */
 static void ask_later(struct core *core, int64_t study)
 {
-    struct live_study *memory = live_study(core_memory(core), study);
-    memory->asking = false;
-    memory->ask_after_ms = core_now_ms(core) + RETRY_MS;
-    memory->look_at_ms = memory->ask_after_ms;
+    struct live_study *live = live_study(core_memory(core), study);
+    live->asking = false;
+    live->ask_after_ms = core_now_ms(core) + RETRY_MS;
+    live->look_at_ms = live->ask_after_ms;
 }
 
 /* Never fails because the study has moved on. */
@@ -400,9 +400,9 @@ static enum ht_status store(struct core *core, const void *answer,
                             struct ht_error *err)
 {
     const struct suggestions *found = answer;
-    struct live_study *memory = live_study(core_memory(core), found->study);
-    memory->asking = false;
-    memory->ask_after_ms = 0;
+    struct live_study *live = live_study(core_memory(core), found->study);
+    live->asking = false;
+    live->ask_after_ms = 0;
     if (found->failed) {
         ask_later(core, found->study);
         core_wake(core, CORE_CLIENTS, found->study);

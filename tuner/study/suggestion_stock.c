@@ -12,109 +12,109 @@ enum {
     UNASKED = 10     /* searches in a row that nobody asked for */
 };
 
-static struct live_suggestion *offer_of(struct core *core, int64_t study)
+static struct live_suggestion *stock_of(struct core *core, int64_t study)
 {
     return &live_study(core_memory(core), study)->offer;
 }
 
 void suggestion_stock_outdate(struct core *core, int64_t study)
 {
-    struct live_study *memory = live_study(core_memory(core), study);
-    memory->news++;
-    memory->offer.due_ms = 0;
+    struct live_study *live = live_study(core_memory(core), study);
+    live->news++;
+    live->offer.due_ms = 0;
 }
 
 int64_t suggestion_stock_ask(struct core *core, int64_t study, bool of_context)
 {
-    struct live_study *memory = live_study(core_memory(core), study);
+    struct live_study *live = live_study(core_memory(core), study);
     if (!of_context)
-        memory->offer.patience = UNASKED;
-    return memory->news;
+        live->offer.patience = UNASKED;
+    return live->news;
 }
 
-static bool is_for(const struct live_suggestion *offer,
+static bool is_for(const struct live_suggestion *stock,
                    const struct suggestion_claim *claim)
 {
-    return offer->arena != NULL && offer->news >= claim->owed &&
-           trial_context_is(offer->context, claim->context);
+    return stock->arena != NULL && stock->news >= claim->owed &&
+           trial_context_is(stock->context, claim->context);
 }
 
 bool suggestion_stock_is_exhausted(struct core *core,
                                    const struct suggestion_claim *claim)
 {
-    const struct live_suggestion *offer = offer_of(core, claim->study);
-    return is_for(offer, claim) && offer->exhausted && offer->taken == offer->n;
+    const struct live_suggestion *stock = stock_of(core, claim->study);
+    return is_for(stock, claim) && stock->exhausted && stock->taken == stock->n;
 }
 
 bool suggestion_stock_is_barren(struct core *core,
                                 const struct suggestion_claim *claim)
 {
     return suggestion_stock_is_exhausted(core, claim) &&
-           offer_of(core, claim->study)->barren;
+           stock_of(core, claim->study)->barren;
 }
 
 const struct suggestion *
 suggestion_stock_take(struct core *core, const struct suggestion_claim *claim)
 {
-    struct live_suggestion *offer = offer_of(core, claim->study);
-    assert(offer->taken <= offer->n);
-    if (!is_for(offer, claim) || offer->taken == offer->n)
+    struct live_suggestion *stock = stock_of(core, claim->study);
+    assert(stock->taken <= stock->n);
+    if (!is_for(stock, claim) || stock->taken == stock->n)
         return NULL;
-    offer->due_ms = core_now_ms(core) + QUIET_MS;
-    return &offer->items[offer->taken++];
+    stock->due_ms = core_now_ms(core) + QUIET_MS;
+    return &stock->items[stock->taken++];
 }
 
 void suggestion_stock_put(struct core *core, const struct suggestions *found)
 {
-    struct live_study *memory = live_study(core_memory(core), found->study);
-    struct live_suggestion *offer = &memory->offer;
-    assert(!found->failed && memory->asked_news <= memory->news);
-    arena_free(offer->arena);
-    *offer = (struct live_suggestion){.arena = arena_new(),
+    struct live_study *live = live_study(core_memory(core), found->study);
+    struct live_suggestion *stock = &live->offer;
+    assert(!found->failed && live->asked_news <= live->news);
+    arena_free(stock->arena);
+    *stock = (struct live_suggestion){.arena = arena_new(),
                                       .n = found->n,
                                       .exhausted = found->exhausted,
                                       .barren = found->barren,
-                                      .news = memory->asked_news,
-                                      .due_ms = offer->due_ms,
-                                      .patience = offer->patience};
-    offer->items =
-        arena_alloc(offer->arena, found->n + 1, sizeof *offer->items);
+                                      .news = live->asked_news,
+                                      .due_ms = stock->due_ms,
+                                      .patience = stock->patience};
+    stock->items =
+        arena_alloc(stock->arena, found->n + 1, sizeof *stock->items);
     for (size_t i = 0; i < found->n; i++)
-        offer->items[i] = (struct suggestion){
-            .params = arena_strdup(offer->arena, found->items[i].params),
-            .why = arena_strdup(offer->arena, found->items[i].why),
+        stock->items[i] = (struct suggestion){
+            .params = arena_strdup(stock->arena, found->items[i].params),
+            .why = arena_strdup(stock->arena, found->items[i].why),
             .repeats = found->items[i].repeats};
     if (found->context != NULL)
-        offer->context = arena_strdup(offer->arena, found->context);
-    else if (offer->patience > 0)
-        offer->patience--;
+        stock->context = arena_strdup(stock->arena, found->context);
+    else if (stock->patience > 0)
+        stock->patience--;
 }
 
 /* Whether clients may ask, and would have to wait. */
 static bool is_missing(const struct settling *settling)
 {
-    const struct live_study *memory =
+    const struct live_study *live =
         live_study(core_memory(settling->core), settling->row.id);
-    const struct live_suggestion *offer = &memory->offer;
+    const struct live_suggestion *stock = &live->offer;
     const int64_t most = settling->job->max_trials;
     return settling->row.kind == JOB_STUDY &&
            settling->row.state == STUDY_RUNNING && !settling->row.exhausted &&
-           offer->patience > 0 && !memory->asking &&
+           stock->patience > 0 && !live->asking &&
            (most == 0 || db_study_trials_made(&settling->row) < most) &&
-           (offer->taken == offer->n || offer->context != NULL ||
-            offer->news < memory->news);
+           (stock->taken == stock->n || stock->context != NULL ||
+            stock->news < live->news);
 }
 
 bool suggestion_stock_is_due(const struct settling *settling)
 {
     return is_missing(settling) &&
-           offer_of(settling->core, settling->row.id)->due_ms <=
+           stock_of(settling->core, settling->row.id)->due_ms <=
                core_now_ms(settling->core);
 }
 
 int64_t suggestion_stock_due_ms(const struct settling *settling)
 {
     return is_missing(settling)
-               ? offer_of(settling->core, settling->row.id)->due_ms
+               ? stock_of(settling->core, settling->row.id)->due_ms
                : MEMORY_NEVER;
 }

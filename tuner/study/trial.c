@@ -34,12 +34,12 @@ static void apply_retry(struct core *core, const void *data)
 static void apply_forget(struct core *core, const void *data)
 {
     const struct trial_name *gone = data;
-    struct live *memory = core_memory(core);
+    struct live *live = core_memory(core);
     const struct live_trial *trial =
-        live_find_trial(memory, gone->study, gone->trial);
+        live_find_trial(live, gone->study, gone->trial);
     if (trial != NULL && trial->awaited)
         core_wake(core, CORE_CLIENTS, gone->study); /* there is no verdict */
-    live_drop_trial(memory, gone->study, gone->trial);
+    live_drop_trial(live, gone->study, gone->trial);
 }
 
 void trial_forget(struct core *core, const struct trial_row *trial)

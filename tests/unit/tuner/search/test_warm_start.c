@@ -56,7 +56,7 @@ static enum warm_start_use judge(struct arena *arena, const struct job *old,
     CHECK(constraint_set_parse(arena, &job->space, job->constraints.n,
                                job->constraints.items, &constraints,
                                NULL) == HT_OK);
-    return warm_start_judge(arena, &match, &constraints, trial, seen);
+    return warm_start_classify(arena, &match, &constraints, trial, seen);
 }
 
 /* What is judged of a result of 1 at a point. */

@@ -162,7 +162,7 @@ static void one_result_is_enough_for_ever(struct fixture *f)
     for (int i = 0; i < 4; i++)
         end_silent(f, "");
     CHECK(fixture_study(f, 1).state == STUDY_RUNNING);
-    CHECK(fixture_study(f, 1).unreported_in_row == SILENCE_KNOWN);
+    CHECK(fixture_study(f, 1).unreported_in_row == UNREPORTED_NEVER_PAUSES);
 }
 
 static void a_late_result_brings_the_study_back(struct fixture *f)
