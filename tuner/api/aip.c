@@ -18,7 +18,7 @@
 #define RESUMED "trainingInput.hyperparameters.resumePreviousJobId"
 #define NOWHERE "local" /* the location of a job without a region */
 
-/* Google's clients may send null for what they do not say. */
+/* Google's clients may send null for a missing member. */
 static bool is_said(const struct node *map, const char *key)
 {
     const struct node *member = node_find(map, key);
@@ -36,8 +36,8 @@ static bool is_of_texts(const char *key)
     return false;
 }
 
-/* A file may say 16 or true for a text, as YAML has no quotes. A request may
- * not: gcloud can show no job that has them, nor list those beside it. */
+/* A file may contain 16 or true for a text, as YAML has no quotes. A request
+ * may not: gcloud can show no job that has them, nor list those beside it. */
 static void check_texts(const struct field_reader *reader, struct place at,
                         bool texts)
 {
@@ -54,8 +54,8 @@ static void check_texts(const struct field_reader *reader, struct place at,
     }
 }
 
-/* What a file may leave to the command line beside it, a request must say; and
- * what is new keeps Google's rules of labels and texts. */
+/* A request must contain what a file may leave to the command line; and new
+ * jobs keep Google's rules of labels and texts. */
 static void check_new(const struct node *body, struct diag *diag)
 {
     const struct field_reader reader = {.diag = diag, .arena = diag->arena};
@@ -88,7 +88,7 @@ static struct job *read_job(struct request *req, struct ht_error *err)
     return NULL;
 }
 
-/* --- going on from an earlier job --- */
+/* --- continuing an earlier job --- */
 
 static enum ht_status refuse(struct request *req, const char *text,
                              struct ht_error *err)
@@ -114,8 +114,8 @@ static struct space in_order_of(struct arena *arena, const struct space *old,
     return sorted;
 }
 
-/* The earlier job with what is searched now: what differs then is what forbids
- * to go on. */
+/* The earlier job with the space and metrics of the new one: the differences
+ * forbid to continue it. */
 static enum ht_status check_same_search(struct request *req,
                                         const struct job *old,
                                         const struct job *job,

@@ -1,6 +1,6 @@
 /* metadata.h - texts that clients keep with a study and its trials: Vizier's
- * metadata, by namespace and key. The server stores and tells them and makes
- * nothing of them. */
+ * metadata, by namespace and key. The server stores and returns them without
+ * interpreting them. */
 #ifndef HT_TUNER_API_METADATA_H
 #define HT_TUNER_API_METADATA_H
 
@@ -11,8 +11,8 @@
 #include "tuner/core/request.h"
 #include "tuner/db/metadata.h"
 
-/* PATCH: stores all of "metadata", provided that everything in "expect" is
- * stored as it says. */
+/* PATCH: stores all of "metadata", if everything in "expect" is stored with
+ * these values. */
 request_handler metadata_change;
 
 /* Reads [{"trial","ns","key","value"}]; faults go to the reader's diag. */

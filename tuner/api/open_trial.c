@@ -117,7 +117,7 @@ static const struct field definition_fields[] = {
      .offset = offsetof(struct definition, parameters)},
     {0}};
 
-/* The study with a wider space: its stored spec, told by an event. */
+/* Stores the study's wider space in its spec, with an event. */
 static enum ht_status store_space(struct vizier_call *call,
                                   const struct space *space,
                                   struct ht_error *err)

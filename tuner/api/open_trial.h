@@ -1,6 +1,6 @@
-/* open_trial.h - trials of studies whose space is open: their clients make
- * them without parameters and define them as they go, and the study's space
- * grows by what they say. The search makes none there. */
+/* open_trial.h - trials of studies with an open space: clients create them
+ * without parameters and define them as they run, and the study's space grows
+ * by these definitions. The search suggests nothing there. */
 #ifndef HT_TUNER_API_OPEN_TRIAL_H
 #define HT_TUNER_API_OPEN_TRIAL_H
 

@@ -263,7 +263,7 @@ static size_t look_up(void *item, const char *field, const char *key,
     return 1;
 }
 
-/* What is wrong is told of all members of the query at once. */
+/* One answer has the faults of all members of the query. */
 static enum ht_status read_query(struct request *req, struct query_page *page,
                                  const struct filter **filter,
                                  struct ht_error *err)

@@ -1,8 +1,8 @@
-/* operation.h - Google's long-running operations. All of them are done when
- * they are answered.
+/* operation.h - Google's long-running operations. Each is done when it is first
+ * answered.
  *
- * The newest are kept in memory, so that a client may ask for one again; a
- * server that was started anew has forgotten them. Core thread. */
+ * The newest are kept in memory, so that a client may ask for one again; after
+ * a restart of the server there are none. Core thread. */
 #ifndef HT_TUNER_API_OPERATION_H
 #define HT_TUNER_API_OPERATION_H
 
@@ -17,7 +17,7 @@ struct operation_table *operation_table_new(void);
 void operation_table_free(
     struct operation_table *operations); /* accepts NULL */
 
-/* What an operation tells. */
+/* The content of an operation. */
 struct operation {
     const char *resource; /* what it worked on: "projects/P/.../studies/7" */
     cJSON *metadata;      /* owned until it is replied; NULL: none */
@@ -33,9 +33,9 @@ cJSON *operation_empty(void);
 /* Adds genericMetadata with both times to the metadata. */
 void operation_add_times(struct core *core, cJSON *metadata);
 
-/* Replies with the operation, done, and keeps it once it is committed: without
- * our own members of its trials, since Google's clients read an operation that
- * they ask for again without patience for what they do not know. */
+/* Replies with the operation, done, and keeps it once it is committed, without
+ * our own members of its trials: Google's clients reject unknown members in an
+ * operation that they ask for again. */
 void operation_reply(struct core *core, struct request *req,
                      struct operation *operation);
 

@@ -37,13 +37,13 @@ enum ht_status study_settled(struct core *core, struct request *req, int64_t id,
 /* The same, and replies with its job. */
 enum ht_status study_reply(struct core *core, struct request *req, int64_t id,
                            struct ht_error *err);
-/* The same with what a person should know of a job that was just created. */
+/* The same with the warnings about a job that was just created. */
 enum ht_status study_reply_warned(struct core *core, struct request *req,
                                   int64_t id, const struct diag *warnings,
                                   struct ht_error *err);
 
-/* A member of a job as it was sent. But enumerations have names in answers,
- * while requests may say their numbers. */
+/* A member of a job as it was sent, but with the names of enumerations that
+ * requests may give as numbers. */
 const char *study_sent(struct arena *arena, const struct node *sent,
                        const struct job *job, const char *member);
 /* The trialJobSpec or jobSpec of a resource of Vertex; "" when the job came in

@@ -110,7 +110,7 @@ static bool is_safe(const struct job *job, const struct trial_row *trial)
     return trial_result_is_safe(job, values);
 }
 
-/* A result that was told may lie outside the constraints. */
+/* A reported result may lie outside the constraints. */
 static bool is_inside(const struct constraint_set *constraints,
                       const struct trial_row *trial)
 {

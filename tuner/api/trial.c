@@ -124,8 +124,8 @@ static enum ht_status request_again(struct core *core,
                : status;
 }
 
-/* A finished study goes on for this trial; one that a person stopped would also
- * make the trials that it still lacks, which nobody asked for. */
+/* Reopens a finished study for this trial; one that a user stopped would also
+ * create the trials that it still lacks, which the user did not ask for. */
 static enum ht_status reopen(struct core *core, struct request *req,
                              struct study_row *study,
                              const struct trial_row *trial,

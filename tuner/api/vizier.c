@@ -27,13 +27,13 @@ enum ht_status vizier_find_study(struct vizier_call *call, struct ht_error *err)
         core_db(core), req->arena, &req->scope, req->study, &call->study, err);
     if (status != HT_OK)
         return status;
-    /* Settling drops the memory of an ended one again. */
+    /* Settling drops it from the core's memory again. */
     if (db_study_state_is_final(call->study.state))
         core_touch(core, call->study.id);
     return live_job(core_memory(core), &call->study, &call->job, err);
 }
 
-/* The trial of the request, whoever runs it. */
+/* The trial of the request, also one that a job runs. */
 static enum ht_status find_trial(struct vizier_call *call, struct ht_error *err)
 {
     const enum ht_status status = trial_find_named(
@@ -76,7 +76,7 @@ enum ht_status vizier_delete(struct core *core, struct request *req,
 
 /* --- checkTrialEarlyStoppingState --- */
 
-/* Whether the request is held until the judge has looked at the trial. */
+/* Whether the request is held until the verdict about the trial. */
 static bool waits(const struct vizier_call *call)
 {
     struct core *core = call->core;

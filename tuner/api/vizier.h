@@ -1,9 +1,10 @@
 /* vizier.h - Google's methods on the trials of a study: asking for trials and
- * telling what came out.
+ * reporting their results.
  *
- * In a JOB_STUDY clients evaluate the trials. A tuning job's study runs its
- * own, so of these methods it knows vizier_add_trial, which makes a trial that
- * waits for a slot, vizier_delete_trial and vizier_check_stop. Core thread. */
+ * In a JOB_STUDY clients evaluate the trials. The study of a tuning job runs
+ * its own, and has of these methods only vizier_add_trial, which adds a trial
+ * that waits for a slot, vizier_delete_trial and vizier_check_stop. Core
+ * thread. */
 #ifndef HT_TUNER_API_VIZIER_H
 #define HT_TUNER_API_VIZIER_H
 
@@ -14,9 +15,9 @@
 #include "tuner/core/request.h"
 #include "tuner/db/rows.h"
 
-request_handler vizier_delete;    /* of a study: {}, whatever state it is in */
+request_handler vizier_delete;    /* of a study in any state: {} */
 request_handler vizier_suggest;   /* an Operation with the client's trials */
-request_handler vizier_add_trial; /* create: a point that a person chose */
+request_handler vizier_add_trial; /* create: a point chosen by a person */
 request_handler vizier_add_measurement; /* addTrialMeasurement */
 request_handler vizier_complete_trial;
 request_handler vizier_check_stop;   /* an Operation with shouldStop */
@@ -57,7 +58,7 @@ bool vizier_result_is_given(const struct vizier_result *result);
 void vizier_result_read(const struct field_reader *reader, struct place at,
                         const struct job *job, struct vizier_result *result);
 
-/* Ends call->trial with the result that is given. */
+/* Ends call->trial with that result. */
 enum ht_status vizier_result_store(struct vizier_call *call,
                                    const struct vizier_result *result,
                                    struct ht_error *err);

@@ -17,7 +17,7 @@
 
 enum {
     MOST = 1000,     /* trials in one answer */
-    CONTEXTS = 100,  /* each takes a search of its own */
+    CONTEXTS = 100,  /* each takes its own search */
     HOLD_MS = 50000, /* a request waits for the search, at most */
 };
 
@@ -37,7 +37,7 @@ struct suggesting {
     struct place contexts;
     int64_t waited_ms;  /* for the search */
     struct slot *slots; /* `count` of them */
-    int64_t owed;       /* see suggestion_stock_ask() */
+    int64_t owed;       /* from suggestion_stock_ask() */
 };
 
 static const struct field suggest_fields[] = {
@@ -178,7 +178,7 @@ static const char *given_reason(const struct suggesting *suggesting)
                         suggesting->client);
 }
 
-/* Points that somebody added and nobody has begun. */
+/* Points that a person added and no client has begun. */
 static enum ht_status take_requested(struct suggesting *suggesting,
                                      struct ht_error *err)
 {
@@ -324,8 +324,8 @@ static bool has_some(const struct suggesting *suggesting)
     return false;
 }
 
-/* Asks for all that is missing of one context: the search for the next one then
- * knows the trials that came of it. */
+/* Asks for all missing trials of one context: the search for the next context
+ * then knows them. */
 static void ask_search(struct suggesting *suggesting)
 {
     int64_t first = 0, alike = 0;
@@ -343,8 +343,8 @@ static void ask_search(struct suggesting *suggesting)
               alike < most ? alike : most, context);
 }
 
-/* Holds the request until the search has found more; what it has by now is
- * stored and comes back as unfinished. */
+/* Holds the request until the search has found more; the trials that it has are
+ * stored and are taken as unfinished next time. */
 static enum ht_status wait_for_search(struct suggesting *suggesting,
                                       struct ht_error *err)
 {
@@ -409,8 +409,7 @@ static enum ht_status read_request(struct suggesting *suggesting, bool held,
     return read_contexts(suggesting, &reader, err);
 }
 
-/* Before the search can answer it: what the client is owed is what was known
- * when it asked. */
+/* Before the search can answer: the claim is based on the results of now. */
 static void note_asked(struct suggesting *suggesting)
 {
     suggesting->owed =

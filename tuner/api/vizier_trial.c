@@ -16,8 +16,8 @@
 #include "tuner/study/suggestion_stock.h"
 #include "tuner/study/trial.h"
 
-/* Less than clients wait for an answer: a trial that is made later than that
- * would be one that nobody knows of. */
+/* Less than clients wait for an answer: a trial that is made later would be
+ * unknown to its client. */
 enum { HOLD_MS = 20000 };
 
 /* Numbers of google.cloud.aiplatform.v1.Trial.State. */
@@ -107,9 +107,9 @@ static const char *text_of(struct request *req, const struct space *space,
     return params;
 }
 
-/* A point with a result was tried, wherever that was: it is whole, and what
- * constraints say of it comes too late. Those of an open space are as their
- * clients have them. */
+/* A point with a result was tried somewhere: it must be complete, and
+ * constraints come too late for it. In an open space clients choose any point.
+ */
 static void read_tried(const struct field_reader *reader,
                        struct vizier_call *call, struct addition *addition)
 {
@@ -211,8 +211,8 @@ static enum ht_status check_study(const struct vizier_call *call,
 
 /* --- a part of the point: the search chooses the rest --- */
 
-/* What a client is owed is what was known when it asked, not when a held
- * request is looked at again. */
+/* The claim is based on the results that existed when the request came, not
+ * when a held request is tried again. */
 static struct suggestion_claim claim_of(struct vizier_call *call,
                                         const char *context)
 {
@@ -363,7 +363,7 @@ enum ht_status vizier_add_trial(struct core *core, struct request *req,
 
 /* --- deletion --- */
 
-/* A runner that is at it will be told that its attempt is gone. */
+/* A runner that runs it learns that its attempt is gone. */
 static enum ht_status erase(struct vizier_call *call, struct ht_error *err)
 {
     struct core *core = call->core;

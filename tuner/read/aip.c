@@ -18,7 +18,7 @@ static bool has_trials(struct arena *arena, const struct study_row *study)
 }
 
 /* Google's scripts take the first trial for the best one. The order is that of
- * the first piece: what ends meanwhile neither comes twice nor is missed. */
+ * the first piece: a trial that ends later is neither repeated nor missed. */
 static enum ht_status find_order(const struct job_piece *piece,
                                  const struct id_list **order,
                                  struct ht_error *err)
@@ -59,7 +59,7 @@ static enum ht_status write_trial(const struct job_piece *piece,
     return HT_OK;
 }
 
-/* The cursor counts the trials that were told. */
+/* The cursor counts the trials that were written. */
 static enum ht_status write_best_first(const struct job_piece *piece,
                                        bool *more, struct ht_error *err)
 {

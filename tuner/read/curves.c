@@ -76,7 +76,8 @@ static enum ht_status add_names(struct drawing *drawing, struct arena *arena,
     return status;
 }
 
-/* Names those of the study and those that its first and last trials told. */
+/* The metrics of the study and those that its first and last trials reported.
+ */
 static enum ht_status find_names(struct drawing *drawing, struct arena *arena,
                                  const struct trial_list *trials,
                                  struct ht_error *err)
@@ -129,7 +130,7 @@ static void write_curve(const struct trial_row *trial,
     json_print(item, reply);
 }
 
-/* A trial that told nothing of the metric has no curve. */
+/* A trial that reported nothing of the metric has no curve. */
 static enum ht_status draw(const struct drawing *drawing,
                            const struct trial_row *trial, struct text *reply,
                            struct ht_error *err)

@@ -55,7 +55,7 @@ struct asked {
     const struct filter *filter;
     bool down;
     size_t size;
-    bool has_after; /* a later page: what is up to `after` has been told */
+    bool has_after; /* a later page: entries up to `after` have been written */
     struct entry_key after;
     uint64_t hash; /* of all that a token is bound to */
 };
@@ -193,8 +193,9 @@ struct writing {
     struct request *req;
     const struct asked *asked;
     size_t written;
-    struct entry_key reached; /* what is up to here is told, or not wanted */
-    bool more;                /* is left, or may be */
+    struct entry_key
+        reached; /* entries up to here are written, or not wanted */
+    bool more;   /* is left, or may be */
 };
 
 static bool is_told(const struct asked *asked, const struct entry_key *key)
@@ -203,7 +204,7 @@ static bool is_told(const struct asked *asked, const struct entry_key *key)
     return asked->has_after && (asked->down ? order >= 0 : order <= 0);
 }
 
-/* Writes what is wanted of a group, until the page is full. */
+/* Writes the selected entries of a group, until the page is full. */
 static void write_group(struct writing *writing, struct arena *arena,
                         const struct entry_group *group)
 {

@@ -189,7 +189,7 @@ static double least_of(const struct param *param)
     return 0;
 }
 
-/* The parameter's own, unless the query says another. */
+/* The parameter's own, unless the query has another. */
 static enum ht_status read_scale(struct request *req, const char *key,
                                  const struct param *param,
                                  enum param_scale *scale, struct ht_error *err)

@@ -14,7 +14,7 @@
 
 /* --- what a filter may ask for --- */
 
-/* Vertex's states of jobs, those of studies, and what only we tell apart. */
+/* Vertex's states of jobs, those of studies, and our own finer ones. */
 #define STATES_OF_JOBS                                                         \
     "JOB_STATE_QUEUED", "JOB_STATE_PENDING", "JOB_STATE_RUNNING",              \
         "JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELLING",     \
@@ -176,7 +176,7 @@ static enum ht_status write_study(struct walk *walk,
     return status;
 }
 
-/* *more tells whether studies are left when the page is full or it is late. */
+/* *more: whether studies are left when the page is full or it is late. */
 static enum ht_status walk_studies(struct walk *walk, bool *more,
                                    struct ht_error *err)
 {
@@ -202,7 +202,7 @@ static enum ht_status walk_studies(struct walk *walk, bool *more,
     return HT_OK;
 }
 
-/* What is wrong is told of all members of the query at once. */
+/* One answer has the faults of all members of the query. */
 static enum ht_status read_query(struct walk *walk, struct ht_error *err)
 {
     struct request *req = walk->req;
@@ -303,7 +303,7 @@ enum ht_status read_study(struct reader *reader, struct request *req,
     return show(reader, req, view_study, err);
 }
 
-/* Clients that want any kind of job without trials say so, too. */
+/* A client may ask for any kind of job without its trials explicitly. */
 enum ht_status read_any_kind(struct reader *reader, struct request *req,
                              struct ht_error *err)
 {
@@ -317,7 +317,7 @@ enum ht_status read_any_kind(struct reader *reader, struct request *req,
 
 static const char closing[] = "}}";
 
-/* The job without its last braces: the list of trials goes on before them. */
+/* The job without its last braces, and the start of its list of trials. */
 static enum ht_status write_head(const struct job_piece *piece,
                                  const struct job_form *form,
                                  struct ht_error *err)

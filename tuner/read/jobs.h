@@ -1,6 +1,6 @@
-/* jobs.h - studies, whatever resource they are shown as: a page of those that a
- * filter wants, newest first, and one with all its trials, in pieces, since it
- * may have 10^5 of them. */
+/* jobs.h - studies, as any of their resources: one page of the studies that a
+ * filter selects, newest first, and one study with all its trials, in pieces,
+ * since it may have 10^5 of them. */
 #ifndef HT_TUNER_READ_JOBS_H
 #define HT_TUNER_READ_JOBS_H
 
@@ -17,7 +17,7 @@ typedef enum ht_status study_viewer(struct db *db, struct arena *arena,
                                     const struct study_row *study, cJSON **out,
                                     struct ht_error *err);
 
-/* What a filter is asked about: the item of the collection's look_up. */
+/* What a filter decides about: the item of the collection's look_up. */
 struct candidate {
     struct db *db;
     struct arena *arena;
@@ -46,17 +46,17 @@ enum ht_status jobs_answer(struct reader *reader, struct request *req,
 
 enum { PIECE_TRIALS = 500 };
 
-struct job_piece { /* what one piece is made from */
+struct job_piece { /* the input of one piece */
     struct reader *reader;
     struct request *req;
-    struct arena *arena; /* of the piece; the request's lives for all of them */
+    struct arena *arena; /* of the piece; req->arena serves all */
     const struct study_row *study;
     struct job *job;
 };
 
 /* Appends the next trials to the reply, with commas between all of them, and
- * leaves in req->cursor (0 at first) where to go on. *more: there may be
- * trials left. */
+ * sets req->cursor (0 at first) to where the next piece begins. *more: there
+ * may be trials left. */
 typedef enum ht_status trials_writer(const struct job_piece *piece, bool *more,
                                      struct ht_error *err);
 
@@ -67,7 +67,7 @@ struct job_form {
                      to the one that has the trials; 1: the job */
 };
 
-/* Tells the next piece: the job, unless the answer has begun, and trials.
+/* Writes the next piece: the job, unless the answer has begun, and trials.
  * HT_CORRUPT  the stored spec is damaged */
 enum ht_status jobs_answer_with_trials(struct job_piece *piece,
                                        const struct job_form *form,

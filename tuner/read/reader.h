@@ -1,8 +1,9 @@
-/* reader.h - the threads that answer questions from snapshots of the
- * database, so that no question ever waits for or delays the core.
+/* reader.h - the threads that answer questions from snapshots of the database,
+ * so that no question waits for the core or delays it.
  *
- * Each answer sees one snapshot. A list stops after READER_SLICE_MS or a
- * page and says where to go on, so that no snapshot holds up checkpoints. */
+ * Each answer uses one snapshot. A list stops after READER_SLICE_MS or a page
+ * and returns where the next one begins, so that no snapshot holds up
+ * checkpoints. */
 #ifndef HT_TUNER_READ_READER_H
 #define HT_TUNER_READ_READER_H
 
@@ -21,7 +22,7 @@ struct webhook_board;
 
 enum { READER_SLICE_MS = 2000, READERS_MOST = 4 };
 
-/* What the server tells about itself; set once before the first request. */
+/* Facts about the server; set once before the first request. */
 struct server_facts {
     const char *server_id, *http, *report, *control; /* borrowed */
     const char *folder;                              /* data, borrowed, too */
@@ -30,10 +31,10 @@ struct server_facts {
     int64_t started_ms;                              /* monotonic */
 };
 
-/* What a handler is given; valid during one call. */
 /* Takes a study's revision for the streams of events. */
 typedef void revision_publisher(void *stream, int64_t study, int64_t revision);
 
+/* The input of a handler; valid during one call. */
 struct reader {
     struct db *db; /* inside a snapshot */
     struct logs *logs;
@@ -46,10 +47,9 @@ struct reader {
     struct replay **replay; /* the same, see replay.h */
 };
 
-/* Fills req->reply with JSON. On failure `err` is what the asker sees. A long
- * answer is given in pieces: with req->more set the reply is one of them, and
- * the handler is called again, in another snapshot, with the req->cursor that
- * it left. */
+/* Fills req->reply with JSON. On failure `err` is the answer. A long answer
+ * comes in pieces: with req->more set the reply is one of them, and the handler
+ * is called again, in another snapshot, with the req->cursor that it set. */
 typedef enum ht_status reader_handler(struct reader *reader,
                                       struct request *req,
                                       struct ht_error *err);

@@ -18,7 +18,7 @@ static int64_t size_of(const char *path)
     return stat(path, &info) == 0 ? (int64_t)info.st_size : 0;
 }
 
-/* Left out where the system does not tell. */
+/* Left out where the system has no answer. */
 static void add_disk(cJSON *object, struct arena *arena, const char *folder)
 {
     struct statvfs info;

@@ -15,7 +15,7 @@ enum { EXAMPLES = 3 }; /* commands of a plan */
 
 static const char template_folder[] = "/path/to/your/code";
 
-/* The project and location that what is written here is created in. */
+/* The project and location for the studies of these specs. */
 static const char place[] = "local";
 
 static void add_text(cJSON *object, const char *name, struct text *text)
@@ -126,7 +126,7 @@ static void check_alone(const struct node *root, const struct job *job,
                      "passes on nothing: no shell submits this spec");
 }
 
-/* Where a spec of any form says the name, or NULL. */
+/* Where a spec of any form has the name, or NULL. */
 static const struct node *find_name(const struct node *root, const char **path)
 {
     const struct node *own = node_find(root, "hypertune");

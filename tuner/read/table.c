@@ -10,7 +10,7 @@
 
 enum {
     PIECE_ROWS = 2000,
-    MOST_CHANGES = 1000 /* events; beyond them the whole table is told */
+    MOST_CHANGES = 1000 /* events; after more the whole table is written */
 };
 
 /* What one row is made of, in this order. */
@@ -57,7 +57,7 @@ static cJSON *push_array(cJSON *array)
     return made;
 }
 
-/* Children that exclude each other may share a name, which is told once. */
+/* Children that exclude each other may share a name, which is listed once. */
 static bool is_named_here(const struct space *space, size_t i)
 {
     return space_find(space, space->params[i].name) == (int)i;

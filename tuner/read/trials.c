@@ -137,7 +137,7 @@ enum ht_status trials_walk(struct trial_walk *walk, bool *more,
 enum ht_status read_trials(struct reader *reader, struct request *req,
                            struct ht_error *err)
 {
-    /* Those of Vertex, then what only we tell apart. */
+    /* Vertex's states, then our own finer ones. */
     static const char *const states[] = {
         "REQUESTED", "ACTIVE", "STOPPING",  "SUCCEEDED", "INFEASIBLE",
         "STOPPED",   "FAILED", "CANCELLED", "PAUSED",    "STATE_UNSPECIFIED",

@@ -90,7 +90,7 @@ enum ht_status read_optimal(struct reader *reader, struct request *req,
 
 /* --- metadata --- */
 
-enum { MOST_ITEMS = 5000 }; /* in one answer; the asker goes on behind them */
+enum { MOST_ITEMS = 5000 }; /* in one answer; the client asks for the rest */
 
 enum ht_status read_metadata(struct reader *reader, struct request *req,
                              struct ht_error *err)

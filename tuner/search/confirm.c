@@ -59,7 +59,7 @@ bool confirm_counts(const struct finalist *finalist,
             finalist->found->state == TRIAL_STOPPED);
 }
 
-/* --- judging --- */
+/* --- ranking --- */
 
 struct confirm_ranking {
     size_t n_open; /* confirmations that have not ended */
@@ -113,7 +113,7 @@ static void add_figure(cJSON *object, const char *key, double value)
         json_add_double(object, key, value);
 }
 
-/* Minimised metrics are negated while they are judged, so low is high. */
+/* Minimised metrics are negated for the comparison, so low is high. */
 static void add_standing(cJSON *item, const struct confirm_standing *standing,
                          bool maximize)
 {

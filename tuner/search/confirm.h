@@ -2,7 +2,7 @@
  *
  * The best value of a search is partly luck. To confirm it, its best points run
  * again with other random seeds, as trials of the same study that name the
- * trial they confirm. Only these runs are judged: the values by which the
+ * trial they confirm. Only these runs are compared: the values by which the
  * finalists were chosen favour the lucky. */
 #ifndef HT_TUNER_SEARCH_CONFIRM_H
 #define HT_TUNER_SEARCH_CONFIRM_H
@@ -34,8 +34,8 @@ struct finalist_list {
 enum ht_status confirm_read(struct db *db, struct arena *arena, int64_t study,
                             struct finalist_list *list, struct ht_error *err);
 
-/* Whether a confirmation has a result to be judged. One that was stopped counts
- * only where the trial that it confirms was stopped as well. */
+/* Whether the result of a confirmation counts. One that was stopped counts only
+ * if the trial that it confirms was stopped as well. */
 bool confirm_counts(const struct finalist *finalist,
                     const struct trial_row *run);
 

@@ -1,4 +1,4 @@
-/* method.h - which algorithm a job means. */
+/* method.h - the algorithm of a job, and its setting. */
 #ifndef HT_TUNER_SEARCH_METHOD_H
 #define HT_TUNER_SEARCH_METHOD_H
 
@@ -9,14 +9,14 @@
 const struct algorithm *search_method(const struct job *job);
 
 /* Writes that choice into the job. A study is stored with it, so that a newer
- * server with another default goes on searching as the study began. */
+ * server with another default continues its search unchanged. */
 void search_method_resolve(struct job *job);
 
 /* By the name that the API shows ("RANDOM_SEARCH") or that specs have
  * ("random"); NULL: there is none. */
 const struct algorithm *search_method_by_name(const char *name);
 
-/* What its searches have in common; borrows the job's space. */
+/* The setting of its searches; borrows the job's space. */
 struct setting search_setting(const struct job *job, uint64_t seed);
 
 #endif

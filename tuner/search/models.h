@@ -1,8 +1,8 @@
-/* models.h - models of a study as it is, for questions about it.
+/* models.h - models of a study's metrics, to answer questions about it.
  *
- * Built from the results in the database when somebody asks, not by the search:
- * a study of any algorithm can be asked. Kept until another study is asked
- * about or its results have changed. One thread. */
+ * Built from the results in the database when a question comes, not by the
+ * search: a study of any algorithm can be asked. Kept until another study is
+ * asked about or its results have changed. One thread. */
 #ifndef HT_TUNER_SEARCH_MODELS_H
 #define HT_TUNER_SEARCH_MODELS_H
 
@@ -21,12 +21,11 @@ const struct job *models_job(const struct models *models);
 const struct encoding *models_encoding(const struct models *models);
 const struct history *models_history(const struct models *models);
 
-/* What is believed of a metric, or NULL with too few results to believe
- * anything. Belongs to the insight. */
+/* The model of a metric; NULL with too few results. Belongs to the models. */
 const struct goal_model *models_model(struct models *models, size_t metric);
 
-/* How much each coordinate matters to a metric, or NULL with too few results.
- * Belongs to the insight. */
+/* How much each coordinate matters to a metric; NULL with too few results.
+ * Belongs to the models. */
 const struct importance *models_importances(struct models *models,
                                             size_t metric);
 

@@ -33,15 +33,15 @@ struct pareto_trials_change {
                               than, which nothing beat until now */
 };
 
-/* Core thread. Takes in a trial that ends, by its final values, before its row
- * is saved. The lists are in the arena. */
+/* Core thread. Counts a trial that ends, by its final values, before its row is
+ * saved. The lists are in the arena. */
 enum ht_status pareto_trials_note(struct db *db, struct arena *arena,
                                   const struct job *job,
                                   const struct trial_row *trial,
                                   struct pareto_trials_change *change,
                                   struct ht_error *err);
 
-/* Core thread. The trial's result is taken back; its row is still there. */
+/* Core thread. Removes the trial's result; its row still exists. */
 enum ht_status pareto_trials_forget(struct db *db, const struct job *job,
                                     const struct trial_row *trial,
                                     struct ht_error *err);

@@ -43,7 +43,7 @@ struct reason_json_origin {
     const int64_t *pending; /* ids of the trials that were open, increasing */
     const char *context;    /* that was asked for, or NULL */
     int64_t nearest;        /* id of the trial that reason->nearest means */
-    const char *nearest_study;        /* it is of that one; NULL: of its own */
+    const char *nearest_study;        /* of that study; NULL: of the same one */
     const struct prior_list *earlier; /* studies that it starts from */
 };
 
@@ -51,8 +51,8 @@ const char *reason_json_text(struct arena *arena, const struct job *job,
                              const struct reason *reason,
                              const struct reason_json_origin *origin);
 
-/* What a stored suggestion was made from; texts and lists in the arena.
- * `nearest` and `earlier` are left out. False when the text does not say it. */
+/* What a stored suggestion was made from; texts and lists in the arena, without
+ * `nearest` and `earlier`. False when the text lacks it. */
 bool reason_json_read(struct arena *arena, const char *why,
                       struct reason_json_origin *origin);
 

@@ -1,10 +1,10 @@
 /* replay.h - what a study would be suggested, then or now.
  *
- * Suggestions depend on the space, the seed, the results in their order and
- * what was pending. A replay rebuilds that from the database and asks again:
- * the same point proves it, another algorithm shows what it would have done. It
- * is kept between questions, since going on is faster than beginning. One
- * thread. */
+ * Suggestions depend on the space, the seed, the results in their order and the
+ * pending trials. A replay rebuilds these from the database and asks again: the
+ * same point proves the suggestion, another algorithm shows what it would have
+ * suggested. It is kept between questions, since continuing is faster than
+ * starting over. One thread. */
 #ifndef HT_TUNER_SEARCH_REPLAY_H
 #define HT_TUNER_SEARCH_REPLAY_H
 
@@ -25,7 +25,7 @@ struct replay_question {
 };
 
 struct replay_answer {
-    bool faithful;            /* nothing that was known then is gone */
+    bool faithful;            /* no data of that moment is missing */
     struct suggestions found; /* when it is */
 };
 

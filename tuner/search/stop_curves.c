@@ -153,7 +153,7 @@ static double *values_at(struct drawing *drawing, double at, int64_t step)
     return drawing->values + (drawing->n - 1) * goals;
 }
 
-/* What was told; larger is better. */
+/* The reported value; larger is better. */
 static void read_values(const struct job *job, const char *metrics,
                         double values[])
 {
@@ -184,7 +184,7 @@ static void draw_records(struct drawing *drawing,
     }
 }
 
-/* A client may tell the result alone. */
+/* A client may report the result alone. */
 static void draw_final(struct drawing *drawing, const double finals[])
 {
     const struct trial_row *trial = drawing->trial;

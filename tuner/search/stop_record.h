@@ -31,10 +31,9 @@ const char *stop_record_text(struct arena *arena, const struct job *job,
 const char *stop_record_reason(struct arena *arena, const struct job *job,
                                const struct stop_verdict *verdict);
 
-/* Replaces values, larger being better, by what a trial's record foretold of
- * its result; returns the variance of the first one. A trial without such a
- * record, or one that went on to its end nevertheless, has the values it has:
- * then nothing is changed, and 0 is returned. */
+/* Replaces values, larger being better, by the predicted result in a trial's
+ * record; returns the variance of the first one. Without such a record, or when
+ * the trial continued to its end, nothing changes and 0 is returned. */
 double stop_record_predicted(const struct job *job,
                              const struct trial_row *trial,
                              double values[SETTING_METRICS]);

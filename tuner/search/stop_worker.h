@@ -3,7 +3,7 @@
  *
  * A report costs no more with a rule than without. A trial waits at most once
  * in the worker's list, and after each verdict it rests a few times as long as
- * that took: where reports come faster than it can judge, it judges the newest.
+ * that took: where reports come faster than verdicts, the newest reports count.
  */
 #ifndef HT_TUNER_SEARCH_STOP_WORKER_H
 #define HT_TUNER_SEARCH_STOP_WORKER_H
@@ -13,10 +13,10 @@
 #include "algorithms/stop/early_stop.h"
 #include "tuner/core/worker.h"
 
-/* What the judge found out about one trial. */
+/* The answer about one trial. */
 struct stop_finding {
-    int64_t study, trial, attempt; /* that was judged */
-    struct stop_verdict verdict;   /* to go on when there was none */
+    int64_t study, trial, attempt; /* of the curve that was looked at */
+    struct stop_verdict verdict;   /* STOP_GO_ON without a rule's verdict */
     const char *record; /* see stop_record.h; "" unless it stops or pauses */
     const char *reason;
 };

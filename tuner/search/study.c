@@ -29,7 +29,7 @@ struct observed {
 struct search_study {
     int64_t id;
     const struct algorithm *chosen; /* NULL: the job's */
-    struct arena *arena;            /* the job, what earlier studies tell */
+    struct arena *arena;            /* the job, results of earlier studies */
     struct job *job;                /* NULL: nothing read yet */
     const struct algorithm *algorithm;
     void *state;
@@ -37,14 +37,14 @@ struct search_study {
     struct constraint_set constraints; /* of the job */
     int64_t revision;                  /* newest event that is in here */
     int64_t until;                     /* newest event that may be */
-    bool lost;            /* something that was known up to then is gone */
+    bool lost;            /* data of an earlier moment is missing */
     int64_t newest_trial; /* id */
     int64_t max_trials;   /* of the job as it is now */
     int64_t deadline_ms;  /* monotonic, of questions */
     struct points_pending pending;
     struct observed observed;
     struct points_taken taken;
-    struct points_taken proposed; /* of the question at hand */
+    struct points_taken proposed; /* of the current question */
     struct text scratch;
 };
 
@@ -180,7 +180,7 @@ enum change {
     CHANGE_DELETED
 };
 
-/* What is foretold of a paused trial counts while it is paused. */
+/* The predicted result of a paused trial counts while it is paused. */
 static bool may_count(const char *state)
 {
     static const enum trial_state ends[] = {TRIAL_SUCCEEDED, TRIAL_STOPPED,
@@ -224,7 +224,7 @@ static enum ht_status is_undone(const struct search_study *study, struct db *db,
                : db_trial_undone(db, event, study->until, undone, err);
 }
 
-/* A paused trial of which nothing is foretold is still out. */
+/* A paused trial without a prediction is still pending. */
 static enum ht_status count_end(struct search_study *study,
                                 const struct trial_row *trial,
                                 const struct value point[],
@@ -244,8 +244,8 @@ static bool went_to(const struct event_row *event, enum trial_state state)
     return strcmp(event->to, db_trial_state_name(state)) == 0;
 }
 
-/* The trial has moved on since, which is not to be known yet. Without a result
- * it was the same then, what was foretold is in the event; a result is gone. */
+/* The trial has changed since, which is not to be known yet. Without a result
+ * it was the same then, its prediction is in the event; a result is lost. */
 static enum ht_status end_as_then(struct search_study *study,
                                   const struct event_row *event,
                                   const struct trial_row *trial,

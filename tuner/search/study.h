@@ -27,8 +27,8 @@ struct suggestions {
     struct suggestion *items; /* distinct, untried when asked (but those that
                                  repeat) */
     bool exhausted;           /* no such point is left besides these */
-    bool barren; /* nor was there ever one: none satisfies the constraints */
-    bool failed; /* nothing could be found out; ask again */
+    bool barren; /* and none ever was: no point satisfies the constraints */
+    bool failed; /* there is no answer; ask again */
 };
 
 /* Searches with `algorithm`, or the study's own where that is NULL. */
@@ -43,16 +43,16 @@ void search_study_free(struct search_study *study); /* accepts NULL */
 enum ht_status search_study_catch_up(struct search_study *study, struct db *db,
                                      struct ht_error *err);
 
-/* The study as it was at an earlier moment: after the event `revision`, when so
- * many trials were allowed (0: no limit). Fastest when moments come in order.
- * *faithful is false when something that was known then is gone: a trial
- * deleted since, or a result that a retry has taken back. */
+/* Sets the study to an earlier moment: after the event `revision`, with that
+ * limit of trials (0: none). Fastest when moments come in order. *faithful is
+ * false when data of that moment is missing: a trial deleted since, or a result
+ * that a retry has taken back. */
 enum ht_status search_study_go_to(struct search_study *study, struct db *db,
                                   int64_t revision, int64_t max_trials,
                                   bool *faithful, struct ht_error *err);
 
-/* From that moment on (monotonic; INT64_MAX, as at first: never) whoever asks
- * for several points is given those found so far, one at least. */
+/* From that moment on (monotonic; INT64_MAX, as at first: never) a question for
+ * several points is answered with those found so far, one at least. */
 void search_study_hurry(struct search_study *study, int64_t deadline_ms);
 
 /* Suggestions number `first` to first+n-1, none taken (but those that

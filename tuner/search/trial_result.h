@@ -1,4 +1,4 @@
-/* trial_result.h - what a search learns from a trial that ended. */
+/* trial_result.h - the result of a trial that ended, as a search learns it. */
 #ifndef HT_TUNER_SEARCH_TRIAL_RESULT_H
 #define HT_TUNER_SEARCH_TRIAL_RESULT_H
 
@@ -16,15 +16,14 @@ bool trial_result_values(const struct job *job, const double *objective,
 bool trial_result_is_safe(const struct job *job,
                           const double values[SETTING_METRICS]);
 
-/* Whether the trial is paused and the record of its pause foretells all of its
- * result. */
+/* Whether the trial is paused and its record predicts all of its result. */
 bool trial_result_is_foretold(const struct job *job,
                               const struct trial_row *trial);
 
-/* The trial's result at its settled `point`, for algorithm->observe(); one that
- * lacks a metric is none, and one that was stopped early has what was foretold
- * of it. Its final values, larger being better, are written to `values`, which
- * it borrows as it does the point. */
+/* The trial's result at its settled `point`, for algorithm->observe(); a trial
+ * that lacks a metric is infeasible, and one that was stopped early has its
+ * predicted values. The final values, larger being better, are written to
+ * `values`, which the observation borrows, as it does the point. */
 struct observation trial_result_read(const struct job *job,
                                      const struct trial_row *trial,
                                      const struct value point[],

@@ -168,7 +168,7 @@ static struct observation translate_result(struct arena *arena,
         trial_result_read(match->old, trial, point, was);
     for (size_t k = 0; k < n; k++)
         values[k] = translate_value(match, k, was);
-    /* What is foretold has a variance in the first metric alone. */
+    /* A prediction has a variance in the first metric alone. */
     return (struct observation){
         .point = point,
         .feasible = all_told(own || n == 0 ? n : 1, values),
@@ -210,7 +210,7 @@ warm_start_classify(struct arena *arena, const struct warm_start_match *match,
     const struct trial_row *row = &trial->trial;
     const struct node *params = parse(arena, row->params);
     struct value *point = point_room(arena, match);
-    /* A paused trial of which nothing is foretold is still out. */
+    /* A paused trial without a prediction is still pending. */
     if (row->state == TRIAL_PAUSED &&
         !trial_result_is_foretold(match->old, row))
         return PRIOR_LEFT_OUT;

@@ -3,13 +3,13 @@
  * Parameters are the same when they have the same name and both are numbers or
  * both are categories; ranges, steps and scales may differ. Metrics are the
  * same by name. Where the new objective's name is not among the old ones, the
- * old objective stands for it.
+ * old objective is used for it.
  *
  * A result at a point of the new space, no value too many and none missing,
  * with metrics that are wanted as they were, counts as the new study's own: it
  * is what measuring the point again would give. Others teach by transfer. A
  * result whose value the new study could not try is left out: moved into the
- * range it would tell of a place where nothing was measured. */
+ * range it would describe a place where nothing was measured. */
 #ifndef HT_TUNER_SEARCH_WARM_START_H
 #define HT_TUNER_SEARCH_WARM_START_H
 
@@ -26,7 +26,7 @@ struct warm_start_match {
     const struct job *old, *job; /* borrowed */
     bool *shared;                /* by parameter of the job */
     size_t n_shared;
-    bool renamed;    /* the old objective stands for another metric */
+    bool renamed;    /* the old objective is used for another metric */
     bool same;       /* the same parameters and objective */
     bool same_goals; /* the old study has every metric, wanted the same way */
 };
@@ -38,9 +38,9 @@ struct warm_start_match warm_start_match(struct arena *arena,
 
 enum warm_start_use { PRIOR_LEFT_OUT, PRIOR_TRANSFERRED, PRIOR_OWN };
 
-/* What a trial of the old study is in the new one, whose constraints those are.
- * What it tells there goes to `seen`, and of one that counts as its own
- * trial->point is set; both in the arena. */
+/* The use of a trial of the old study in the new one, whose constraints these
+ * are. Its observation there is written to `seen`, and of a trial that counts
+ * as the study's own trial->point is set; both in the arena. */
 enum warm_start_use
 warm_start_classify(struct arena *arena, const struct warm_start_match *match,
                     const struct constraint_set *constraints,
@@ -54,16 +54,17 @@ struct warm_start_result {
     struct observation seen;
 };
 
-/* What a study knows of earlier ones. */
+/* What a study has of earlier ones. */
 struct warm_start_knowledge {
     struct prior_list list;
     size_t n_own;
     struct warm_start_result *own; /* study by study, in their order */
     size_t n_studies;
-    struct prior_study *studies; /* what they teach by transfer */
+    struct prior_study *studies; /* results for transfer */
 };
 
-/* What the study was given of earlier ones when it was created, in the arena.
+/* Reads what the study took from earlier ones when it was created, into the
+ * arena.
  * HT_CORRUPT  it cannot be read */
 enum ht_status warm_start_read(struct db *db, struct arena *arena,
                                int64_t study, const struct job *job,

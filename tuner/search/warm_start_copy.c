@@ -123,7 +123,7 @@ static enum ht_status add_source(struct copying *copying, size_t named,
     return HT_OK;
 }
 
-/* --- what they know --- */
+/* --- copying --- */
 
 /* What the named study knew of earlier ones when it was created; of those that
  * are named as well, they know better. Of too many the newest. */
@@ -179,7 +179,7 @@ static enum ht_status copy(struct copying *copying, size_t i,
                          source->match.old->metrics[0].maximize, err);
 }
 
-/* --- what it is worth here --- */
+/* --- its use here --- */
 
 static enum ht_status classify(const struct copying *copying,
                                struct source *source, struct prior_trial *trial,

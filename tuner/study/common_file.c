@@ -43,8 +43,8 @@ static enum ht_status writes_it(struct looking *looking, int64_t id, bool *does,
 typedef enum ht_status look(struct looking *looking, bool *stop,
                             struct ht_error *err);
 
-/* Shows the judge each study that lives and writes the file, but for `id`,
- * until it stops. */
+/* Calls `check` for each open study that writes the file, except `id`, until it
+ * stops. */
 static enum ht_status each_writer(struct looking *looking, int64_t id,
                                   look *check, bool *stopped,
                                   struct ht_error *err)

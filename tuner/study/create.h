@@ -1,5 +1,4 @@
-/* create.h - the one way in which a job, of whatever form it was sent,
- * becomes a study. Core thread. */
+/* create.h - how a job, in any form, becomes a study. Core thread. */
 #ifndef HT_TUNER_STUDY_CREATE_H
 #define HT_TUNER_STUDY_CREATE_H
 
@@ -23,12 +22,12 @@ struct making {
     int64_t id;            /* gets that of the study */
 };
 
-/* Inserts the study with its first event, one for each warning, and what it
- * starts from.
+/* Inserts the study with its first event, an event for each warning, and the
+ * results of earlier studies that it starts from.
  * HT_EXISTS   its name is taken
  * HT_INVALID  no runner may run it, no method can search its space, or an
- *             earlier study is not there; the request's list of faults says
- *             what is wrong where */
+ *             earlier study does not exist; the request's list of faults names
+ *             the fields */
 enum ht_status study_make(struct core *core, struct request *req,
                           struct making *making, struct ht_error *err);
 

@@ -38,7 +38,7 @@ static enum ht_status end_open_trials(struct core *core, struct arena *arena,
     return status;
 }
 
-/* A study may end before it was looked at since its first trial has begun. */
+/* A study may end before the first look at it after its first trial began. */
 static enum ht_status note_start(struct core *core, struct study_row *row,
                                  struct ht_error *err)
 {
@@ -138,7 +138,7 @@ enum ht_status study_end(struct settling *settling, const struct ending *end,
     return status == HT_OK ? study_finish(settling, err) : status;
 }
 
-/* What has ended may meanwhile have left its metrics file to another. */
+/* Since its end another study may write its metrics file. */
 static enum ht_status check_file(struct core *core, const struct study_row *row,
                                  struct ht_error *err)
 {

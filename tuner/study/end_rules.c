@@ -10,7 +10,7 @@
 #include "tuner/study/running_time.h"
 
 enum {
-    WALL_LOOK_MS = 10000, /* moments: the wall clock may be set meanwhile */
+    WALL_LOOK_MS = 10000, /* moments: the wall clock may be changed */
     USED_LOOK_MS = 30000  /* running time: so much a crash may lose */
 };
 
@@ -212,7 +212,7 @@ struct limit {
     int64_t left_ms; /* until it is over */
 };
 
-/* The one that counts now; what others run is theirs to end. */
+/* The current one; clients end their studies themselves. */
 static struct limit limit_of(const struct settling *settling)
 {
     const struct cancelling *after = &settling->job->cancel_after;
@@ -255,7 +255,7 @@ static bool is_vetoed(const struct settling *settling)
            completed < until->min_trials;
 }
 
-/* It ended before, and goes back to that when all is confirmed. */
+/* It had ended before, and ends the same way when all is confirmed. */
 static void find_end_again(const struct settling *settling, struct ending *end)
 {
     if (study_open_trials(&settling->counts) == 0)
@@ -296,8 +296,8 @@ static void sooner(int64_t *next, int64_t left_ms)
         *next = left_ms;
 }
 
-/* A moment is met on time as long as nobody sets the clock, and soon after
- * when somebody does. */
+/* A moment is met on time while the clock is not changed, and soon after when
+ * it is. */
 static void sooner_moment(int64_t *next, int64_t left_ms)
 {
     sooner(next, left_ms < WALL_LOOK_MS ? left_ms : WALL_LOOK_MS);
@@ -367,7 +367,7 @@ enum ht_status study_resolve_end(struct settling *settling, struct ending *end,
             settling->counts.of[TRIAL_STOPPED] >
         0)
         return HT_OK;
-    /* Nothing was left to measure, which is no failure. */
+    /* No point was left to measure, which is no failure. */
     bool measured = false;
     enum ht_status status = HT_OK;
     if (db_study_trials_made(&settling->row) == 0)

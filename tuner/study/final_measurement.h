@@ -1,5 +1,5 @@
-/* final_measurement.h - the final measurement of a trial: which record counts,
- * or why none does. Core thread. */
+/* final_measurement.h - the final measurement of a trial: the record that
+ * counts, or the reason why none does. Core thread. */
 #ifndef HT_TUNER_STUDY_FINAL_MEASUREMENT_H
 #define HT_TUNER_STUDY_FINAL_MEASUREMENT_H
 
@@ -21,7 +21,7 @@ struct final_measurement {
     const char *doctor;  /* ... when it was not reported: JSON, or NULL */
 };
 
-/* All that the end of a trial is decided from. */
+/* The input and the outcome of a trial's end. */
 struct deciding {
     struct trial_row *trial;
     struct attempt_row *attempt; /* NULL: a client evaluated the trial */

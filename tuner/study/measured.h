@@ -1,5 +1,5 @@
-/* measured.h - the event trial.measured: a trial has new values, said at most
- * once a second for each trial. Core thread. */
+/* measured.h - the event trial.measured: a trial has new values; at most one a
+ * second for each trial. Core thread. */
 #ifndef HT_TUNER_STUDY_MEASURED_H
 #define HT_TUNER_STUDY_MEASURED_H
 
@@ -8,12 +8,12 @@
 #include "tuner/core/core.h"
 #include "tuner/db/rows.h"
 
-/* The trial's latest values are new: writes the event, now or when a second
- * has passed since the last one. */
+/* The trial has new values: writes the event, now or one second after the last
+ * one. */
 enum ht_status measured_note(struct core *core, const struct trial_row *trial,
                              struct ht_error *err);
 
-/* Writes the events that had to wait. */
+/* Writes the events that waited. */
 core_tick_part measured_tick;
 int64_t measured_deadline(struct core *core);
 

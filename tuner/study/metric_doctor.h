@@ -1,5 +1,5 @@
-/* metric_doctor.h - why a trial has no objective: what was seen instead, where,
- * and what may help, in words for people. */
+/* metric_doctor.h - explains to people why a trial has no objective: what was
+ * reported instead, where, and what may help. */
 #ifndef HT_TUNER_STUDY_METRIC_DOCTOR_H
 #define HT_TUNER_STUDY_METRIC_DOCTOR_H
 
@@ -8,9 +8,10 @@
 
 struct metric_symptoms {
     const struct job *job;
-    const char *metric; /* the one that did not come */
-    const char *master; /* name of the replica whose reports count */
-    struct measurement_list records; /* some that did come, of any replica */
+    const char *metric; /* that was not reported */
+    const char *master; /* the replica whose reports count */
+    struct measurement_list
+        records;                 /* some that were reported, by any replica */
     const struct node *evidence; /* the runner's, see proto/README.md section 4;
                                     or NULL */
 };
@@ -19,7 +20,7 @@ struct metric_diagnosis { /* in the arena */
     const char *reason;   /* "ended without reporting accuracy; saw: acuracy;
                              acuracy (output.metrics, line 3) may be meant" */
     const char *json;     /* the same with all that was seen: "doctor" of an
-                             attempt,   docs/http.md */
+                             attempt, docs/http.md */
 };
 
 struct metric_diagnosis

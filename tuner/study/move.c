@@ -125,8 +125,8 @@ enum ht_status move_study(struct core *core, struct study_row *row,
     return db_study_save(core_db(core), row, err);
 }
 
-/* What is foretold of a paused trial counts until it goes on, and is replaced
- * then; who asks what was known at an earlier time finds it here. */
+/* The prediction of a paused trial counts until it continues, and is then
+ * replaced; a replay of an earlier time finds it here. */
 static const char *told_later(const struct trial_row *row, enum trial_state to)
 {
     return to == TRIAL_PAUSED && row->stop != NULL ? row->stop : "";

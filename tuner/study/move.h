@@ -1,7 +1,8 @@
-/* move.h - the one table of allowed moves, and the one way to make a move.
+/* move.h - the table of allowed moves between states, and the function that
+ * makes one.
  *
  * A move writes the row, an event with its reason in words, and the next
- * revision of the study; the three belong to one savepoint. Core thread. */
+ * revision of the study, all in one savepoint. Core thread. */
 #ifndef HT_TUNER_STUDY_MOVE_H
 #define HT_TUNER_STUDY_MOVE_H
 
@@ -16,9 +17,10 @@ bool move_study_may(enum study_state from, enum study_state to);
 bool move_trial_may(enum trial_state from, enum trial_state to);
 bool move_attempt_may(enum attempt_state from, enum attempt_state to);
 
-/* Each saves the whole row, with whatever else the caller set in it, and
- * leaves `reason` (borrowed) in it.
- * HT_INTERNAL  the table has no such move: our own bug, the request fails */
+/* Each saves the whole row, including other changes by the caller, and leaves
+ * `reason` (borrowed) in it.
+ * HT_INTERNAL  the table has no such move: a bug of the server; the request
+ *              fails */
 enum ht_status move_study(struct core *core, struct study_row *row,
                           enum study_state to, const char *reason,
                           struct ht_error *err);
@@ -29,8 +31,8 @@ enum ht_status move_attempt(struct core *core, struct attempt_row *row,
                             enum attempt_state to, const char *reason,
                             struct ht_error *err);
 
-/* Writes an event that is no move (created, changed, measured). Fills study's
- * next revision, the time and who causes it into *event. */
+/* Writes an event that is no move (created, changed, measured). Sets the
+ * study's next revision, the time and the actor in *event. */
 enum ht_status move_event(struct core *core, struct event_row *event,
                           struct ht_error *err);
 

@@ -60,7 +60,7 @@ static enum ht_status pause_for_metric(struct core *core, struct arena *arena,
     return move_study(core, row, STUDY_PAUSED, reason, err);
 }
 
-/* What ends while a study is paused, by whomever, is not counted. */
+/* Ends during a pause are not counted. */
 static enum ht_status note_unreported(struct core *core, struct arena *arena,
                                       const struct deciding *deciding,
                                       struct study_row *row,

@@ -1,6 +1,6 @@
-/* pauses.h - faults of a study, as against those of one trial: several attempts
- * in a row that cannot begin, or the first trials that all end without their
- * objective. The study pauses instead of running the others. Core thread. */
+/* pauses.h - faults of a study, rather than of one trial: several attempts in a
+ * row that cannot begin, or first trials that all end without their objective.
+ * The study is paused instead of running the others. Core thread. */
 #ifndef HT_TUNER_STUDY_PAUSES_H
 #define HT_TUNER_STUDY_PAUSES_H
 
@@ -14,38 +14,39 @@
 struct core;
 
 enum {
-    UNREPORTED_MOST = 3, /* in a row; fewer when fewer run at a time */
+    UNREPORTED_MOST = 3, /* in a row; fewer when fewer run in parallel */
     /* study_row.unreported_in_row that is no count: */
-    UNREPORTED_NEVER_PAUSES = -1, /* never pauses again */
-    UNREPORTED_PAUSED = -2        /* paused for it */
+    UNREPORTED_NEVER_PAUSES = -1, /* the study is never paused for it again */
+    UNREPORTED_PAUSED = -2        /* the study is paused for it */
 };
 
 /* --- trials without their objective --- */
 
-/* Notes a trial that has ended: one with a result proves that the study can
- * have them, and brings a study back that was paused for the lack. */
+/* Counts a trial that has ended without its objective. A trial with a result
+ * proves that the study can have them, and resumes a study that was paused for
+ * the lack. */
 enum ht_status pauses_note_result(struct core *core, struct arena *arena,
                                   const struct deciding *deciding,
                                   struct ht_error *err);
-/* A person wants it to go on: one that was paused for this never is again. */
+/* A person resumes the study: one that was paused for this never is again. */
 enum ht_status pauses_allow_unreported(struct core *core,
                                        const struct study_row *study,
                                        struct ht_error *err);
-/* The study is paused for that, and its reason says why. */
+/* Whether the study is paused for that; its reason explains it. */
 bool pauses_for_metric(const struct study_row *study);
 
 /* --- attempts that cannot begin --- */
 
 enum { REFUSALS_MOST = 3 }; /* in a row, then the study pauses */
 
-/* An attempt of the study could not begin, for that reason. */
+/* An attempt of the study could not begin, with that reason. */
 enum ht_status pauses_note_refusal(struct core *core, struct arena *arena,
                                    int64_t study, const char *reason,
                                    struct ht_error *err);
-/* One did begin, or a person wants it tried again. */
+/* An attempt has begun, or a person resumes the study. */
 enum ht_status pauses_forget_refusals(struct core *core, int64_t study,
                                       struct ht_error *err);
-/* The study is paused for that, and its reason says why. */
+/* Whether the study is paused for that; its reason explains it. */
 bool pauses_for_refusals(const struct study_row *study);
 
 #endif

@@ -1,8 +1,8 @@
-/* report_batch.h - the records of one message on their way into the tables.
+/* report_batch.h - stores the records of one message.
  *
  * What many records share (counts of their writers, the candidates for the
- * final measurement, the newest values of the trial) is read once, kept up to
- * date in memory and written once at the end. */
+ * final measurement, the newest values of the trial) is read once, updated in
+ * memory and written once at the end. */
 #ifndef HT_TUNER_STUDY_REPORT_BATCH_H
 #define HT_TUNER_STUDY_REPORT_BATCH_H
 

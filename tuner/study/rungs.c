@@ -103,7 +103,7 @@ static int64_t room_of(const struct settling *settling)
                : 0;
 }
 
-/* Whether nobody else will come to the rungs. */
+/* Whether no other trial will reach the rungs. */
 static bool is_last(const struct settling *settling)
 {
     return study_busy_trials(&settling->counts) == 0 &&

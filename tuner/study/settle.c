@@ -22,7 +22,7 @@ enum {
     ASK_AT_ONCE = 64 /* suggestions in one question to a worker */
 };
 
-/* --- memory of a study, changed after the commit --- */
+/* --- the core's memory of a study, changed after the commit --- */
 
 struct look_at {
     int64_t study, at_ms;
@@ -72,7 +72,7 @@ static void apply_deleted(struct core *core, const void *data)
         options->on_deleted(options->context, *study);
 }
 
-/* --- wanting trials --- */
+/* --- asking for trials --- */
 
 void study_ask(struct core *core, const struct study_row *row, int64_t n,
                const char *context)
@@ -88,7 +88,7 @@ void study_ask(struct core *core, const struct study_row *row, int64_t n,
     core_defer(core, apply_ask, &question, sizeof question);
 }
 
-/* Clients ask by themselves, or will; those whose question failed ask again.
+/* Clients ask by themselves, or will; those with a failed question ask again.
  */
 static void want_trials(struct settling *settling)
 {
@@ -102,7 +102,7 @@ static void want_trials(struct settling *settling)
         study_ask(settling->core, &settling->row, 1, NULL);
 }
 
-/* NULL when a runner that is there may run the trials. */
+/* NULL when an online runner may run the trials. */
 static const char *refusal_of_all(struct settling *settling)
 {
     struct can_run_lack lack = {0};
@@ -115,7 +115,7 @@ static const char *refusal_of_all(struct settling *settling)
     return lack.text;
 }
 
-/* What waiting trials wait for. */
+/* Why waiting trials wait. */
 static const char *wanted_reason(struct settling *settling, int64_t slots)
 {
     const char *refusal = refusal_of_all(settling);
@@ -137,7 +137,7 @@ static const char *wanted_reason(struct settling *settling, int64_t slots)
     return arena_printf(settling->arena, "%lld slots", (long long)slots);
 }
 
-/* Clients are given confirmations like any other trial, once they ask. */
+/* Clients get confirmations like any other trial when they ask. */
 static const char *clients_reason(struct settling *settling, int64_t active)
 {
     const int64_t confirming = settling->counts.confirming[TRIAL_REQUESTED];
@@ -194,8 +194,8 @@ static enum ht_status begins_now(struct settling *settling, bool *begins,
                             err);
 }
 
-/* Kept true on the row without an event: it follows from moves that have one,
- * and from runners coming and going. */
+/* Updated on the row without an event: it follows from moves that have one, and
+ * from runners coming and going. */
 static enum ht_status save_reason(struct settling *settling,
                                   struct ht_error *err)
 {
@@ -262,7 +262,7 @@ static enum ht_status erase(struct settling *settling, struct ht_error *err)
     return HT_OK;
 }
 
-/* What ends needs no job, so a study whose spec is damaged can be ended. */
+/* An ending needs no job, so a study with a damaged spec can be ended. */
 static enum ht_status settle_open(struct settling *settling,
                                   struct ht_error *err)
 {

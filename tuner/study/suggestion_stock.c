@@ -9,7 +9,7 @@
 
 enum {
     QUIET_MS = 1000, /* since a point was given */
-    UNASKED = 10     /* searches in a row that nobody asked for */
+    UNASKED = 10     /* searches in a row without a client asking */
 };
 
 static struct live_suggestion *stock_of(struct core *core, int64_t study)

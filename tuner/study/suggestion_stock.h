@@ -1,12 +1,13 @@
-/* suggestion_stock.h - points that a search found for the clients of a study,
- * who ask for them one by one, or to complete what a person adds to any study.
+/* suggestion_stock.h - points that a search found for clients of a study, which
+ * ask for them one by one, or to complete a point that a person adds to any
+ * study.
  *
- * A point is given only if its search knew every result that was there when
- * the client asked, and looked for what it asks for. So that clients seldom
- * wait, searches begin before they ask, unless for a context: at once when a
- * result came, and a while after a point was given, when its result seems to
- * take its time. A study that nobody asks is left alone after some such
- * searches. Core thread. */
+ * A point is given only if its search knew every result that existed when the
+ * client asked, and looked for that client's context. So that clients seldom
+ * wait, searches without a context begin early: at once when a result arrives,
+ * and a while after a point was given, when its result seems to take long.
+ * After some such searches without a client asking, no more begin. Core thread.
+ */
 #ifndef HT_TUNER_STUDY_SUGGESTION_STOCK_H
 #define HT_TUNER_STUDY_SUGGESTION_STOCK_H
 
@@ -15,38 +16,39 @@
 #include "tuner/search/study.h"
 #include "tuner/study/end_rules.h"
 
-/* What earlier searches know is out of date: a result came or went, or someone
- * added a point. Noted at once, for that nothing is lost if it is rolled back.
- */
+/* Earlier searches are out of date: a result was added or removed, or a person
+ * added a point. Effective at once; a rollback costs only a search. */
 void suggestion_stock_outdate(struct core *core, int64_t study);
 
-/* A client asks now, for a context perhaps. Returns what it is owed. */
+/* A client asks now, perhaps for a context. Returns the version of the results
+ * that its point must be based on. */
 int64_t suggestion_stock_ask(struct core *core, int64_t study, bool of_context);
 
-/* What a client may be given. */
+/* A client's claim to a point. */
 struct suggestion_claim {
     int64_t study;
-    int64_t owed;        /* see suggestion_stock_ask() */
+    int64_t owed;        /* from suggestion_stock_ask() */
     const char *context; /* or NULL */
 };
 
-/* The next point for the claim, borrowed until the next search; it counts as
- * given. NULL: there is none. */
+/* The next point for the claim, borrowed until the next search, and removed
+ * from the stock. NULL: there is none. */
 const struct suggestion *
 suggestion_stock_take(struct core *core, const struct suggestion_claim *claim);
-/* Whether the search found that none is left for it. */
+/* Whether the search found no further point for it. */
 bool suggestion_stock_is_exhausted(struct core *core,
                                    const struct suggestion_claim *claim);
-/* Whether there never was one, as none satisfies the constraints. */
+/* Whether no point at all satisfies the constraints. */
 bool suggestion_stock_is_barren(struct core *core,
                                 const struct suggestion_claim *claim);
 
-/* Keeps what a search found, which began when study_ask() was called last. */
+/* Stores the answer to the last study_ask(). */
 void suggestion_stock_put(struct core *core, const struct suggestions *found);
 
-/* Whether a search should begin that no client has asked for yet. */
+/* Whether a search should begin although no client waits. */
 bool suggestion_stock_is_due(const struct settling *settling);
-/* When that will be, by time alone (monotonic ms); MEMORY_NEVER: not so. */
+/* When that will be, by time alone (monotonic ms); MEMORY_NEVER: not by time.
+ */
 int64_t suggestion_stock_due_ms(const struct settling *settling);
 
 #endif

@@ -18,7 +18,7 @@
 
 enum { LONGEST_RETRY_MS = 60000 };
 
-/* --- memory of a trial, changed after the commit --- */
+/* --- the core's memory of a trial, changed after the commit --- */
 
 struct retry {
     int64_t study, trial, at_ms;
@@ -85,7 +85,7 @@ static enum ht_status decide_success(struct core *core, struct arena *arena,
                                    deciding->final.why, err);
 }
 
-/* It was told to end, or ended early by itself. */
+/* It was asked to end, or ended early by itself. */
 static enum ht_status decide_stopped(struct core *core, struct arena *arena,
                                      struct deciding *deciding,
                                      const char *reason, struct ht_error *err)
@@ -161,7 +161,7 @@ static enum ht_status decide_lost(struct core *core, struct arena *arena,
                           reason_make(arena, "lost %lld times: %s",
                                       (long long)trial->losses, why),
                           err);
-    if (trial->losses == 1) /* most often a machine that is gone */
+    if (trial->losses == 1) /* usually a lost machine */
         return move_trial(core, trial, TRIAL_REQUESTED,
                           reason_make(arena, "%s; starts again", why), err);
     const int64_t delay_ms = retry_delay_ms(core, trial->losses - 1);
@@ -226,7 +226,7 @@ static enum ht_status end_attempt(struct core *core, struct arena *arena,
     return final ? outputs_note_end(core, trial, err) : HT_OK;
 }
 
-/* --- what runners tell --- */
+/* --- messages of runners --- */
 
 enum ht_status trial_started(struct core *core, struct trial_pair *pair,
                              const char *facts, struct ht_error *err)
@@ -295,10 +295,9 @@ enum ht_status trial_lost(struct core *core, struct arena *arena,
     return end_attempt(core, arena, &deciding, err);
 }
 
-/* --- what people ask for --- */
+/* --- requests of people --- */
 
-/* One that waits may have run before; behind a rung, what it was worth there
- * counts. */
+/* One that waits may have run before; after a rung its value there counts. */
 static enum ht_status end_requested(struct core *core, struct arena *arena,
                                     struct trial_row *trial, const char *reason,
                                     struct ht_error *err)
@@ -312,7 +311,7 @@ static enum ht_status end_requested(struct core *core, struct arena *arena,
                : status;
 }
 
-/* What was to be a pause is the end. */
+/* The pause becomes the end. */
 static enum ht_status end_pausing(struct core *core, struct trial_row *trial,
                                   const char *reason, struct ht_error *err)
 {
@@ -362,7 +361,7 @@ enum ht_status trial_end(struct core *core, struct arena *arena,
     return HT_OK;
 }
 
-/* --- trial create --- */
+/* --- creation --- */
 
 static enum ht_status insert(struct core *core, const struct study_row *study,
                              struct trial_row *trial, bool *created,
@@ -391,8 +390,8 @@ static enum ht_status tell(struct core *core, struct trial_row *trial,
     return status;
 }
 
-/* The study's next id, or the one that the trial has; those between are
- * nobody's. */
+/* The study's next id, or the one that the trial has; ids between are never
+ * used. */
 static enum ht_status find_id(struct db *db, struct study_row *study,
                               struct trial_row *trial, struct ht_error *err)
 {

@@ -2,8 +2,8 @@
  * final measurement.
  *
  * Core thread; every function belongs to the caller's savepoint. An attempt
- * that is not its trial's newest, or has ended, is HT_NOT_FOUND to all of
- * them: that is the fence which keeps a trial from having two winners. */
+ * that is not its trial's newest, or has ended, is HT_NOT_FOUND to all of them,
+ * so a trial never has two winners. */
 #ifndef HT_TUNER_STUDY_TRIAL_H
 #define HT_TUNER_STUDY_TRIAL_H
 
@@ -16,7 +16,7 @@
 #include "tuner/core/request.h"
 #include "tuner/db/rows.h"
 
-/* A trial and its newest attempt, both read together. */
+/* A trial and its newest attempt, read together. */
 struct trial_pair {
     struct trial_row trial;
     struct attempt_row attempt;
@@ -37,32 +37,33 @@ struct trial_outcome {
     bool impossible; /* nothing ran, nor could it as it was ordered */
 };
 
-/* The process runs; repeating it changes nothing but the facts, a JSON object
- * of what it runs on, or NULL. */
+/* The process runs; a repetition changes only the facts, a JSON object about
+ * the machine, or NULL. */
 enum ht_status trial_started(struct core *core, struct trial_pair *pair,
                              const char *facts, struct ht_error *err);
-/* The process has ended; records may still come from the runner. */
+/* The process has ended; records may still arrive from the runner. */
 enum ht_status trial_ended(struct core *core, struct arena *arena,
                            struct trial_pair *pair,
                            const struct trial_outcome *outcome,
                            struct ht_error *err);
 /* Everything has arrived: the attempt ends and the trial is decided. `evidence`
- * is what the runner saw of metrics, NULL: it said nothing. */
+ * is what the runner saw of metrics; NULL: it sent none. */
 enum ht_status trial_drained(struct core *core, struct arena *arena,
                              struct trial_pair *pair,
                              const struct node *evidence, struct ht_error *err);
-/* The machine of the attempt is gone: decided by what arrived when its end was
- * known and it has an objective, otherwise it starts again at once. */
+/* The machine of the attempt is lost. If its end was known and it has an
+ * objective, the trial is decided by what arrived; otherwise it starts again.
+ */
 enum ht_status trial_lost(struct core *core, struct arena *arena,
                           struct trial_pair *pair, const char *reason,
                           struct ht_error *err);
 
-/* After the COMMIT nothing is held in memory of the trial any more. */
+/* Drops the trial from the core's memory after the COMMIT. */
 void trial_forget(struct core *core, const struct trial_row *trial);
 
 /* Ends a trial on purpose: one that never ran is cancelled, a paused one ends
- * with its result so far, a running one is told to stop. One that is stopping
- * for good or final is left alone. */
+ * with its result so far, a running one is asked to stop. One that is stopping
+ * for good or final is unchanged. */
 enum ht_status trial_end(struct core *core, struct arena *arena,
                          struct trial_row *trial, const char *reason,
                          struct ht_error *err);

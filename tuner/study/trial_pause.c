@@ -29,7 +29,7 @@ enum ht_status trial_pause(struct core *core, struct arena *arena,
     return move_trial(core, trial, TRIAL_STOPPING, reason, err);
 }
 
-/* A program that was told to pause may have been at its last step. */
+/* A program that was asked to pause may have been at its last step. */
 static bool is_at_its_end(const struct deciding *deciding)
 {
     const struct early_stop *options = &deciding->job->early_stop;

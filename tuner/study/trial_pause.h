@@ -1,4 +1,4 @@
-/* trial_pause.h - trials that give their slot away for a while and go on from
+/* trial_pause.h - trials that give up their slot for a while and continue from
  * their checkpoint. Core thread; every function belongs to the caller's
  * savepoint. */
 #ifndef HT_TUNER_STUDY_TRIAL_PAUSE_H
@@ -11,19 +11,19 @@
 
 struct core;
 
-/* Tells a running trial to end; it is PAUSED once it has. One whose process
- * has ended by itself is left alone. */
+/* Asks a running trial to end; it is PAUSED when it has. One whose process has
+ * ended by itself is unchanged. */
 enum ht_status trial_pause(struct core *core, struct arena *arena,
                            struct trial_row *trial, const char *reason,
                            struct ht_error *err);
 
-/* The attempt that was told to pause has ended: the trial of `pair` waits,
- * unless it came to its end all the same. *decided is false where it has to be
- * decided as any other. */
+/* The attempt that was asked to pause has ended: the trial becomes PAUSED,
+ * unless its program reached its end. *decided is false where the trial has to
+ * be decided like any other. */
 enum ht_status trial_decide_pause(struct core *core, struct deciding *deciding,
                                   bool *decided, struct ht_error *err);
 
-/* A paused trial waits for a slot; the rung is behind it. */
+/* A paused trial waits for a slot; its rung is passed. */
 enum ht_status trial_promote(struct core *core, struct arena *arena,
                              struct trial_row *trial, struct ht_error *err);
 
@@ -33,8 +33,8 @@ enum ht_status trial_end_waiting(struct core *core, struct arena *arena,
                                  struct trial_row *trial, const char *reason,
                                  struct ht_error *err);
 
-/* An attempt that is about to go on from a checkpoint has reported what the
- * one before it did. */
+/* Copies the reported scores of the attempt before it to an attempt that
+ * continues from a checkpoint. */
 enum ht_status trial_resume_scores(struct core *core, struct arena *arena,
                                    const struct attempt_row *attempt,
                                    struct ht_error *err);

@@ -255,7 +255,7 @@ static const char *trial_state(const struct trial_row *trial, bool preparing)
     switch (trial->state) {
     case TRIAL_PREPARED:
     case TRIAL_REQUESTED:
-    case TRIAL_PAUSED: /* waits to go on, without a slot */
+    case TRIAL_PAUSED: /* waits to continue, without a slot */
         return "QUEUED";
     case TRIAL_ACTIVE:
     case TRIAL_STOPPING:

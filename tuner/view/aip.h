@@ -14,15 +14,15 @@
 #include "tuner/db/db.h"
 
 /* The Job without its trials; the caller owns *out, as below. `trainingOutput`
- * stands last, so that trials can be written behind it. Of a job whose stored
- * spec is damaged there are the id, the times and the state, with the damage
- * as its error message. */
+ * is the last member, so that trials can be written after it. Of a job whose
+ * stored spec is damaged there are the id, the times and the state, with the
+ * damage as its error message. */
 enum ht_status view_aip(struct db *db, struct arena *arena,
                         const struct study_row *study, cJSON **out,
                         struct ht_error *err);
 
-/* The trainingInput of a job as far as AI Platform has words for it; the caller
- * owns it. */
+/* The trainingInput of a job, without what AI Platform cannot express; the
+ * caller owns it. */
 cJSON *view_aip_input(struct arena *arena, const struct study_row *study,
                       const struct job *job);
 
@@ -33,12 +33,11 @@ enum ht_status view_aip_trial(struct db *db, struct arena *arena,
                               const struct trial_row *trial, cJSON **out,
                               struct ht_error *err);
 
-/* Google's name of the job's state, asked for by filters too. */
+/* Google's name of the job's state, for filters too. */
 enum ht_status view_aip_state(struct db *db, const struct study_row *study,
                               const char **state, struct ht_error *err);
 
-/* Base64 that changes exactly when the labels do, in whatever order they are.
- */
+/* Base64 that changes exactly when the labels do, in any order. */
 const char *view_aip_etag(struct arena *arena, const struct job *job);
 
 #endif

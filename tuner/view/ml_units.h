@@ -1,9 +1,9 @@
 /* ml_units.h - what a job would have consumed at AI Platform Training, in the
  * units of its price list.
  *
- * A unit stands for what cost 0.49 dollars an hour in America. It tells apart
- * what a job took, whatever machines there are: the hours that its replicas
- * ran, by the machine type and the accelerators that the job asks for. */
+ * A unit cost 0.49 dollars an hour in America. It makes jobs comparable on any
+ * machines: the hours that their replicas ran, by the machine type and the
+ * accelerators that the job asks for. */
 #ifndef HT_TUNER_VIEW_ML_UNITS_H
 #define HT_TUNER_VIEW_ML_UNITS_H
 

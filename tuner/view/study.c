@@ -17,7 +17,7 @@ struct viewing {
     struct db *db;
     struct arena *arena;
     const struct study_row *study;
-    struct job *job;        /* NULL: what is stored is damaged */
+    struct job *job;        /* NULL: the stored spec is damaged */
     cJSON *spec;            /* the same as a tree, to be taken apart */
     struct ht_error damage; /* without a job: what is wrong with it */
 };

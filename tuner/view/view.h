@@ -17,7 +17,7 @@
 
 /* The resource of the study's own kind with hypertuneStatus, without its
  * trials; the caller owns *out, as of all below. When the stored spec cannot be
- * read back, the resource says so instead of showing it. */
+ * read, the resource contains the error instead. */
 enum ht_status view_job(struct db *db, struct arena *arena,
                         const struct study_row *study, cJSON **out,
                         struct ht_error *err);
@@ -50,7 +50,7 @@ void view_add_stored(cJSON *object, const char *key, const char *json);
 /* --- failures --- */
 
 struct view_failures {
-    const char *words;  /* "4 of 6 failed"; NULL: nothing is to be said */
+    const char *words;  /* "4 of 6 failed"; NULL: nothing to report */
     bool mostly;        /* more than half of the trials that ended */
     const char *reason; /* that most of them share, when `mostly`, or "" */
 };
@@ -63,7 +63,7 @@ enum ht_status view_failures_find(struct db *db, struct arena *arena,
                                   struct view_failures *failures,
                                   struct ht_error *err);
 
-/* Adds the member `failures`, unless there is nothing to say. */
+/* Adds the member `failures`, unless there is none. */
 void view_failures_add(cJSON *object, const struct view_failures *failures);
 
 #endif
