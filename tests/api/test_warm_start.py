@@ -405,7 +405,7 @@ def what_is_odd_is_said():
         {"metricId": "error", "goal": "MINIMIZE"}])
     texts = [w["description"]
              for w in new.made["hypertuneStatus"]["warnings"]]
-    tap.equal(["its loss stands for it" in text for text in texts], [True])
+    tap.equal(["its loss is used for it" in text for text in texts], [True])
     empty = Warm([Study(server, X).name], X)
     texts = [w["description"]
              for w in empty.made["hypertuneStatus"]["warnings"]]

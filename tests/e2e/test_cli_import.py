@@ -414,7 +414,7 @@ def what_cannot_be_restored_is_said_and_changes_nothing():
                 ({"metrics": {"acc": 1}}, "Größe in MB"),
                 ({"metrics": {"acc": "much"}}, "trials[1].metrics.acc"),
                 ({"ended": "soon"}, "trials[1].ended"),
-                ({"id": 1}, "trial 1 is not behind trial 2"),
+                ({"id": 1}, "trial 1 is not after trial 2"),
                 ({"id": 3, "replicate": 0}, "is there already"),
                 ({"odd": 1}, "odd")):
             status, answer = server.call(

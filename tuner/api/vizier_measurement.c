@@ -97,7 +97,7 @@ static enum ht_status read_measurements(struct vizier_call *call,
         return status;
     const struct field_reader reader = trial_body_reader(call->req);
     if (body.one.node != NULL && body.several.node != NULL) {
-        field_error(&reader, body.one, "cannot stand beside measurements");
+        field_error(&reader, body.one, "cannot be given with measurements");
     } else if (body.several.node != NULL) {
         read_several(call, &reader, body.several, list);
     } else if (body.one.node != NULL) {
@@ -293,7 +293,7 @@ enum ht_status vizier_result_store(struct vizier_call *call,
     if (infeasible != NULL)
         return conclude(call, (struct final_measurement){.why = infeasible},
                         TRIAL_INFEASIBLE,
-                        infeasible[0] == '\0' ? "told infeasible"
+                        infeasible[0] == '\0' ? "reported as infeasible"
                                               : reason_cut(arena, infeasible),
                         err);
     const struct final_measurement final = {
@@ -341,7 +341,7 @@ static enum ht_status read_completion(struct vizier_call *call,
     if (!completion.infeasible && completion.reason != NULL &&
         completion.reason[0] != '\0')
         diag_error(reader.diag, 0, 0, "infeasibleReason",
-                   "goes with trialInfeasible, which is not true");
+                   "requires trialInfeasible, which is not true");
     if (completion.infeasible)
         result->infeasible = completion.reason == NULL ? "" : completion.reason;
     else if (completion.measurement.node != NULL)

@@ -209,7 +209,7 @@ static void warn(const struct copying *copying, const struct source *source)
     const char *place = place_of(copying, source->named);
     if (match->renamed)
         diag_warning(copying->warnings, 0, 0, place,
-                     "study %s has no metric %s: its %s stands for it",
+                     "study %s has no metric %s: its %s is used for it",
                      prior->name, copying->job->metrics[0].name,
                      match->old->metrics[0].name);
     if (prior->results == 0)

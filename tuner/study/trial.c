@@ -396,7 +396,7 @@ static enum ht_status find_id(struct db *db, struct study_row *study,
                               struct trial_row *trial, struct ht_error *err)
 {
     if (trial->id != 0 && trial->id < study->next_trial)
-        return ht_fail(err, HT_CONFLICT, "trial %lld is not behind trial %lld",
+        return ht_fail(err, HT_CONFLICT, "trial %lld is not after trial %lld",
                        (long long)trial->id, (long long)study->next_trial - 1);
     if (trial->id > study->next_trial) {
         study->next_trial = trial->id;
