@@ -8,7 +8,6 @@
 #define HT_HYPERTUNE_LIB_HOST_LOOKUP_H
 
 #include <netinet/in.h>
-#include <stddef.h>
 #include <sys/socket.h>
 
 enum { HOST_LOOKUP_MAX = 8 }; /* addresses of one host that are tried */

@@ -6,7 +6,6 @@
 #ifndef HT_HYPERTUNE_LIB_METRIC_FILE_H
 #define HT_HYPERTUNE_LIB_METRIC_FILE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct metric_file;

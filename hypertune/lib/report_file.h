@@ -5,7 +5,6 @@
 #ifndef HT_HYPERTUNE_LIB_REPORT_FILE_H
 #define HT_HYPERTUNE_LIB_REPORT_FILE_H
 
-#include <stddef.h>
 #include <sys/types.h>
 
 struct report_file {

@@ -7,7 +7,6 @@
 #define HT_HYPERTUNE_LIB_SPREQ_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "hypertune/cli/frame/cli.h"
-
 enum finding_level {
     FINDING_OK,
     FINDING_NOTE, /* worth knowing, nothing to repair */

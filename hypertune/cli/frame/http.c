@@ -9,6 +9,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/text.h"
 #include "proto/doc/diag.h"
+#include "proto/doc/node.h"
 
 enum {
     CONNECT_MS = 5000,

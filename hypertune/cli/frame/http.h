@@ -8,7 +8,6 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "proto/doc/node.h"
 
 struct cli_http;
 

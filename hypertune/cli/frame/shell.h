@@ -3,7 +3,6 @@
 #ifndef HT_HYPERTUNE_CLI_FRAME_SHELL_H
 #define HT_HYPERTUNE_CLI_FRAME_SHELL_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "proto/base/arena.h"

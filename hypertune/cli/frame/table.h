@@ -2,7 +2,6 @@
 #ifndef HT_HYPERTUNE_CLI_FRAME_TABLE_H
 #define HT_HYPERTUNE_CLI_FRAME_TABLE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "proto/base/arena.h"

@@ -1,4 +1,3 @@
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -10,9 +9,7 @@
 #include "hypertune/cli/frame/engine.h"
 #include "hypertune/cli/frame/findings.h"
 #include "hypertune/cli/frame/runners.h"
-#include "hypertune/cli/frame/server.h"
 #include "hypertune/cli/host/machine.h"
-#include "hypertune/cli/study/study.h"
 #include "proto/base/clock.h"
 
 enum { REQUEST_MS = 5000, HTTP_PORT = 8470, REPORT_PORT = 8471 };

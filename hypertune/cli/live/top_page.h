@@ -2,7 +2,6 @@
 #ifndef HT_HYPERTUNE_CLI_LIVE_TOP_PAGE_H
 #define HT_HYPERTUNE_CLI_LIVE_TOP_PAGE_H
 
-#include "hypertune/cli/frame/table.h"
 #include "hypertune/cli/live/overview.h"
 
 struct top_look {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "hypertune/cli/frame/commands.h"
-#include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/doc/diag.h"

@@ -3,8 +3,6 @@
 #ifndef HT_HYPERTUNE_CLI_SPEC_LAUNCH_H
 #define HT_HYPERTUNE_CLI_SPEC_LAUNCH_H
 
-#include "hypertune/cli/frame/cli.h"
-#include "proto/doc/diag.h"
 #include "proto/job/job.h"
 
 struct cli_launch {

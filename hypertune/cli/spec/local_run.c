@@ -21,7 +21,6 @@
 #include "proto/base/clock.h"
 #include "proto/base/file_tree.h"
 #include "proto/base/number.h"
-#include "proto/doc/json.h"
 
 static const char job_name[] = "local-run";
 

@@ -6,7 +6,6 @@
 #include <cjson/cJSON.h>
 
 #include "hypertune/cli/frame/options.h"
-#include "proto/doc/diag.h"
 #include "proto/space/constraint.h"
 
 /* Points of one space, whole or in part, in the arena of the diagnostics. */

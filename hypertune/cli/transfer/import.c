@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/spec/submit.h"

@@ -5,7 +5,6 @@
 #include <cjson/cJSON.h>
 
 #include "hypertune/cli/frame/options.h"
-#include "proto/base/arena.h"
 #include "proto/doc/node.h"
 
 /* What was not carried over: "LINE: PATH: why", in the document's order of

@@ -7,9 +7,9 @@
 
 #include <cjson/cJSON.h>
 
+#include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/base/limits.h"
-#include "proto/doc/node.h"
 
 struct optuna_axis {
     const char *name;

@@ -1,4 +1,3 @@
-#include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/page.h"
 #include "hypertune/cli/frame/schema.h"
 #include "hypertune/cli/frame/spark.h"

@@ -1,7 +1,5 @@
 #include "hypertune/cli/frame/tree.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

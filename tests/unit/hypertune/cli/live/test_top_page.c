@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hypertune/cli/frame/spark.h"
+#include "hypertune/cli/frame/table.h"
 #include "tests/check.h"
 
 static struct overview_study studies[] = {
