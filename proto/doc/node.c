@@ -17,10 +17,14 @@ const struct node *node_find(const struct node *map, const char *key)
     return NULL;
 }
 
+const struct node *node_items(const struct node *list)
+{
+    return list != NULL ? list->first : NULL;
+}
+
 const struct node *node_first(const struct node *map, const char *key)
 {
-    const struct node *list = node_find(map, key);
-    return list != NULL ? list->first : NULL;
+    return node_items(node_find(map, key));
 }
 
 static bool may_be_number(const struct node *node)

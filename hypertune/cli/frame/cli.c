@@ -439,8 +439,7 @@ const char *cli_scalar(const struct node *node)
 
 void cli_scalars(const struct node *list, struct text *out)
 {
-    for (const struct node *item = list ? list->first : NULL; item != NULL;
-         item = item->next) {
+    NODE_EACH (item, node_items(list)) {
         text_print_safe(out, "%s%s", item == list->first ? "" : ",",
                         cli_scalar(item));
     }
@@ -461,8 +460,7 @@ static enum ht_status visit_page(struct cli *cli, const struct cli_pages *pages,
     text_clear(token);
     if (status != HT_OK)
         return status;
-    for (const struct node *item = node_first(root, pages->key); item != NULL;
-         item = item->next) {
+    NODE_EACH (item, node_first(root, pages->key)) {
         if (!visit(item, context))
             return HT_OK;
     }

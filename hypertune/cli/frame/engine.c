@@ -162,8 +162,7 @@ static const struct node *ask(struct cli *cli, struct cli_engine *engine,
 
 static bool is_podman(const struct node *version)
 {
-    for (const struct node *one = node_first(version, "Components");
-         one != NULL; one = one->next) {
+    NODE_EACH (one, node_first(version, "Components")) {
         if (strstr(node_get_string(one, "Name", ""), "Podman") != NULL)
             return true;
     }
@@ -172,8 +171,7 @@ static bool is_podman(const struct node *version)
 
 static bool is_rootless(const struct node *info)
 {
-    for (const struct node *one = node_first(info, "SecurityOptions");
-         one != NULL; one = one->next) {
+    NODE_EACH (one, node_first(info, "SecurityOptions")) {
         const char *option = node_string(one);
         if (option != NULL && strstr(option, "name=rootless") != NULL)
             return true;

@@ -28,8 +28,7 @@ enum ht_status cli_runners_each(struct cli *cli, cli_visitor *visit,
     enum ht_status status = cli_get(cli, "/hypertune/v1/runners", &answer, err);
     if (status != HT_OK)
         return status;
-    for (const struct node *runner = node_first(answer, "runners");
-         runner != NULL; runner = runner->next) {
+    NODE_EACH (runner, node_first(answer, "runners")) {
         if (!visit(runner, context))
             break;
     }

@@ -55,7 +55,7 @@ static void add_scalar(const struct node *value, struct text *out)
 
 static void add_choices(const struct node *list, struct text *out)
 {
-    for (const struct node *item = list->first; item; item = item->next) {
+    NODE_EACH (item, list->first) {
         text_puts(out, item == list->first ? "" : "|");
         add_scalar(item, out);
     }
@@ -117,8 +117,7 @@ static void add_object(const struct printer *printer, const struct node *schema,
 {
     if (depth >= MAX_NESTING)
         return;
-    for (const struct node *member = node_first(schema, "properties");
-         member != NULL; member = member->next)
+    NODE_EACH (member, node_first(schema, "properties"))
         add_member(printer, member->key, resolve(printer, member), depth);
     const struct node *values = node_find(schema, "additionalProperties");
     if (values != NULL && values->kind == NODE_MAP)
@@ -126,8 +125,7 @@ static void add_object(const struct printer *printer, const struct node *schema,
     static const char *const unions[] = {"oneOf", "anyOf"};
     for (size_t i = 0; i < 2; i++) {
         const struct node *options = node_find(schema, unions[i]);
-        for (const struct node *one = options ? options->first : NULL;
-             one != NULL; one = one->next)
+        NODE_EACH (one, node_items(options))
             add_object(printer, resolve(printer, one), depth);
     }
 }

@@ -97,7 +97,7 @@ void shell_read_record(struct arena *arena, const char *record,
     *change = (struct shell_change){0};
     if (root == NULL || root->kind != NODE_MAP)
         return;
-    for (const struct node *item = root->first; item; item = item->next) {
+    NODE_EACH (item, root->first) {
         if (item->kind == NODE_STRING || item->kind == NODE_NULL)
             shell_set(change, item->key,
                       item->kind == NODE_STRING ? item->text : NULL);

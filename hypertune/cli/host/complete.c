@@ -231,8 +231,7 @@ static void offer_metrics(struct completion *completion, const char *how)
             : NULL;
     const struct node *spec =
         study != NULL ? node_find(study->job, "studySpec") : NULL;
-    for (const struct node *one = node_first(spec, "metrics"); one != NULL;
-         one = one->next)
+    NODE_EACH (one, node_first(spec, "metrics"))
         offer_formed(completion, how, node_get_string(one, "metricId", ""));
 }
 
@@ -251,12 +250,8 @@ static void offer_states(struct completion *completion, const char *how)
     const struct cli_command *command = completion->cli->command;
     const bool of_studies = cli_words_has(how, command ? command->name : "");
     const char *const *state = of_studies ? cli_study_states : cli_trial_states;
-    for (; *state != NULL; state++) {
-        char *lower = arena_strdup(completion->cli->arena, *state);
-        for (char *s = lower; *s != '\0'; s++)
-            *s = (char)(*s | ('a' - 'A'));
-        offer(completion, lower, "");
-    }
+    for (; *state != NULL; state++)
+        offer(completion, cli_lower(completion->cli->arena, *state), "");
 }
 
 /* `how`: those of every command. */

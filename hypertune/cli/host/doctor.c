@@ -144,7 +144,7 @@ static bool check_runner(const struct node *runner, void *context)
 {
     struct findings *findings = context;
     struct text about = {0};
-    bool online = strcmp(node_get_string(runner, "state", ""), "ONLINE") == 0;
+    bool online = cli_runners_is_online(runner);
     cli_runners_describe(runner, &about);
     findings_add(findings, online ? FINDING_OK : FINDING_NOTE, "runner", NULL,
                  "%s", about.data);
@@ -193,8 +193,7 @@ static void check_webhooks(struct findings *findings, const struct node *server)
                      "correct webhooks.json in the server's data folder; it is "
                      "read again by itself",
                      "what stood there before is in force: %s", wrong);
-    for (const struct node *one = node_first(server, "webhooks"); one;
-         one = one->next)
+    NODE_EACH (one, node_first(server, "webhooks"))
         check_webhook(findings, one);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/live/picture.h"
 #include "hypertune/cli/live/screen.h"
 #include "hypertune/cli/study/control.h"
@@ -150,8 +151,7 @@ static void load_curve(const struct cli_live *live, struct frame_slot *slot)
                                       "/measurements?trial=%s", slot->id);
     if (cli_get(live->cli, path, &answer, NULL) != HT_OK)
         return;
-    for (const struct node *one = node_first(answer, "measurements");
-         one != NULL; one = one->next)
+    NODE_EACH (one, node_first(answer, "measurements"))
         add_point(slot, cli_scalar(node_find(one, "step")),
                   node_get_double(node_find(one, "metrics"), live->frame.metric,
                                   NAN));
@@ -277,9 +277,8 @@ static void refresh_scene(struct cli_live *live)
     if (cli_get(live->cli, "/hypertune/v1/runners", &answer, NULL) != HT_OK)
         return;
     live->frame.slots = live->frame.busy = 0;
-    for (const struct node *one = node_first(answer, "runners"); one != NULL;
-         one = one->next) {
-        if (strcmp(node_get_string(one, "state", ""), "ONLINE") != 0)
+    NODE_EACH (one, node_first(answer, "runners")) {
+        if (!cli_runners_is_online(one))
             continue;
         live->frame.slots += node_get_int(one, "slots", 0);
         live->frame.busy += node_get_int(one, "busy", 0);
@@ -363,8 +362,7 @@ void cli_live_round(struct cli_live *live, const struct cli_study *study,
     if (live->frame.away)
         live->screen.dirty = true;
     live->frame.away = false;
-    for (const struct node *event = events ? events->first : NULL;
-         event != NULL; event = event->next) {
+    NODE_EACH (event, node_items(events)) {
         take_event(live, event);
         live->screen.dirty = true;
     }

@@ -108,8 +108,7 @@ static void measured_line(const struct node *event, struct text *out)
     stamp(event, out);
     text_printf(out, "trial %s step=%s", cli_scalar(node_find(event, "trial")),
                 cli_scalar(node_find(data, "step")));
-    for (const struct node *metric = node_first(data, "metrics");
-         metric != NULL; metric = metric->next)
+    NODE_EACH (metric, node_first(data, "metrics"))
         text_print_safe(out, " %s=%s", metric->key, cli_scalar(metric));
     text_puts(out, "\n");
 }
@@ -174,8 +173,7 @@ static int verdict(const struct watch *watch)
 static int show_lines(struct watch *watch, const struct node *events)
 {
     struct text out = {0};
-    for (const struct node *event = events ? events->first : NULL;
-         event != NULL; event = event->next)
+    NODE_EACH (event, node_items(events))
         add_event(watch->follow.cli, &watch->study, event, &out);
     return cli_print(&out);
 }

@@ -47,8 +47,7 @@ static enum ht_status get_front(struct cli *cli, const struct cli_study *study,
     const size_t room = list == NULL ? 0 : list->count;
     *front = (struct front){.trials = arena_alloc(cli->arena, room + 1,
                                                   sizeof(const struct node *))};
-    for (const struct node *trial = list == NULL ? NULL : list->first;
-         trial != NULL; trial = trial->next)
+    NODE_EACH (trial, node_items(list))
         front->trials[front->n++] = trial;
     return HT_OK;
 }
@@ -80,8 +79,7 @@ static const struct node *find_metric(struct cli *cli,
     const char **names =
         arena_alloc(cli->arena, list->count + 1, sizeof *names);
     size_t n = 0;
-    for (const struct node *metric = list->first; metric != NULL;
-         metric = metric->next) {
+    NODE_EACH (metric, list->first) {
         names[n++] = node_get_string(metric, "metricId", "");
         if (strcmp(names[n - 1], cli->set.metric) == 0)
             return metric;

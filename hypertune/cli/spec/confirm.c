@@ -36,31 +36,18 @@ static void chance_cell(struct cli *cli, struct table *table,
 
 static struct table *make_table(struct cli *cli, const struct node *answer)
 {
-    static const struct {
-        const char *title, *key;
-    } figures[] = {{"FOUND", "found"},
-                   {"MEAN", "mean"},
-                   {"SD", "sd"},
-                   {"LOW", "low"},
-                   {"HIGH", "high"}};
-    enum { N_FIGURES = sizeof figures / sizeof *figures };
+    static const char *const figures[] = {"found", "mean", "sd", "low", "high"};
     struct table *table = table_new(cli->arena);
-    table_column(table, "TRIAL", ALIGN_LEFT);
-    table_column(table, "RUNS", ALIGN_RIGHT);
-    table_column(table, "OPEN", ALIGN_RIGHT);
-    table_column(table, "LOST", ALIGN_RIGHT);
-    for (size_t i = 0; i < N_FIGURES; i++)
-        table_column(table, figures[i].title, ALIGN_RIGHT);
-    table_column(table, "BEST", ALIGN_RIGHT);
-    for (const struct node *item = node_first(answer, "finalists");
-         item != NULL; item = item->next) {
+    table_columns(table, "TRIAL,>RUNS,>OPEN,>LOST,>FOUND,>MEAN,>SD,>LOW,>HIGH,"
+                         ">BEST");
+    NODE_EACH (item, node_first(answer, "finalists")) {
         table_row(table);
-        table_cell(table, node_get_string(item, "trial", ""));
-        table_cell(table, cli_scalar(node_find(item, "n")));
-        table_cell(table, cli_scalar(node_find(item, "open")));
-        table_cell(table, cli_scalar(node_find(item, "lost")));
-        for (size_t i = 0; i < N_FIGURES; i++)
-            figure_cell(cli, table, item, figures[i].key);
+        table_cells(table, node_get_string(item, "trial", ""),
+                    cli_scalar(node_find(item, "n")),
+                    cli_scalar(node_find(item, "open")),
+                    cli_scalar(node_find(item, "lost")), NULL);
+        for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+            figure_cell(cli, table, item, figures[i]);
         chance_cell(cli, table, item);
     }
     return table;
@@ -223,8 +210,7 @@ static int await(struct cli *cli, const char *study, struct cli_follow *follow,
     int64_t open = node_get_int(*answer, "open", 0);
     while (open > 0) {
         const int signal = cli_follow_wait(follow, -1, POLL_MS);
-        if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP ||
-            signal == SIGQUIT)
+        if (cli_follow_exit(signal) != CLI_DONE)
             return leave(cli, study, signal);
         if (cli_follow_overdue(follow))
             return cli_fail(cli, CLI_OVERDUE,

@@ -374,10 +374,8 @@ static int follow(struct local_run *run)
         if (code != CLI_DONE || over)
             return code;
         int signal = cli_follow_wait(&run->follow, -1, POLL_MS);
-        if (signal == SIGINT)
-            break_off(run, CLI_INTERRUPTED);
-        else if (signal == SIGTERM || signal == SIGHUP)
-            break_off(run, CLI_TERMINATED);
+        if (cli_follow_exit(signal) != CLI_DONE)
+            break_off(run, cli_follow_exit(signal));
         if (cli_follow_overdue(&run->follow) && run->broken != CLI_DONE)
             return cli_fail(cli, CLI_REFUSED, "it does not end");
         if (cli_follow_overdue(&run->follow))
@@ -405,8 +403,7 @@ static size_t read_metrics(struct cli *cli, struct last_value values[],
         return 0;
     for (const struct node *one = node_first(root, "measurements"); one != NULL;
          one = one->next, ++*reports) {
-        for (const struct node *metric = node_first(one, "metrics");
-             metric != NULL; metric = metric->next) {
+        NODE_EACH (metric, node_first(one, "metrics")) {
             size_t i = 0;
             while (i < n && strcmp(values[i].name, metric->key) != 0)
                 i++;

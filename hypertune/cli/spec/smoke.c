@@ -43,8 +43,7 @@ static void look(struct smoke *smoke)
                 &root, NULL) != HT_OK)
         return;
     smoke->seen = 0;
-    for (const struct node *one = node_first(root, "measurements"); one != NULL;
-         one = one->next) {
+    NODE_EACH (one, node_first(root, "measurements")) {
         const int64_t time_ms = node_get_int(one, "timeMs", 0);
         if (node_find(node_find(one, "metrics"),
                       smoke->spec->job->metrics[0].name) == NULL)
@@ -84,10 +83,8 @@ static int follow_rounds(struct smoke *smoke, struct cli_follow *follow)
         if (status == HT_OK)
             stop_when_enough(smoke, follow);
         const int caught = cli_follow_wait(follow, -1, LOOK_MS);
-        if (caught == SIGINT)
-            return CLI_INTERRUPTED;
-        if (caught == SIGTERM || caught == SIGHUP)
-            return CLI_TERMINATED;
+        if (cli_follow_exit(caught) != CLI_DONE)
+            return cli_follow_exit(caught);
         if (cli_follow_overdue(follow)) {
             smoke->overdue = true;
             return CLI_DONE;
@@ -161,8 +158,7 @@ static void describe_newest(const struct node *latest, struct text *out)
     const struct node *metrics = node_find(latest, "metrics");
     if (metrics == NULL)
         text_puts(out, "  seen      no metric\n");
-    for (const struct node *metric = metrics != NULL ? metrics->first : NULL;
-         metric != NULL; metric = metric->next)
+    NODE_EACH (metric, node_items(metrics))
         text_printf(out, "  seen      %s = %s\n", metric->key,
                     cli_scalar(metric));
 }

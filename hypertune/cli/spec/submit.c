@@ -128,8 +128,7 @@ static int settle_existing(struct cli *cli, const struct cli_spec *spec,
 
 void cli_submit_say_warnings(struct cli *cli, const struct cli_study *study)
 {
-    for (const struct node *one = node_first(study->status, "warnings");
-         one != NULL; one = one->next) {
+    NODE_EACH (one, node_first(study->status, "warnings")) {
         const char *field = node_get_string(one, "field", "");
         cli_say(cli, "warning: %s%s%s", field, field[0] != '\0' ? ": " : "",
                 node_get_string(one, "description", ""));

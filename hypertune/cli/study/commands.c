@@ -31,8 +31,7 @@ static struct table *make_table(struct cli *cli, const struct node *list)
     table_columns(table, "PARAMETER,>IMPORTANCE");
     if (wide)
         table_columns(table, ">ALONE,>WITH OTHERS,>AMONG THE BEST");
-    for (const struct node *item = list ? list->first : NULL; item != NULL;
-         item = item->next) {
+    NODE_EACH (item, node_items(list)) {
         table_row(table);
         table_cell(table, node_get_string(item, "parameter", ""));
         if (cli->format == FORMAT_CSV || node_get_bool(item, "certain", false))
@@ -50,7 +49,7 @@ static struct table *make_table(struct cli *cli, const struct node *list)
 
 static bool all_certain(const struct node *list)
 {
-    for (const struct node *item = list->first; item != NULL; item = item->next)
+    NODE_EACH (item, list->first)
         if (!node_get_bool(item, "certain", false))
             return false;
     return true;
@@ -62,7 +61,7 @@ static void say_others(struct cli *cli, const struct node *answer)
     const struct node *list = node_find(answer, "metrics");
     if (cli->set.metric != NULL || list == NULL)
         return;
-    for (const struct node *one = list->first; one != NULL; one = one->next)
+    NODE_EACH (one, list->first)
         if (one != list->first)
             cli_say(cli, "for %s: --metric %s", cli_scalar(one),
                     cli_scalar(one));

@@ -39,8 +39,7 @@ void cli_describe_doctor(const struct node *doctor, struct text *out)
         text_puts(out, "  seen      no metric\n");
     for (; seen != NULL; seen = seen->next)
         describe_seen(seen, out);
-    for (const struct node *hint = node_first(doctor, "hints"); hint != NULL;
-         hint = hint->next)
+    NODE_EACH (hint, node_first(doctor, "hints"))
         text_print_safe(out, "  hint      %s\n", cli_scalar(hint));
 }
 
@@ -68,8 +67,7 @@ static void describe_facts(const struct node *facts, struct text *out)
     const char *output = node_get_string(facts, "output", NULL);
     if (host != NULL)
         text_print_safe(out, "  host      %s\n", host);
-    for (const struct node *image = node_first(facts, "images"); image != NULL;
-         image = image->next)
+    NODE_EACH (image, node_first(facts, "images"))
         text_print_safe(out, "  image     %s %s\n", image->key,
                         cli_scalar(image));
     describe_git(node_find(facts, "git"), out);
@@ -112,9 +110,7 @@ static void describe_end(const struct node *attempt, struct text *out)
 
 static void describe_attempts(const struct node *trial, struct text *out)
 {
-    for (const struct node *attempt =
-             node_first(node_find(trial, "hypertune"), "attempts");
-         attempt != NULL; attempt = attempt->next) {
+    NODE_EACH (attempt, node_first(node_find(trial, "hypertune"), "attempts")) {
         describe_end(attempt, out);
         cli_describe_doctor(node_find(attempt, "doctor"), out);
         describe_facts(node_find(attempt, "facts"), out);
@@ -147,8 +143,7 @@ static void describe_context(const struct node *context, struct text *out)
     if (given == NULL && description[0] == '\0')
         return;
     text_puts(out, given == NULL ? "given nothing" : "given ");
-    for (const struct node *item = node_first(context, "parameters");
-         item != NULL; item = item->next)
+    NODE_EACH (item, node_first(context, "parameters"))
         text_print_safe(out, "%s=%s%s", item->key, cli_scalar(item),
                         item->next == NULL ? "" : ", ");
     if (description[0] != '\0')
@@ -177,16 +172,14 @@ static void describe_why(const struct node *trial, struct text *out)
     if (nearest != NULL)
         describe_nearest(nearest, out);
     text_puts(out, "\n");
-    for (const struct node *one = node_first(why, "earlier"); one != NULL;
-         one = one->next) {
+    NODE_EACH (one, node_first(why, "earlier")) {
         const int64_t n = node_get_int(one, "trials", 0);
         text_print_safe(out, "%lld earlier trial%s of %s count%s\n",
                         (long long)n, n == 1 ? "" : "s",
                         node_get_string(one, "study", ""), n == 1 ? "s" : "");
     }
     describe_context(node_find(why, "context"), out);
-    for (const struct node *goal = node_first(why, "predicted"); goal != NULL;
-         goal = goal->next)
+    NODE_EACH (goal, node_first(why, "predicted"))
         text_print_safe(
             out, "expected %s %.6g (%.6g to %.6g in two of three cases)\n",
             node_get_string(goal, "metric", ""),
@@ -248,8 +241,7 @@ static void describe_counts(const struct cli_study *study, struct text *out)
     long long limit = cli_study_limit(study);
     text_printf(out, "trials      %lld of %lld ended", cli_study_ended(study),
                 limit > 0 ? limit : cli_study_all(study));
-    for (const struct node *count = node_first(study->status, "counts");
-         count != NULL; count = count->next) {
+    NODE_EACH (count, node_first(study->status, "counts")) {
         if (strcmp(cli_scalar(count), "0") == 0)
             continue;
         if (strcmp(count->key, "infeasible") == 0) /* of those that failed */
@@ -310,8 +302,7 @@ static void describe_prior(const struct node *one, struct text *out)
 static void describe_priors(const struct cli_study *study, struct text *out)
 {
     const char *lead = "learns from ";
-    for (const struct node *one = node_first(study->status, "warmStart");
-         one != NULL; one = one->next) {
+    NODE_EACH (one, node_first(study->status, "warmStart")) {
         text_puts(out, lead);
         describe_prior(one, out);
         lead = "            ";

@@ -63,8 +63,7 @@ static int find_trial(struct cli *cli, const char *word, struct source *source)
 static const struct node *find_winner(const struct node *ours)
 {
     const struct node *winner = NULL;
-    for (const struct node *one = node_first(ours, "attempts"); one != NULL;
-         one = one->next) {
+    NODE_EACH (one, node_first(ours, "attempts")) {
         if (!node_get_bool(winner, "winner", false))
             winner = one;
     }

@@ -116,8 +116,7 @@ enum ht_status cli_follow_round(struct cli_follow *follow,
     cli_follow_finish(follow, status == HT_OK);
     if (status != HT_OK)
         return status == HT_TIMEOUT ? HT_UNAVAILABLE : status;
-    for (const struct node *event = list != NULL ? list->first : NULL;
-         event != NULL; event = event->next)
+    NODE_EACH (event, node_items(list))
         follow->since = node_get_int(event, "revision", follow->since);
     follow->behind = list != NULL && list->count == EVENTS_A_ROUND;
     *study = fetched;

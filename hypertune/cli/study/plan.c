@@ -7,10 +7,7 @@ static void describe_parameters(struct cli *cli, const struct space *space,
                                 struct text *out)
 {
     struct table *table = table_new(cli->arena);
-    table_column(table, "  parameters", ALIGN_LEFT);
-    table_column(table, "", ALIGN_LEFT);
-    table_column(table, "", ALIGN_LEFT); /* its values */
-    table_column(table, "", ALIGN_LEFT); /* its condition */
+    table_columns(table, "  parameters,,,"); /* type, values, condition */
     for (size_t i = 0; i < space->n; i++) {
         struct text range = {0}, when = {0};
         form_plan_range(&space->params[i], &range);

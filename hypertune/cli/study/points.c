@@ -52,7 +52,7 @@ static size_t list_values(struct cli_points *points, struct origin at,
     struct node *copies =
         arena_alloc(points->diag->arena, map->count + 1, sizeof *copies);
     size_t n = 0;
-    for (const struct node *one = map->first; one != NULL; one = one->next) {
+    NODE_EACH (one, map->first) {
         copies[n] = *one;
         copies[n].line = at.line;
         copies[n].column = at.line > 0 ? 1 : 0;
@@ -73,7 +73,7 @@ static void add_point(struct cli_points *points, struct origin at,
     struct value *given = arena_alloc(arena, space->n + 1, sizeof *given);
     struct subspace part;
     bool known = true;
-    for (const struct node *one = map->first; one != NULL; one = one->next)
+    NODE_EACH (one, map->first)
         known = check_name(points, at, one->key) && known;
     if (!known)
         return;
@@ -140,8 +140,7 @@ static void read_json(struct cli_points *points, const char *text)
     if (text[strspn(text, " \t\r\n")] == '[') {
         const struct node *list = node_read_json(points->diag->arena, text,
                                                  strlen(text), points->diag);
-        for (const struct node *one = list != NULL ? list->first : NULL;
-             one != NULL; one = one->next)
+        NODE_EACH (one, node_items(list))
             add_json(points, one, (struct origin){.line = one->line});
         return;
     }

@@ -98,8 +98,7 @@ static int print_preview(struct cli *cli, const struct node *answer)
     struct text out = {0};
     struct table *table = table_new(cli->arena);
     table_columns(table, "KIND,POINT");
-    for (const struct node *item = node_first(answer, "suggestions");
-         item != NULL; item = item->next) {
+    NODE_EACH (item, node_first(answer, "suggestions")) {
         const char *kind = node_get_string(node_find(item, "why"), "kind", "");
         table_row(table);
         table_cell(table, cli_lower(cli->arena, kind));

@@ -138,8 +138,7 @@ void cli_trial_results(const struct cli_study *study, const struct node *trial,
     text_print_safe(out, "%s=", study->metric);
     cli_trial_objective(trial, out);
     const struct node *first = cli_study_metrics(study);
-    for (const struct node *metric = first == NULL ? NULL : first->next;
-         metric != NULL; metric = metric->next) {
+    NODE_EACH (metric, first == NULL ? NULL : first->next) {
         const char *name = node_get_string(metric, "metricId", "");
         const double value = cli_trial_value(trial, name);
         text_print_safe(out, " %s", name);
@@ -188,9 +187,9 @@ static void shorten(const char *name, char brief[BRIEF_BYTES])
 static bool are_unique(const struct node *params)
 {
     char one[BRIEF_BYTES], other[BRIEF_BYTES];
-    for (const struct node *a = params->first; a != NULL; a = a->next) {
+    NODE_EACH (a, params->first) {
         shorten(a->key, one);
-        for (const struct node *b = a->next; b != NULL; b = b->next) {
+        NODE_EACH (b, a->next) {
             shorten(b->key, other);
             if (strcmp(one, other) == 0)
                 return false;
@@ -204,7 +203,7 @@ void cli_trial_brief(const struct node *params, struct text *out)
     if (params == NULL)
         return;
     bool brief = are_unique(params);
-    for (const struct node *one = params->first; one; one = one->next) {
+    NODE_EACH (one, params->first) {
         char name[BRIEF_BYTES];
         shorten(one->key, name);
         text_print_safe(out, "%s%s=", one == params->first ? "" : " ",
@@ -236,9 +235,7 @@ static void read_nested(const struct node *spec,
         find_or_add(parameters, node_get_string(spec, "parameterId", ""));
     if (one != NULL && node_find(spec, "categoricalValueSpec") != NULL)
         one->labels = true;
-    for (const struct node *child =
-             node_first(spec, "conditionalParameterSpecs");
-         child != NULL; child = child->next)
+    NODE_EACH (child, node_first(spec, "conditionalParameterSpecs"))
         read_nested(node_find(child, "parameterSpec"), parameters);
 }
 
@@ -246,14 +243,10 @@ void cli_parameters_read(const struct node *job,
                          struct cli_parameters *parameters)
 {
     parameters->n = 0;
-    for (const struct node *name =
-             node_first(node_find(job, "hypertune"), "parameterOrder");
-         name != NULL; name = name->next)
+    NODE_EACH (name, node_first(node_find(job, "hypertune"), "parameterOrder"))
         if (node_string(name) != NULL)
             find_or_add(parameters, node_string(name));
-    for (const struct node *spec =
-             node_first(node_find(job, "studySpec"), "parameters");
-         spec != NULL; spec = spec->next)
+    NODE_EACH (spec, node_first(node_find(job, "studySpec"), "parameters"))
         read_nested(spec, parameters);
 }
 
@@ -265,8 +258,7 @@ static struct table *new_table(struct cli *cli, const struct cli_study *study)
     struct cli_parameters parameters;
     cli_parameters_read(study->job, &parameters);
     table_columns(table, "ID,STATE");
-    for (const struct node *metric = cli_study_metrics(study); metric != NULL;
-         metric = metric->next)
+    NODE_EACH (metric, cli_study_metrics(study))
         table_column(
             table,
             cli_upper(cli->arena, node_get_string(metric, "metricId", "")),
@@ -304,8 +296,7 @@ static void number_cell(struct cli *cli, struct table *table,
 static void add_metrics(struct cli *cli, const struct cli_study *study,
                         struct table *table, const struct node *trial)
 {
-    for (const struct node *metric = cli_study_metrics(study); metric != NULL;
-         metric = metric->next)
+    NODE_EACH (metric, cli_study_metrics(study))
         number_cell(
             cli, table,
             cli_trial_metric(trial, node_get_string(metric, "metricId", "")));

@@ -136,8 +136,7 @@ static bool note_metrics(const struct node *trial, void *context)
 {
     struct exported *exported = context;
     struct arena *lasting = exported->cli->lasting;
-    for (const struct node *one = final_metrics(trial); one != NULL;
-         one = one->next) {
+    NODE_EACH (one, final_metrics(trial)) {
         const char *name = node_get_string(one, "metricId", "");
         if (!has_column(exported, name))
             cli_words_add(lasting, &exported->metrics,
@@ -160,8 +159,7 @@ static enum ht_status find_columns(struct exported *exported,
 {
     const struct node *goals =
         node_find(node_find(exported->study.job, "studySpec"), "metrics");
-    for (const struct node *goal = goals ? goals->first : NULL; goal != NULL;
-         goal = goal->next)
+    NODE_EACH (goal, node_items(goals))
         cli_words_add(exported->cli->lasting, &exported->metrics,
                       node_get_string(goal, "metricId", ""));
     size_t declared = exported->metrics.n;
@@ -231,7 +229,7 @@ static void add_row(struct exported *exported, const struct node *trial)
     }
     add_cell(out, node_find(ours, "reason"));
     text_puts(out, "\n");
-    for (const struct node *one = final_metrics(trial); one; one = one->next)
+    NODE_EACH (one, final_metrics(trial))
         exported->stray =
             exported->stray ||
             !has_column(exported, node_get_string(one, "metricId", ""));
@@ -255,7 +253,7 @@ static void add_object(struct exported *exported, const struct node *trial)
     copy_member(object, "value", node_find(ours, "objective"));
     copy_member(object, "params", node_find(ours, "params"));
     cJSON *metrics = json_add_object(object, "metrics");
-    for (const struct node *one = final_metrics(trial); one; one = one->next)
+    NODE_EACH (one, final_metrics(trial))
         copy_member(metrics, node_get_string(one, "metricId", ""),
                     node_find(one, "value"));
     if (node_find(ours, "confirms") != NULL)
@@ -451,8 +449,7 @@ static enum ht_status add_metadata(struct cli *cli,
                 &root, err);
     if (status != HT_OK)
         return status;
-    for (const struct node *one = node_first(root, "metadata"); one != NULL;
-         one = one->next) {
+    NODE_EACH (one, node_first(root, "metadata")) {
         text_puts(content, content->len > 0 ? ",\n" : "[");
         json_print(json_of_node(one), content);
     }

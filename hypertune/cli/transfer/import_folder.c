@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hypertune/cli/study/filter.h"
 #include "hypertune/cli/study/study.h"
 #include "hypertune/cli/transfer/import.h"
 #include "proto/base/clock.h"
@@ -122,29 +123,18 @@ static int each_line(struct folder *folder, const char *content, size_t len,
 
 /* ---- checking all before anything is sent ---- */
 
-static const char *const ended[] = {"SUCCEEDED",  "STOPPED",   "FAILED",
-                                    "INFEASIBLE", "CANCELLED", NULL};
-
-static bool is_one_of(const char *word, const char *const words[])
-{
-    size_t i = 0;
-    while (words[i] != NULL && strcmp(words[i], word) != 0)
-        i++;
-    return words[i] != NULL;
-}
+static const char ended[] = "SUCCEEDED STOPPED FAILED INFEASIBLE CANCELLED";
 
 /* Numbers, or the words for what is none; *wrong: the first that is neither. */
 static bool are_numbers(const struct node *metrics, const struct node **wrong)
 {
-    static const char *const none[] = {"NaN", "Infinity", "-Infinity", NULL};
     double value;
     *wrong = metrics;
     if (metrics == NULL || metrics->kind != NODE_MAP)
         return metrics == NULL;
     for (*wrong = metrics->first; *wrong != NULL; *wrong = (*wrong)->next)
         if (!node_double(*wrong, &value) &&
-            (node_string(*wrong) == NULL ||
-             !is_one_of(node_string(*wrong), none)))
+            !node_special_double(*wrong, &value))
             return false;
     return true;
 }
@@ -160,8 +150,7 @@ static int check_values(struct folder *folder, const struct node *line,
     if (curve != NULL && curve->kind != NODE_LIST)
         return fault(folder, number, curve->column,
                      "measurements must be a list");
-    for (const struct node *one = curve ? curve->first : NULL; one != NULL;
-         one = one->next) {
+    NODE_EACH (one, node_items(curve)) {
         const struct node *measured = node_find(one, "metrics");
         if (measured == NULL || measured->first == NULL ||
             !are_numbers(measured, &wrong))
@@ -175,12 +164,11 @@ static int check_values(struct folder *folder, const struct node *line,
 static int check_result(struct folder *folder, const struct node *line,
                         size_t number)
 {
-    static const char *const counting[] = {"SUCCEEDED", "STOPPED", NULL};
     const struct job *job = folder->job;
     const struct node *state = node_find(line, "state");
+    const bool has_result = cli_words_has("SUCCEEDED STOPPED", state->text);
     double value;
-    for (size_t i = 0; i < job->n_metrics && is_one_of(state->text, counting);
-         i++)
+    for (size_t i = 0; i < job->n_metrics && has_result; i++)
         if (!node_double(
                 node_find(node_find(line, "metrics"), job->metrics[i].name),
                 &value))
@@ -227,10 +215,11 @@ static int check_line(struct folder *folder, const struct node *line,
     if (id == NULL || !node_int64(id, &folder->last) || folder->last <= before)
         return fault(folder, number, id != NULL ? id->column : 1,
                      "id must be a number above that of the line before");
-    if (node_string(state) == NULL || !is_one_of(state->text, cli_trial_states))
+    if (node_string(state) == NULL ||
+        !cli_filter_knows(cli_trial_states, state->text))
         return fault(folder, number, state != NULL ? state->column : 1,
                      "state is none of a trial");
-    if (!is_one_of(state->text, ended)) {
+    if (!cli_words_has(ended, state->text)) {
         folder->open++;
         return CLI_DONE;
     }
@@ -248,7 +237,7 @@ static int tell_line(struct folder *folder, const struct node *line,
                      size_t number)
 {
     (void)number;
-    return is_one_of(node_get_string(line, "state", ""), ended)
+    return cli_words_has(ended, node_get_string(line, "state", ""))
                ? cli_imported_add(&folder->imported, json_of_node(line))
                : CLI_DONE;
 }

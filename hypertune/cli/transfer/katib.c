@@ -25,8 +25,7 @@ note(struct katib_notes *notes, const struct node *at, const char *path,
 static void note_unknown(const struct node *map, const char *const known[],
                          bool container, struct katib_notes *notes)
 {
-    for (const struct node *one = map ? map->first : NULL; one;
-         one = one->next) {
+    NODE_EACH (one, node_items(map)) {
         size_t i = 0;
         while (known[i] != NULL && strcmp(known[i], one->key) != 0)
             i++;
@@ -62,8 +61,7 @@ static void add_goal(const struct node *spec, cJSON *native,
                                  metric));
     if (goal != NULL)
         add_number(json_add_object(native, "until"), "target", goal);
-    for (const struct node *one = node_first(objective, "metricStrategies");
-         one != NULL; one = one->next) {
+    NODE_EACH (one, node_first(objective, "metricStrategies")) {
         const char *value = node_get_string(one, "value", "");
         const bool best =
             strcmp(value, "max") == 0 || strcmp(value, "min") == 0;
@@ -79,8 +77,7 @@ static void add_goal(const struct node *spec, cJSON *native,
 static void add_values(cJSON *parameter, const struct node *list, bool numbers)
 {
     cJSON *values = json_add_array(parameter, "values");
-    for (const struct node *one = list ? list->first : NULL; one != NULL;
-         one = one->next) {
+    NODE_EACH (one, node_items(list)) {
         double number;
         if (numbers && node_double(one, &number))
             json_push_double(values, number);
@@ -125,8 +122,7 @@ static void add_parameters(const struct node *spec, cJSON *native,
                            struct katib_notes *notes)
 {
     cJSON *parameters = json_add_object(native, "parameters");
-    for (const struct node *one = node_first(spec, "parameters"); one != NULL;
-         one = one->next)
+    NODE_EACH (one, node_first(spec, "parameters"))
         add_parameter(parameters, one, notes);
 }
 
@@ -145,8 +141,7 @@ static void add_algorithm(const struct node *spec, cJSON *native,
         strcmp(theirs, "bayesianoptimization") != 0)
         note(notes, algorithm, "algorithm", "%s is searched as %s", theirs,
              ours);
-    for (const struct node *one = node_first(algorithm, "algorithmSettings");
-         one != NULL; one = one->next) {
+    NODE_EACH (one, node_first(algorithm, "algorithmSettings")) {
         const char *name = node_get_string(one, "name", "");
         int64_t seed;
         if (strcmp(name, "random_state") == 0 &&
@@ -187,8 +182,7 @@ static void add_early_stopping(const struct node *spec, cJSON *native,
     }
     cJSON *rule = json_add_object(native, "earlyStopping");
     json_add_string(rule, "rule", "median");
-    for (const struct node *one = node_first(early, "algorithmSettings");
-         one != NULL; one = one->next) {
+    NODE_EACH (one, node_first(early, "algorithmSettings")) {
         const char *setting = node_get_string(one, "name", "");
         const struct node *value = node_find(one, "value");
         if (strcmp(setting, "min_trials_required") == 0)
@@ -230,9 +224,7 @@ static void add_metrics(const struct node *spec, cJSON *native,
         json_add_array(json_add_object(native, "metrics"), "stdout");
     add_pattern(patterns, notes->arena,
                 node_get_string(objective, "objectiveMetricName", ""));
-    for (const struct node *one =
-             node_first(objective, "additionalMetricNames");
-         one != NULL; one = one->next)
+    NODE_EACH (one, node_first(objective, "additionalMetricNames"))
         if (node_string(one) != NULL)
             add_pattern(patterns, notes->arena, one->text);
 }
@@ -252,8 +244,7 @@ static const char *reference(const struct trial_template *trial,
                              const char *name, size_t len)
 {
     const struct node *list = trial->parameters;
-    for (const struct node *one = list ? list->first : NULL; one != NULL;
-         one = one->next) {
+    NODE_EACH (one, node_items(list)) {
         const char *known = node_get_string(one, "name", "");
         if (strlen(known) == len && strncmp(known, name, len) == 0)
             return node_get_string(one, "reference", "");
@@ -309,7 +300,7 @@ static const struct node *containers_of(const struct trial_template *trial,
         if (map == NULL || map->first == NULL)
             continue;
         found = pod_containers(map->first);
-        for (const struct node *one = map->first->next; one; one = one->next)
+        NODE_EACH (one, map->first->next)
             note(trial->notes, one, "trialTemplate",
                  "replicas %s are left out: see \"replicas\" of a spec",
                  one->key);
@@ -322,11 +313,10 @@ static const struct node *main_container(const struct trial_template *trial,
                                          const char *primary)
 {
     const struct node *found = list != NULL ? list->first : NULL;
-    for (const struct node *one = found; one != NULL; one = one->next)
+    NODE_EACH (one, found)
         if (strcmp(node_get_string(one, "name", ""), primary) == 0)
             found = one;
-    for (const struct node *one = list ? list->first : NULL; one != NULL;
-         one = one->next)
+    NODE_EACH (one, node_items(list))
         if (one != found)
             note(trial->notes, one, "trialTemplate",
                  "container %s is left out, a trial has one",
@@ -339,8 +329,7 @@ static const struct node *main_container(const struct trial_template *trial,
 static void push_words(const struct trial_template *trial, cJSON *command,
                        const struct node *list)
 {
-    for (const struct node *one = list ? list->first : NULL; one != NULL;
-         one = one->next)
+    NODE_EACH (one, node_items(list))
         json_push_string(command, substitute(trial, one));
 }
 
@@ -365,8 +354,7 @@ static void add_env(const struct trial_template *trial,
                     const struct node *container, cJSON *native)
 {
     cJSON *env = NULL;
-    for (const struct node *one = node_first(container, "env"); one != NULL;
-         one = one->next) {
+    NODE_EACH (one, node_first(container, "env")) {
         const struct node *value = node_find(one, "value");
         const char *name = node_get_string(one, "name", "");
         if (value == NULL) {
@@ -399,7 +387,7 @@ static void add_resources(const struct trial_template *trial,
     if (list == NULL || list->first == NULL)
         return;
     cJSON *resources = json_add_object(native, "resources");
-    for (const struct node *one = list->first; one != NULL; one = one->next) {
+    NODE_EACH (one, list->first) {
         const char *amount = one->text != NULL ? one->text : "";
         if (strcmp(one->key, "cpu") == 0)
             json_add_double(resources, "cpus", cores(amount));

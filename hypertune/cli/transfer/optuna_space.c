@@ -146,7 +146,7 @@ static void add_choices(cJSON *spec, const struct node *choices)
 {
     cJSON *values =
         json_add_array(json_add_object(spec, "categoricalValueSpec"), "values");
-    for (const struct node *one = choices->first; one; one = one->next) {
+    NODE_EACH (one, choices->first) {
         struct text text = {0};
         choice_text(one, &text);
         json_push_string(values, text.data);
