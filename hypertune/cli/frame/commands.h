@@ -3,9 +3,12 @@
 #define HT_HYPERTUNE_CLI_FRAME_COMMANDS_H
 
 #include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "hypertune/cli/frame/cli.h"
 #include "hypertune/cli/frame/options.h"
+#include "proto/base/text.h"
 
 typedef int cli_run(struct cli *cli); /* returns an exit code */
 
@@ -81,5 +84,8 @@ cli_run cli_doctor, cli_gcloud_env, cli_local_run;
 cli_run cli_version, cli_help;
 void cli_help_short(struct text *out);
 void cli_help_command(const struct cli_command *command, struct text *out);
+/* schema.c: appends every field of a spec with its kind and meaning, from
+ * proto/native.schema.json, which is embedded at build time. */
+void cli_help_spec(struct text *out);
 
 #endif

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "hypertune/cli/frame/output.h"
-#include "hypertune/cli/frame/schema.h"
 
 static void list_commands(enum cli_group group, struct text *out)
 {
@@ -91,7 +90,7 @@ int cli_help(struct cli *cli)
     static const struct {
         const char *name;
         void (*write)(struct text *out);
-    } topics[] = {{"spec", cli_schema_help},
+    } topics[] = {{"spec", cli_help_spec},
                   {"exit", help_exit},
                   {"environment", help_environment}};
     struct text out = {0};

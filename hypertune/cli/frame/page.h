@@ -1,4 +1,5 @@
-/* page.h - one picture for a terminal, made line by line.
+/* page.h - one picture for a terminal, made line by line, and the small curves
+ * and bars within its lines.
  *
  * What is put into a line is safe to show already: text_escape() foreign
  * bytes, or use page_padded(). */
@@ -7,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "proto/base/text.h"
 
@@ -33,5 +35,15 @@ void page_wrap(struct page *page, const char *words, size_t lines);
 void page_padded(struct page *page, const char *foreign, size_t width);
 /* Appends whole lines, each ended by a newline, the first one strong. */
 void page_lines(struct page *page, const char *lines);
+
+/* Appends a curve in 7 levels of height, lowest to highest of its own. */
+void spark_curve(const double values[], size_t n, struct text *out);
+/* Appends `width` columns that show how the best of n objectives grew between
+ * its first and its newest value. False, with nothing appended, when there are
+ * fewer than two finite ones. */
+bool spark_history(const double values[], size_t n, bool maximize, size_t width,
+                   struct text *out);
+/* Appends a bar of `width` columns with the part done/all filled. */
+void spark_bar(int64_t done, int64_t all, size_t width, struct text *out);
 
 #endif

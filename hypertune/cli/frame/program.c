@@ -1,4 +1,4 @@
-#include "hypertune/cli/frame/program.h"
+#include "hypertune/cli/frame/spawn.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "hypertune/cli/frame/schema.h"
+#include "hypertune/cli/frame/commands.h"
 
 #include <string.h>
 
@@ -16,6 +16,8 @@ __asm__(".section .rodata\n"
         ".byte 0\n"
         ".previous\n");
 extern const char cli_schema_start[], cli_schema_end[];
+
+static const char *const unions[] = {"oneOf", "anyOf"};
 
 enum { NAME_COLUMN = 20, MAX_NESTING = 8, REF_BYTES = 128 };
 
@@ -64,7 +66,6 @@ static void add_choices(const struct node *list, struct text *out)
 static void add_kind(const struct printer *printer, const struct node *schema,
                      struct text *out)
 {
-    static const char *const unions[] = {"oneOf", "anyOf"};
     const struct node *type = node_find(schema, "type");
     const struct node *choices = node_find(schema, "enum");
     const struct node *only = node_find(schema, "const");
@@ -122,7 +123,6 @@ static void add_object(const struct printer *printer, const struct node *schema,
     const struct node *values = node_find(schema, "additionalProperties");
     if (values != NULL && values->kind == NODE_MAP)
         add_member(printer, "NAME", resolve(printer, values), depth);
-    static const char *const unions[] = {"oneOf", "anyOf"};
     for (size_t i = 0; i < 2; i++) {
         const struct node *options = node_find(schema, unions[i]);
         NODE_EACH (one, node_items(options))
@@ -130,24 +130,17 @@ static void add_object(const struct printer *printer, const struct node *schema,
     }
 }
 
-bool cli_schema_describe(const char *json, size_t len, struct text *out)
+void cli_help_spec(struct text *out)
 {
+    const char *json = cli_schema_start;
+    const size_t len = (size_t)(cli_schema_end - cli_schema_start);
     struct arena *arena = arena_new();
     struct diag diag;
     diag_init(&diag, arena, "schema", json, len);
     const struct node *root = node_read_json(arena, json, len, &diag);
-    struct printer printer = {.root = root, .out = out};
-    bool is_schema = node_find(root, "properties") != NULL;
-    if (is_schema)
-        add_object(&printer, root, 0);
-    arena_free(arena);
-    return is_schema;
-}
-
-void cli_schema_help(struct text *out)
-{
+    const struct printer printer = {.root = root, .out = out};
     text_puts(out, "A spec is YAML (or JSON) with these fields; \"hypertune "
                    "init\" writes one.\n\n");
-    cli_schema_describe(cli_schema_start,
-                        (size_t)(cli_schema_end - cli_schema_start), out);
+    add_object(&printer, root, 0);
+    arena_free(arena);
 }

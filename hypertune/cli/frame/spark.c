@@ -1,4 +1,4 @@
-#include "hypertune/cli/frame/spark.h"
+#include "hypertune/cli/frame/page.h"
 
 #include <langinfo.h>
 #include <math.h>

@@ -1,5 +1,5 @@
-/* spawn.h - other programs: ours, started to outlive this one, and those
- * of the machine, asked for a line or two. */
+/* spawn.h - other programs: where they are, ours started to outlive this one,
+ * and those of the machine asked for a line or two. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_SPAWN_H
 #define HT_HYPERTUNE_CLI_FRAME_SPAWN_H
 
@@ -31,5 +31,18 @@ enum ht_status cli_spawn_detached(struct arena *arena,
  * the signal that ended it, or -1 when it cannot be started. */
 int cli_spawn_ask(struct arena *arena, const char *const argv[],
                   const char **said);
+
+struct cli_program_query {
+    const char *name;    /* first word of the command */
+    const char *workdir; /* folder of the trials; relative names start there */
+    const char *path;    /* PATH, NULL: none */
+};
+
+/* Finds the file as execvp(3) would with that PATH and that current folder.
+ * HT_NOT_FOUND  no such file; the sentence gives a hint when one is known
+ * HT_DENIED     it is there, but cannot be executed */
+enum ht_status cli_program_find(struct arena *arena,
+                                const struct cli_program_query *query,
+                                const char **program, struct ht_error *err);
 
 #endif

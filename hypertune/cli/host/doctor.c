@@ -7,9 +7,8 @@
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/engine.h"
-#include "hypertune/cli/frame/findings.h"
 #include "hypertune/cli/frame/runners.h"
-#include "hypertune/cli/host/machine.h"
+#include "hypertune/cli/host/findings.h"
 #include "proto/base/clock.h"
 
 enum { REQUEST_MS = 5000, HTTP_PORT = 8470, REPORT_PORT = 8471 };

@@ -1,4 +1,4 @@
-#include "hypertune/cli/host/machine.h"
+#include "hypertune/cli/host/findings.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "hypertune/cli/frame/output.h"
-#include "hypertune/cli/frame/program.h"
 #include "hypertune/cli/frame/spawn.h"
 #include "proto/base/clock.h"
 

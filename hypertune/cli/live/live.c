@@ -9,7 +9,7 @@
 #include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/live/picture.h"
 #include "hypertune/cli/live/screen.h"
-#include "hypertune/cli/study/control.h"
+#include "hypertune/cli/study/study.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 

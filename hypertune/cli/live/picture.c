@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "hypertune/cli/frame/page.h"
-#include "hypertune/cli/frame/spark.h"
 #include "hypertune/cli/frame/table.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"

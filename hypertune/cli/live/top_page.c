@@ -5,7 +5,6 @@
 
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/page.h"
-#include "hypertune/cli/frame/spark.h"
 #include "proto/base/clock.h"
 
 enum {

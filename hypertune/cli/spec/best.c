@@ -1,4 +1,4 @@
-#include "hypertune/cli/spec/best.h"
+#include "hypertune/cli/spec/submit.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/table.h"
-#include "hypertune/cli/spec/best.h"
+#include "hypertune/cli/spec/submit.h"
 #include "hypertune/cli/study/follow.h"
 #include "proto/doc/json.h"
 

@@ -1,10 +1,10 @@
-#include "hypertune/cli/spec/launch.h"
+#include "hypertune/cli/spec/spec.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
 #include "hypertune/cli/frame/commands.h"
-#include "hypertune/cli/frame/program.h"
+#include "hypertune/cli/frame/spawn.h"
 #include "proto/job/metrics_file.h"
 
 static void record_variable(struct cli *cli, const char *name,

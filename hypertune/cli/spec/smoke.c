@@ -4,10 +4,10 @@
 
 #include "hypertune/cli/live/watch.h"
 #include "hypertune/cli/spec/submit.h"
-#include "hypertune/cli/study/control.h"
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/follow.h"
 #include "hypertune/cli/study/logs.h"
+#include "hypertune/cli/study/study.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 #include "proto/base/token.h"

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "hypertune/cli/spec/flags.h"
-#include "hypertune/cli/spec/launch.h"
 #include "proto/base/limits.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"

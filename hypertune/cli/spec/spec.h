@@ -48,4 +48,17 @@ const char *cli_name_of_command(struct arena *arena,
 /* From an image: "gcr.io/team/train:7" is "train". */
 const char *cli_name_of_image(struct arena *arena, const char *image);
 
+struct cli_launch {
+    struct cli *cli;
+    struct diag *diag;       /* takes the faults */
+    const struct node *root; /* of the spec, for their places */
+    const char *folder;      /* absolute: the spec's */
+};
+
+/* Makes the job's folders absolute and records what passEnv names; a job of
+ * processes also gets its working folder and this shell's variables. Returns
+ * the file that the master runs, or NULL when it runs in an image or after a
+ * fault. */
+const char *cli_launch_settle(const struct cli_launch *launch, struct job *job);
+
 #endif

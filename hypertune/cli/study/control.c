@@ -1,4 +1,4 @@
-#include "hypertune/cli/study/control.h"
+#include "hypertune/cli/study/study.h"
 
 #include <string.h>
 

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "hypertune/cli/study/plan.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 #include "proto/doc/diag.h"

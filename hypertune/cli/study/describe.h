@@ -2,8 +2,10 @@
 #ifndef HT_HYPERTUNE_CLI_STUDY_DESCRIBE_H
 #define HT_HYPERTUNE_CLI_STUDY_DESCRIBE_H
 
+#include "hypertune/cli/frame/cli.h"
 #include "hypertune/cli/study/study.h"
 #include "proto/base/text.h"
+#include "proto/job/job.h"
 
 /* Appends all that is known of a study, its spec last. */
 void cli_describe_study(struct cli *cli, const struct cli_study *study,
@@ -22,5 +24,14 @@ void cli_describe_best(const struct cli_study *study, const struct node *trial,
  * each metric that was seen and each hint of a "doctor" (docs/http.md);
  * nothing for NULL. */
 void cli_describe_doctor(const struct node *doctor, struct text *out);
+
+enum { CLI_PLAN_EXAMPLES = 3 };
+
+/* Appends goal, parameters, search, and so many example commands, from 1 to
+ * CLI_PLAN_EXAMPLES. */
+void cli_plan_describe(struct cli *cli, const struct job *job, size_t examples,
+                       struct text *out);
+/* Appends one more line of it; no words for NULL. */
+void cli_plan_line(const char *label, const char *value, struct text *out);
 
 #endif

@@ -1,8 +1,8 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/table.h"
-#include "hypertune/cli/study/control.h"
 #include "hypertune/cli/study/describe.h"
+#include "hypertune/cli/study/study.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 

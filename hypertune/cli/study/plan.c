@@ -1,4 +1,4 @@
-#include "hypertune/cli/study/plan.h"
+#include "hypertune/cli/study/describe.h"
 
 #include "hypertune/cli/frame/table.h"
 #include "proto/form/plan.h"

@@ -1,4 +1,5 @@
-/* study.h - studies and trials as the server tells them. */
+/* study.h - studies as the server describes them, and the commands that change
+ * one. */
 #ifndef HT_HYPERTUNE_CLI_STUDY_STUDY_H
 #define HT_HYPERTUNE_CLI_STUDY_STUDY_H
 
@@ -114,5 +115,17 @@ bool cli_study_split(struct cli *cli, const char *word, const char **study,
 /* The same, or says how a trial is named: CLI_DONE or CLI_USAGE. */
 int cli_study_want_trial(struct cli *cli, const char *word, const char **study,
                          const char **trial);
+
+/* Deletes the study after a question (--yes answers it; without a terminal
+ * --yes is needed). Returns CLI_DONE or the exit code after having said why. */
+int cli_control_delete(struct cli *cli, const struct cli_study *study);
+
+/* What a study was paused for by the server and what can be done about it, in
+ * cli->arena; NULL when it is not held so. */
+const char *cli_control_held(struct cli *cli, const struct cli_study *study);
+
+/* POSTs "pause", "resume" or "stop" for a study. */
+enum ht_status cli_control_post(struct cli *cli, const char *study,
+                                const char *verb, struct ht_error *err);
 
 #endif

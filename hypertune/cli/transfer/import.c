@@ -9,9 +9,7 @@
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/spec/submit.h"
-#include "hypertune/cli/study/control.h"
 #include "hypertune/cli/study/study.h"
-#include "hypertune/cli/transfer/katib.h"
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "proto/doc/yaml_write.h"

@@ -11,7 +11,9 @@
 #include <cjson/cJSON.h>
 
 #include "hypertune/cli/frame/cli.h"
+#include "hypertune/cli/frame/options.h"
 #include "proto/base/text.h"
+#include "proto/doc/node.h"
 
 /* Each imports what is at `path` and returns an exit code, having said why
  * when it is not CLI_DONE. */
@@ -58,5 +60,17 @@ int cli_imported_note(struct cli_imported *imported, cJSON *metadata);
 /* Ends the study and says what it has; when the import has failed, with `code`,
  * nothing of it is left. Returns the exit code. */
 int cli_imported_close(struct cli_imported *imported, int code);
+
+/* What was not carried over: "LINE: PATH: why", in the document's order of
+ * finding. */
+struct katib_notes {
+    struct arena *arena;
+    struct words lines;
+};
+
+/* The native spec of an Experiment; `name` replaces its own unless NULL. The
+ * caller owns it. It may still lack what every spec needs. */
+cJSON *katib_spec(const struct node *experiment, const char *name,
+                  struct katib_notes *notes);
 
 #endif

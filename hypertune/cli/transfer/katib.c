@@ -1,4 +1,4 @@
-#include "hypertune/cli/transfer/katib.h"
+#include "hypertune/cli/transfer/import.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
+#include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/page.h"
-#include "hypertune/cli/frame/schema.h"
-#include "hypertune/cli/frame/spark.h"
 #include "hypertune/cli/live/picture.h"
 #include "hypertune/cli/study/filter.h"
 #include "hypertune/cli/study/trial.h"
@@ -226,25 +225,13 @@ static void flags_to_look_at_are_short_and_harmless(void)
     arena_free(arena);
 }
 
-static void schemas_become_help(void)
-{
-    static const char schema[] =
-        "{\"properties\":{\"trials\":{\"type\":\"integer\",\"description\":"
-        "\"How many.\"},\"goal\":{\"$ref\":\"#/$defs/goal\"}},"
-        "\"$defs\":{\"goal\":{\"enum\":[\"up\",\"down\"]}}}";
-    struct text out = {0};
-    CHECK(cli_schema_describe(schema, strlen(schema), &out));
-    CHECK_TEXT(out.data, "  trials            (integer) How many.\n"
-                         "  goal              (up|down)\n");
-    CHECK(!cli_schema_describe("[1]", 3, &out));
-    text_free(&out);
-}
-
 static void the_shipped_grammar_is_described(void)
 {
     struct text out = {0};
-    cli_schema_help(&out);
+    cli_help_spec(&out);
     CHECK(strstr(out.data, "\n  parameters ") != NULL);
+    CHECK(strstr(out.data, "\n  spec              (1) ") != NULL);
+    CHECK(strstr(out.data, "(string|number|boolean)") != NULL);
     CHECK(strstr(out.data, "\n    noProgress ") != NULL);
     text_free(&out);
 }
@@ -263,7 +250,6 @@ int main(void)
     RUN(the_history_shows_how_the_best_grew);
     RUN(long_names_become_brief_unless_two_are_alike);
     RUN(flags_to_look_at_are_short_and_harmless);
-    RUN(schemas_become_help);
     RUN(the_shipped_grammar_is_described);
     return check_done();
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "hypertune/cli/frame/spark.h"
+#include "hypertune/cli/frame/page.h"
 #include "hypertune/cli/frame/table.h"
 #include "tests/check.h"
 

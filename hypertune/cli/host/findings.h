@@ -1,7 +1,7 @@
 /* findings.h - what `doctor` found: one line each, with the repair of what
  * is not as it should be. */
-#ifndef HT_HYPERTUNE_CLI_FRAME_FINDINGS_H
-#define HT_HYPERTUNE_CLI_FRAME_FINDINGS_H
+#ifndef HT_HYPERTUNE_CLI_HOST_FINDINGS_H
+#define HT_HYPERTUNE_CLI_HOST_FINDINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +35,9 @@ bool findings_failed(const struct findings *findings);
 /* Prints them in the format that was asked for: a table, or objects with
  * level, subject, text and repair. Returns an exit code. */
 int findings_print(const struct findings *findings);
+
+/* Looks at our programs, cores, memory, the disk of `folder` (the server's;
+ * NULL: it has none), GPUs, clock and interpreters. */
+void machine_examine(struct findings *findings, const char *folder);
 
 #endif

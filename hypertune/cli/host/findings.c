@@ -1,4 +1,4 @@
-#include "hypertune/cli/frame/findings.h"
+#include "hypertune/cli/host/findings.h"
 
 #include <stdarg.h>
 
