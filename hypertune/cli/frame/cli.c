@@ -136,6 +136,35 @@ const char *cli_last_lines(const char *text, int lines)
     return start;
 }
 
+char *cli_read_all(struct arena *arena, int fd, size_t most, size_t *len)
+{
+    struct text content = {0};
+    char block[16384];
+    ssize_t n = fd < 0 ? -1 : 1;
+    while (n > 0 && content.len <= most) {
+        do
+            n = read(fd, block, sizeof block);
+        while (n < 0 && errno == EINTR);
+        if (n > 0)
+            text_append(&content, block, (size_t)n);
+    }
+    const int cause = errno;
+    if (fd > STDIN_FILENO)
+        close(fd);
+    *len = content.len;
+    char *copy = text_take(&content, arena);
+    errno = cause;
+    return n < 0 ? NULL : copy;
+}
+
+const char *cli_real_path(struct arena *arena, const char *path)
+{
+    char *real = realpath(path, NULL);
+    const char *kept = arena_strdup(arena, real != NULL ? real : path);
+    free(real);
+    return kept;
+}
+
 /* ---- saying ---- */
 
 /* The lines of a message are ours, the bytes within may be foreign. */

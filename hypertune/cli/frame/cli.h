@@ -168,6 +168,13 @@ const char *cli_scalar(const struct node *node);
 /* Appends the scalars of a list, escaped and apart by commas. */
 void cli_scalars(const struct node *list, struct text *out);
 
+/* All that `fd` has, or somewhat more than `most` bytes of it, in the arena. A
+ * descriptor other than stdin is closed. NULL with errno when it cannot be read
+ * or is negative. */
+char *cli_read_all(struct arena *arena, int fd, size_t most, size_t *len);
+/* The path without links; the path itself when there is no such file. */
+const char *cli_real_path(struct arena *arena, const char *path);
+
 /* Where the last so many lines begin, of a text that ends with or without the
  * end of one. */
 const char *cli_last_lines(const char *text, int lines);

@@ -1,6 +1,5 @@
 #include "hypertune/cli/frame/runners.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -181,10 +180,7 @@ static int start_own(struct cli *cli, const struct cli_engine *engine)
 {
     struct ht_error err;
     pid_t pid = 0;
-    char *real = realpath(cli->state_folder, NULL);
-    const char *folder =
-        arena_strdup(cli->arena, real != NULL ? real : cli->state_folder);
-    free(real);
+    const char *folder = cli_real_path(cli->arena, cli->state_folder);
     if (!is_running(cli, folder) && start(cli, folder, cli_http_url(cli->http),
                                           engine, &pid, &err) != HT_OK)
         return cli_fail_error(cli, &err);

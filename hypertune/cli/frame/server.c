@@ -69,11 +69,18 @@ bool cli_server_is_locked(const char *lock)
     return held;
 }
 
-static bool is_loopback(const char *url)
+bool cli_server_is_loopback(const char *host)
+{
+    struct in_addr address;
+    return strcasecmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
+           (inet_pton(AF_INET, host, &address) == 1 &&
+            ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET);
+}
+
+static bool is_own_url(const char *url)
 {
     enum { HOST_BYTES = 64 };
     char host[HOST_BYTES];
-    struct in_addr address;
     if (strncmp(url, "http://[::1]:", 13) == 0)
         return true;
     if (strncmp(url, "http://", 7) != 0)
@@ -83,9 +90,7 @@ static bool is_loopback(const char *url)
         return false;
     memcpy(host, url + 7, len);
     host[len] = '\0';
-    return strcmp(host, "localhost") == 0 ||
-           (inet_pton(AF_INET, host, &address) == 1 &&
-            ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET);
+    return cli_server_is_loopback(host);
 }
 
 enum ht_status cli_server_find(struct arena *arena, const char *folder,
@@ -105,7 +110,7 @@ enum ht_status cli_server_find(struct arena *arena, const char *folder,
     const char *url = node_get_string(root, "http", NULL);
     if (url == NULL)
         return ht_fail(err, HT_CORRUPT, "%s does not say \"http\"", path);
-    if (!is_loopback(url))
+    if (!is_own_url(url))
         return ht_fail(err, HT_CORRUPT,
                        "%s names %s, which is not this machine; use --server",
                        path, url);

@@ -63,6 +63,9 @@ enum ht_status cli_server_start(struct arena *arena, const char *folder,
 /* Does a server or runner hold this lock file? */
 bool cli_server_is_locked(const char *lock);
 
+/* Is the host "localhost", "::1" or an address in 127.0.0.0/8? */
+bool cli_server_is_loopback(const char *host);
+
 /* Appends the last lines of a log in that folder, indented and escaped. */
 void cli_server_last_words(struct arena *arena, const char *folder,
                            const char *name, struct text *log);

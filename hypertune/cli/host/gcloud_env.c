@@ -1,6 +1,5 @@
 /* `gcloud-env`: the variables that point gcloud and Google's Python SDK at the
  * server. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -190,14 +189,6 @@ static const char *host_of(const struct gcloud_env *env)
     return arena_strndup(env->cli->arena, host, len);
 }
 
-static bool is_loopback(const char *host)
-{
-    struct in_addr address;
-    return strcasecmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
-           (inet_pton(AF_INET, host, &address) == 1 &&
-            ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET);
-}
-
 static bool list_has(const char *list, const char *item)
 {
     size_t len = strlen(item);
@@ -219,7 +210,7 @@ static void want_no_proxy(struct gcloud_env *env)
     static const char *const proxies[] = {
         "CLOUDSDK_PROXY_TYPE", "CLOUDSDK_PROXY_ADDRESS", "CLOUDSDK_PROXY_PORT"};
     const char *host = host_of(env);
-    if (!is_loopback(host))
+    if (!cli_server_is_loopback(host))
         return;
     for (size_t i = 0; i < sizeof proxies / sizeof *proxies; i++)
         shell_set(&env->wanted, proxies[i], NULL);
@@ -361,14 +352,6 @@ static bool is_open(struct cli *cli)
     return open;
 }
 
-static const char *real_path(struct cli *cli, const char *path)
-{
-    char *real = realpath(path, NULL);
-    const char *kept = arena_strdup(cli->arena, real != NULL ? real : path);
-    free(real);
-    return kept;
-}
-
 static int find_server(struct gcloud_env *env)
 {
     struct cli *cli = env->cli;
@@ -383,7 +366,7 @@ static int find_server(struct gcloud_env *env)
         return cli_fail_error(cli, &err);
     if (is_open(cli))
         return CLI_DONE;
-    env->token_file = real_path(cli, cli->token_file);
+    env->token_file = cli_real_path(cli->arena, cli->token_file);
     return CLI_DONE;
 }
 
@@ -400,8 +383,8 @@ static const char *settings_folder(struct cli *cli)
         return NULL;
     }
     if (cli_server_make_folder(cli->arena, state, &err) == HT_OK) {
-        const char *folder =
-            arena_printf(cli->arena, "%s/gcloud", real_path(cli, state));
+        const char *folder = arena_printf(cli->arena, "%s/gcloud",
+                                          cli_real_path(cli->arena, state));
         if (make_folder(cli->arena, folder, &err) == HT_OK)
             return folder;
     }

@@ -5,13 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/engine.h"
-#include "hypertune/cli/frame/server.h"
+#include "hypertune/cli/spec/local_server.h"
 #include "hypertune/cli/spec/spec.h"
 #include "hypertune/cli/spec/submit.h"
 #include "hypertune/cli/study/follow.h"
@@ -19,7 +17,6 @@
 #include "hypertune/cli/study/study.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
-#include "proto/base/file_tree.h"
 #include "proto/base/number.h"
 
 static const char job_name[] = "local-run";
@@ -28,8 +25,6 @@ enum {
     GRACE_MS = 10000,    /* as long as `docker stop` waits */
     PATIENCE_MS = 30000, /* for what the grace does not end */
     POLL_MS = 500,
-    END_MS = 20000, /* for the server and its runner */
-    END_POLL_MS = 20,
     STREAMS = 3
 };
 
@@ -39,8 +34,7 @@ struct local_run {
     const char *image; /* NULL: a process */
     struct strings words;
     struct cli_engine engine; /* with an image */
-    const char *folder;       /* of its server, below TMPDIR, 0700 */
-    struct cli_server_info server;
+    struct local_server server;
     struct cli_follow follow;
     int broken; /* CLI_DONE, or why it was broken off */
 };
@@ -208,129 +202,6 @@ static int submit(struct cli *cli, const struct job *job)
     return CLI_DONE;
 }
 
-/* ---- its server ---- */
-
-static void remove_folder(const struct local_run *run)
-{
-    struct ht_error err;
-    if (file_tree_remove(run->folder, NULL, &err) != HT_OK)
-        cli_say(run->cli, "warning: %s", err.text);
-}
-
-static int refuse(const struct local_run *run, const struct ht_error *err)
-{
-    struct text log = {0};
-    const int code = cli_fail(run->cli, CLI_REFUSED, "%s", err->text);
-    cli_server_last_words(run->cli->lasting, run->folder, "server.log", &log);
-    cli_print_to(stderr, &log);
-    remove_folder(run);
-    return code;
-}
-
-static void pause_shortly(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = END_POLL_MS * 1000000L}, NULL);
-}
-
-static bool await_end(pid_t pid)
-{
-    const int64_t deadline = clock_monotonic_ms() + END_MS;
-    for (;;) {
-        const pid_t got = waitpid(pid, NULL, WNOHANG);
-        if (got == pid || (got < 0 && errno == ECHILD))
-            return true;
-        if (clock_monotonic_ms() >= deadline)
-            return false;
-        pause_shortly();
-    }
-}
-
-/* A runner that its server did not see end still writes in the folder. */
-static void await_runners(const struct local_run *run)
-{
-    static const char *const locks[] = {"runs", "runs/docker"};
-    const int64_t deadline = clock_monotonic_ms() + END_MS;
-    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
-        const char *lock = arena_printf(run->cli->lasting, "%s/%s/runner.lock",
-                                        run->folder, locks[i]);
-        while (cli_server_is_locked(lock) && clock_monotonic_ms() < deadline)
-            pause_shortly();
-    }
-}
-
-/* Ends it and its runner; its job has ended before. */
-static void stop_server(const struct local_run *run, bool keep)
-{
-    const pid_t pid = run->server.pid;
-    const bool known = pid > 1; /* else a signal would go to many */
-    if (known)
-        kill(pid, SIGTERM);
-    if (known && !await_end(pid)) {
-        kill(pid, SIGKILL);
-        await_end(pid);
-    }
-    await_runners(run);
-    if (keep)
-        cli_say(run->cli, "kept: %s", run->folder);
-    else
-        remove_folder(run);
-}
-
-/* The flags of hypertuned, ended by NULL. */
-static void choose_flags(const struct local_run *run, const char *roots,
-                         const char *flags[])
-{
-    const int64_t gpus = run->cli->set.gpus;
-    const bool image = run->image != NULL;
-    /* Idle is what nobody asks: the time in which a command that was killed
-     * could have asked. */
-    const struct pair all[] = {
-        {"--listen", "127.0.0.1:0"},
-        {"--report-listen", "tcp://127.0.0.1:0"},
-        {"--control-listen", "tcp://127.0.0.1:0"},
-        {"--idle-exit", "1m"},
-        {"--slots", "1"},
-        {"--gpus",
-         gpus > 0 ? arena_printf(run->cli->lasting, "%lld", (long long)gpus)
-                  : "none"},
-        {"--runner", image ? "docker" : "process"},
-        {"--docker-host", image ? run->engine.url : NULL},
-        {"--volume-root", roots}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (all[i].value == NULL)
-            continue;
-        *flags++ = all[i].name;
-        *flags++ = all[i].value;
-    }
-    *flags = NULL;
-}
-
-/* Starts it and connects to it. Should this process be killed, it ends by
- * itself some time after its work. After a failure nothing is left. */
-static int start_server(struct local_run *run, const char *roots)
-{
-    struct cli *cli = run->cli;
-    const char *flags[32];
-    const char *base = cli_variable(cli, "TMPDIR");
-    struct ht_error err;
-    char *folder = arena_printf(cli->lasting, "%s/hypertune-local-XXXXXX",
-                                base != NULL ? base : "/tmp");
-    if (mkdtemp(folder) == NULL)
-        return cli_fail(cli, CLI_REFUSED, "cannot make %s: %s", folder,
-                        strerror(errno));
-    run->folder = folder;
-    choose_flags(run, roots, flags);
-    if (cli_server_start(cli->lasting, folder, flags, &run->server, &err) !=
-        HT_OK)
-        return refuse(run, &err);
-    cli->set.server = run->server.url;
-    cli->set.token_file = run->server.token_file;
-    const int code = cli_connect(cli);
-    if (code != CLI_DONE)
-        stop_server(run, false);
-    return code;
-}
-
 /* ---- the run ---- */
 
 /* From now on it ends: by Ctrl-C, or because --timeout has passed. */
@@ -494,7 +365,7 @@ static int judge(struct local_run *run)
 
 int cli_local_run(struct cli *cli)
 {
-    struct local_run run = {.cli = cli};
+    struct local_run run = {.cli = cli, .server = {.cli = cli}};
     struct pool pool;
     struct job job;
     const char *roots;
@@ -507,14 +378,15 @@ int cli_local_run(struct cli *cli)
         return code;
     /* Signals wait from here on, so that nothing is left behind. */
     cli_follow_open(&run.follow, cli, job_name, 0);
-    code = start_server(&run, roots);
+    code =
+        local_server_start(&run.server, run.image ? &run.engine : NULL, roots);
     if (code == CLI_DONE) {
         code = submit(cli, &job);
         if (code == CLI_DONE)
             code = follow(&run);
         if (code == CLI_DONE)
             code = judge(&run);
-        stop_server(&run, cli->set.keep);
+        local_server_stop(&run.server, cli->set.keep);
     }
     cli_follow_close(&run.follow);
     return code;

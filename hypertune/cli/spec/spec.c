@@ -50,26 +50,6 @@ static int report_faults(struct cli *cli, const struct source *source)
 
 /* ---- reading ---- */
 
-/* One byte beyond the limit is read, so that the reader can refuse it. */
-static char *read_all(struct cli *cli, int fd, size_t *len)
-{
-    struct text content = {0};
-    char block[16384];
-    ssize_t n;
-    while (content.len <= HT_MAX_SPEC &&
-           (n = read(fd, block, sizeof block)) != 0) {
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            text_free(&content);
-            return NULL;
-        }
-        text_append(&content, block, (size_t)n);
-    }
-    *len = content.len;
-    return text_take(&content, cli->arena);
-}
-
 static const char *current_folder(struct cli *cli)
 {
     char *cwd = getcwd(NULL, 0);
@@ -95,11 +75,10 @@ static int read_file(struct cli *cli, const char *path, struct source *source)
 {
     bool is_stdin = strcmp(path, "-") == 0;
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    size_t len = 0;
-    char *content = fd < 0 ? NULL : read_all(cli, fd, &len);
-    int code = errno;
-    if (fd >= 0 && !is_stdin)
-        close(fd);
+    size_t len;
+    /* More than the limit, so that the reader can refuse it. */
+    char *content = cli_read_all(cli->arena, fd, HT_MAX_SPEC, &len);
+    const int code = errno;
     if (content == NULL && code == ENOENT)
         return cli_fail(cli, CLI_ABSENT,
                         "no file %s\n  \"hypertune init\" writes one", path);

@@ -45,36 +45,24 @@ static int read_words(struct cli *cli, const char **study, struct words *values)
 static enum ht_status read_file(struct cli *cli, const char *path,
                                 const char **content, struct ht_error *err)
 {
-    bool is_stdin = strcmp(path, "-") == 0;
-    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    struct text read_text = {0};
-    char block[16384];
-    ssize_t n = fd < 0 ? -1 : 0;
-    while (fd >= 0 && read_text.len <= MOST_BYTES &&
-           (n = read(fd, block, sizeof block)) > 0)
-        text_append(&read_text, block, (size_t)n);
-    int cause = errno;
-    if (fd >= 0 && !is_stdin)
-        close(fd);
-    enum ht_status status = HT_OK;
-    if (n < 0)
-        status = ht_fail(err, cause == ENOENT ? HT_NOT_FOUND : HT_IO,
-                         "cannot read %s: %s", path, strerror(cause));
-    else if (read_text.len > MOST_BYTES)
-        status = ht_fail(err, HT_INVALID, "%s is over 64 MiB", path);
-    else
-        *content =
-            arena_strndup(cli->arena, text_string(&read_text), read_text.len);
-    text_free(&read_text);
-    return status;
+    const bool is_stdin = strcmp(path, "-") == 0;
+    const int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    size_t len;
+    const char *all = cli_read_all(cli->arena, fd, MOST_BYTES, &len);
+    if (all == NULL)
+        return ht_fail(err, errno == ENOENT ? HT_NOT_FOUND : HT_IO,
+                       "cannot read %s: %s", path, strerror(errno));
+    if (len > MOST_BYTES)
+        return ht_fail(err, HT_INVALID, "%s is over 64 MiB", path);
+    *content = all;
+    return HT_OK;
 }
 
 static int report_faults(struct cli *cli, const struct diag *diag)
 {
     struct text out = {0};
     diag_print(diag, &out);
-    fputs(text_string(&out), stderr);
-    text_free(&out);
+    cli_print_to(stderr, &out);
     return cli_fail(cli, CLI_USAGE, "%zu error%s, nothing was added",
                     diag->errors, diag->errors == 1 ? "" : "s");
 }

@@ -2,6 +2,7 @@
 #include "hypertune/cli/transfer/import.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,24 +218,13 @@ int cli_imported_close(struct cli_imported *imported, int code)
 char *cli_import_read(struct cli *cli, const char *path, size_t most,
                       size_t *len)
 {
-    FILE *file = fopen(path, "re");
-    struct text content = {0};
-    char block[16384];
-    size_t n = 1;
-    while (file != NULL && content.len <= most &&
-           (n = fread(block, 1, sizeof block, file)) > 0)
-        text_append(&content, block, n);
-    const bool failed = file == NULL || ferror(file);
-    const int cause = errno;
-    if (file != NULL)
-        fclose(file);
-    *len = content.len;
-    char *copy = text_take(&content, cli->arena);
-    if (failed)
-        cli_fail(cli, CLI_ABSENT, "cannot read %s: %s", path, strerror(cause));
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char *content = cli_read_all(cli->arena, fd, most, len);
+    if (content == NULL)
+        cli_fail(cli, CLI_ABSENT, "cannot read %s: %s", path, strerror(errno));
     else if (*len > most)
         cli_fail(cli, CLI_USAGE, "%s is over %zu MiB", path, most >> 20);
-    return failed || *len > most ? NULL : copy;
+    return content != NULL && *len <= most ? content : NULL;
 }
 
 /* ---- an experiment of Katib ---- */
