@@ -106,7 +106,7 @@ static int take_back(int fd, ssize_t wrote, bool locked)
 }
 
 /* `size` is the file's, as far as we know. When it is where our own newest
- * line ended, nobody else has written and there is no need to look closer:
+ * line ended, no other process has written and no closer look is needed:
  * each system call counts in a training loop. */
 static int write_line(struct report_file *file, off_t size, const char *line,
                       size_t len, bool locked)

@@ -40,7 +40,7 @@ struct report_sender {
     struct report_sender_options options;
     char replica[WORD_BYTES];
     pthread_mutex_t lock; /* guards what follows, up to the next comment */
-    pthread_cond_t work;  /* a record was queued, or somebody waits */
+    pthread_cond_t work;  /* a record was queued, or a flush waits */
     pthread_cond_t news;  /* the server answered */
     char *queue;          /* a ring of QUEUE_BYTES */
     size_t head, used;    /* where its oldest entry begins; bytes in use */
@@ -200,7 +200,7 @@ static void fill_message(struct report_sender *sender)
     sender->len = len + 2;
 }
 
-/* Blocks until there is something to send: new records, or, when somebody
+/* Blocks until there is something to send: new records, or, when a caller
  * waits for records that fell out of the queue, the newest message again, as
  * its answer tells what the runner has brought from the file meanwhile. */
 static void await_work(struct report_sender *sender)

@@ -17,7 +17,7 @@ enum {
 /* report NAME=VALUE... [--step N] [--checkpoint PATH] [--strict]
  * [--timeout T], or report --from-stdin --pattern P. */
 int trial_command_report(int argc, char **argv);
-/* should-stop: 0 stop now, 1 go on, 6 not in a trial. */
+/* should-stop: 0 stop now, 1 continue, 6 not in a trial. */
 int trial_command_should_stop(int argc, char **argv);
 /* params [NAME] [-o args|env|json|table]. */
 int trial_command_params(int argc, char **argv);

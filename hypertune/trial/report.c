@@ -12,7 +12,7 @@
 #include "proto/job/pattern.h"
 
 enum {
-    WAIT_MS = 200,         /* for the server, unless somebody insists */
+    WAIT_MS = 200,         /* without --strict and --timeout */
     STRICT_WAIT_MS = 5000, /* --strict without --timeout */
     MAX_PATTERNS = 8,
     MATCH_BYTES = 8192 /* of a line that patterns look at */

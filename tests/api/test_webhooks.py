@@ -521,8 +521,8 @@ def a_failing_webhook_is_shown_by_the_doctor():
                            standing(server, "dead")["failures"] > 0, "both")
         (good, taken), (bad, why) = doctor(server)
         tap.equal((good, bad), ("ok", "warn"))
-        tap.starts(taken, "chat took a letter ")
-        tap.starts(why, "dead took no letter yet, 1 waits; failed ")
+        tap.starts(taken, "chat took an event ")
+        tap.starts(why, "dead took no event yet, 1 waits; failed ")
         tap.true(why.endswith("ago: Couldn't connect to server"), why)
         metrics = api.ask(server, "GET", "/metrics").body.decode().split("\n")
         for line in ('hypertune_webhook_pending{webhook="chat"} 0',
@@ -534,7 +534,7 @@ def a_failing_webhook_is_shown_by_the_doctor():
             lambda: server.get("/hypertune/v1/server").get("webhooksError"),
             "the complaint")
         tap.equal(doctor(server)[0],
-                  ("warn", "what stood there before is in force: "
+                  ("warn", "the earlier settings are in force: "
                    "line 1: [0].on: is missing: a list of events"))
     finally:
         server.close()

@@ -315,7 +315,7 @@ def talk_goes_to_stderr_and_warns_without_images():
     with Home() as home:
         _, err = home.cli("gcloud-env", **settings(home))
         assert "project local, region us-central1" in err, err
-        assert "nobody runs images here" in err, err
+        assert "no runner runs images here" in err, err
         tap.equal(home.cli("gcloud-env", "--quiet", **settings(home))[1], "")
 
 

@@ -165,9 +165,9 @@ const char *cli_real_path(struct arena *arena, const char *path)
     return kept;
 }
 
-/* ---- saying ---- */
+/* ---- messages ---- */
 
-/* The lines of a message are ours, the bytes within may be foreign. */
+/* A message's line ends are ours, its other bytes may be foreign. */
 static void say(const char *prefix, char *message)
 {
     struct text out = {0};
@@ -200,8 +200,8 @@ static int exit_of(enum ht_status status)
                                                                : CLI_REFUSED;
 }
 
-/* What to do about an error that has one cure. */
-static const char *remedy(const struct cli *cli, enum ht_status status)
+/* Advice for an error with one known cause. */
+static const char *advice(const struct cli *cli, enum ht_status status)
 {
     if (status == HT_UNAVAILABLE && cli->http != NULL &&
         !cli_http_has_answered(cli->http))
@@ -216,7 +216,7 @@ static const char *remedy(const struct cli *cli, enum ht_status status)
 int cli_fail_error(struct cli *cli, const struct ht_error *err)
 {
     return cli_fail(cli, exit_of(err->status), "%s%s", err->text,
-                    remedy(cli, err->status));
+                    advice(cli, err->status));
 }
 
 void cli_say(const struct cli *cli, const char *format, ...)
@@ -237,7 +237,7 @@ int cli_print_to(FILE *file, struct text *out)
     text_free(out);
     if (whole)
         return CLI_DONE;
-    if (cause != EPIPE) /* a reader that has seen enough is no fault */
+    if (cause != EPIPE) /* the reader has ended: no fault */
         fprintf(stderr, "hypertune: cannot write to stdout: %s\n",
                 strerror(cause));
     return CLI_REFUSED;
@@ -276,7 +276,7 @@ const char *cli_where(struct cli *cli)
     return text_take(&where, cli->arena);
 }
 
-/* ---- reaching the server ---- */
+/* ---- the connection ---- */
 
 static enum ht_status read_token(struct cli *cli, const char *path,
                                  const char **token, struct ht_error *err)
@@ -326,14 +326,14 @@ const char *cli_state_folder(struct cli *cli)
 {
     if (cli->set.data != NULL)
         return cli->set.data;
-    struct cli_server_homes homes = {
+    struct cli_server_variables variables = {
         .own = cli_variable(cli, "HYPERTUNE_STATE"),
         .state = cli_variable(cli, "XDG_STATE_HOME"),
         .home = cli_variable(cli, "HOME")};
-    return cli_server_state_folder(cli->lasting, &homes);
+    return cli_server_state_folder(cli->lasting, &variables);
 }
 
-/* `log` gets the last words of a server that did not start. */
+/* `log` gets the last lines of a server that did not start. */
 static enum ht_status connect_own(struct cli *cli, const char *token_file,
                                   struct text *log, struct ht_error *err)
 {
@@ -409,8 +409,8 @@ bool cli_connect_silently(struct cli *cli, int64_t timeout_ms)
                       NULL) == HT_OK;
 }
 
-/* When our own server has died, somebody else's may have got its port: that one
- * must neither see our token nor be taken for ours. */
+/* After our own server has died another user's may have its port: that one
+ * must not get our token. */
 static bool is_server_the_same(struct cli *cli)
 {
     struct cli_server_info info;
@@ -419,8 +419,8 @@ static bool is_server_the_same(struct cli *cli)
                              info.pid == cli->server_pid);
 }
 
-/* Once more when our own server died meanwhile: asking a changed name twice is
- * safe, the second answer says that it is done. */
+/* Asks again when our own server died meanwhile: a repeated change is safe, the
+ * second answer reports that it is done. */
 enum ht_status cli_call(struct cli *cli, const char *method, const char *path,
                         const char *body, struct cli_http_answer *answer,
                         struct ht_error *err)

@@ -1,5 +1,5 @@
-/* cli.h - one invocation of `hypertune`: what was asked, where the
- * server is, and the ways to answer.
+/* cli.h - one invocation of `hypertune`: its arguments, the server, and output
+ * and messages.
  *
  * A command gets this struct and returns an exit code; it prints data on
  * stdout and everything else on stderr. */
@@ -109,11 +109,11 @@ struct cli {
 /* Fills `cli` from the environment; every number unset. */
 void cli_init(struct cli *cli, char *const environment[]);
 void cli_fini(struct cli *cli);
-/* Draws conclusions from the global options: format, colour, width.
+/* Derives format, colour and width from the global options.
  * HT_INVALID  the format is unknown */
 enum ht_status cli_settle(struct cli *cli, struct ht_error *err);
 
-/* What -o names when it is a format of this command alone; else NULL. */
+/* The -o when it is a format of this command alone; else NULL. */
 const char *cli_own_format(const struct cli *cli);
 
 /* Does a person read the output as a table: -o table or -o wide? */
@@ -124,16 +124,16 @@ const char *cli_variable(const struct cli *cli, const char *name);
 
 /* The server that was named; NULL: it is this user's own one. */
 const char *cli_named_server(const struct cli *cli);
-/* Folder of this user's own server, which may not exist; NULL: nothing says
- * where it would be. */
+/* Folder of this user's own server, which may not exist; NULL: no variable
+ * names it. */
 const char *cli_state_folder(struct cli *cli);
 
 /* Makes cli->http ready: the named server, or this user's own one, which is
- * started when it does not run. Returns CLI_DONE, or the exit code after
- * having said why. */
+ * started when it does not run. Returns CLI_DONE, or another exit code
+ * after a message. */
 int cli_connect(struct cli *cli);
-/* The same for a shell that completes a word: says nothing and starts nothing;
- * a request may take `timeout_ms`. False when there is no server. */
+/* The same for a shell that completes a word: without messages, and no server
+ * is started; a request may take `timeout_ms`. False: there is no server. */
 bool cli_connect_silently(struct cli *cli, int64_t timeout_ms);
 /* One request to the server that cli_connect() found. When this user's own
  * server died in between, it is started again once and asked again. */
@@ -154,7 +154,7 @@ struct cli_pages {
     const char *path; /* of the list, with its filter when it has one */
     const char *key;  /* of the list in the answer */
     int size;         /* items a page, 0: as many as are wise */
-    bool keep;        /* what was visited stays in cli->arena */
+    bool keep;        /* visited items stay in cli->arena */
 };
 /* Calls `visit` for each item until it returns false; then no page is asked
  * for any more. */
@@ -182,12 +182,12 @@ const char *cli_last_lines(const char *text, int lines);
 const char *cli_upper(struct arena *arena, const char *word);
 const char *cli_lower(struct arena *arena, const char *word);
 
-/* Says "hypertune: ..." on stderr, foreign bytes escaped; returns `code`. */
+/* Prints "hypertune: ..." to stderr, foreign bytes escaped; returns `code`. */
 __attribute__((format(printf, 3, 4))) int cli_fail(struct cli *cli, int code,
                                                    const char *format, ...);
 /* The same for an error; the code follows from its status. */
 int cli_fail_error(struct cli *cli, const struct ht_error *err);
-/* Talk on stderr unless --quiet, foreign bytes escaped. */
+/* Prints to stderr unless --quiet, foreign bytes escaped. */
 __attribute__((format(printf, 2, 3))) void cli_say(const struct cli *cli,
                                                    const char *format, ...);
 /* Writes the text to stdout and releases it; CLI_DONE, or CLI_REFUSED when
@@ -200,8 +200,8 @@ int cli_print_to(FILE *file, struct text *out);
  * y). False when there is no terminal or the answer is another. */
 bool cli_ask(const struct cli *cli, const char *question, const char *want);
 
-/* What has to be added to a command that is shown as advice, so that it talks
- * to the same server: "", " --data DIR" or " --server URL". */
+/* The option that a command shown as advice needs to reach the same server: "",
+ * " --data DIR" or " --server URL". */
 const char *cli_where(struct cli *cli);
 
 #endif

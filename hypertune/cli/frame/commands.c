@@ -84,7 +84,7 @@ const struct option_spec cli_option_table[] = {
     OWN("replica", 0, OPTION_TEXT, replica, "NAME", "such as worker-0"),
     OWN("attempt", 0, OPTION_WHOLE, attempt, "N", "not the newest attempt"),
     OWN("tail", 0, OPTION_WHOLE, tail, "BYTES", "only the end"),
-    OWN("follow", 'f', OPTION_FLAG, follow, NULL, "go on until it ends"),
+    OWN("follow", 'f', OPTION_FLAG, follow, NULL, "continue until it ends"),
     OWN("raw", 0, OPTION_FLAG, raw, NULL, "do not escape control bytes"),
     OWN("file", 0, OPTION_TEXT, file, "FILE",
         "points as CSV or JSON lines, - is stdin"),
@@ -118,7 +118,7 @@ const struct option_spec cli_option_table[] = {
     "warm-start until retries max-failed trial-timeout image env continue "    \
     "replace if-not-exists"
 
-/* One with nothing of its own for -o and for help. */
+/* One without formats and manual. */
 #define COMMAND(...)                                                           \
     {                                                                          \
         __VA_ARGS__, NULL, NULL                                                \
@@ -186,7 +186,7 @@ const struct cli_command cli_commands[] = {
     COMMAND("pause", cli_order, GROUP_STUDIES, 1, 1, "", "STUDY",
             "start no more trials for now"),
     COMMAND("resume", cli_order, GROUP_STUDIES, 1, 1, "", "STUDY",
-            "go on after pause"),
+            "continue after pause"),
     COMMAND("stop", cli_order, GROUP_STUDIES, 1, 1, "", "STUDY",
             "end it, keep the results"),
     COMMAND("cancel", cli_order, GROUP_STUDIES, 1, 1, "", "STUDY",
@@ -203,7 +203,7 @@ const struct cli_command cli_commands[] = {
      "NAME=VALUE... [--step N]", "in a trial: report metrics", NULL,
      trial_help_report},
     {"should-stop", cli_should_stop, GROUP_TRIAL, 0, CLI_ANY, NULL, "",
-     "in a trial: 0 stop now, 1 go on", NULL, trial_help_should_stop},
+     "in a trial: 0 stop now, 1 continue", NULL, trial_help_should_stop},
     {"params", cli_params, GROUP_TRIAL, 0, CLI_ANY, NULL, "[NAME...]",
      "in a trial: its hyperparameters", NULL, trial_help_params},
     COMMAND("serve", cli_serve, GROUP_SERVER, 0, CLI_ANY, NULL,

@@ -104,7 +104,7 @@ static const struct node *fail(struct cli_engine *engine,
     return NULL;
 }
 
-/* One GET; state and trouble say how it went. Returns the HTTP code. */
+/* One GET; sets state and trouble. Returns the HTTP code. */
 static long perform(struct cli *cli, CURL *easy, struct cli_engine *engine,
                     struct text *body)
 {
@@ -128,8 +128,8 @@ static long perform(struct cli *cli, CURL *easy, struct cli_engine *engine,
     return http;
 }
 
-/* The JSON object that the engine has at `path`; NULL: state and trouble say
- * why there is none. */
+/* The engine's JSON object at `path`; NULL: state and trouble have the cause.
+ */
 static const struct node *ask(struct cli *cli, struct cli_engine *engine,
                               const char *path)
 {

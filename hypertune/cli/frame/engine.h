@@ -1,5 +1,5 @@
 /* engine.h - the container engines of this machine, dockerd and Podman's
- * service, asked what they are. Containers are the runner's business. */
+ * service, and their abilities. Containers are the runner's business. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_ENGINE_H
 #define HT_HYPERTUNE_CLI_FRAME_ENGINE_H
 
@@ -24,8 +24,8 @@ struct cli_engine {
     bool podman;
     bool rootless;
     bool linux_containers; /* the only ones that trials can run in */
-    bool limits;           /* of memory and processors are kept */
-    bool gpus;             /* it knows the runtime of NVIDIA's GPUs */
+    bool limits;           /* of memory and processors are enforced */
+    bool gpus;             /* it has the runtime of NVIDIA's GPUs */
     long long cpus, images;
 };
 

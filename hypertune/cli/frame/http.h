@@ -45,7 +45,7 @@ enum ht_status cli_http_call(struct cli_http *http, struct arena *arena,
                              struct cli_http_answer *answer,
                              struct ht_error *err);
 
-/* Waits until the server says that some study changed (its event stream), one
+/* Waits until the server reports a change of a study (its event stream), one
  * of the `n` descriptors (at most CLI_HTTP_MAX_FDS) can be read, or
  * `timeout_ms` passed. Opens the stream on first use and again when it broke,
  * so a caller that polls after every return misses nothing. */

@@ -1,7 +1,5 @@
-/* options.h - reads a command line by a table of options.
- *
- * The table is the only place that knows an option: its name, letter, kind,
- * where the value goes and what help says about it. */
+/* options.h - reads a command line by a table of options, which has everything
+ * about an option: name, letter, kind, place of the value, help. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_OPTIONS_H
 #define HT_HYPERTUNE_CLI_FRAME_OPTIONS_H
 
@@ -73,8 +71,8 @@ enum ht_status cli_options_parse(const struct options_parser *parser, int argc,
                                  struct option_result *result,
                                  struct ht_error *err);
 
-/* Reads options up to the first word; *used tells how many entries of argv
- * were taken. For the options before a command's name. Same failures. */
+/* Reads options up to the first word; *used is the number of entries of argv
+ * that it read. For the options before a command's name. Same failures. */
 enum ht_status cli_options_parse_leading(const struct options_parser *parser,
                                          int argc, char *const argv[],
                                          int *used, struct ht_error *err);

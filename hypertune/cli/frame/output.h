@@ -16,7 +16,7 @@ bool cli_output_resource(enum cli_format format, const struct node *resource,
 
 /* The same for one of several resources, `index` counting them from 0: JSON
  * becomes an array, YAML a stream of documents. After the last one
- * cli_output_end() closes what has to be closed; n is their number. */
+ * cli_output_end() ends the list; n is their number. */
 bool cli_output_item(enum cli_format format, const struct node *resource,
                      size_t index, struct text *out);
 /* The same for an object that was made here, which is released. */

@@ -1,8 +1,8 @@
 /* page.h - one picture for a terminal, made line by line, and the small curves
  * and bars within its lines.
  *
- * What is put into a line is safe to show already: text_escape() foreign
- * bytes, or use page_padded(). */
+ * Text of a line must be safe to show: text_escape() foreign bytes, or use
+ * page_padded(). */
 #ifndef HT_HYPERTUNE_CLI_FRAME_PAGE_H
 #define HT_HYPERTUNE_CLI_FRAME_PAGE_H
 
@@ -28,15 +28,15 @@ void page_end(struct page *page, bool strong);
 /* Appends more to the line behind a gap, or as the next line when the terminal
  * is too narrow for both; `strong` is for the line that it ends then. */
 void page_join(struct page *page, const char *more, size_t gap, bool strong);
-/* Appends words to the line and ends it; what is too wide goes on below, as far
- * in as it began, in at most `lines` lines in all, the last of them cut. */
+/* Appends words to the line and ends it; the rest of a text that is too wide is
+ * below with the same indent, in at most `lines` lines in all, the last cut. */
 void page_wrap(struct page *page, const char *words, size_t lines);
 /* Appends foreign text behind two blanks in exactly `width` columns. */
 void page_padded(struct page *page, const char *foreign, size_t width);
 /* Appends whole lines, each ended by a newline, the first one strong. */
 void page_lines(struct page *page, const char *lines);
 
-/* Appends a curve in 7 levels of height, lowest to highest of its own. */
+/* Appends a curve in 7 levels from its lowest to its highest value. */
 void spark_curve(const double values[], size_t n, struct text *out);
 /* Appends `width` columns that show how the best of n objectives grew between
  * its first and its newest value. False, with nothing appended, when there are

@@ -12,9 +12,9 @@
 #include "hypertune/cli/frame/spawn.h"
 #include "proto/base/clock.h"
 
-/* This user's own server starts processes. Its containers have a runner of
- * their own that ends with the server; it works where one that the server
- * supervises would, so that there are never two. */
+/* This user's own server starts processes. A separate runner, which ends with
+ * the server, runs its containers; it uses the folder of a runner that the
+ * server supervises, so that there are never two. */
 #define CONTAINERS "runs/docker"
 #define CONTAINERS_LOG "containers.log"
 
@@ -43,7 +43,7 @@ bool cli_runners_is_online(const struct node *runner)
 
 bool cli_runners_has_images(const struct node *runner)
 {
-    /* Rules come with the first hello; until then the engine tells. */
+    /* Rules come with the first hello; before it the engine's name decides. */
     bool likely = strcmp(node_get_string(runner, "engine", ""), "process") != 0;
     return node_get_bool(node_find(runner, "rules"), "images", likely);
 }
@@ -83,8 +83,8 @@ static bool is_running(struct cli *cli, const char *folder)
         arena_printf(cli->arena, "%s/" CONTAINERS "/runner.lock", folder));
 }
 
-/* Whoever submits to his own server can read his home folder anyway. NULL: the
- * runner's own variable says it, or there is none. */
+/* A user can read his own home folder anyway. NULL: there is none, or the
+ * runner's own variable names the folders. */
 static const char *volume_roots(const struct cli *cli)
 {
     struct stat info;
@@ -138,22 +138,21 @@ void cli_runners_revive(struct cli *cli, const char *folder, const char *url)
 
 /* ---- before a job is submitted ---- */
 
-struct census {
-    bool any;    /* some runner is known */
-    bool images; /* one is there that runs images */
+struct runner_count {
+    bool any;    /* some runner is registered */
+    bool images; /* one that is online runs images */
 };
 
 static bool count_runner(const struct node *runner, void *context)
 {
-    struct census *census = context;
-    census->any = true;
-    census->images |=
+    struct runner_count *count = context;
+    count->any = true;
+    count->images |=
         cli_runners_is_online(runner) && cli_runners_has_images(runner);
     return true;
 }
 
-/* Waits until the server knows the new runner. `pid` is 0 when it was there
- * already. */
+/* Waits until the new runner is registered; `pid` is 0 for an existing one. */
 static int await_runner(struct cli *cli, const char *folder, pid_t pid)
 {
     struct ht_error err;
@@ -161,10 +160,10 @@ static int await_runner(struct cli *cli, const char *folder, pid_t pid)
     int64_t deadline = clock_monotonic_ms() + START_MS;
     bool ended = false;
     while (!ended && clock_monotonic_ms() < deadline) {
-        struct census census = {0};
-        if (cli_runners_each(cli, count_runner, &census, &err) != HT_OK)
+        struct runner_count count = {0};
+        if (cli_runners_each(cli, count_runner, &count, &err) != HT_OK)
             return cli_fail_error(cli, &err);
-        if (census.images)
+        if (count.images)
             return CLI_DONE;
         ended = pid != 0 && waitpid(pid, NULL, WNOHANG) == pid;
         nanosleep(&span, NULL);
@@ -219,11 +218,11 @@ static int refuse(struct cli *cli, const struct pool *pool, const char *file)
 int cli_runners_offer_images(struct cli *cli, bool *offered)
 {
     struct ht_error err;
-    struct census census = {0};
+    struct runner_count count = {0};
     struct cli_engine engine;
-    if (cli_runners_each(cli, count_runner, &census, &err) != HT_OK)
+    if (cli_runners_each(cli, count_runner, &count, &err) != HT_OK)
         return cli_fail_error(cli, &err);
-    *offered = census.images || (cli->detached && !census.any);
+    *offered = count.images || (cli->detached && !count.any);
     if (*offered || cli->detached || !cli_engine_find(cli, &engine))
         return CLI_DONE;
     *offered = true;

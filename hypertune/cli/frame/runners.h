@@ -1,11 +1,11 @@
-/* runners.h - the server's runners and what they say they can do. */
+/* runners.h - the server's runners and their abilities. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_RUNNERS_H
 #define HT_HYPERTUNE_CLI_FRAME_RUNNERS_H
 
 #include "hypertune/cli/frame/cli.h"
 #include "proto/job/job.h"
 
-/* Calls `visit` with each runner the server knows, until it returns false. */
+/* Calls `visit` with each runner of the server until it returns false. */
 enum ht_status cli_runners_each(struct cli *cli, cli_visitor *visit,
                                 void *context, struct ht_error *err);
 
@@ -15,21 +15,18 @@ bool cli_runners_has_images(const struct node *runner);
 /* Appends "docker on HOST, Docker 20.10.24, 1 of 2 slots busy, GPUs 0,1". */
 void cli_runners_describe(const struct node *runner, struct text *out);
 
-/* Sees to it that the job's images can run: the server has a runner for them,
- * or gets one. This user's own server is given one when a container engine
- * answers on this machine. Returns CLI_DONE, or CLI_USAGE after having said
- * what to do. */
+/* Ensures that the server has a runner for the job's images: this user's own
+ * server gets one when a container engine answers on this machine. Returns
+ * CLI_DONE, or another exit code after a message. */
 int cli_runners_prepare(struct cli *cli, const struct job *job,
                         const char *file);
 
-/* Sees to it that images can run, as far as that is possible here; *offered
- * tells. This user's own server is given a runner of containers when an engine
- * answers on this machine; a named one may get its first runner later. Returns
- * CLI_DONE, or the exit code after having said why. */
+/* The same for any image. *offered: some runner runs images, or may come: a
+ * named server may get its first runner later. */
 int cli_runners_offer_images(struct cli *cli, bool *offered);
 
-/* Starts the runner of containers of this user's own server again when it was
- * there before and has died, so that what it had begun is seen to. */
+/* Restarts a dead runner of containers of this user's own server, so that it
+ * continues its attempts. */
 void cli_runners_revive(struct cli *cli, const char *folder, const char *url);
 
 #endif

@@ -25,16 +25,18 @@ enum {
     MAX_JSON = 16384
 };
 
-const char *cli_server_state_folder(struct arena *arena,
-                                    const struct cli_server_homes *homes)
+const char *
+cli_server_state_folder(struct arena *arena,
+                        const struct cli_server_variables *variables)
 {
-    if (homes->own != NULL && homes->own[0] != '\0')
-        return homes->own;
+    if (variables->own != NULL && variables->own[0] != '\0')
+        return variables->own;
     /* The XDG rule: a relative value is ignored. */
-    if (homes->state != NULL && homes->state[0] == '/')
-        return arena_printf(arena, "%s/hypertune", homes->state);
-    if (homes->home != NULL && homes->home[0] == '/')
-        return arena_printf(arena, "%s/.local/state/hypertune", homes->home);
+    if (variables->state != NULL && variables->state[0] == '/')
+        return arena_printf(arena, "%s/hypertune", variables->state);
+    if (variables->home != NULL && variables->home[0] == '/')
+        return arena_printf(arena, "%s/.local/state/hypertune",
+                            variables->home);
     return NULL;
 }
 
@@ -205,9 +207,9 @@ enum ht_status cli_server_start(struct arena *arena, const char *folder,
                            : status;
 }
 
-/* One that stops has taken server.json away and still holds the lock; one that
- * somebody starts by hand holds it and has no server.json yet. HT_NOT_FOUND: no
- * server is there any more. */
+/* A stopping server has removed server.json and still holds the lock; one that
+ * a person starts holds the lock and has no server.json yet. HT_NOT_FOUND: the
+ * server has ended. */
 static enum ht_status await_other(struct arena *arena, const char *folder,
                                   struct cli_server_info *info,
                                   struct ht_error *err)
@@ -235,7 +237,7 @@ static enum ht_status start_alone(struct arena *arena, const char *folder,
     enum ht_status status = await_other(arena, folder, info, err);
     if (status != HT_NOT_FOUND)
         return status;
-    /* What a dead server left behind must not be taken for the new one's. */
+    /* The file of a dead server must not be taken for the new one's. */
     unlink(arena_printf(arena, "%s/server.json", folder));
     status = cli_server_start(arena, folder, flags, info, err);
     *started = status == HT_OK;

@@ -1,9 +1,9 @@
-/* server.h - this user's own server: where it lives, whether it is alive,
- * and starting it on demand.
+/* server.h - this user's own server: its folder, whether it runs, and
+ * starting it on demand.
  *
  * A data directory holds `server.json`, written by the server when it is
- * ready, and `lock`, which the server holds by flock(2) as long as it lives.
- * server.json is believed only while the lock is held. */
+ * ready, and `lock`, which the server holds by flock(2) until it ends.
+ * server.json is valid only while the lock is held. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_SERVER_H
 #define HT_HYPERTUNE_CLI_FRAME_SERVER_H
 
@@ -21,16 +21,17 @@ struct cli_server_info {
     pid_t pid;
 };
 
-/* What the environment says about the state folder; each may be NULL. */
-struct cli_server_homes {
+/* The variables that name the state folder; each may be NULL. */
+struct cli_server_variables {
     const char *own;   /* HYPERTUNE_STATE */
     const char *state; /* XDG_STATE_HOME */
     const char *home;  /* HOME */
 };
 
 /* The state folder; NULL when no variable is set. */
-const char *cli_server_state_folder(struct arena *arena,
-                                    const struct cli_server_homes *homes);
+const char *
+cli_server_state_folder(struct arena *arena,
+                        const struct cli_server_variables *variables);
 
 /* Reads server.json of `folder`.
  * HT_NOT_FOUND  no server runs there
@@ -40,7 +41,7 @@ enum ht_status cli_server_find(struct arena *arena, const char *folder,
                                struct ht_error *err);
 
 /* Finds the server of `folder`, starting one when none is alive; the folder is
- * made (0700). *started tells whether this call did. Several callers at once
+ * made (0700). *started: this call did. Several callers at once
  * end up with one server. On failure `log` has the last lines of server.log.
  * HT_UNAVAILABLE  it did not get ready within 10 s, or ended
  * HT_IO           the folder cannot be used, no hypertuned was found */
@@ -52,9 +53,9 @@ enum ht_status cli_server_ensure(struct arena *arena, const char *folder,
 enum ht_status cli_server_make_folder(struct arena *arena, const char *folder,
                                       struct ht_error *err);
 
-/* Starts a server with flags of its own (ended by NULL, at most 64) in a folder
- * that is absolute, there, and nobody else's, and waits until it is ready. It
- * is a child of this process. HT_UNAVAILABLE, HT_IO as above. */
+/* Starts a server with these flags (ended by NULL, at most 64) in an existing
+ * absolute folder that no other server uses, and waits until it is ready. It is
+ * a child of this process. HT_UNAVAILABLE, HT_IO as above. */
 enum ht_status cli_server_start(struct arena *arena, const char *folder,
                                 const char *const flags[],
                                 struct cli_server_info *info,

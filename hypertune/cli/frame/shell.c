@@ -45,7 +45,7 @@ void shell_set(struct shell_change *change, const char *name, const char *value)
     change->n += i == change->n;
 }
 
-/* Within single quotes fish knows \' and \\, and nothing else. */
+/* Within single quotes fish has the escapes \' and \\ alone. */
 static void print_fish_word(const char *word, struct text *out)
 {
     text_puts(out, "'");

@@ -1,5 +1,5 @@
 /* shell.h - a change of a shell's environment: as words that the shell
- * evaluates, and as a record that tells how to take it back. */
+ * evaluates, and as a record from which it can be undone. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_SHELL_H
 #define HT_HYPERTUNE_CLI_FRAME_SHELL_H
 
@@ -30,12 +30,12 @@ enum shell_syntax {
  */
 const char *shell_value(char *const environment[], const char *name);
 
-/* What the change says of a variable; NULL: nothing. */
+/* The change's entry of a variable; NULL: none. */
 const struct shell_variable *shell_find(const struct shell_change *change,
                                         const char *name);
-/* Sets, or with NULL unsets, a variable in place of what was said of it. Both
- * texts are borrowed. What lies beyond the room, and what no shell takes for a
- * name, is left out. */
+/* Sets, or with NULL unsets, a variable in place of an earlier entry. Both
+ * texts are borrowed. Entries beyond the room, and names that no shell accepts,
+ * are left out. */
 void shell_set(struct shell_change *change, const char *name,
                const char *value);
 
@@ -43,7 +43,7 @@ void shell_set(struct shell_change *change, const char *name,
  * evaluation that makes one line of all. */
 void shell_print(const struct shell_change *change, enum shell_syntax syntax,
                  struct text *out);
-/* Appends a JSON object of name and value, null for what is not set. */
+/* Appends a JSON object of name and value, null for an unset variable. */
 void shell_print_record(const struct shell_change *change, struct text *out);
 /* The change of such a record, texts in the arena; empty when it is none. */
 void shell_read_record(struct arena *arena, const char *record,

@@ -6,7 +6,7 @@
 
 enum { LEVELS = 7, STEPS = 4 };
 
-/* What a column shows at each height. */
+/* The text of a column at each height. */
 struct palette {
     const char *curve[LEVELS];
     const char *history[STEPS + 1];

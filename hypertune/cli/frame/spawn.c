@@ -42,7 +42,7 @@ static char **make_argv(struct arena *arena, const char *first,
     return argv;
 }
 
-/* No mask and no handler of ours, in a session or group of its own. */
+/* No mask and no handler of ours, in its own session or group. */
 static void init_attributes(posix_spawnattr_t *attributes, short alone)
 {
     sigset_t none, all;
@@ -125,7 +125,7 @@ static bool drain(int fd, char buffer[ASK_BYTES])
 }
 
 int cli_spawn_ask(struct arena *arena, const char *const argv[],
-                  const char **said)
+                  const char **output)
 {
     int ends[2];
     pid_t pid;
@@ -143,6 +143,6 @@ int cli_spawn_ask(struct arena *arena, const char *const argv[],
     int status = 0;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
-    *said = arena_strdup(arena, buffer);
+    *output = arena_strdup(arena, buffer);
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -16,10 +16,10 @@ struct cli_spawn {
     const char *program;     /* one of ours, by name */
     const char *const *args; /* behind its name, ended by NULL */
     const char *folder;      /* absolute: where it works */
-    const char *log;         /* file there that takes what it says, 0600 */
+    const char *log;         /* file there for its output, 0600 */
 };
 
-/* Starts it in a session of its own, without any descriptor or signal mask of
+/* Starts it in its own session, without any descriptor or signal mask of
  * ours. It is a child of this process all the same.
  * HT_IO  it cannot be started */
 enum ht_status cli_spawn_detached(struct arena *arena,
@@ -30,7 +30,7 @@ enum ht_status cli_spawn_detached(struct arena *arena,
  * streams, at most 4 KiB; after 5 s it is killed. Returns its exit code, 128 +
  * the signal that ended it, or -1 when it cannot be started. */
 int cli_spawn_ask(struct arena *arena, const char *const argv[],
-                  const char **said);
+                  const char **output);
 
 struct cli_program_query {
     const char *name;    /* first word of the command */

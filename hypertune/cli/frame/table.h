@@ -10,10 +10,10 @@
 enum table_align {
     ALIGN_LEFT,
     ALIGN_RIGHT,
-    ALIGN_TAIL /* to the left, but its tail tells most: cut at the head */
+    ALIGN_TAIL /* to the left, cut at the head */
 };
 
-struct table; /* lives in its arena */
+struct table; /* in its arena */
 
 struct table *table_new(struct arena *arena);
 /* Columns are declared before the first row. `title` is foreign text too. */
@@ -48,8 +48,8 @@ void table_print(const struct table *table, size_t width, struct text *out);
  * nothing is cut. */
 void table_csv(const struct table *table, struct text *out);
 
-/* Columns that UTF-8 text takes on a terminal; one for each character that the
- * locale does not know. */
+/* Columns that UTF-8 text takes on a terminal; one for each character outside
+ * the locale. */
 size_t table_width(const char *text);
 /* Appends at most `width` columns of text, ending in "~" when it was cut. */
 void table_cut(struct text *out, const char *text, size_t width);

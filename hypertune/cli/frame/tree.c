@@ -18,11 +18,11 @@ static const char part_name[] = ".hypertune-part";
 
 enum {
     OPEN_FOLDER = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW,
-    /* What turned into a pipe meanwhile must not be waited for. */
+    /* A file that became a pipe meanwhile must not block. */
     OPEN_FILE = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
 };
 
-/* A copy that goes on; the buffer is shared by all files. */
+/* A running copy; the buffer is shared by all files. */
 struct copier {
     struct tree_copy *copy;
     char *buffer;
@@ -103,7 +103,7 @@ static enum ht_status copy_file(struct copier *copier, int from, int to,
         close(source);
         return HT_OK;
     }
-    unlinkat(to, part_name, 0); /* of a copy that was broken off */
+    unlinkat(to, part_name, 0); /* of an interrupted copy */
     int target = openat(to, part_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                         info.st_mode & 0777);
     enum ht_status status =

@@ -11,7 +11,7 @@ struct tree_copy {
     bool replace;     /* files that are there already; else they are errors */
     const char *mark; /* top folders with a file of this name stay out, or
                          NULL */
-    /* Called now and then while it goes on; or NULL. */
+    /* Called after each block; or NULL. */
     void (*progress)(const struct tree_copy *copy);
     void *context;
     int64_t files, bytes; /* copied so far */

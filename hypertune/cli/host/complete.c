@@ -28,7 +28,7 @@ struct completion {
     struct text out;
 };
 
-/* Offers candidates; each says what its `how` is. */
+/* Offers candidates; the comment of each explains its `how`. */
 typedef void offerer(struct completion *completion, const char *how);
 
 /* ---- candidates ---- */
@@ -39,7 +39,7 @@ static void offer(struct completion *completion, const char *candidate,
     struct text bare = {0};
     size_t len = strlen(completion->word);
     text_shell_word(&bare, candidate);
-    /* What a shell would have to quote is no name of ours. */
+    /* Our names need no quotes. */
     if (strncmp(candidate, completion->word, len) == 0 &&
         strcmp(bare.data, candidate) == 0) {
         text_puts(&completion->out, completion->kept);
@@ -71,7 +71,7 @@ static void offer_formed(struct completion *completion, const char *form,
           "");
 }
 
-/* `how`: what the shell knows itself. */
+/* `how`: a kind that the shell completes itself. */
 static void offer_own(struct completion *completion, const char *how)
 {
     text_printf(&completion->out, ":%s\n", how);
@@ -85,7 +85,7 @@ static void offer_commands(struct completion *completion)
     }
 }
 
-/* `how`: what help has beside commands. */
+/* `how`: the topics that are no commands. */
 static void offer_topics(struct completion *completion, const char *how)
 {
     offer_commands(completion);
@@ -104,7 +104,7 @@ static void offer_options(struct completion *completion)
     }
 }
 
-/* ---- what the server knows ---- */
+/* ---- names from the server ---- */
 
 struct names {
     struct completion *completion;
@@ -112,7 +112,7 @@ struct names {
     struct words seen;
 };
 
-/* Equal names may stand in several places. */
+/* Several projects may have the same name. */
 static bool offer_study(const struct node *job, void *context)
 {
     struct names *names = context;
@@ -131,7 +131,7 @@ static bool offer_study(const struct node *job, void *context)
     return names->seen.n < MOST_STUDIES;
 }
 
-/* `how`: what follows each name. */
+/* `how`: the text after each name. */
 static void offer_studies(struct completion *completion, const char *how)
 {
     struct names names = {.completion = completion, .behind = how};
@@ -262,8 +262,7 @@ static void offer_formats(struct completion *completion, const char *how)
         offer_list(completion, cli_own_formats(completion->cli->command));
 }
 
-/* Upwards and, behind a dash, downwards. `how`: what trials have beside their
- * columns. */
+/* Upwards and, behind a dash, downwards. `how`: further keys of trials. */
 static void offer_sort_keys(struct completion *completion, const char *how)
 {
     const char *form = completion->word[0] == '-' ? "-*" : "*";
@@ -307,7 +306,7 @@ static bool wants_study(const char *usage, size_t n)
            (n == 1 && strncmp(usage, "FILE [STUDY", 11) == 0);
 }
 
-/* What the words of a command are, where its usage does not say it. */
+/* The words of commands whose usage does not name them. */
 static const struct word_source {
     cli_run *command;
     bool first, behind; /* for the first word, for those behind it */

@@ -15,7 +15,7 @@ enum { REQUEST_MS = 5000, HTTP_PORT = 8470, REPORT_PORT = 8471 };
 
 /* ---- container engines ---- */
 
-/* What one that is ready cannot do. */
+/* The limits of an engine that is ready. */
 static void check_abilities(struct findings *findings,
                             const struct cli_engine *engine)
 {
@@ -162,10 +162,10 @@ static void check_webhook(struct findings *findings, const struct node *webhook)
     const int64_t failed_ms = node_get_int(webhook, "lastErrorTimeMs", 0);
     text_puts(&about, node_get_string(webhook, "name", "?"));
     if (taken_ms > 0)
-        text_printf(&about, " took a letter %s ago",
+        text_printf(&about, " took an event %s ago",
                     clock_duration(span, now_ms - taken_ms));
     else
-        text_puts(&about, " took no letter yet");
+        text_puts(&about, " took no event yet");
     if (pending > 0)
         text_printf(&about, ", %lld wait%s", (long long)pending,
                     pending == 1 ? "s" : "");
@@ -176,10 +176,9 @@ static void check_webhook(struct findings *findings, const struct node *webhook)
                     clock_duration(span, now_ms - failed_ms),
                     node_get_string(webhook, "lastError", ""));
     findings_add(findings, failures > 0 ? FINDING_WARN : FINDING_OK, "webhook",
-                 failures > 0
-                     ? "see why its receiver refuses; letters wait and "
-                       "are sent again for a day"
-                     : NULL,
+                 failures > 0 ? "see why its receiver refuses; events wait and "
+                                "are sent again for a day"
+                              : NULL,
                  "%s", about.data);
     text_free(&about);
 }
@@ -191,7 +190,7 @@ static void check_webhooks(struct findings *findings, const struct node *server)
         findings_add(findings, FINDING_WARN, "webhook",
                      "correct webhooks.json in the server's data folder; it is "
                      "read again by itself",
-                     "what stood there before is in force: %s", wrong);
+                     "the earlier settings are in force: %s", wrong);
     NODE_EACH (one, node_first(server, "webhooks"))
         check_webhook(findings, one);
 }

@@ -1,5 +1,5 @@
-/* findings.h - what `doctor` found: one line each, with the repair of what
- * is not as it should be. */
+/* findings.h - the results of `doctor`: one line each, with the repair of a
+ * fault. */
 #ifndef HT_HYPERTUNE_CLI_HOST_FINDINGS_H
 #define HT_HYPERTUNE_CLI_HOST_FINDINGS_H
 
@@ -9,7 +9,7 @@
 enum finding_level {
     FINDING_OK,
     FINDING_NOTE, /* worth knowing, nothing to repair */
-    FINDING_WARN, /* something will not work, something else does */
+    FINDING_WARN, /* some trials cannot run */
     FINDING_FAIL  /* no trial can run here */
 };
 
@@ -21,7 +21,7 @@ struct finding {
 };
 
 struct findings {
-    struct cli *cli; /* everything lives in its arena */
+    struct cli *cli; /* its arena has all texts */
     size_t n;
     struct finding *items;
 };

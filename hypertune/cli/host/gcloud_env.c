@@ -15,7 +15,7 @@
 #include "hypertune/cli/frame/shell.h"
 #include "proto/doc/json.h"
 
-/* What the variables were before the first gcloud-env of this shell. */
+/* The variables' values before the first gcloud-env of this shell. */
 static const char record_name[] = "HYPERTUNE_GCLOUD_BEFORE";
 
 /* A region that gcloud takes; it refuses "local" without asking any server. */
@@ -26,7 +26,7 @@ struct gcloud_env {
     struct shell_change before; /* by the record, if there is one */
     struct shell_change wanted;
     const char *url;        /* of the server, without a final slash */
-    const char *token_file; /* absolute; NULL: nobody needs a token */
+    const char *token_file; /* absolute; NULL: the server needs no token */
     const char *project, *region;
 };
 
@@ -87,7 +87,7 @@ static const char *value_of(char *line, const char *key)
 }
 
 /* A property such as {"core", "project"} in the configuration `name` (NULL: the
- * active one) of a folder of gcloud's; NULL when it says nothing. */
+ * active one) of a folder of gcloud's; NULL: not set. */
 static const char *read_setting(struct arena *arena, const char *folder,
                                 const char *name, const char *section,
                                 const char *key)
@@ -258,17 +258,17 @@ static void want_all(struct gcloud_env *env, const char *folder)
         {"CLOUDSDK_CORE_DISABLE_USAGE_REPORTING", "true"},
         {"CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK", "true"},
         {"CLOUDSDK_SURVEY_DISABLE_PROMPTS", "true"},
-        /* gcloud asks for logs once a minute unless this says otherwise. */
+        /* Without it gcloud asks for logs once a minute. */
         {polling, interval != NULL ? interval : "5"}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         shell_set(&env->wanted, all[i].name, all[i].value);
     want_no_proxy(env);
 }
 
-/* ---- from what is wanted to what has to change ---- */
+/* ---- from the wanted variables to the change ---- */
 
-/* Puts `change` to what the shell has to do: first the way back from an earlier
- * gcloud-env that wanted more, then what is wanted now, and the record. */
+/* Makes the change for the shell: variables of an earlier gcloud-env that are
+ * no longer wanted, the wanted ones, and the record. */
 static void settle(const struct gcloud_env *env, struct shell_change *change)
 {
     struct cli *cli = env->cli;
@@ -293,8 +293,8 @@ static void settle(const struct gcloud_env *env, struct shell_change *change)
     shell_set(change, record_name, text_take(&text, cli->arena));
 }
 
-/* The comment stands behind all else: a shell that makes one line of what it
- * evaluates skips the rest of it. */
+/* The comment is last: a shell that evaluates all as one line skips the rest.
+ */
 static int print_change(struct cli *cli, const struct shell_change *change,
                         const char *comment)
 {
@@ -370,8 +370,8 @@ static int find_server(struct gcloud_env *env)
     return CLI_DONE;
 }
 
-/* Makes the folder of gcloud's settings in that of our state; NULL after having
- * said why not. */
+/* Makes the folder of gcloud's settings in that of our state; NULL after a
+ * message. */
 static const char *settings_folder(struct cli *cli)
 {
     struct ht_error err;
@@ -401,8 +401,9 @@ static void advise(const struct gcloud_env *env, bool has_images)
         cli_say(cli, "  to use it: eval \"$(hypertune gcloud-env%s)\"",
                 cli_where(cli));
     if (!has_images)
-        cli_say(cli, "warning: nobody runs images here, so jobs will wait; see "
-                     "hypertune doctor");
+        cli_say(cli,
+                "warning: no runner runs images here, so jobs will wait; see "
+                "hypertune doctor");
 }
 
 static int undo(struct gcloud_env *env)

@@ -33,16 +33,16 @@ static bool has_program(const struct findings *findings, const char *name)
            HT_OK;
 }
 
-/* The first line of what `NAME FLAG` says, NULL when it does not run. */
+/* The first line that `NAME FLAG` prints, NULL when it does not run. */
 static const char *first_line(const struct findings *findings, const char *name,
                               const char *flag)
 {
     const char *const argv[] = {name, flag, NULL};
-    const char *said;
+    const char *output;
     if (!has_program(findings, name) ||
-        cli_spawn_ask(findings->cli->arena, argv, &said) != 0)
+        cli_spawn_ask(findings->cli->arena, argv, &output) != 0)
         return NULL;
-    return arena_strndup(findings->cli->arena, said, strcspn(said, "\n"));
+    return arena_strndup(findings->cli->arena, output, strcspn(output, "\n"));
 }
 
 /* ---- our programs ---- */
@@ -141,7 +141,7 @@ static void check_cores(struct findings *findings)
         findings_add(findings, FINDING_OK, "cores", NULL, "%d", cores);
 }
 
-/* -1: not known. */
+/* -1: unknown. */
 static int64_t available_memory(void)
 {
     char line[LINE_BYTES];
@@ -248,23 +248,23 @@ static void check_gpus(struct findings *findings)
     static const char *const argv[] = {"nvidia-smi", "-L", NULL};
     struct arena *arena = findings->cli->arena;
     int n = count_devices();
-    const char *said = "";
+    const char *output = "";
     if (!has_program(findings, "nvidia-smi")) {
         findings_add(findings, n > 0 ? FINDING_WARN : FINDING_NOTE, "gpus",
                      n > 0 ? "install the driver's tools (nvidia-smi)" : NULL,
                      n > 0 ? "%d, but no driver tools" : "none", n);
         return;
     }
-    int code = cli_spawn_ask(arena, argv, &said);
+    int code = cli_spawn_ask(arena, argv, &output);
     if (code != 0) {
-        const char *line = arena_strndup(arena, said, strcspn(said, "\n"));
+        const char *line = arena_strndup(arena, output, strcspn(output, "\n"));
         findings_add(findings, FINDING_WARN, "gpus",
                      "repair the NVIDIA driver until nvidia-smi lists them",
                      "nvidia-smi fails (%d): %s", code, line);
         return;
     }
     char *rest = NULL;
-    for (char *line = strtok_r(arena_strdup(arena, said), "\n", &rest);
+    for (char *line = strtok_r(arena_strdup(arena, output), "\n", &rest);
          line != NULL; line = strtok_r(NULL, "\n", &rest))
         findings_add(findings, FINDING_OK, "gpus", NULL, "%s", line);
 }
@@ -313,7 +313,7 @@ static void check_languages(struct findings *findings)
                      "not in PATH: trials do not record the commit they ran");
 }
 
-/* Only what is there is worth a line. */
+/* Only existing programs get a line. */
 static void check_clusters(struct findings *findings)
 {
     if (has_program(findings, "sbatch"))

@@ -80,7 +80,7 @@ int cli_serve(struct cli *cli)
 
 /* ---- a runner ---- */
 
-/* Adds the flag unless the person said it. */
+/* Adds the flag unless it was given. */
 static void add_flag(struct cli *cli, struct words *flags, const char *flag,
                      const char *value)
 {
@@ -111,9 +111,9 @@ static int use_own_server(struct cli *cli, struct words *flags)
 int cli_runner(struct cli *cli)
 {
     struct words flags = {0};
-    const struct words *said = &cli->args.words;
-    bool complete = has_flag(said, "--server") || has_flag(said, "--help") ||
-                    has_flag(said, "-h") || has_flag(said, "--version") ||
+    const struct words *words = &cli->args.words;
+    bool complete = has_flag(words, "--server") || has_flag(words, "--help") ||
+                    has_flag(words, "-h") || has_flag(words, "--version") ||
                     cli_variable(cli, "HYPERTUNE_RUNNER_SERVER") != NULL;
     int code = CLI_DONE;
     cli_words_add(cli->arena, &flags, "hypertune-runner");

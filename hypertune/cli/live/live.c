@@ -131,19 +131,19 @@ static void fill_slot(struct frame_slot *slot, const struct node *trial)
     slot->starting = is_starting(ours);
 }
 
-/* The last line that the runner has said about a trial which does not run
- * yet: an image may take its time. */
+/* The runner's last line about a trial that does not run yet: an image may take
+ * its time. */
 static void load_words(const struct cli_live *live, struct frame_slot *slot)
 {
-    const char *said = cli_trial_log_tail(live->cli, live->study, slot->id,
-                                          "runner", WORDS_TAIL);
-    const char *line = strrchr(said, '\n');
+    const char *output = cli_trial_log_tail(live->cli, live->study, slot->id,
+                                            "runner", WORDS_TAIL);
+    const char *line = strrchr(output, '\n');
     struct text words = {0};
-    text_escape(&words, line != NULL ? line + 1 : said);
+    text_escape(&words, line != NULL ? line + 1 : output);
     keep(&slot->words, &words);
 }
 
-/* What a running trial has reported before we came. */
+/* The earlier reports of a running trial. */
 static void load_curve(const struct cli_live *live, struct frame_slot *slot)
 {
     const struct node *answer;
@@ -201,8 +201,7 @@ static bool load_trial(const struct node *trial, void *context)
     return true;
 }
 
-/* Reads everything that has happened up to now. What cannot be read is not
- * shown. */
+/* Reads the past of the study; unreadable parts are not shown. */
 static void load_scene(struct cli_live *live, const struct cli_study *study)
 {
     struct cli_pages pages = cli_trial_pages(live->cli, live->study, NULL);
@@ -237,7 +236,7 @@ static void trial_moved(struct cli_live *live, const struct node *event)
         return;
     if (cli_trial_get(live->cli, live->study, id, &trial, NULL) != HT_OK)
         return;
-    /* An event may be older than what the trial is by now. */
+    /* An event may be older than the trial's state. */
     if (active && cli_words_has("ACTIVE STOPPING", cli_trial_state(trial)))
         fill_slot(add_slot(&live->frame, id), trial);
     else if (!active)
@@ -297,7 +296,7 @@ static void draw(struct cli_live *live, const struct cli_study *study)
     frame->now_ms = clock_wall_ms();
     frame->note = live->note;
     frame->question =
-        live->asking ? "stop ends running trials; go on? [y/N]" : "";
+        live->asking ? "stop ends running trials; continue? [y/N]" : "";
     size_t lines = cli_frame_print(frame, study, &picture);
     screen_draw(&live->screen, picture.data, lines);
     text_free(&picture);

@@ -20,8 +20,8 @@ void cli_live_close(struct cli_live *live); /* accepts NULL */
 /* Takes the news of one round and draws, at most 4 times a second. */
 void cli_live_round(struct cli_live *live, const struct cli_study *study,
                     const struct node *events);
-/* The server did not answer: draws the newest study (NULL: none was seen) and
- * says so. */
+/* The server did not answer: draws the newest study (NULL: none was seen) with
+ * a note. */
 void cli_live_away(struct cli_live *live, const struct cli_study *study);
 /* Reads keys: pause, resume, stop, logs, best, quit. False when the person
  * wants to leave. */

@@ -10,42 +10,42 @@
 
 enum { STUDIES_A_PAGE = 100 };
 
-struct gathering {
+struct collector {
     struct overview *overview;
     struct arena *arena; /* what is gathered stays here */
     const struct overview_study *study;
 };
 
-static const char *keep(const struct gathering *gathering, const char *text)
+static const char *keep(const struct collector *collector, const char *text)
 {
-    return arena_strdup(gathering->arena, text);
+    return arena_strdup(collector->arena, text);
 }
 
 /* ---- studies ---- */
 
 static bool take_study(const struct node *job, void *context)
 {
-    struct gathering *gathering = context;
-    struct overview *overview = gathering->overview;
+    struct collector *collector = context;
+    struct overview *overview = collector->overview;
     struct cli_study study;
     struct text outcome = {0};
     cli_study_read(job, &study);
     cli_study_outcome(&study, &outcome);
     const struct node *best = node_find(study.status, "best");
     overview->studies =
-        arena_grow(gathering->arena, overview->studies, overview->n_studies,
+        arena_grow(collector->arena, overview->studies, overview->n_studies,
                    sizeof *overview->studies);
     overview->studies[overview->n_studies++] = (struct overview_study){
-        .name = keep(gathering, study.name),
-        .id = keep(gathering, study.id),
+        .name = keep(collector, study.name),
+        .id = keep(collector, study.id),
         .kind = study.home->kind_name,
-        .state = keep(gathering, study.state),
-        .outcome = keep(gathering, outcome.data),
-        .reason = keep(gathering, node_get_string(study.status, "reason", "")),
-        .metric = keep(gathering, study.metric),
-        .best_trial = best ? keep(gathering, cli_trial_id(best)) : NULL,
+        .state = keep(collector, study.state),
+        .outcome = keep(collector, outcome.data),
+        .reason = keep(collector, node_get_string(study.status, "reason", "")),
+        .metric = keep(collector, study.metric),
+        .best_trial = best ? keep(collector, cli_trial_id(best)) : NULL,
         .front = cli_study_has_front(&study)
-                     ? arena_printf(gathering->arena, " of %zu",
+                     ? arena_printf(collector->arena, " of %zu",
                                     cli_study_front(&study))
                      : "",
         .best = node_get_double(node_find(best, "hypertune"), "objective", NAN),
@@ -64,17 +64,17 @@ static bool take_study(const struct node *job, void *context)
 
 static bool take_runner(const struct node *runner, void *context)
 {
-    struct gathering *gathering = context;
-    struct overview *overview = gathering->overview;
+    struct collector *collector = context;
+    struct overview *overview = collector->overview;
     const char *state = node_get_string(runner, "state", "");
     overview->runners =
-        arena_grow(gathering->arena, overview->runners, overview->n_runners,
+        arena_grow(collector->arena, overview->runners, overview->n_runners,
                    sizeof *overview->runners);
     overview->runners[overview->n_runners++] = (struct overview_runner){
-        .id = keep(gathering, node_get_string(runner, "runner", "")),
-        .engine = keep(gathering, node_get_string(runner, "engine", "")),
-        .host = keep(gathering, node_get_string(runner, "host", "")),
-        .state = keep(gathering, state),
+        .id = keep(collector, node_get_string(runner, "runner", "")),
+        .engine = keep(collector, node_get_string(runner, "engine", "")),
+        .host = keep(collector, node_get_string(runner, "host", "")),
+        .state = keep(collector, state),
         .slots = node_get_int(runner, "slots", 0),
         .busy = node_get_int(runner, "busy", 0),
         .online = strcmp(state, "ONLINE") == 0};
@@ -82,62 +82,62 @@ static bool take_runner(const struct node *runner, void *context)
 }
 
 /* The objective's newest value, of a job without one any metric's. */
-static void take_latest(const struct gathering *gathering,
+static void take_latest(const struct collector *collector,
                         const struct node *latest, struct overview_trial *trial)
 {
     const struct node *metrics = node_find(latest, "metrics");
-    const struct node *shown = node_find(metrics, gathering->study->metric);
+    const struct node *shown = node_find(metrics, collector->study->metric);
     if (shown == NULL && metrics != NULL)
         shown = metrics->first;
     if (shown == NULL)
         return;
-    trial->metric = keep(gathering, shown->key);
-    trial->step = keep(gathering, cli_scalar(node_find(latest, "step")));
+    trial->metric = keep(collector, shown->key);
+    trial->step = keep(collector, cli_scalar(node_find(latest, "step")));
     node_double(shown, &trial->value);
 }
 
 static bool take_trial(const struct node *resource, void *context)
 {
-    struct gathering *gathering = context;
-    struct overview *overview = gathering->overview;
-    const struct overview_study *study = gathering->study;
+    struct collector *collector = context;
+    struct overview *overview = collector->overview;
+    const struct overview_study *study = collector->study;
     const struct node *ours = node_find(resource, "hypertune");
     struct overview_trial trial = {
         .name = strcmp(study->kind, "custom job") == 0
                     ? study->name
-                    : arena_printf(gathering->arena, "%s/%s", study->name,
+                    : arena_printf(collector->arena, "%s/%s", study->name,
                                    cli_trial_id(resource)),
-        .runner = keep(gathering, node_get_string(ours, "runner", "")),
+        .runner = keep(collector, node_get_string(ours, "runner", "")),
         .metric = "",
         .step = "",
         .value = NAN,
         .start_ms = node_get_int(ours, "startTimeMs", 0)};
-    take_latest(gathering, node_find(ours, "latest"), &trial);
-    overview->trials = arena_grow(gathering->arena, overview->trials,
+    take_latest(collector, node_find(ours, "latest"), &trial);
+    overview->trials = arena_grow(collector->arena, overview->trials,
                                   overview->n_trials, sizeof *overview->trials);
     overview->trials[overview->n_trials++] = trial;
     return true;
 }
 
 /* What clients evaluate runs on no runner. */
-static enum ht_status get_trials(struct cli *cli, struct gathering *gathering,
+static enum ht_status get_trials(struct cli *cli, struct collector *collector,
                                  struct ht_error *err)
 {
-    const struct overview *overview = gathering->overview;
+    const struct overview *overview = collector->overview;
     for (size_t i = 0; i < overview->n_studies; i++) {
-        gathering->study = &overview->studies[i];
-        if (gathering->study->running == 0 ||
-            strcmp(gathering->study->kind, "study") == 0)
+        collector->study = &overview->studies[i];
+        if (collector->study->running == 0 ||
+            strcmp(collector->study->kind, "study") == 0)
             continue;
         struct cli_pages pages = {
             .path = arena_printf(
                 cli->arena,
                 CLI_OURS "/%s/trials?filter=state%%3D%%22ACTIVE%%22%%20OR%%20"
                          "state%%3D%%22STOPPING%%22",
-                gathering->study->id),
+                collector->study->id),
             .key = "trials"};
         enum ht_status status =
-            cli_pages_each(cli, &pages, take_trial, gathering, err);
+            cli_pages_each(cli, &pages, take_trial, collector, err);
         /* It may have been deleted since it was listed. */
         if (status != HT_OK && status != HT_NOT_FOUND)
             return status;
@@ -170,14 +170,14 @@ enum ht_status overview_get(struct cli *cli, struct overview *overview,
     const struct cli_pages pages = {
         .path = CLI_OURS, .key = "studies", .size = STUDIES_A_PAGE};
     struct overview made = {.asked_ms = clock_wall_ms()};
-    struct gathering gathering = {.overview = &made, .arena = cli->arena};
+    struct collector collector = {.overview = &made, .arena = cli->arena};
     enum ht_status status = get_server(cli, &made, err);
     if (status == HT_OK)
-        status = cli_pages_each(cli, &pages, take_study, &gathering, err);
+        status = cli_pages_each(cli, &pages, take_study, &collector, err);
     if (status == HT_OK)
-        status = cli_runners_each(cli, take_runner, &gathering, err);
+        status = cli_runners_each(cli, take_runner, &collector, err);
     if (status == HT_OK)
-        status = get_trials(cli, &gathering, err);
+        status = get_trials(cli, &collector, err);
     if (status == HT_OK)
         *overview = made;
     return status;

@@ -1,4 +1,4 @@
-/* overview.h - everything a server does at one moment: its studies, its
+/* overview.h - the state of a server at one moment: its studies, its
  * runners, and the trials that run on them. */
 #ifndef HT_HYPERTUNE_CLI_LIVE_OVERVIEW_H
 #define HT_HYPERTUNE_CLI_LIVE_OVERVIEW_H
@@ -15,7 +15,7 @@ struct overview_study {
     long long ended, limit; /* trials; limit 0: none */
     long long running, waiting, failed;
     int64_t create_ms; /* wall */
-    int64_t left_ms;   /* -1: nothing tells */
+    int64_t left_ms;   /* -1: unknown */
 };
 
 struct overview_trial {
@@ -42,13 +42,13 @@ struct overview {
     struct overview_trial *trials; /* by study */
 };
 
-/* Asks for all of it; what is filled in lives in the cli->arena of this
- * moment. */
+/* Asks for all of it; texts and lists are in the current cli->arena. */
 enum ht_status overview_get(struct cli *cli, struct overview *overview,
                             struct ht_error *err);
 
-/* Orders of studies, by name: "state" has those that go on first, and is the
- * usual one. */
+/* Orders of studies, by name: "state" has running ones first and is the
+ * default.
+ */
 extern const char *const overview_orders[]; /* ended by NULL */
 void overview_sort(struct overview *overview, const char *order, bool reversed);
 

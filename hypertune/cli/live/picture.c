@@ -99,7 +99,7 @@ static void add_progress(struct view *view)
     text_free(&facts);
 }
 
-/* Why trials wait, or why it ended; what is as it should be needs no words. */
+/* Why trials wait, or why the study ended; nothing in the usual case. */
 static void add_reason(struct view *view)
 {
     const struct cli_study *study = view->study;
@@ -252,7 +252,7 @@ static void add_keys(struct view *view)
     else if (!over)
         text_printf(&view->page.line,
                     words ? " %s  [s]top  [l]ogs  [b]est  [q]uit (the study "
-                            "goes on)"
+                            "continues)"
                           : " %s [s]top [l]ogs [b]est [q]uit",
                     paused ? "[r]esume" : "[p]ause");
     if (view->page.line.len > 0)
@@ -273,7 +273,7 @@ static void add_note(struct view *view)
     }
 }
 
-/* On a low terminal the keys come first, and what somebody asked for by one. */
+/* A low terminal shows the keys and the answer to a key first. */
 static void add_foot(struct view *view)
 {
     enum { LOW = 4, LOW_ASKED = 9 };

@@ -21,7 +21,7 @@ struct frame_slot { /* one running trial */
     int64_t start_ms;
     char why[FRAME_WHY_BYTES]; /* it was chosen: "explores" */
     bool starting;             /* its attempt does not run yet */
-    /* Safe to show, NULL: none; owned by whoever fills the slot. */
+    /* Safe to show, NULL: none; owned by the slot. */
     char *words;  /* of its runner meanwhile: "pulling ..." */
     char *params; /* "lr=0.01 opt=adam" */
     char *brief;  /* the same in fewer columns */

@@ -9,7 +9,7 @@
 
 enum {
     DRAW_MS = 250, /* at most 4 drawings a second */
-    TICK_MS = 1000 /* the clock on the screen goes on without news */
+    TICK_MS = 1000 /* without news, for the clock on the screen */
 };
 
 static void write_all(const char *bytes, size_t len)

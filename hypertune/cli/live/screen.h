@@ -16,8 +16,8 @@
 struct cli_screen {
     struct termios saved;
     bool raw;         /* the terminal has to be restored */
-    bool whole;       /* a screen of its own, gone afterwards */
-    bool dirty;       /* there are news since the last drawing */
+    bool whole;       /* uses the alternate screen */
+    bool dirty;       /* there is news since the last drawing */
     bool anew;        /* the last drawing is no more where it was */
     size_t lines;     /* of the picture that is shown */
     size_t width;     /* of the terminal, as last measured */

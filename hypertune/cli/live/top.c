@@ -33,18 +33,18 @@ struct top {
 /* --sort left, --sort -left */
 static int read_order(struct cli *cli, const char **order, bool *reversed)
 {
-    const char *said = cli->set.sort != NULL ? cli->set.sort : "state";
-    *reversed = said[0] == '-';
+    const char *order_name = cli->set.sort != NULL ? cli->set.sort : "state";
+    *reversed = order_name[0] == '-';
     *order = NULL;
     for (const char *const *one = overview_orders; *one != NULL; one++)
-        if (strcmp(*one, said + *reversed) == 0)
+        if (strcmp(*one, order_name + *reversed) == 0)
             *order = *one;
     if (*order != NULL)
         return CLI_DONE;
     return cli_fail(cli, CLI_USAGE,
                     "top sorts by state, name, trials, running, failed, left "
                     "or age, not by \"%s\"",
-                    said);
+                    order_name);
 }
 
 /* ---- live ---- */

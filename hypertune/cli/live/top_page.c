@@ -93,7 +93,7 @@ static void add_place(struct table *table, const struct overview_runner *runner)
         table_cell(table, runner->state);
 }
 
-/* The runner's own cells stand in the row of its first trial. */
+/* The row of a runner's first trial has the runner's own cells. */
 static void add_runner(struct table *table, const struct overview *overview,
                        const struct overview_runner *runner, size_t most)
 {

@@ -114,7 +114,7 @@ static void measured_line(const struct node *event, struct text *out)
 }
 
 /* Appends the line for an event, with its newline; nothing for events that
- * say nothing new to a person (prepared trials, single measurements unless
+ * are no news to a person (prepared trials, single measurements unless
  * --verbose). May ask the server for the trial. With -o jsonl: the event as
  * it came. */
 static void add_event(struct cli *cli, const struct cli_study *study,
@@ -195,8 +195,8 @@ static int show(struct watch *watch, const struct node *events)
 
 enum wake { WAKE_ROUND, WAKE_DETACH, WAKE_TERMINATE, WAKE_OVERDUE };
 
-/* Waits for the next thing to do; what happened meanwhile on the terminal is
- * for the live view to see. */
+/* Waits for the next thing to do; the live view handles keys and signals of
+ * the terminal. */
 static enum wake await(struct watch *watch)
 {
     struct cli_screen *screen =
@@ -213,7 +213,7 @@ static enum wake await(struct watch *watch)
     return cli_follow_overdue(&watch->follow) ? WAKE_OVERDUE : WAKE_ROUND;
 }
 
-/* Everything that goes wrong with a round but an absent server ends it. */
+/* Any failure of a round but an absent server ends the watch. */
 static int give_up(struct watch *watch, struct ht_error *err)
 {
     struct cli *cli = watch->follow.cli;
@@ -264,7 +264,7 @@ static int do_round(struct watch *watch, bool *more, bool *over)
     return code != CLI_DONE || !*over ? code : verdict(watch);
 }
 
-/* Rounds until the study is over, somebody interrupts, or time is up. */
+/* Rounds until the study is over, an interrupt, or the deadline. */
 static int rounds(struct watch *watch, enum wake *woken)
 {
     for (;;) {
@@ -283,7 +283,7 @@ static int rounds(struct watch *watch, enum wake *woken)
 static void advise(struct cli *cli, const char *study)
 {
     cli_say(cli,
-            "study %s goes on\n"
+            "study %s continues\n"
             "  follow: hypertune watch %s%s   stop: hypertune stop %s%s",
             study, study, cli_where(cli), study, cli_where(cli));
 }
@@ -324,7 +324,7 @@ static int leave(struct watch *watch, enum wake woken, bool second)
         return CLI_TERMINATED;
     case WAKE_OVERDUE:
         return cli_fail(cli, CLI_OVERDUE,
-                        "study %s is not over in time; it goes on",
+                        "study %s is not over in time; it continues",
                         watch->follow.study);
     case WAKE_DETACH:
         if (second)
@@ -368,8 +368,8 @@ int cli_watch_run(struct cli *cli, const char *study)
 
 static int read_until(struct cli *cli, const char **until)
 {
-    const struct words *said = &cli->set.until;
-    *until = said->n > 0 ? said->items[said->n - 1] : NULL;
+    const struct words *states = &cli->set.until;
+    *until = states->n > 0 ? states->items[states->n - 1] : NULL;
     return cli_study_check_state(cli, *until, cli_study_states);
 }
 
@@ -383,7 +383,7 @@ int cli_watch(struct cli *cli)
         code = cli_study_open(cli, cli->args.words.items[0], &study);
     if (code != CLI_DONE)
         return code;
-    /* The whole story when it is over, else what is new. */
+    /* All events when it is over, else new ones. */
     int64_t since = cli_study_is_over(study.state)
                         ? 0
                         : node_get_int(study.status, "revision", 0);

@@ -179,7 +179,7 @@ static enum ht_status begin(struct cli *cli, const char *study,
     return status;
 }
 
-/* Who says nothing of how much wants to see what there is, if there is any. */
+/* Without --top and --seeds an existing confirmation is shown. */
 static enum ht_status begin_or_show(struct cli *cli, const char *study,
                                     const struct node **answer,
                                     struct ht_error *err)
@@ -196,7 +196,7 @@ static int leave(struct cli *cli, const char *study, int signal)
 {
     if (signal != SIGINT)
         return CLI_TERMINATED;
-    cli_say(cli, "the runs go on; hypertune confirm %s%s shows them", study,
+    cli_say(cli, "the runs continue; hypertune confirm %s%s shows them", study,
             cli_where(cli));
     return CLI_INTERRUPTED;
 }
@@ -213,9 +213,9 @@ static int await(struct cli *cli, const char *study, struct cli_follow *follow,
         if (cli_follow_exit(signal) != CLI_DONE)
             return leave(cli, study, signal);
         if (cli_follow_overdue(follow))
-            return cli_fail(cli, CLI_OVERDUE,
-                            "study %s is not confirmed in time; its runs go on",
-                            study);
+            return cli_fail(
+                cli, CLI_OVERDUE,
+                "study %s is not confirmed in time; its runs continue", study);
         arena_reset(cli->arena);
         const enum ht_status status = ask(cli, study, answer, &err);
         if (status == HT_OK)
@@ -226,7 +226,7 @@ static int await(struct cli *cli, const char *study, struct cli_follow *follow,
     return CLI_DONE;
 }
 
-/* Clients may never ask; of what has ended nothing comes any more. */
+/* Clients may never ask for the runs, so the wait needs an end. */
 static int check_wait(struct cli *cli, const struct cli_study *study)
 {
     if (!is_of_clients(study) || cli->set.timeout_ms != CLI_UNSET)

@@ -27,7 +27,7 @@ static bool is_whole(const char *text)
     return digits > 0 && text[sign + digits] == '\0';
 }
 
-/* What stands before the ':' of a range. */
+/* The word before the ':' of a range. */
 struct range_kind {
     const char *prefix, *type, *scale;
 };

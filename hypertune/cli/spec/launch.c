@@ -42,7 +42,7 @@ static void record_variables(const struct cli_launch *launch, struct job *job)
     job->captured_env = (struct pairs){.n = n, .items = pairs};
 }
 
-/* A relative folder starts at the spec's; gs://... is none of this machine. */
+/* A relative folder starts at the spec's; gs://... is not on this machine. */
 static const char *absolute(const struct cli_launch *launch, const char *folder)
 {
     if (folder == NULL || folder[0] == '/' || strstr(folder, "://"))
@@ -86,7 +86,7 @@ static const char *find_program(const struct cli_launch *launch,
     return NULL;
 }
 
-/* What an image would have needed; a command after "--" may be in its place. */
+/* Fields for images; a command after "--" may have replaced the image. */
 static void warn_of_containers(const struct cli_launch *launch)
 {
     static const char *const members[] = {"container", "volumes"};
@@ -100,7 +100,7 @@ static void warn_of_containers(const struct cli_launch *launch)
     }
 }
 
-/* A tutorial's config leaves to gcloud's flags what is run. */
+/* The config of a tutorial leaves command and image to gcloud's flags. */
 static bool check_commands(const struct cli_launch *launch,
                            const struct job *job)
 {

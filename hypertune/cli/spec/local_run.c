@@ -1,5 +1,5 @@
-/* hypertune local-run: one trial on a server of its own, which works in a
- * temporary folder and ends with the command. */
+/* hypertune local-run: one trial on a temporary server, which ends with the
+ * command. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,12 +23,12 @@ static const char job_name[] = "local-run";
 
 enum {
     GRACE_MS = 10000,    /* as long as `docker stop` waits */
-    PATIENCE_MS = 30000, /* for what the grace does not end */
+    PATIENCE_MS = 30000, /* for a trial that the grace does not end */
     POLL_MS = 500,
     STREAMS = 3
 };
 
-/* One run: what was asked, and the server that runs it. */
+/* One run: the request, and the server that runs it. */
 struct local_run {
     struct cli *cli;
     const char *image; /* NULL: a process */
@@ -39,7 +39,7 @@ struct local_run {
     int broken; /* CLI_DONE, or why it was broken off */
 };
 
-/* ---- what is asked ---- */
+/* ---- the request ---- */
 
 static int read_words(struct local_run *run)
 {
@@ -149,7 +149,7 @@ static void make_study(struct cli *cli, struct job *job)
     job->args_mode = ARGS_NONE;
 }
 
-/* What only this shell knows; complains as `check` does. */
+/* Folders and variables of this shell; reports faults as `check` does. */
 static int settle(struct cli *cli, struct job *job)
 {
     struct diag diag;
@@ -204,7 +204,7 @@ static int submit(struct cli *cli, const struct job *job)
 
 /* ---- the run ---- */
 
-/* From now on it ends: by Ctrl-C, or because --timeout has passed. */
+/* Stops the trial: after Ctrl-C, or because --timeout has passed. */
 static void break_off(struct local_run *run, int why)
 {
     if (run->broken != CLI_DONE)
@@ -215,7 +215,7 @@ static void break_off(struct local_run *run, int why)
     run->follow.deadline_ms = clock_monotonic_ms() + GRACE_MS + PATIENCE_MS;
 }
 
-/* Prints what has come; *over: nothing more will. */
+/* Prints the new output; *over: there will be no more. */
 static int print_news(struct cli *cli, struct cli_log logs[STREAMS], bool *over)
 {
     bool ended = true;
@@ -255,7 +255,7 @@ static int follow(struct local_run *run)
     }
 }
 
-/* ---- how it went ---- */
+/* ---- the result ---- */
 
 struct last_value {
     const char *name;
@@ -288,7 +288,7 @@ static size_t read_metrics(struct cli *cli, struct last_value values[],
     return n;
 }
 
-/* Says what was reported; false when --metric was asked for and is missing. */
+/* Shows the reported metrics; false when that of --metric is missing. */
 static bool say_metrics(struct cli *cli)
 {
     enum { MOST = 16 };

@@ -17,7 +17,7 @@ struct local_server {
 /* Starts it for containers of the engine (NULL: for processes) and connects to
  * it; volumes may be below the folders `roots`, separated by commas (NULL:
  * none). When this process is killed the server ends by itself some time after
- * its work. Returns CLI_DONE, or the exit code after having said why: then
+ * its work. Returns CLI_DONE, or another exit code after a message: then
  * nothing is left. */
 int local_server_start(struct local_server *server,
                        const struct cli_engine *engine, const char *roots);

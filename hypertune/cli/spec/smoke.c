@@ -110,7 +110,7 @@ static int follow(struct smoke *smoke)
     return code;
 }
 
-/* ---- what is said of it ---- */
+/* ---- the report ---- */
 
 /* How long a trial takes is known of one that ended by itself. */
 static void say_estimate(const struct smoke *smoke, const struct node *trial)
@@ -175,8 +175,8 @@ static void say_seen(struct cli *cli, const struct node *ours)
     text_free(&lines);
 }
 
-/* Why there is no success, without what say_seen() tells: a reason with a
- * diagnosis has that in it. */
+/* The cause, without the metrics of say_seen(): a reason with a diagnosis
+ * contains them. */
 static int say_failure(const struct smoke *smoke, const struct node *trial)
 {
     char span[CLOCK_DURATION_BYTES];

@@ -112,8 +112,8 @@ static int read_flags(struct cli *cli, struct source *source)
     return CLI_DONE;
 }
 
-/* The flag that only makes sense where there is no spec file; NULL: none. */
-static const char *superfluous(const struct cli_settings *set)
+/* A flag that a spec file replaces; NULL: none was given. */
+static const char *replaced_flag(const struct cli_settings *set)
 {
     return set->maximize != NULL    ? "--maximize"
            : set->minimize != NULL  ? "--minimize"
@@ -125,7 +125,7 @@ static const char *superfluous(const struct cli_settings *set)
 
 static int read_path(struct cli *cli, const char *path, struct source *source)
 {
-    const char *flag = superfluous(&cli->set);
+    const char *flag = replaced_flag(&cli->set);
     if (flag != NULL)
         return cli_fail(cli, CLI_USAGE,
                         "%s belongs into %s, or to a study all in flags", flag,
@@ -263,7 +263,7 @@ static bool same_words(const struct strings *a, const struct strings *b)
 }
 
 /* As Google's own command line has it: the job's file leaves the image to a
- * flag, and what stands after "--" goes to its entry point. */
+ * flag, and the words after "--" go to its entry point. */
 static void apply_image(struct cli *cli, struct source *source, struct job *job)
 {
     const struct words *rest = &cli->args.rest;
@@ -283,7 +283,7 @@ static void apply_image(struct cli *cli, struct source *source, struct job *job)
                    "every replica has an image of its own already");
 }
 
-/* The command after "--" is what the master runs, and every pool that has no
+/* The command after "--" runs in the master and in every pool that has no
  * other command than the master's; images have no part in it any more. */
 static void apply_command(struct cli *cli, const struct source *source,
                           struct job *job)
@@ -310,7 +310,7 @@ static const char *base_of(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Letters, digits, '_', '.' and '-', where one '-' stands for any run of other
+/* Letters, digits, '_', '.' and '-', where one '-' replaces any run of other
  * bytes, starting with a letter: a name that is all digits would be taken for
  * a study's number. */
 static const char *tidy(struct arena *arena, const char *base, size_t len)
@@ -409,8 +409,8 @@ static void derive_name(struct cli *cli, const struct source *source,
         job->display = job->name;
 }
 
-/* Reads the spec and applies the flags; spec->job is NULL after a fault that
- * was not yet told. */
+/* Reads the spec and applies the flags; spec->job is NULL after a fault that is
+ * in the diagnostics. */
 static int read_spec(struct cli *cli, struct source *source,
                      struct cli_spec *spec)
 {

@@ -1,7 +1,7 @@
-/* spec.h - from what a person wrote to the job that is sent.
+/* spec.h - from a spec file or flags to the job that is sent.
  *
- * Reads a spec file of any form or flags, adds what only the submitting shell
- * knows (folder, PATH, virtual environment), and finds the program that would
+ * Reads a spec file of any form or flags, adds folder, PATH and virtual
+ * environment of the submitting shell, and finds the program that would
  * run. Every fault is shown at once. */
 #ifndef HT_HYPERTUNE_CLI_SPEC_SPEC_H
 #define HT_HYPERTUNE_CLI_SPEC_SPEC_H
@@ -14,8 +14,8 @@
 
 struct cli_spec {
     struct job *job;
-    const char *file;    /* as it is shown: "spec.yaml", "command line" */
-    const char *program; /* file that argv[0] is, NULL: runs in an image */
+    const char *file;    /* for messages: "spec.yaml", "command line" */
+    const char *program; /* file of argv[0], NULL: runs in an image */
     bool named;          /* the name was chosen, not derived */
 };
 
@@ -24,10 +24,10 @@ struct cli_spec {
  * spec.yaml here when there is neither. Faults and warnings are printed.
  * Returns CLI_DONE, CLI_USAGE, or CLI_ABSENT when there is no such file. */
 int cli_spec_load(struct cli *cli, struct cli_spec *spec);
-/* The same without what this shell adds: the job as it is written. */
+/* The same without the additions of this shell. */
 int cli_spec_read(struct cli *cli, struct cli_spec *spec);
 
-/* What was built as JSON, as a document is read. `object` is released. */
+/* Reads built JSON like a document; releases `object`. */
 const struct node *cli_spec_tree(struct cli *cli, cJSON *object,
                                  struct diag *diag);
 

@@ -96,7 +96,7 @@ static int refuse_conflict(struct cli *cli, const struct cli_study *study,
     return cli_fail(cli, CLI_CONFLICT,
                     "study %s exists with another spec:\n%s"
                     "choose:  --name OTHER  a study of its own\n"
-                    "         --continue    go on with the changed spec\n"
+                    "         --continue    continue with the changed spec\n"
                     "         --replace     delete the old one first",
                     study->name, text_string(lines));
 }
@@ -168,7 +168,7 @@ static void say_result(struct cli *cli, const struct cli_spec *spec,
                 (long long)job->max_trials);
         return;
     case SUBMIT_CHANGED:
-        cli_say(cli, "study %s goes on with the changed spec", study->name);
+        cli_say(cli, "study %s continues with the changed spec", study->name);
         return;
     }
 }
@@ -250,8 +250,7 @@ int cli_submit(struct cli *cli)
     return CLI_DONE;
 }
 
-/* A job without a search has no best trial to show: its log is what a person
- * waits for. */
+/* A job without a search has no best trial; its log is shown. */
 static int run_custom(struct cli *cli, const char *name)
 {
     struct ht_error err;

@@ -1,5 +1,5 @@
-/* submit.h - making the server's study agree with a spec, and one trial of it
- * before that. */
+/* submit.h - makes the server's study agree with a spec: submit, run, --smoke,
+ * and the best trial at the end. */
 #ifndef HT_HYPERTUNE_CLI_SPEC_SUBMIT_H
 #define HT_HYPERTUNE_CLI_SPEC_SUBMIT_H
 
@@ -9,7 +9,7 @@
 
 /* Creates the study of the spec, or attaches to, continues or replaces the
  * one that has its name, as the settings say. Connects first.
- * Returns CLI_DONE or the exit code after having said why. */
+ * Returns CLI_DONE, or another exit code after a message. */
 int cli_submit_spec(struct cli *cli, const struct cli_spec *spec,
                     struct cli_study *study);
 
@@ -17,21 +17,19 @@ int cli_submit_spec(struct cli *cli, const struct cli_spec *spec,
 enum ht_status cli_submit_create(struct cli *cli, const struct job *job,
                                  struct cli_study *study, struct ht_error *err);
 
-/* Says what the server's answer to a new job warns of: what none of its runners
- * can do by now. */
+/* Shows the warnings of the server's answer to a new job: needs that no runner
+ * meets now. */
 void cli_submit_say_warnings(struct cli *cli, const struct cli_study *study);
 
 /* Prints the study's name as the one line of stdout: an exit code. */
 int cli_submit_print_name(const char *study);
 
-/* Runs the first suggestion as the one trial of a study of its own, on the
- * runners of the server and in containers like any other, and removes it. The
- * trial is stopped once its objective has come twice, unless --full lets it
- * end, and after --timeout (2 minutes).
+/* Runs the first suggestion as the one trial of a temporary study on the
+ * server's runners. The trial is stopped after two reports of its objective
+ * (--full lets it end), and after --timeout (2 minutes).
  *
- * Returns CLI_DONE when the objective came, CLI_FAILED when the trial ended
- * without it, CLI_OVERDUE when time was up before, or why there was no trial.
- */
+ * Returns CLI_DONE when the objective was reported, CLI_FAILED when the trial
+ * ended without it, CLI_OVERDUE after the timeout, or another exit code. */
 int cli_smoke(struct cli *cli, const struct cli_spec *spec);
 
 /* The end of `run`: how the study ended, its best trial and the command that

@@ -23,7 +23,7 @@ static void share_cell(const struct cli *cli, struct table *table,
         table_cell_printf(table, "%.0f %%", 100 * share);
 }
 
-/* One number; what stands beside it only where it is asked for. */
+/* One number; the others with -o wide and -o csv. */
 static struct table *make_table(struct cli *cli, const struct node *list)
 {
     const bool wide = cli->format != FORMAT_TABLE;
@@ -120,7 +120,7 @@ int cli_importance(struct cli *cli)
 
 /* ---- stop-trial, retry ---- */
 
-/* One verb of a trial, and what is said about it. */
+/* One verb of a trial, and its message. */
 struct verb {
     const char *name, *done;
 };
@@ -128,8 +128,8 @@ struct verb {
 static const struct verb verb_stop = {"stop", "stops"};
 static const struct verb verb_retry = {"retry", "runs again"};
 
-/* Goes on after a trial that was refused, so that one of them does not keep
- * the others; the exit code is the first refusal's. */
+/* A refused trial does not keep back the others; the exit code is the first
+ * refusal's. */
 static int steer(struct cli *cli, const struct verb *verb, const char *study,
                  const char *trial)
 {
@@ -197,7 +197,7 @@ static int retry_failed(struct cli *cli, const char *name)
     enum ht_status status = cli_study_get(cli, name, &study, &err);
     if (status == HT_OK && study.home->kind == JOB_STUDY)
         return cli_fail(cli, CLI_REFUSED,
-                        "clients run the trials of study %s, so nobody here "
+                        "clients run the trials of study %s, so no runner "
                         "runs one again; hypertune add %s gives them new ones",
                         study.name, study.name);
     if (status == HT_OK) {
@@ -214,7 +214,7 @@ static int retry_failed(struct cli *cli, const char *name)
         first = first == CLI_DONE ? code : first;
     }
     if (strcmp(study.state, "PAUSED") == 0)
-        cli_say(cli, "study %s is PAUSED; go on: hypertune resume %s%s",
+        cli_say(cli, "study %s is PAUSED; to continue: hypertune resume %s%s",
                 study.name, study.name, cli_where(cli));
     return first;
 }
@@ -362,7 +362,7 @@ static const char *ssh_command(struct cli *cli, const char *url)
                         port, port, user == NULL ? "" : user, at, part[2]);
 }
 
-/* Whoever sits in front of a screen of this machine sees a browser. */
+/* Does the user sit at a screen of this machine? */
 static bool has_screen(const struct cli *cli)
 {
     return cli->out_tty && !cli->set.no_open &&

@@ -29,14 +29,14 @@ static int consent(struct cli *cli, const char *what, const char *question,
     return cli_fail(cli, CLI_REFUSED, "nothing was changed");
 }
 
-/* What is asked of a study that has not ended. */
+/* A command for a study that has not ended. */
 struct order {
     const char *verb, *done;
     const char *aim; /* the state that it leads to; NULL: it does not end */
 };
 
-/* What has ended already has not been stopped or cancelled now; where it has
- * come to just that, there is no refusal. */
+/* A study that has ended cannot be stopped or cancelled; the state that the
+ * order leads to is no refusal. */
 static int tell_over(struct cli *cli, const struct cli_study *study,
                      const struct order *order)
 {
@@ -69,14 +69,15 @@ static int consent_to(struct cli *cli, const struct cli_study *study,
         arena_printf(cli->arena, "%s ends %lld running trial%s", order->verb,
                      running, running == 1 ? "" : "s");
     return consent(cli, what,
-                   arena_printf(cli->arena, "%s; go on? [y/N]", what), "yes");
+                   arena_printf(cli->arena, "%s; continue? [y/N]", what),
+                   "yes");
 }
 
 int cli_order(struct cli *cli)
 {
     static const struct order orders[] = {
         {"pause", "starts no more trials until resume", NULL},
-        {"resume", "goes on", NULL},
+        {"resume", "continues", NULL},
         {"stop", "ends; its results are kept", "STOPPED"},
         {"cancel", "is cancelled", "CANCELLED"}};
     const struct order *order = orders;
@@ -103,7 +104,7 @@ int cli_control_delete(struct cli *cli, const struct cli_study *study)
                      "logs",
                      study->name, trials, trials == 1 ? "" : "s");
     const char *question =
-        arena_printf(cli->arena, "%s; type the name to go on:", what);
+        arena_printf(cli->arena, "%s; type the name to continue:", what);
     int code = consent(cli, what, question, study->name);
     if (code != CLI_DONE)
         return code;
@@ -170,7 +171,7 @@ static int64_t parallel_of(const struct cli_study *study)
                : 0;
 }
 
-/* A count to be set, and what it is now. */
+/* A count to be set, and its current value. */
 struct count {
     const char *name, *member;
     int64_t *value; /* as given, then as sent; CLI_UNSET: unchanged */

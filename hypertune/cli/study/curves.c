@@ -13,7 +13,7 @@
 
 enum { SPARK = 32, KEPT = 2 * SPARK, MOST_METRICS = 64 };
 
-/* What the table says about one trial; the curve is thinned as it grows. */
+/* One trial's row of the table; the curve is thinned as it grows. */
 struct curve {
     char trial[24];
     size_t n; /* measurements */

@@ -59,7 +59,7 @@ static void describe_git(const struct node *git, struct text *out)
     text_free(&commit);
 }
 
-/* What is known of how it ran. */
+/* The facts of an attempt. */
 static void describe_facts(const struct node *facts, struct text *out)
 {
     const char *host = node_get_string(facts, "host", NULL);
@@ -79,7 +79,7 @@ static void describe_facts(const struct node *facts, struct text *out)
         text_print_safe(out, "  output    %s\n", output);
 }
 
-/* " failed, exit 3"; a reason that begins with the outcome says both. */
+/* " failed, exit 3"; a reason that begins with the outcome has both. */
 static void describe_outcome(const char *outcome, const char *reason,
                              struct text *out)
 {
@@ -297,7 +297,7 @@ static void describe_prior(const struct node *one, struct text *out)
                     plural(shared));
 }
 
-/* What the study started from: results of earlier ones. */
+/* The earlier studies whose results it uses. */
 static void describe_priors(const struct cli_study *study, struct text *out)
 {
     const char *lead = "learns from ";

@@ -88,8 +88,8 @@ bool cli_filter_knows(const char *const keys[], const char *key)
     return *keys != NULL;
 }
 
-const char *cli_filter_stray(const struct cli_filter *filter,
-                             const char *const keys[])
+const char *cli_filter_unknown(const struct cli_filter *filter,
+                               const char *const keys[])
 {
     for (const struct condition_item *item = filter->first; item != NULL;
          item = item->next) {

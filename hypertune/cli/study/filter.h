@@ -9,7 +9,7 @@
 #include "proto/base/error.h"
 #include "proto/doc/node.h"
 
-struct cli_filter; /* lives in its arena */
+struct cli_filter; /* in its arena */
 
 /* Reads conditions such as "dropout<0.3 optimizer=adam accuracy>=0.9" (all
  * must hold; operators = != < <= > >=). A key is a parameter, `objective`,
@@ -21,8 +21,8 @@ enum ht_status cli_filter_read(struct arena *arena, const char *text,
 /* Is `key` one of the NULL-terminated `keys`? */
 bool cli_filter_knows(const char *const keys[], const char *key);
 /* The first key that is none of the NULL-terminated `keys`, or NULL. */
-const char *cli_filter_stray(const struct cli_filter *filter,
-                             const char *const keys[]);
+const char *cli_filter_unknown(const struct cli_filter *filter,
+                               const char *const keys[]);
 bool cli_filter_match(const struct cli_filter *filter,
                       const struct node *trial);
 

@@ -37,7 +37,7 @@ static const char *log_path(struct cli *cli, const struct cli_log *log)
                         (long long)(tail ? log->tail : log->offset));
 }
 
-/* Line ends and tabs are harmless, everything else that steers is escaped. */
+/* Line ends and tabs are harmless, other control bytes are escaped. */
 static void escape_log(char *data, struct text *out)
 {
     while (*data != '\0') {
@@ -50,7 +50,7 @@ static void escape_log(char *data, struct text *out)
     }
 }
 
-/* The attempt is not there: it will come unless the study is over. */
+/* There is no attempt yet; one will come unless the study is over. */
 static int await_attempt(struct cli *cli, struct cli_log *log)
 {
     struct ht_error err;
@@ -61,7 +61,7 @@ static int await_attempt(struct cli *cli, struct cli_log *log)
     return CLI_DONE;
 }
 
-/* Prints the next piece; *more tells whether there was one. */
+/* Prints the next piece; *more: there was one. */
 static int print_piece(struct cli *cli, struct cli_log *log, bool *more)
 {
     struct ht_error err;

@@ -1,4 +1,4 @@
-/* logs.h - what a trial printed, as it comes. */
+/* logs.h - the output of a trial, as it comes. */
 #ifndef HT_HYPERTUNE_CLI_STUDY_LOGS_H
 #define HT_HYPERTUNE_CLI_STUDY_LOGS_H
 

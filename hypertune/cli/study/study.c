@@ -208,7 +208,7 @@ int64_t cli_study_elapsed_ms(const struct cli_study *study, int64_t now_ms)
 
 int64_t cli_study_left_ms(const struct cli_study *study, int64_t now_ms)
 {
-    /* One trial tells little: it may have been the first to find a cache. */
+    /* One trial is too few: it may have filled a cache. */
     enum { LEAST_ENDED = 2 };
     const long long ended = cli_study_ended(study);
     const long long limit = cli_study_limit(study);

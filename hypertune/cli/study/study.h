@@ -17,7 +17,7 @@
 __attribute__((format(printf, 3, 4))) const char *
 cli_study_path(struct cli *cli, const char *name, const char *format, ...);
 
-/* Google keeps each kind of study in a collection of its own. Ours are in the
+/* Each kind of study has its own collection in Google's API. Ours are in the
  * project and location "local". */
 struct cli_collection {
     enum job_kind kind;
@@ -44,12 +44,13 @@ struct cli_study {
  * places the newest. */
 enum ht_status cli_study_get(struct cli *cli, const char *name,
                              struct cli_study *study, struct ht_error *err);
-/* Finds the one that stands in the way of a new one of ours. */
+/* Finds the one that prevents a new one of ours with this name. */
 enum ht_status cli_study_get_own(struct cli *cli, const char *name,
                                  struct cli_study *study, struct ht_error *err);
-/* Connects and finds the study, or says why not: an exit code. */
+/* Connects and finds the study: CLI_DONE, or another exit code after a
+ * message.\n */
 int cli_study_open(struct cli *cli, const char *name, struct cli_study *study);
-/* The same for a study that has trials to speak of; a custom job has not. */
+/* The same for a study with trials; a custom job is refused. */
 int cli_study_open_trials(struct cli *cli, const char *name,
                           struct cli_study *study);
 /* Fills `study` from a resource of any kind. */
@@ -57,8 +58,8 @@ void cli_study_read(const struct node *job, struct cli_study *study);
 /* The states of studies and of trials; NULL ends each list. */
 extern const char *const cli_study_states[];
 extern const char *const cli_trial_states[];
-/* CLI_DONE when `word` is one of the states in any case, or NULL; otherwise
- * says which there are. */
+/* CLI_DONE when `word` is one of the states in any case, or NULL; else
+ * CLI_USAGE after a message with the states. */
 int cli_study_check_state(struct cli *cli, const char *word,
                           const char *const states[]);
 
@@ -69,7 +70,7 @@ bool cli_study_is_over(const char *state);
 long long cli_study_count(const struct cli_study *study, const char *state);
 long long cli_study_ended(const struct cli_study *study);
 long long cli_study_all(const struct cli_study *study);
-/* Those that have a runner now, be it to stop. */
+/* Those that have a runner now, stopping ones too. */
 long long cli_study_running(const struct cli_study *study);
 /* Trials that may run in all; 0: no limit. */
 long long cli_study_limit(const struct cli_study *study);
@@ -87,7 +88,7 @@ bool cli_study_failed_mostly(const struct cli_study *study);
 /* Milliseconds that it took until its end or now; 0: nothing has run. */
 int64_t cli_study_elapsed_ms(const struct cli_study *study, int64_t now_ms);
 /* Milliseconds that the rest of its trials would take at the rate of those
- * that have ended; -1: nothing tells. */
+ * that have ended; -1: unknown. */
 int64_t cli_study_left_ms(const struct cli_study *study, int64_t now_ms);
 
 /* Has it several goals, so that many trials may be as good as any? How many
@@ -105,23 +106,23 @@ const char *cli_study_filter(struct cli *cli, const char *path,
  * it does not search. */
 void cli_study_algorithm(const struct cli_study *study, struct text *out);
 
-/* The exit code that says how a study went: CLI_DONE when it ended with a
- * best trial, else CLI_FAILED. */
+/* The exit code of a study: CLI_DONE when it ended with a best trial, else
+ * CLI_FAILED. */
 int cli_study_verdict(const struct cli_study *study);
 
 /* Splits "STUDY/TRIAL"; false when it is no such name. */
 bool cli_study_split(struct cli *cli, const char *word, const char **study,
                      const char **trial);
-/* The same, or says how a trial is named: CLI_DONE or CLI_USAGE. */
+/* The same: CLI_DONE, or CLI_USAGE after a message. */
 int cli_study_want_trial(struct cli *cli, const char *word, const char **study,
                          const char **trial);
 
 /* Deletes the study after a question (--yes answers it; without a terminal
- * --yes is needed). Returns CLI_DONE or the exit code after having said why. */
+ * --yes is needed). Returns CLI_DONE, or another exit code after a message. */
 int cli_control_delete(struct cli *cli, const struct cli_study *study);
 
-/* What a study was paused for by the server and what can be done about it, in
- * cli->arena; NULL when it is not held so. */
+/* Why the server has paused the study, and advice, in cli->arena; NULL when it
+ * is not held. */
 const char *cli_control_held(struct cli *cli, const struct cli_study *study);
 
 /* POSTs "pause", "resume" or "stop" for a study. */

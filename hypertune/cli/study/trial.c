@@ -214,7 +214,7 @@ void cli_trial_brief(const struct node *params, struct text *out)
 
 /* ---- the parameters of a study ---- */
 
-/* Where the name stands, at the end when it is new; NULL when all is full. */
+/* The entry of a name, new at the end if needed; NULL when there is no room. */
 static struct cli_parameter *find_or_add(struct cli_parameters *parameters,
                                          const char *name)
 {

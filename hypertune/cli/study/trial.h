@@ -1,4 +1,4 @@
-/* trial.h - trials as the server tells them, in words and in tables. */
+/* trial.h - trials as the server describes them, in words and in tables. */
 #ifndef HT_HYPERTUNE_CLI_STUDY_TRIAL_H
 #define HT_HYPERTUNE_CLI_STUDY_TRIAL_H
 
@@ -27,8 +27,8 @@ const char *cli_trial_id(const struct node *trial);
 const char *cli_trial_state(const struct node *trial);
 /* Appends the parameters as one line of flags, safe to paste. */
 void cli_trial_args(const struct node *trial, struct text *out);
-/* The same for a person to read: numbers in at most 6 digits, and nothing that
- * steers a terminal. */
+/* The same for a person to read: numbers in at most 6 digits, control bytes
+ * escaped. */
 void cli_trial_flags(const struct node *trial, struct text *out);
 /* Appends "name=value name=value", numbers in at most 4 digits. */
 void cli_trial_params(const struct node *trial, struct text *out);

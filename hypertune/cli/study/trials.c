@@ -69,7 +69,7 @@ static int read_choice(struct cli *cli, const struct cli_study *study,
 {
     struct ht_error err;
     const char *const *keys = trial_keys(cli, study);
-    const char *sort = cli->set.sort, *stray = NULL;
+    const char *sort = cli->set.sort, *unknown = NULL;
     if (sort != NULL)
         sort += sort[0] == '-' || sort[0] == '+';
     if (sort != NULL && !cli_filter_knows(keys, sort))
@@ -78,9 +78,9 @@ static int read_choice(struct cli *cli, const struct cli_study *study,
         if (cli_filter_read(cli->arena, cli->set.where, study->metric,
                             &selection->filter, &err) != HT_OK)
             return cli_fail_error(cli, &err);
-        stray = cli_filter_stray(selection->filter, keys);
+        unknown = cli_filter_unknown(selection->filter, keys);
     }
-    return stray != NULL ? refuse_key(cli, study, stray, keys) : CLI_DONE;
+    return unknown != NULL ? refuse_key(cli, study, unknown, keys) : CLI_DONE;
 }
 
 static size_t row_limit(const struct cli *cli)
@@ -114,7 +114,7 @@ static int select_trials(struct cli *cli, const struct cli_study *study,
     return CLI_DONE;
 }
 
-/* What the table does not show. */
+/* The number of trials that the table leaves out. */
 static void say_rest(const struct cli *cli, const struct selection *selection)
 {
     if (selection->more)

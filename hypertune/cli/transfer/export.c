@@ -33,7 +33,7 @@ struct exported {
     FILE *file; /* NULL: stdout */
     struct cli_parameters parameters;
     struct words metrics; /* columns, declared ones first */
-    bool stray;           /* a metric came up while rows were written */
+    bool late_metric;     /* a metric came up while rows were written */
     struct measured measured;
     size_t written;
     struct text out;
@@ -230,8 +230,8 @@ static void add_row(struct exported *exported, const struct node *trial)
     add_cell(out, node_find(ours, "reason"));
     text_puts(out, "\n");
     NODE_EACH (one, final_metrics(trial))
-        exported->stray =
-            exported->stray ||
+        exported->late_metric =
+            exported->late_metric ||
             !has_column(exported, node_get_string(one, "metricId", ""));
 }
 
@@ -332,7 +332,7 @@ static int write_all(struct exported *exported)
     if (exported->code == CLI_DONE)
         flush(exported);
     text_free(&exported->out);
-    if (exported->stray)
+    if (exported->late_metric)
         cli_say(cli, "a trial that ended just now has another metric; export "
                      "again for its column");
     return exported->code;
@@ -435,7 +435,7 @@ static int write_events(struct cli *cli, const struct cli_study *study,
     return write_text(cli, folder, EXPORT_EVENTS, &content);
 }
 
-/* Appends what the server has behind `since`; *more: it has more. */
+/* Appends the server's texts behind `since`; *more: there are more. */
 static enum ht_status add_metadata(struct cli *cli,
                                    const struct cli_study *study,
                                    int64_t *since, bool *more,

@@ -1,4 +1,4 @@
-/* hypertune import FILE: what other programs, or other servers, found out. */
+/* hypertune import FILE: results of other programs or servers. */
 #include "hypertune/cli/transfer/import.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ enum {
     NOTES_AT_ONCE = 500
 };
 
-/* Asked once: whether an answer that got lost was done is not known. */
+/* Sent once: a request whose answer is lost may have been done. */
 static int ask(struct cli *cli, struct arena *arena,
                const struct cli_http_request *request,
                struct cli_http_answer *answer)
@@ -77,8 +77,8 @@ int cli_imported_open(struct cli *cli, cJSON *study,
 }
 
 /* Sends the body, which is released, to a resource of the study. */
-static int tell(struct cli_imported *imported, const char *method,
-                const char *what, struct text *body)
+static int send_to(struct cli_imported *imported, const char *method,
+                   const char *what, struct text *body)
 {
     struct arena *arena = arena_new();
     struct cli_http_answer answer;
@@ -91,7 +91,7 @@ static int tell(struct cli_imported *imported, const char *method,
     return code;
 }
 
-static int send_told(struct cli_imported *imported)
+static int send_queued(struct cli_imported *imported)
 {
     struct text body = {0};
     text_printf(&body, "{\"trials\":[%s],\"measurements\":[%s]}",
@@ -99,7 +99,7 @@ static int send_told(struct cli_imported *imported)
                 text_string(&imported->measurements));
     text_clear(&imported->trials);
     text_clear(&imported->measurements);
-    const int code = tell(imported, "POST", "trials:restore", &body);
+    const int code = send_to(imported, "POST", "trials:restore", &body);
     return code == CLI_DONE ? check_signals() : code;
 }
 
@@ -119,7 +119,7 @@ static int add_curve(struct cli_imported *imported, double trial, cJSON *curve)
         cJSON_AddNumberToObject(one, "trial", trial);
         add_item(&imported->measurements, one);
         if (imported->measurements.len > ENOUGH_BYTES)
-            code = send_told(imported);
+            code = send_queued(imported);
     }
     cJSON_Delete(curve);
     return code;
@@ -143,7 +143,7 @@ int cli_imported_add(struct cli_imported *imported, cJSON *trial)
     imported->without += has_result(trial) ? 0 : 1;
     add_item(&imported->trials, trial);
     if (imported->trials.len > ENOUGH_BYTES) {
-        const int code = send_told(imported);
+        const int code = send_queued(imported);
         if (code != CLI_DONE) {
             cJSON_Delete(curve);
             return code;
@@ -154,7 +154,7 @@ int cli_imported_add(struct cli_imported *imported, cJSON *trial)
 
 int cli_imported_note(struct cli_imported *imported, cJSON *metadata)
 {
-    int code = send_told(imported);
+    int code = send_queued(imported);
     while (code == CLI_DONE && metadata->child != NULL) {
         struct text list = {0}, body = {0};
         for (int n = 0; metadata->child != NULL && n < NOTES_AT_ONCE &&
@@ -163,7 +163,7 @@ int cli_imported_note(struct cli_imported *imported, cJSON *metadata)
             add_item(&list, cJSON_DetachItemFromArray(metadata, 0));
         text_printf(&body, "{\"metadata\":[%s]}", list.data);
         text_free(&list);
-        code = tell(imported, "PATCH", "metadata", &body);
+        code = send_to(imported, "PATCH", "metadata", &body);
     }
     cJSON_Delete(metadata);
     return code;
@@ -202,7 +202,7 @@ static int finish(const struct cli_imported *imported)
 int cli_imported_close(struct cli_imported *imported, int code)
 {
     if (code == CLI_DONE)
-        code = send_told(imported);
+        code = send_queued(imported);
     if (code == CLI_DONE)
         code = finish(imported);
     else
@@ -273,8 +273,8 @@ static int print_spec(struct cli *cli, const struct node *spec)
     return code;
 }
 
-/* A spec, printed or submitted; what has no counterpart there is said line by
- * line. Our own reader takes it first, so that it is sure to be one. */
+/* A spec, printed or submitted; each part without a counterpart gets a message.
+ * Our own reader checks the spec first. */
 static int import_katib(struct cli *cli, const char *path)
 {
     const struct node *root = read_experiment(cli, path);
@@ -309,7 +309,7 @@ static bool is_sqlite(const char *path)
            memcmp(begin, sqlite_mark, sizeof sqlite_mark) == 0;
 }
 
-/* Of trials alone nobody knows what was searched. */
+/* Trials alone do not have the search space. */
 static bool is_table(const char *path)
 {
     static const char *const ends[] = {".csv", ".jsonl", ".json"};

@@ -15,8 +15,8 @@
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
 
-/* Each imports what is at `path` and returns an exit code, having said why
- * when it is not CLI_DONE. */
+/* Each imports the file or folder and returns CLI_DONE, or another exit code
+ * after a message. */
 typedef int cli_importer(struct cli *cli, const char *path);
 
 /* A folder that `hypertune export -o dir` made: a finished study. */
@@ -25,13 +25,13 @@ cli_importer cli_import_folder;
 cli_importer cli_import_optuna;
 
 /* The files of such a folder. */
-#define EXPORT_SPEC "spec.yaml"         /* native, where that form can say it */
-#define EXPORT_STUDY "study.json"       /* the resource */
+#define EXPORT_SPEC "spec.yaml"   /* native, where that form can express it */
+#define EXPORT_STUDY "study.json" /* the resource */
 #define EXPORT_TRIALS "trials.jsonl"    /* with their measurements */
 #define EXPORT_METADATA "metadata.json" /* texts kept with them, if any */
 #define EXPORT_EVENTS "events.jsonl"
 
-/* The whole file in cli->arena, NULL after having said why not. */
+/* The whole file in cli->arena, NULL after a message. */
 char *cli_import_read(struct cli *cli, const char *path, size_t most,
                       size_t *len);
 
@@ -39,30 +39,29 @@ struct cli_imported {
     struct cli *cli;
     const char *name; /* as the server has it */
     const char *id;
-    size_t n;                         /* trials told */
+    size_t n;                         /* trials added */
     size_t without;                   /* of them without a result */
     struct text trials, measurements; /* not yet sent */
     sigset_t before;                  /* mask to restore */
 };
 
 /* Connects and creates it; `study`, a Vertex Study, is released. Returns
- * CLI_DONE, or the exit code after having said why. Until close() a Ctrl-C is
- * seen between two trials only. */
+ * CLI_DONE, or another exit code after a message. Until close() a Ctrl-C takes
+ * effect between two trials only. */
 int cli_imported_open(struct cli *cli, cJSON *study,
                       struct cli_imported *imported);
-/* Tells one trial, an object as a line of `hypertune export -o jsonl`, which is
+/* Adds one trial, an object as a line of `hypertune export -o jsonl`, which is
  * released; their ids rise. CLI_INTERRUPTED or CLI_TERMINATED after a signal.
  */
 int cli_imported_add(struct cli_imported *imported, cJSON *trial);
-/* Keeps texts with the study and its trials, those that were told: a list
+/* Keeps texts with the study and its trials, after those were added: a list
  * [{"trial","ns","key","value"}], which is released. */
 int cli_imported_note(struct cli_imported *imported, cJSON *metadata);
-/* Ends the study and says what it has; when the import has failed, with `code`,
- * nothing of it is left. Returns the exit code. */
+/* Ends the study and prints its counts; after a failure, `code`, removes it.
+ * Returns the exit code. */
 int cli_imported_close(struct cli_imported *imported, int code);
 
-/* What was not carried over: "LINE: PATH: why", in the document's order of
- * finding. */
+/* The parts that were left out, as "LINE: PATH: reason". */
 struct katib_notes {
     struct arena *arena;
     struct words lines;

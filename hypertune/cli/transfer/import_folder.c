@@ -52,8 +52,8 @@ static const struct job *job_of(struct cli *cli, const struct cli_study *from)
     return job;
 }
 
-/* What was searched and how results are to be taken; nothing that would end
- * the study while its trials are told. */
+/* The search space and the meaning of results; nothing that would end the
+ * study while its trials are sent. */
 static cJSON *search_of(struct cli *cli, const struct cli_study *from,
                         const struct job *theirs)
 {
@@ -79,11 +79,11 @@ static cJSON *search_of(struct cli *cli, const struct cli_study *from,
 
 /* ---- lines ---- */
 
-/* What is done with a line, which is read into an arena of its own. */
+/* Handles one line, which has its own arena. */
 typedef int line_function(struct folder *folder, const struct node *line,
                           size_t number);
 
-/* Says what is wrong with a line, and where. */
+/* Reports the fault of a line with its place. */
 __attribute__((format(printf, 4, 5))) static int
 fault(const struct folder *folder, size_t number, int column,
       const char *format, ...)
@@ -125,7 +125,7 @@ static int each_line(struct folder *folder, const char *content, size_t len,
 
 static const char ended[] = "SUCCEEDED STOPPED FAILED INFEASIBLE CANCELLED";
 
-/* Numbers, or the words for what is none; *wrong: the first that is neither. */
+/* Numbers, NaN or infinities; *wrong: the first other value. */
 static bool are_numbers(const struct node *metrics, const struct node **wrong)
 {
     double value;
@@ -231,9 +231,9 @@ static int check_line(struct folder *folder, const struct node *line,
     return code == CLI_DONE ? check_moments(folder, line, number) : code;
 }
 
-/* ---- telling ---- */
+/* ---- sending ---- */
 
-static int tell_line(struct folder *folder, const struct node *line,
+static int send_line(struct folder *folder, const struct node *line,
                      size_t number)
 {
     (void)number;
@@ -244,7 +244,7 @@ static int tell_line(struct folder *folder, const struct node *line,
 
 /* Texts that were kept with the study and its trials; a study without any has
  * no such file. */
-static int tell_metadata(struct folder *folder, const char *path)
+static int send_metadata(struct folder *folder, const char *path)
 {
     struct cli *cli = folder->cli;
     size_t len;
@@ -265,13 +265,13 @@ static int tell_metadata(struct folder *folder, const char *path)
     return cli_imported_note(&folder->imported, json_of_node(list));
 }
 
-static int tell_all(struct folder *folder, const char *content, size_t len,
+static int send_all(struct folder *folder, const char *content, size_t len,
                     const char *path)
 {
     struct cli *cli = folder->cli;
-    int code = each_line(folder, content, len, tell_line);
+    int code = each_line(folder, content, len, send_line);
     if (code == CLI_DONE)
-        code = tell_metadata(
+        code = send_metadata(
             folder, arena_printf(cli->arena, "%s/" EXPORT_METADATA, path));
     if (code == CLI_DONE && folder->open > 0)
         cli_say(cli, "left out: %zu trials that had not ended", folder->open);
@@ -302,6 +302,6 @@ int cli_import_folder(struct cli *cli, const char *path)
                                  &folder.imported);
     if (code != CLI_DONE)
         return code;
-    code = tell_all(&folder, content, len, path);
+    code = send_all(&folder, content, len, path);
     return cli_imported_close(&folder.imported, code);
 }

@@ -1,7 +1,7 @@
-/* A database of Optuna, read here, so that the server is given its results and
- * never a file; nothing else of the command line sees SQLite. Its tables
- * changed twice: until 2.3 a trial has one value and its study one direction;
- * from 3.0 on infinite values are told by a column of their own. */
+/* A database of Optuna, read here, so that the server gets its results and
+ * never a file; no other module of the command uses SQLite. Its tables changed
+ * twice: until 2.3 a trial has one value and its study one direction; from 3.0
+ * on a column marks infinite values. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ struct source {
 
 /* ---- rows ---- */
 
-/* A query, whose rows next() goes through; then `status` tells. */
+/* A query; next() visits its rows, then `status` is the result. */
 struct rows {
     sqlite3 *db;
     sqlite3_stmt *stmt;
@@ -51,8 +51,8 @@ static struct rows ask(const struct source *source, const char *sql,
     return rows;
 }
 
-/* The next row; the query is over when there is none. To be called until then,
- * with a status that the caller has set for what is wrong with a row. */
+/* The next row; the query is over when there is none. Call it until then; the
+ * caller may set `status` for a wrong row. */
 static bool next(struct rows *rows)
 {
     const int code = rows->status != HT_OK ? SQLITE_DONE
@@ -75,7 +75,7 @@ static const char *text_of(const struct rows *rows, int column)
     return text != NULL ? (const char *)text : "";
 }
 
-/* Its table has that column: what tells the versions of Optuna apart. */
+/* Does the table have the column? The versions of Optuna differ in them. */
 static bool has(const struct source *source, const char *table,
                 const char *column)
 {
@@ -207,11 +207,11 @@ static const char *study_name(struct source *source)
     struct cli *cli = source->cli;
     if (cli->set.name != NULL)
         return cli->set.name;
-    const char *said = source->name;
-    const bool prefix = said[strspn(said, "0123456789")] == '\0' ||
-                        !isalnum((unsigned char)said[0]);
+    const char *theirs = source->name;
+    const bool prefix = theirs[strspn(theirs, "0123456789")] == '\0' ||
+                        !isalnum((unsigned char)theirs[0]);
     char *name =
-        arena_printf(cli->arena, "%s%.100s", prefix ? "optuna-" : "", said);
+        arena_printf(cli->arena, "%s%.100s", prefix ? "optuna-" : "", theirs);
     for (char *at = name; *at != '\0'; at++)
         if (!isalnum((unsigned char)*at) && strchr("_./-", *at) == NULL)
             *at = '-';
@@ -371,15 +371,15 @@ static enum ht_status read_parameters(struct source *source, int64_t id,
     return rows.status;
 }
 
-/* The value of a pruned trial is the last one it told. */
+/* The value of a pruned trial is its last report. */
 static void take_last(const struct source *source, const cJSON *curve,
                       cJSON *trial, cJSON *metrics)
 {
     const char *goal = source->metrics[0];
-    const int told = cJSON_GetArraySize(curve);
-    if (told == 0 || cJSON_GetObjectItem(metrics, goal) != NULL)
+    const int n = cJSON_GetArraySize(curve);
+    if (n == 0 || cJSON_GetObjectItem(metrics, goal) != NULL)
         return;
-    const cJSON *last = cJSON_GetArrayItem(curve, told - 1);
+    const cJSON *last = cJSON_GetArrayItem(curve, n - 1);
     cJSON_AddItemToObject(
         metrics, goal,
         cJSON_Duplicate(

@@ -381,9 +381,9 @@ static double cores(const char *text)
 static void add_resources(const struct trial_template *trial,
                           const struct node *container, cJSON *native)
 {
-    const struct node *said = node_find(container, "resources");
-    const struct node *limits = node_find(said, "limits");
-    const struct node *list = limits ? limits : node_find(said, "requests");
+    const struct node *theirs = node_find(container, "resources");
+    const struct node *limits = node_find(theirs, "limits");
+    const struct node *list = limits ? limits : node_find(theirs, "requests");
     if (list == NULL || list->first == NULL)
         return;
     cJSON *resources = json_add_object(native, "resources");
@@ -407,17 +407,17 @@ static void add_template(const struct node *spec, cJSON *native,
     static const char *const known[] = {"name",       "image", "command",
                                         "args",       "env",   "resources",
                                         "workingDir", NULL};
-    const struct node *said = node_find(spec, "trialTemplate");
-    const struct trial_template made = {node_find(said, "trialParameters"),
+    const struct node *template = node_find(spec, "trialTemplate");
+    const struct trial_template made = {node_find(template, "trialParameters"),
                                         notes};
-    const struct node *resource = node_find(said, "trialSpec");
+    const struct node *resource = node_find(template, "trialSpec");
     const struct node *container =
         main_container(&made, containers_of(&made, resource),
-                       node_get_string(said, "primaryContainerName", ""));
+                       node_get_string(template, "primaryContainerName", ""));
     if (container == NULL) {
-        note(notes, said != NULL ? said : spec, "trialTemplate",
+        note(notes, template != NULL ? template : spec, "trialTemplate",
              "has no container here%s",
-             node_find(said, "configMap") != NULL
+             node_find(template, "configMap") != NULL
                  ? ": its text is in a ConfigMap of the cluster"
                  : "");
         return;

@@ -28,7 +28,7 @@ static enum ht_status read_axis(const struct node *root,
                                 struct optuna_axis *axis, struct ht_error *err)
 {
     const char *name = node_get_string(root, "name", "");
-    const struct node *said = node_find(root, "attributes");
+    const struct node *attributes = node_find(root, "attributes");
     size_t i = 0;
     while (i < sizeof kinds / sizeof *kinds && strcmp(kinds[i].name, name) != 0)
         i++;
@@ -36,14 +36,15 @@ static enum ht_status read_axis(const struct node *root,
         return ht_fail(err, HT_INVALID, "has an unknown distribution \"%.60s\"",
                        name);
     axis->whole = kinds[i].whole;
-    axis->log = kinds[i].log || node_get_bool(said, "log", false);
-    axis->low = node_get_double(said, "low", NAN);
-    axis->high = node_get_double(said, "high", NAN);
-    axis->step = kinds[i].step ? node_get_double(said, kinds[i].step, 0) : 0;
+    axis->log = kinds[i].log || node_get_bool(attributes, "log", false);
+    axis->low = node_get_double(attributes, "low", NAN);
+    axis->high = node_get_double(attributes, "high", NAN);
+    axis->step =
+        kinds[i].step ? node_get_double(attributes, kinds[i].step, 0) : 0;
     /* On a logarithmic scale Optuna's steps are always of one. */
     if (axis->whole && (axis->step <= 1 || axis->log))
         axis->step = 0;
-    axis->choices = kinds[i].choices ? node_find(said, "choices") : NULL;
+    axis->choices = kinds[i].choices ? node_find(attributes, "choices") : NULL;
     const bool fine = kinds[i].choices
                           ? axis->choices != NULL && axis->choices->count > 0
                           : axis->low <= axis->high && axis->step >= 0;
@@ -73,14 +74,14 @@ const struct optuna_axis *optuna_space_find(const struct optuna_space *space,
     return NULL;
 }
 
-static void widen(struct optuna_axis *known, const struct optuna_axis *said)
+static void widen(struct optuna_axis *known, const struct optuna_axis *other)
 {
     /* Steps from another beginning do not meet the same values. */
-    if (known->step != said->step || known->low != said->low)
+    if (known->step != other->step || known->low != other->low)
         known->step = 0;
-    known->log = known->log && said->log;
-    known->low = fmin(known->low, said->low);
-    known->high = fmax(known->high, said->high);
+    known->log = known->log && other->log;
+    known->low = fmin(known->low, other->low);
+    known->high = fmax(known->high, other->high);
 }
 
 enum ht_status optuna_space_add(struct optuna_space *space, struct arena *arena,
@@ -134,7 +135,7 @@ static double grid_value(const struct optuna_axis *axis, double index)
     return axis->low + index * axis->step;
 }
 
-/* A choice as text: what is no text as JSON writes it. */
+/* A choice as text; other values as JSON. */
 static void choice_text(const struct node *choice, struct text *out)
 {
     text_puts(out, choice->kind == NODE_STRING ? choice->text : "");

@@ -32,7 +32,7 @@ enum ht_status optuna_space_add(struct optuna_space *space, struct arena *arena,
                                 struct ht_error *err);
 
 /* A Vertex ParameterSpec; the caller owns it. *dropped: it has steps that
- * cannot be said. */
+ * cannot be expressed. */
 cJSON *optuna_space_axis_spec(const struct optuna_axis *axis, bool *dropped);
 
 /* Adds what Optuna stores as `value` of a trial; false when the axis has no

@@ -122,15 +122,15 @@ static void a_link_in_place_of_server_json_is_not_followed(void)
 static void the_state_folder_follows_the_environment(void)
 {
     begin();
-    struct cli_server_homes homes = {"/s", "/x", "/h"};
-    CHECK_TEXT(cli_server_state_folder(arena, &homes), "/s");
-    homes.own = NULL;
-    CHECK_TEXT(cli_server_state_folder(arena, &homes), "/x/hypertune");
-    homes.state = "relative";
-    CHECK_TEXT(cli_server_state_folder(arena, &homes),
+    struct cli_server_variables variables = {"/s", "/x", "/h"};
+    CHECK_TEXT(cli_server_state_folder(arena, &variables), "/s");
+    variables.own = NULL;
+    CHECK_TEXT(cli_server_state_folder(arena, &variables), "/x/hypertune");
+    variables.state = "relative";
+    CHECK_TEXT(cli_server_state_folder(arena, &variables),
                "/h/.local/state/hypertune");
-    homes.home = NULL;
-    CHECK(cli_server_state_folder(arena, &homes) == NULL);
+    variables.home = NULL;
+    CHECK(cli_server_state_folder(arena, &variables) == NULL);
     end();
 }
 
