@@ -5,7 +5,6 @@
 #ifndef HT_ALGORITHMS_BASE_FINITE_H
 #define HT_ALGORITHMS_BASE_FINITE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "algorithms/base/algorithm.h"

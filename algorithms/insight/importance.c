@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "algorithms/base/order.h"
+#include "algorithms/insight/absence.h"
 #include "algorithms/insight/variation.h"
+#include "algorithms/model/goal_model.h"
 #include "algorithms/model/gp_fit.h"
 #include "proto/base/arena.h"
 

@@ -1,6 +1,5 @@
 #include "algorithms/insight/slice.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,6 +6,8 @@
 
 #include "algorithms/base/order.h"
 #include "algorithms/base/rng.h"
+#include "algorithms/insight/absence.h"
+#include "algorithms/model/goal_model.h"
 #include "proto/base/arena.h"
 
 enum {

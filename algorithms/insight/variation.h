@@ -14,9 +14,6 @@
 #ifndef HT_ALGORITHMS_INSIGHT_VARIATION_H
 #define HT_ALGORITHMS_INSIGHT_VARIATION_H
 
-#include "algorithms/insight/absence.h"
-#include "algorithms/model/goal_model.h"
-
 struct terrain {
     const struct encoding *encoding;
     const struct absence *absence; /* NULL: conditions say what is left out */

@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "algorithms/base/algorithm.h"
 #include "algorithms/model/acquisition.h"

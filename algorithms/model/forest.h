@@ -9,8 +9,6 @@
 #ifndef HT_ALGORITHMS_MODEL_FOREST_H
 #define HT_ALGORITHMS_MODEL_FOREST_H
 
-#include <stddef.h>
-
 #include "algorithms/base/rng.h"
 #include "algorithms/model/sample.h"
 

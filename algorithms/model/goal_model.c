@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "algorithms/model/gp.h"
+
 enum {
     MODEL_ROWS = 600, /* results of a model (history.h) */
     FEW = 15,         /* coordinates: of more, only the last prior */

@@ -16,7 +16,6 @@
 #include <stddef.h>
 
 #include "algorithms/base/algorithm.h"
-#include "algorithms/model/gp.h"
 #include "algorithms/model/history.h"
 #include "algorithms/model/hyper.h"
 #include "algorithms/model/warp.h"

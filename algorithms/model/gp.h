@@ -11,8 +11,6 @@
 #include <stddef.h>
 
 #include "algorithms/model/kernel.h"
-#include "algorithms/model/prior.h"
-#include "proto/base/error.h"
 
 struct gp;
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "algorithms/model/gp.h"
+#include "algorithms/model/prior.h"
 
 struct gp_fit; /* the workspace of fits to one set of points */
 

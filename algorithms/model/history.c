@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "algorithms/base/order.h"
+#include "algorithms/model/gp.h"
 #include "proto/base/arena.h"
 
 /* Of the way from the mean to the worst value that came out: bad enough not to

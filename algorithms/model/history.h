@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 #include "algorithms/base/algorithm.h"
-#include "algorithms/model/gp.h"
 #include "algorithms/model/warp.h"
 #include "algorithms/space/encoding.h"
 

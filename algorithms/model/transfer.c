@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "algorithms/model/goal_model.h"
+#include "algorithms/model/gp.h"
 #include "algorithms/model/history.h"
 #include "proto/base/arena.h"
 

@@ -7,6 +7,7 @@
 #include "algorithms/base/finite.h"
 #include "algorithms/base/lbfgs.h"
 #include "algorithms/base/rng.h"
+#include "algorithms/model/acquisition.h"
 #include "algorithms/space/inside.h"
 #include "proto/base/arena.h"
 

@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "algorithms/base/algorithm.h"
-#include "algorithms/model/acquisition.h"
 #include "algorithms/space/candidates.h"
 
 struct acquire {

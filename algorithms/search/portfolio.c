@@ -2,10 +2,10 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "algorithms/base/normal.h"
 #include "algorithms/base/order.h"
+#include "algorithms/model/acquisition.h"
 #include "algorithms/model/forest.h"
 #include "algorithms/model/leave_one_out.h"
 #include "algorithms/model/sample.h"

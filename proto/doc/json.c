@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/base/utf8.h"
+#include "proto/base/quote.h"
 
 static void *allocate(size_t size)
 {

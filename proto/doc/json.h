@@ -7,13 +7,11 @@
 #define HT_PROTO_DOC_JSON_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <cjson/cJSON.h>
 
 #include "proto/base/arena.h"
-#include "proto/base/quote.h"
 #include "proto/base/strings.h"
 #include "proto/base/text.h"
 #include "proto/doc/node.h"

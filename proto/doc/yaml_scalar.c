@@ -1,7 +1,6 @@
 #include "proto/doc/yaml_scalar.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 #include <stddef.h>
-#include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/doc/kept.h"
 #include "proto/form/aip.h"
 
 #define AIP(member) offsetof(struct aip_draft, member)

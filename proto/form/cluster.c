@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "proto/doc/json.h"
+#include "proto/base/quote.h"
 
 /* One of the two variables. */
 struct look {

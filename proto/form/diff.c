@@ -1,7 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/base/arena.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "proto/form/native.h"

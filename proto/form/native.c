@@ -1,7 +1,6 @@
 #include "proto/form/native.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "proto/base/limits.h"

@@ -1,7 +1,6 @@
 /* What a study improves, and what it has to keep within bounds. */
 #include <string.h>
 
-#include "proto/base/limits.h"
 #include "proto/base/number.h"
 #include "proto/doc/json.h"
 #include "proto/form/native.h"

@@ -1,5 +1,4 @@
 #include <stddef.h>
-#include <string.h>
 
 #include "proto/base/limits.h"
 #include "proto/form/vertex.h"

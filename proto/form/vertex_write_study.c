@@ -1,6 +1,5 @@
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"

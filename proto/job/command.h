@@ -3,7 +3,6 @@
 #define HT_PROTO_JOB_COMMAND_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"

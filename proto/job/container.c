@@ -1,7 +1,6 @@
 #include "proto/job/container.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"

@@ -7,8 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "proto/base/limits.h"
+#include "proto/base/quote.h"
 #include "proto/doc/diag.h"
-#include "proto/doc/json.h"
 
 /* ---- our own records ---- */
 

@@ -11,7 +11,6 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "proto/base/limits.h"
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
 

@@ -2,7 +2,6 @@
 #include "proto/space/constraint.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "proto/base/limits.h"
 #include "proto/space/constraint_tree.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/base/number.h"
 #include "proto/doc/diag.h"
 #include "proto/space/constraint.h"
 #include "proto/space/constraint_tree.h"

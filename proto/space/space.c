@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
+#include "proto/base/quote.h"
 #include "proto/doc/json.h"
 #include "proto/space/subspace.h"
 

@@ -1,7 +1,6 @@
 #include "proto/space/subspace.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "proto/base/limits.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "proto/base/clock.h"
+#include "proto/base/quote.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
 #include "proto/job/job.h"

@@ -1,3 +1,4 @@
+#include "proto/base/limits.h"
 #include "tuner/read/reader.h"
 
 #include <string.h>

@@ -13,6 +13,7 @@
 #include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/frame/server.h"
 #include "hypertune/cli/frame/shell.h"
+#include "proto/base/quote.h"
 #include "proto/doc/json.h"
 
 /* The variables' values before the first gcloud-env of this shell. */

@@ -7,7 +7,6 @@
 #include "algorithms/base/lbfgs.h"
 #include "algorithms/model/gp.h"
 #include "algorithms/model/gp_fit.h"
-#include "proto/base/arena.h"
 #include "tests/check.h"
 #include "tests/lib/oracles.h"
 

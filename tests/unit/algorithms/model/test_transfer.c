@@ -8,7 +8,6 @@
 #include "algorithms/model/goal_model.h"
 #include "algorithms/model/gp.h"
 #include "algorithms/model/transfer.h"
-#include "proto/base/limits.h"
 #include "tests/check.h"
 #include "tests/lib/oracles.h"
 

@@ -1,5 +1,4 @@
 /* Points that are measured again, through the whole search. */
-#include <math.h>
 #include <string.h>
 
 #include "algorithms/base/algorithm.h"

@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "proto/base/quote.h"
 #include "proto/doc/json.h"
 #include "tests/check.h"
 #include "tests/lib/document.h"

@@ -3,7 +3,6 @@
  * it on the way from one form to another. */
 #include <stdio.h>
 
-#include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "proto/job/job.h"

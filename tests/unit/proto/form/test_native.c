@@ -2,7 +2,6 @@
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
-#include "proto/form/native.h"
 #include "proto/job/notify.h"
 #include "tests/check.h"
 #include "tests/lib/spec.h"

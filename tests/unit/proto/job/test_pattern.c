@@ -1,8 +1,6 @@
 /* Metrics read from printed lines. */
-#include <math.h>
 #include <stdlib.h>
 
-#include "proto/base/limits.h"
 #include "proto/job/pattern.h"
 #include "tests/check.h"
 

@@ -1,6 +1,7 @@
 /* Records: our own lines, and cloudml-hypertune's. */
 #include <math.h>
 
+#include "proto/base/limits.h"
 #include "proto/job/report.h"
 #include "tests/check.h"
 

@@ -1,3 +1,4 @@
+#include "proto/base/quote.h"
 #include "tests/check.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* How trials end: final measurements, retries, losses, and who wins. */
+#include "proto/base/limits.h"
 #include "tests/lib/core_fixture.h"
 
 static void submit(struct fixture *fixture, const char *more)

@@ -1,6 +1,7 @@
 /* Records: stored once, counted right, whatever order they come in. */
 #include <stdlib.h>
 
+#include "proto/base/limits.h"
 #include "tests/lib/core_fixture.h"
 
 static const char spec[] = "spec: 1\nname: s\ngoal: maximize accuracy\n"
