@@ -13,7 +13,6 @@
 #include "proto/base/error.h"
 #include "proto/space/constraint.h"
 #include "proto/space/space.h"
-#include "proto/space/subspace.h"
 
 enum { SETTING_METRICS = 16 }; /* of one study, at most */
 

@@ -11,7 +11,6 @@
 
 #include "proto/base/limits.h"
 #include "proto/space/space.h"
-#include "proto/space/subspace.h"
 
 #define COORDINATE_ABSENT (-1.0)
 

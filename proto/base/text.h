@@ -60,4 +60,20 @@ void text_wrap(struct text *text, const char *words, size_t indent);
  * is safe, otherwise in single quotes. */
 void text_shell_word(struct text *text, const char *word);
 
+/* ---- texts that others own ---- */
+
+struct strings {
+    size_t n;
+    const char *const *items;
+};
+
+struct pair { /* one variable, label or option */
+    const char *name, *value;
+};
+
+struct pairs {
+    size_t n;
+    const struct pair *items;
+};
+
 #endif

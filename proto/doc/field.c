@@ -7,7 +7,6 @@
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/base/number.h"
-#include "proto/doc/kept.h"
 
 /* Ten years: longer is a slip of the pen, and sums stay far from int64. */
 static const int64_t longest_ms = INT64_C(10) * 366 * 24 * 3600 * 1000;

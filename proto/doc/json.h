@@ -12,7 +12,6 @@
 #include <cjson/cJSON.h>
 
 #include "proto/base/arena.h"
-#include "proto/base/strings.h"
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
 

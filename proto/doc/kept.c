@@ -1,4 +1,4 @@
-#include "proto/doc/kept.h"
+#include "proto/doc/field.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/text.h"
 #include "proto/doc/diag.h"
 
 enum node_kind {
@@ -86,6 +87,10 @@ double node_get_double(const struct node *map, const char *key,
 const char *node_get_string(const struct node *map, const char *key,
                             const char *fallback);
 bool node_get_bool(const struct node *map, const char *key, bool fallback);
+
+/* Appends a node as block YAML 1.2; every text that could be read as another
+ * kind is quoted. */
+void node_write_yaml(const struct node *node, struct text *out);
 
 const char *node_kind_name(enum node_kind kind); /* "a list", "text", ... */
 

@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/doc/kept.h"
+#include "proto/doc/field.h"
 #include "proto/form/aip.h"
 #include "proto/form/form.h"
-#include "proto/job/container.h"
+#include "proto/job/check.h"
 
 #define AIP(member) offsetof(struct aip_draft, member)
 #define JOB(member) offsetof(struct aip_draft, draft.job.member)

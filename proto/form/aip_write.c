@@ -1,13 +1,12 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
+#include "proto/doc/field.h"
 #include "proto/doc/json.h"
-#include "proto/doc/kept.h"
 #include "proto/form/aip.h"
 #include "proto/form/form.h"
-#include "proto/form/plan.h"
+#include "proto/job/check.h"
 #include "proto/job/command.h"
-#include "proto/job/early_stop.h"
 
 /* ---- names of kept members ---- */
 

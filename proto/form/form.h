@@ -2,7 +2,8 @@
  * back in it.
  *
  * The forms: native (the own short one, YAML), Vertex (the stored one) and AI
- * Platform's. All of them are read into the one struct job. */
+ * Platform's. All of them are read into the one struct job. A plan tells a
+ * person what a job would do. */
 #ifndef HT_PROTO_FORM_FORM_H
 #define HT_PROTO_FORM_FORM_H
 
@@ -13,7 +14,6 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "proto/base/strings.h"
 #include "proto/base/text.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/node.h"
@@ -88,5 +88,29 @@ enum ht_status vertex_parse(struct arena *arena, const char *json,
  * Returns the number of differences. */
 size_t form_diff(const struct job *old, const struct job *new,
                  struct text *out);
+
+/* ---- what a job would do, in words: shown before anything is created, by the
+ * command line and by the dashboard. Nothing is escaped. ---- */
+
+/* "GP bandit", "grid search", "random search", "default search". */
+const char *form_plan_algorithm(enum job_algorithm algorithm);
+
+/* "DOUBLE", "INTEGER", ... */
+const char *form_plan_type(enum param_type type);
+/* One parameter as its range: "[1e-05, 0.1]  log", "32, 64". */
+void form_plan_range(const struct param *param, struct text *out);
+/* "when optimizer is sgd, rmsprop"; nothing without conditions. */
+void form_plan_condition(const struct space *space, const struct param *param,
+                         struct text *out);
+
+/* "maximize accuracy, minimize loss", or what safety metrics must keep. */
+void form_plan_goals(const struct job *job, bool safety, struct text *out);
+/* The algorithm, the counts and what may end the search earlier. */
+void form_plan_search(const struct job *job, struct text *out);
+
+/* What the master of a job with pools runs at n points: the middle of every
+ * range first, then points by chance; the same job gives the same ones. */
+void form_plan_examples(struct arena *arena, const struct job *job, size_t n,
+                        struct strings lines[]);
 
 #endif

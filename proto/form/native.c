@@ -5,8 +5,7 @@
 
 #include "proto/base/limits.h"
 #include "proto/form/form.h"
-#include "proto/job/container.h"
-#include "proto/job/early_stop.h"
+#include "proto/job/check.h"
 #include "proto/job/notify.h"
 
 #define DRAFT(member) offsetof(struct native_draft, member)

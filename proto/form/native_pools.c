@@ -2,8 +2,8 @@
 
 #include "proto/base/limits.h"
 #include "proto/form/native.h"
+#include "proto/job/check.h"
 #include "proto/job/command.h"
-#include "proto/job/container.h"
 
 #define POOL(member) offsetof(struct native_pool, member)
 

@@ -2,15 +2,13 @@
 #include <string.h>
 
 #include "proto/base/clock.h"
+#include "proto/doc/field.h"
 #include "proto/doc/json.h"
-#include "proto/doc/kept.h"
 #include "proto/form/form.h"
 #include "proto/form/native.h"
+#include "proto/job/check.h"
 #include "proto/job/command.h"
-#include "proto/job/container.h"
-#include "proto/job/early_stop.h"
 #include "proto/job/notify.h"
-#include "proto/job/param.h"
 
 /* ---- small parts ---- */
 

@@ -1,12 +1,12 @@
-#include "proto/form/plan.h"
+#include "proto/form/form.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "proto/base/clock.h"
 #include "proto/form/native.h"
+#include "proto/job/check.h"
 #include "proto/job/command.h"
-#include "proto/job/early_stop.h"
 #include "proto/space/constraint.h"
 
 enum { MOST_DRAWS = 1000 }; /* for a point */

@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/doc/kept.h"
+#include "proto/doc/field.h"
 #include "proto/form/vertex.h"
+#include "proto/job/check.h"
 #include "proto/job/command.h"
-#include "proto/job/container.h"
 
 /* Places of google/cloud/aiplatform/v1/custom_job.proto. */
 

@@ -2,11 +2,10 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/doc/kept.h"
+#include "proto/doc/field.h"
 #include "proto/form/form.h"
 #include "proto/form/vertex.h"
-#include "proto/job/container.h"
-#include "proto/job/early_stop.h"
+#include "proto/job/check.h"
 #include "proto/job/notify.h"
 
 #define DRAFT(member) offsetof(struct vertex_draft, member)

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/doc/kept.h"
+#include "proto/doc/field.h"
 #include "proto/form/vertex.h"
 
 /* Places of google/cloud/aiplatform/v1/study.proto. */

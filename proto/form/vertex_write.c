@@ -1,13 +1,12 @@
 #include <assert.h>
 #include <string.h>
 
+#include "proto/doc/field.h"
 #include "proto/doc/json.h"
-#include "proto/doc/kept.h"
 #include "proto/form/form.h"
 #include "proto/form/vertex.h"
+#include "proto/job/check.h"
 #include "proto/job/command.h"
-#include "proto/job/container.h"
-#include "proto/job/early_stop.h"
 #include "proto/job/job.h"
 #include "proto/job/notify.h"
 

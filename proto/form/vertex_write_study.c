@@ -5,7 +5,7 @@
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "proto/form/vertex.h"
-#include "proto/job/early_stop.h"
+#include "proto/job/check.h"
 #include "proto/job/job.h"
 
 /* ---- parameters ---- */

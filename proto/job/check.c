@@ -5,7 +5,6 @@
 
 #include "proto/base/limits.h"
 #include "proto/doc/node.h"
-#include "proto/job/early_stop.h"
 #include "proto/job/job.h"
 #include "proto/space/constraint.h"
 

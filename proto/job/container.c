@@ -1,4 +1,3 @@
-#include "proto/job/container.h"
 
 #include <stddef.h>
 

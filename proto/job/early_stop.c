@@ -1,4 +1,4 @@
-#include "proto/job/early_stop.h"
+#include "proto/job/check.h"
 
 #include <inttypes.h>
 

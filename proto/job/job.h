@@ -13,12 +13,12 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "proto/base/strings.h"
+#include "proto/base/text.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/node.h"
 #include "proto/space/space.h"
 
-struct kept; /* proto/doc/kept.h */
+struct kept; /* proto/doc/field.h */
 
 enum job_algorithm {
     ALGORITHM_DEFAULT, /* not named: the server's default */

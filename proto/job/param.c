@@ -1,4 +1,4 @@
-#include "proto/job/param.h"
+#include "proto/job/check.h"
 
 #include <inttypes.h>
 #include <math.h>

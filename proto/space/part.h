@@ -8,7 +8,7 @@
 
 #include "proto/doc/field.h"
 #include "proto/space/constraint.h"
-#include "proto/space/subspace.h"
+#include "proto/space/space.h"
 
 /* A parameter of the space, by a name that several may share. */
 struct named_value {

@@ -10,7 +10,6 @@
 #include "proto/base/limits.h"
 #include "proto/base/quote.h"
 #include "proto/doc/json.h"
-#include "proto/space/subspace.h"
 
 const char *const *space_names(struct arena *arena, const struct space *space)
 {

@@ -1,4 +1,4 @@
-#include "proto/space/space_widen.h"
+#include "proto/space/space.h"
 
 #include <string.h>
 

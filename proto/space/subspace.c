@@ -1,4 +1,4 @@
-#include "proto/space/subspace.h"
+#include "proto/space/space.h"
 
 #include <math.h>
 

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/base/strings.h"
 #include "proto/base/text.h"
 #include "runner/attempt/engine.h"
 #include "runner/base/folder.h"

@@ -7,7 +7,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "proto/base/strings.h"
+#include "proto/base/text.h"
 #include "runner/base/credentials.h"
 #include "runner/base/order.h"
 #include "runner/base/site.h"

@@ -11,7 +11,7 @@
 #define HT_RUNNER_ATTEMPT_REPLICA_VIEW_H
 
 #include "proto/base/arena.h"
-#include "proto/base/strings.h"
+#include "proto/base/text.h"
 #include "runner/base/order.h"
 #include "runner/base/site.h"
 #include "runner/docker/image.h"

@@ -13,7 +13,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/base/limits.h"
-#include "proto/base/strings.h"
+#include "proto/base/text.h"
 
 struct launch {
     struct strings argv;      /* argv[0] is looked up in the PATH of env */

@@ -8,7 +8,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "proto/base/strings.h"
+#include "proto/base/text.h"
 
 /* From where the GPUs are known. */
 struct gpus_source {

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "proto/base/arena.h"
-#include "proto/base/strings.h"
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "proto/base/error.h"
-#include "proto/base/strings.h"
+#include "proto/base/text.h"
 #include "proto/doc/node.h"
 #include "proto/job/job.h"
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "proto/base/error.h"
-#include "proto/base/strings.h"
+#include "proto/base/text.h"
 #include "runner/base/order.h"
 #include "runner/base/site.h"
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "proto/base/arena.h"
-#include "proto/base/strings.h"
+#include "proto/base/text.h"
 #include "proto/job/report.h"
 
 enum { METRICS_LINE_COLUMNS = 256 };

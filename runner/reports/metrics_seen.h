@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/base/strings.h"
 #include "proto/base/text.h"
 #include "proto/job/report.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/doc/kept.h"
+#include "proto/doc/field.h"
 #include "proto/job/notify.h"
 
 static struct arena *arena; /* of the job that is drawn */

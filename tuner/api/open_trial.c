@@ -5,7 +5,7 @@
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
-#include "proto/space/space_widen.h"
+#include "proto/space/space.h"
 #include "tuner/api/metadata.h"
 #include "tuner/api/trial.h"
 #include "tuner/api/vizier.h"

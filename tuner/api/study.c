@@ -1,7 +1,7 @@
 #include "tuner/api/study.h"
 
+#include "proto/doc/field.h"
 #include "proto/doc/json.h"
-#include "proto/doc/kept.h"
 #include "proto/form/form.h"
 #include "proto/job/check.h"
 #include "tuner/api/operation.h"

@@ -19,7 +19,7 @@
 #include "proto/base/error.h"
 #include "proto/doc/field.h"
 #include "proto/space/constraint.h"
-#include "proto/space/subspace.h"
+#include "proto/space/space.h"
 
 struct trial_context {
     const char *text;     /* NULL: there is no context */

@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "proto/doc/json.h"
-#include "proto/doc/yaml_write.h"
+#include "proto/doc/node.h"
 #include "proto/form/native.h"
-#include "proto/form/plan.h"
 #include "proto/job/metrics_file.h"
 #include "tuner/base/webhook_board.h"
 #include "tuner/db/db.h"
@@ -47,7 +46,7 @@ static void reply_spec(struct request *req, const char *form, cJSON *tree,
     diag_init(&diag, req->arena, "spec", json.data, json.len);
     const struct node *root =
         node_read_long_json(req->arena, json.data, json.len, &diag);
-    yaml_write(root, &yaml);
+    node_write_yaml(root, &yaml);
     cJSON *object = cJSON_CreateObject();
     json_add_string(object, "form", form);
     cJSON_AddItemToObject(object, "spec", json_of_node(root));

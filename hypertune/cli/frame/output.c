@@ -3,7 +3,7 @@
 #include "proto/base/clock.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
-#include "proto/doc/yaml_write.h"
+#include "proto/doc/node.h"
 
 bool cli_output_resource(enum cli_format format, const struct node *resource,
                          struct text *out)
@@ -18,7 +18,7 @@ bool cli_output_resource(enum cli_format format, const struct node *resource,
         text_puts(out, "\n");
         return true;
     case FORMAT_YAML:
-        yaml_write(resource, out);
+        node_write_yaml(resource, out);
         return true;
     case FORMAT_TABLE:
     case FORMAT_WIDE:
@@ -60,7 +60,7 @@ static void add_yaml(cJSON *object, struct text *out)
     json_print(object, &json);
     diag_init(&diag, arena, "object", NULL, 0);
     text_puts(out, "---\n");
-    yaml_write(node_read_json(arena, json.data, json.len, &diag), out);
+    node_write_yaml(node_read_json(arena, json.data, json.len, &diag), out);
     text_free(&json);
     arena_free(arena);
 }

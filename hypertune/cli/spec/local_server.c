@@ -9,7 +9,7 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/file_tree.h"
-#include "proto/base/strings.h"
+#include "proto/base/text.h"
 
 enum {
     END_MS = 20000, /* for the server and its runner */

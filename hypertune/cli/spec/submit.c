@@ -16,7 +16,6 @@
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "proto/form/native.h"
-#include "proto/form/plan.h"
 
 /* ---- the study of a spec ---- */
 

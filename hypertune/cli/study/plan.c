@@ -1,7 +1,7 @@
 #include "hypertune/cli/study/describe.h"
 
 #include "hypertune/cli/frame/table.h"
-#include "proto/form/plan.h"
+#include "proto/form/form.h"
 
 static void describe_parameters(struct cli *cli, const struct space *space,
                                 struct text *out)

@@ -13,7 +13,7 @@
 #include "hypertune/cli/study/study.h"
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
-#include "proto/doc/yaml_write.h"
+#include "proto/doc/node.h"
 #include "proto/form/form.h"
 
 /* ---- a study made of results ---- */
@@ -263,7 +263,7 @@ static int submit(struct cli *cli, struct job *job, const char *path)
 static int print_spec(struct cli *cli, const struct node *spec)
 {
     struct text out = {0};
-    yaml_write(spec, &out);
+    node_write_yaml(spec, &out);
     const int code = cli_print(&out);
     if (code == CLI_DONE)
         cli_say(cli,

@@ -1,6 +1,6 @@
 /* The AI Platform form: what users bring along and what is wrong in it and
  * where. Runs in the source tree. */
-#include "proto/doc/kept.h"
+#include "proto/doc/field.h"
 #include "proto/form/form.h"
 #include "tests/check.h"
 #include "tests/lib/aip_samples.h"

@@ -1,6 +1,6 @@
 /* The differences of two jobs in native names. */
+#include "proto/doc/field.h"
 #include "proto/doc/json.h"
-#include "proto/doc/kept.h"
 #include "proto/form/form.h"
 #include "proto/job/job.h"
 #include "tests/check.h"

@@ -1,8 +1,8 @@
 /* A job of any kind written in the Vertex form and read again is the same job,
  * in every string byte, every bit of a double and every int64; so is a tuning
  * job in the native form, but for what that form cannot say. */
+#include "proto/doc/field.h"
 #include "proto/doc/json.h"
-#include "proto/doc/kept.h"
 #include "proto/form/form.h"
 #include "proto/form/native.h"
 #include "tests/check.h"

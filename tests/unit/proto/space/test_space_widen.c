@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/space/space_widen.h"
+#include "proto/space/space.h"
 
 static const char *const few[] = {"a", "b"};
 static const char *const others[] = {"c", "a"};

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "proto/space/subspace.h"
+#include "proto/space/space.h"
 #include "tests/check.h"
 
 static const char *const names[] = {"sgd", "adam", "rmsprop"};

@@ -8,7 +8,7 @@
 
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
-#include "proto/doc/yaml_write.h"
+#include "proto/doc/node.h"
 #include "tests/check.h"
 
 static const struct node *parse(struct arena *arena, const char *json)
@@ -28,7 +28,7 @@ static void yaml_reads_back_as_the_same_tree(void)
     struct arena *arena = arena_new();
     struct text yaml = {0}, again = {0};
     struct diag diag;
-    yaml_write(parse(arena, json), &yaml);
+    node_write_yaml(parse(arena, json), &yaml);
     diag_init(&diag, arena, "yaml", yaml.data, yaml.len);
     const struct node *back = node_read_yaml(arena, yaml.data, yaml.len, &diag);
     CHECK(back != NULL);

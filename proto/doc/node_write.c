@@ -1,12 +1,14 @@
-#include "proto/doc/yaml_write.h"
-
+/* Nodes as YAML. libyaml's emitter would quote in other places and escape
+ * otherwise than quote_json(), so it is not used. */
 #include <string.h>
+#include <strings.h>
 
 #include "proto/base/quote.h"
+#include "proto/doc/node.h"
 
 /* A plain YAML scalar only where no reader could take it for anything else
  * than text; a JSON string is valid YAML everywhere. */
-static void yaml_text(const char *value, struct text *out)
+static void write_text(const char *value, struct text *out)
 {
     static const char *const special[] = {"true", "false", "null", "yes", "no",
                                           "on",   "off",   "y",    "n"};
@@ -23,9 +25,9 @@ static void yaml_text(const char *value, struct text *out)
         quote_json(out, value);
 }
 
-static void yaml_block(const struct node *node, int indent, struct text *out);
+static void write_block(const struct node *node, int indent, struct text *out);
 
-static void yaml_scalar(const struct node *node, struct text *out)
+static void write_scalar(const struct node *node, struct text *out)
 {
     switch (node->kind) {
     case NODE_NULL:
@@ -36,7 +38,7 @@ static void yaml_scalar(const struct node *node, struct text *out)
         text_puts(out, node->text);
         return;
     case NODE_STRING:
-        yaml_text(node->text, out);
+        write_text(node->text, out);
         return;
     case NODE_LIST:
         text_puts(out, "[]");
@@ -47,56 +49,56 @@ static void yaml_scalar(const struct node *node, struct text *out)
     }
 }
 
-static void yaml_map(const struct node *map, int indent, struct text *out)
+static void write_map(const struct node *map, int indent, struct text *out)
 {
     bool first = true;
     for (const struct node *child = map->first; child; child = child->next) {
         text_printf(out, "%*s", first ? 0 : indent, "");
         first = false;
-        yaml_text(child->key, out);
+        write_text(child->key, out);
         text_puts(out, ":");
         if (child->first == NULL) {
             text_puts(out, " ");
-            yaml_scalar(child, out);
+            write_scalar(child, out);
             text_puts(out, "\n");
         } else {
             int deeper = indent + (child->kind == NODE_MAP ? 2 : 0);
             text_printf(out, "\n%*s", deeper, "");
-            yaml_block(child, deeper, out);
+            write_block(child, deeper, out);
         }
     }
 }
 
-static void yaml_list(const struct node *list, int indent, struct text *out)
+static void write_list(const struct node *list, int indent, struct text *out)
 {
     bool first = true;
     for (const struct node *item = list->first; item; item = item->next) {
         text_printf(out, "%*s- ", first ? 0 : indent, "");
         first = false;
         if (item->first == NULL) {
-            yaml_scalar(item, out);
+            write_scalar(item, out);
             text_puts(out, "\n");
         } else {
-            yaml_block(item, indent + 2, out);
+            write_block(item, indent + 2, out);
         }
     }
 }
 
 /* The cursor already stands at column `indent`. */
-static void yaml_block(const struct node *node, int indent, struct text *out)
+static void write_block(const struct node *node, int indent, struct text *out)
 {
     if (node->kind == NODE_MAP)
-        yaml_map(node, indent, out);
+        write_map(node, indent, out);
     else
-        yaml_list(node, indent, out);
+        write_list(node, indent, out);
 }
 
-void yaml_write(const struct node *node, struct text *out)
+void node_write_yaml(const struct node *node, struct text *out)
 {
     if (node->first == NULL) {
-        yaml_scalar(node, out);
+        write_scalar(node, out);
         text_puts(out, "\n");
         return;
     }
-    yaml_block(node, 0, out);
+    write_block(node, 0, out);
 }
