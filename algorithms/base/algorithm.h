@@ -40,6 +40,9 @@ struct setting {
     const struct prior_study *priors;
 };
 
+/* How many of its metrics are objectives. */
+size_t setting_objectives(const struct setting *setting);
+
 /* One finished trial as the model sees it. */
 struct observation {
     const struct value *point; /* space->n settled values, borrowed for the
@@ -83,6 +86,12 @@ struct suggest_request {
  * in violation. */
 bool algorithm_request_allows(const struct suggest_request *request,
                               const struct value point[]);
+
+/* The first index in [from, to), of the part asked for, whose point is allowed
+ * so; `to` when there is none. subspace_point() has the points. */
+uint64_t algorithm_request_next(const struct space *space,
+                                const struct suggest_request *request,
+                                uint64_t from, uint64_t to);
 
 /* Once in a process, before the first algorithm is made: numeric libraries
  * must report failures instead of ending the program, and use one thread. */

@@ -3,6 +3,7 @@
 #include <gsl/gsl_errno.h>
 
 #include "algorithms/base/algorithm.h"
+#include "proto/base/limits.h"
 
 /* Of every OpenBLAS; its own header cannot stand beside GSL's. */
 void openblas_set_num_threads(int n);
@@ -13,6 +14,14 @@ void algorithm_init(void)
     openblas_set_num_threads(1);
 }
 
+size_t setting_objectives(const struct setting *setting)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < setting->n_goals; k++)
+        n += !setting->goals[k].safety;
+    return n;
+}
+
 bool algorithm_request_allows(const struct suggest_request *request,
                               const struct value point[])
 {
@@ -20,6 +29,19 @@ bool algorithm_request_allows(const struct suggest_request *request,
     return subspace_has(request->within, point) &&
            constraint_set_holds(request->constraints, point) &&
            !taken->has(taken->context, point);
+}
+
+uint64_t algorithm_request_next(const struct space *space,
+                                const struct suggest_request *request,
+                                uint64_t from, uint64_t to)
+{
+    struct value point[HT_MAX_PARAMETERS];
+    for (uint64_t i = from; i < to; i++) {
+        subspace_point(space, request->within, i, point);
+        if (algorithm_request_allows(request, point))
+            return i;
+    }
+    return to;
 }
 
 static const struct algorithm *const algorithms[] = {

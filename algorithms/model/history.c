@@ -24,9 +24,7 @@ enum { FEW = 2 };
 
 void history_trade(struct history *history, const struct setting *setting)
 {
-    size_t objectives = 0;
-    for (size_t k = 0; k < setting->n_goals; k++)
-        objectives += setting->goals[k].safety ? 0 : 1;
+    const size_t objectives = setting_objectives(setting);
     for (size_t k = 0; k < setting->n_goals; k++)
         history->traded[k] = objectives > FEW || setting->goals[k].safety;
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/base/finite.h"
 #include "algorithms/base/lbfgs.h"
 #include "algorithms/base/rng.h"
 #include "algorithms/model/acquisition.h"
@@ -424,10 +423,10 @@ static bool choose_listed(const struct acquire *acquire, uint64_t size,
     double *values = ht_xcalloc(size, sizeof *values);
     uint64_t *index = ht_xcalloc(size, sizeof *index);
     size_t n = 0, best = 0;
-    uint64_t i = finite_next_free(encoding->space, request, 0, size);
+    uint64_t i = algorithm_request_next(encoding->space, request, 0, size);
     for (; i < size;
-         i = finite_next_free(encoding->space, request, i + 1, size)) {
-        finite_point(encoding->space, request->within, i, point);
+         i = algorithm_request_next(encoding->space, request, i + 1, size)) {
+        subspace_point(encoding->space, request->within, i, point);
         encoding_encode(encoding, point, x + n * dim);
         index[n++] = i;
     }
@@ -436,7 +435,7 @@ static bool choose_listed(const struct acquire *acquire, uint64_t size,
         if (values[j] > values[best])
             best = j;
     if (n > 0)
-        finite_point(encoding->space, request->within, index[best], point);
+        subspace_point(encoding->space, request->within, index[best], point);
     free(index);
     free(values);
     free(x);

@@ -18,7 +18,7 @@
 #include "algorithms/search/acquire.h"
 #include "algorithms/search/portfolio.h"
 #include "algorithms/search/repeat.h"
-#include "algorithms/space/design.h"
+#include "algorithms/space/candidates.h"
 #include "algorithms/space/untried.h"
 #include "proto/base/arena.h"
 #include "proto/base/limits.h"
@@ -201,8 +201,8 @@ static bool is_design(const struct bayesian *bayesian,
     const size_t before = transfer_results(bayesian->transfer);
     const size_t created = history->n + request->n_pending;
     return request->ordinal < seeds + (seeds > 0 ? 1 : 0) ||
-           created + before <
-               design_size(&bayesian->encoding, request->max_trials) ||
+           created + before < candidates_design_size(&bayesian->encoding,
+                                                     request->max_trials) ||
            history_feasible(history, history->n) <
                (before > 0 ? 1 : LEAST_FEASIBLE);
 }
@@ -218,8 +218,9 @@ static bool find_first(const struct bayesian *bayesian,
     const size_t seeds = transfer_seeds(bayesian->transfer);
     *kind = index < seeds ? REASON_SEED : REASON_DESIGN;
     if (*kind == REASON_DESIGN)
-        return design_point(&within, request->constraints,
-                            bayesian->setting.seed, index - seeds, x);
+        return candidates_design_point(&within, request->constraints,
+                                       bayesian->setting.seed, index - seeds,
+                                       x);
     transfer_seed(bayesian->transfer, (size_t)index, x);
     return true;
 }
@@ -366,7 +367,8 @@ static bool is_misled(const struct bayesian *bayesian,
                       const struct belief *belief)
 {
     const size_t created = bayesian->history.n + request->n_pending;
-    const size_t first = design_size(&bayesian->encoding, request->max_trials);
+    const size_t first =
+        candidates_design_size(&bayesian->encoding, request->max_trials);
     return bayesian->history.bases[0] != NULL &&
            !goal_model_stands(&belief->goals[0]) &&
            created < first + TRANSFER_SEEDS;

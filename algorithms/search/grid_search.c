@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "algorithms/base/algorithm.h"
-#include "algorithms/base/finite.h"
 #include "algorithms/space/untried.h"
 #include "proto/base/arena.h"
 #include "proto/base/limits.h"
@@ -72,13 +71,13 @@ static enum ht_status grid_suggest(void *state,
      * when an earlier suggestion was dropped: the second turn takes them. */
     const uint64_t size = subspace_size(grid->space, request->within);
     const uint64_t start = request->ordinal % size;
-    uint64_t index = finite_next_free(grid->space, request, start, size);
+    uint64_t index = algorithm_request_next(grid->space, request, start, size);
     if (index == size) {
-        index = finite_next_free(grid->space, request, 0, start);
+        index = algorithm_request_next(grid->space, request, 0, start);
         if (index == start)
             return untried_none(grid->space, request, err);
     }
-    finite_point(grid->space, request->within, index, point);
+    subspace_point(grid->space, request->within, index, point);
     return HT_OK;
 }
 

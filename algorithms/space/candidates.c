@@ -4,8 +4,75 @@
 #include <string.h>
 
 #include "algorithms/base/rng.h"
-#include "algorithms/base/sequence.h"
 #include "algorithms/space/inside.h"
+
+/* ---- points that fill the unit cube evenly, in any dimension ---- */
+
+/* The additive recurrence u_c(i) = frac(shift_c + i g^-(c+1)), where g is the
+ * root of g^(dim+1) = g + 1 (Roberts, "The Unreasonable Effectiveness of
+ * Quasirandom Sequences", 2018), with a random shift (Cranley and Patterson,
+ * 1976). */
+struct sequence {
+    size_t dim;
+    double step[HT_MAX_PARAMETERS], shift[HT_MAX_PARAMETERS];
+};
+
+/* The shift is drawn at `place`. */
+static void sequence_init(struct sequence *sequence, size_t dim,
+                          const struct rng_place *place)
+{
+    double g = 2;
+    for (int i = 0; i < 60; i++) /* halves the error, at least, each time */
+        g = pow(1 + g, 1 / ((double)dim + 1));
+    sequence->dim = dim;
+    for (size_t c = 0; c < dim; c++) {
+        sequence->step[c] = pow(g, -((double)c + 1));
+        sequence->shift[c] = rng_unit(place, c);
+    }
+}
+
+/* Coordinate c of point i, in [0, 1). */
+static double sequence_at(const struct sequence *sequence, uint64_t i, size_t c)
+{
+    const double u = sequence->shift[c] + (double)i * sequence->step[c];
+    return u - floor(u);
+}
+
+/* ---- the design of a study ---- */
+
+enum { LEAST = 3, FEW = 5, MANY = 10 };
+
+size_t candidates_design_size(const struct encoding *encoding,
+                              uint64_t max_trials)
+{
+    const size_t dim = encoding->flat ? 0 : encoding->dim;
+    size_t size = dim + 1 < FEW ? FEW : dim + 1 > MANY ? MANY : dim + 1;
+    if (max_trials > 0 && size > max_trials / 4)
+        size = (size_t)(max_trials / 4);
+    return size < LEAST ? LEAST : size;
+}
+
+bool candidates_design_point(const struct encoding *encoding,
+                             const struct constraint_set *constraints,
+                             uint64_t seed, uint64_t index, double x[])
+{
+    const struct rng_place place = {seed, 0, RNG_DESIGN};
+    const struct rng_place way = {seed, index, RNG_INSIDE};
+    struct sequence sequence;
+    double usual[HT_MAX_PARAMETERS];
+    sequence_init(&sequence, encoding->dim, &place);
+    for (size_t c = 0; c < encoding->dim; c++) {
+        usual[c] = encoding->at[c].usual;
+        x[c] = index == 0 ? usual[c]
+                          : encoding_draw(encoding, c,
+                                          sequence_at(&sequence, index, c));
+    }
+    encoding_settle(encoding, usual, x);
+    const struct inside inside = {encoding, constraints, usual};
+    return inside_reach(&inside, &way, x);
+}
+
+/* ---- candidates ---- */
 
 enum { GLOBAL = 1024, LOCAL = 512, WIDE = 15 };
 

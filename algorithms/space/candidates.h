@@ -1,9 +1,11 @@
-/* candidates.h - where the search for the most promising point begins: points
- * spread over the whole space, and small steps away from the best known ones.
- */
+/* candidates.h - points to choose from: a study's first ones, before there is
+ * anything to learn from; then points spread over the whole space, and small
+ * steps away from the best known ones, where the search for the most promising
+ * one begins. */
 #ifndef HT_ALGORITHMS_SPACE_CANDIDATES_H
 #define HT_ALGORITHMS_SPACE_CANDIDATES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,5 +29,20 @@ struct candidates {
 /* Writes at most CANDIDATES_MAX settled rows that the constraints allow to x;
  * returns how many. */
 size_t candidates_fill(const struct candidates *candidates, double x[]);
+
+/* How many trials a study's design has: 5, or where some coordinates may be
+ * absent, so that every branch wants points of its own, one more than
+ * coordinates up to 10; but not more than a quarter of a small study (0 trials:
+ * no limit), at least 3. */
+size_t candidates_design_size(const struct encoding *encoding,
+                              uint64_t max_trials);
+
+/* Point `index` of it: number 0 has every parameter at its default or in the
+ * middle of its range, the others fill the space evenly. What the constraints
+ * (NULL: none) forbid is led to what they allow; false when no way was found.
+ */
+bool candidates_design_point(const struct encoding *encoding,
+                             const struct constraint_set *constraints,
+                             uint64_t seed, uint64_t index, double x[]);
 
 #endif

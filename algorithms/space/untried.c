@@ -1,6 +1,6 @@
 #include "algorithms/space/untried.h"
 
-#include "algorithms/base/finite.h"
+#include "algorithms/base/algorithm.h"
 #include "algorithms/base/rng.h"
 #include "algorithms/space/inside.h"
 #include "proto/base/limits.h"
@@ -39,17 +39,17 @@ static bool pick_free(const struct space *space, uint64_t seed,
                       struct value point[])
 {
     const uint64_t size = subspace_size(space, request->within);
-    uint64_t n = 0, index = finite_next_free(space, request, 0, size);
+    uint64_t n = 0, index = algorithm_request_next(space, request, 0, size);
     for (; index < size; n++)
-        index = finite_next_free(space, request, index + 1, size);
+        index = algorithm_request_next(space, request, index + 1, size);
     if (n == 0)
         return false;
     const struct rng_place place = {seed, request->ordinal, PICKED};
     uint64_t skip = (uint64_t)(rng_unit(&place, 0) * (double)n);
-    index = finite_next_free(space, request, 0, size);
+    index = algorithm_request_next(space, request, 0, size);
     while (skip-- > 0)
-        index = finite_next_free(space, request, index + 1, size);
-    finite_point(space, request->within, index, point);
+        index = algorithm_request_next(space, request, index + 1, size);
+    subspace_point(space, request->within, index, point);
     return true;
 }
 

@@ -52,7 +52,12 @@ int64_t asha_reached(const struct asha_ladder *ladder, double at)
     return rung;
 }
 
-/* --- who came to a rung --- */
+/* Which ladder the trial of an ordinal climbs; those with the same first rung
+ * compete. */
+typedef struct asha_ladder ladder_function(const struct early_stop *options,
+                                           uint64_t ordinal);
+
+/* --- trials at a rung --- */
 
 /* The trials that came to one rung of one ladder. */
 struct rung {
@@ -67,14 +72,6 @@ struct climb { /* what is asked for */
     const struct stop_study *study;
     ladder_function *choose;
 };
-
-static size_t count_objectives(const struct setting *setting)
-{
-    size_t m = 0;
-    for (size_t k = 0; k < setting->n_goals; k++)
-        m += !setting->goals[k].safety;
-    return m;
-}
 
 /* Writes the objectives at a place; false where one is not known that far. */
 static bool values_at(const struct stop_study *study, size_t i, double place,
@@ -133,7 +130,7 @@ static struct rung rung_read(const struct climb *climb,
 {
     const struct stop_study *study = climb->study;
     const double place = asha_place(ladder, number);
-    struct rung rung = {.m = count_objectives(study->setting)};
+    struct rung rung = {.m = setting_objectives(study->setting)};
     rung.curves = ht_xcalloc(study->n + 1, sizeof *rung.curves);
     double *values = ht_xcalloc((study->n + 1) * (rung.m + 1), sizeof *values);
     for (size_t i = 0; i < study->n; i++) {
@@ -355,8 +352,8 @@ static void note_rung(const struct stop_study *study, size_t current,
     verdict->value = verdict->goals[verdict->goal];
 }
 
-void asha_judge(const struct stop_study *study, size_t current,
-                ladder_function *choose, struct stop_verdict *verdict)
+static void judge_by(const struct stop_study *study, size_t current,
+                     ladder_function *choose, struct stop_verdict *verdict)
 {
     const struct climb climb = {study, choose};
     const struct stop_curve *curve = &study->curves[current];
@@ -415,8 +412,8 @@ static void consider(const struct climb *climb, size_t first, bool last,
     rung_free(&rung);
 }
 
-bool asha_promote(const struct stop_study *study, ladder_function *choose,
-                  bool last, size_t *chosen)
+static bool promote_by(const struct stop_study *study, ladder_function *choose,
+                       bool last, size_t *chosen)
 {
     const struct climb climb = {study, choose};
     struct candidate best = {0};
@@ -431,7 +428,7 @@ bool asha_promote(const struct stop_study *study, ladder_function *choose,
     return best.found;
 }
 
-/* --- the rule --- */
+/* --- one ladder for all --- */
 
 static struct asha_ladder choose_only(const struct early_stop *options,
                                       uint64_t ordinal)
@@ -443,13 +440,72 @@ static struct asha_ladder choose_only(const struct early_stop *options,
 static void judge(const struct stop_study *study, size_t current,
                   struct stop_verdict *verdict)
 {
-    asha_judge(study, current, choose_only, verdict);
+    judge_by(study, current, choose_only, verdict);
 }
 
 static bool promote(const struct stop_study *study, bool last, size_t *chosen)
 {
-    return asha_promote(study, choose_only, last, chosen);
+    return promote_by(study, choose_only, last, chosen);
 }
 
 const struct stop_rule asha_rule = {
     .name = "asha", .judge = judge, .promote = promote};
+
+/* --- Hyperband: a ladder for each bracket --- */
+
+/* One rung more in a ladder says hardly more; its trials would be too few to
+ * be compared with. */
+enum { MOST_BRACKETS = 5 };
+
+size_t asha_brackets(const struct early_stop *options)
+{
+    const struct asha_ladder whole = asha_ladder(options);
+    const int64_t rungs = asha_reached(&whole, whole.top) + 1;
+    return rungs < MOST_BRACKETS ? (size_t)rungs + 1 : MOST_BRACKETS;
+}
+
+/* The n-th fraction of a sequence whose every run covers 0 to 1 evenly:
+ * multiples of the golden ratio. */
+static double fraction(uint64_t n)
+{
+    return (double)((n * UINT64_C(0x9E3779B97F4A7C15)) >> 11) * 0x1p-53;
+}
+
+size_t asha_bracket(const struct early_stop *options, uint64_t ordinal)
+{
+    const size_t n = asha_brackets(options);
+    const double factor = asha_ladder(options).factor;
+    double share[MOST_BRACKETS], sum = 0;
+    for (size_t b = 0; b < n; b++) {
+        share[b] = pow(factor, (double)(n - 1 - b)) / (double)(n - b);
+        sum += share[b];
+    }
+    double left = fraction(ordinal) * sum;
+    size_t b = 0;
+    while (b + 1 < n && left >= share[b])
+        left -= share[b++];
+    return b;
+}
+
+static struct asha_ladder choose_bracket(const struct early_stop *options,
+                                         uint64_t ordinal)
+{
+    struct asha_ladder ladder = asha_ladder(options);
+    ladder.first = asha_place(&ladder, (int64_t)asha_bracket(options, ordinal));
+    return ladder;
+}
+
+static void judge_bracket(const struct stop_study *study, size_t current,
+                          struct stop_verdict *verdict)
+{
+    judge_by(study, current, choose_bracket, verdict);
+}
+
+static bool promote_bracket(const struct stop_study *study, bool last,
+                            size_t *chosen)
+{
+    return promote_by(study, choose_bracket, last, chosen);
+}
+
+const struct stop_rule hyperband_rule = {
+    .name = "hyperband", .judge = judge_bracket, .promote = promote_bracket};

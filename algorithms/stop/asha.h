@@ -1,4 +1,5 @@
-/* asha.h - asynchronous successive halving: rungs that trials climb.
+/* asha.h - asynchronous successive halving: rungs that trials climb; and
+ * Hyperband, brackets of it.
  *
  * A ladder's rungs are places on the curves, each `factor` times as far as the
  * one below (Li et al., "A System for Massively Parallel Hyperparameter
@@ -6,7 +7,13 @@
  * 1/factor of all that came there, and is told to stop or to pause otherwise;
  * one that paused goes on when that holds later. With several objectives a
  * trial is behind those that dominate it. Equal trials share the better
- * place. */
+ * place.
+ *
+ * Hyperband's bracket b climbs a ladder that begins b rungs higher, so that a
+ * trial whose start tells little about its end has a bracket that waits for
+ * more, up to one that never stops a trial. About the same budget goes to each:
+ * bracket b of B gets a share of trials in proportion to factor^(B-1-b) / (B-b)
+ * (Li et al., "Hyperband", 2018). */
 #ifndef HT_ALGORITHMS_STOP_ASHA_H
 #define HT_ALGORITHMS_STOP_ASHA_H
 
@@ -29,15 +36,11 @@ double asha_place(const struct asha_ladder *ladder, int64_t rung);
 /* The highest rung at or below a place; -1: none. */
 int64_t asha_reached(const struct asha_ladder *ladder, double at);
 
-/* Which ladder the trial of an ordinal climbs; those with the same first rung
- * compete. */
-typedef struct asha_ladder ladder_function(const struct early_stop *options,
-                                           uint64_t ordinal);
+/* How many brackets Hyperband has, at least 1; max_steps is known. */
+size_t asha_brackets(const struct early_stop *options);
 
-/* A stop_rule's functions, for any choice of ladders. */
-void asha_judge(const struct stop_study *study, size_t current,
-                ladder_function *choose, struct stop_verdict *verdict);
-bool asha_promote(const struct stop_study *study, ladder_function *choose,
-                  bool last, size_t *chosen);
+/* The bracket of the trial of an ordinal. Any run of trials is spread over the
+ * brackets by their shares. */
+size_t asha_bracket(const struct early_stop *options, uint64_t ordinal);
 
 #endif

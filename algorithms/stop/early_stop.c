@@ -45,14 +45,6 @@ bool stop_guard_opens(const struct stop_guard *guard,
                           (double)guard->measurements);
 }
 
-static size_t count_objectives(const struct setting *setting)
-{
-    size_t n = 0;
-    for (size_t k = 0; k < setting->n_goals; k++)
-        n += !setting->goals[k].safety;
-    return n;
-}
-
 void stop_where_all_fall_short(stop_shortfall *falls_short,
                                const struct stop_study *study, size_t current,
                                struct stop_verdict *verdict)
@@ -63,7 +55,7 @@ void stop_where_all_fall_short(stop_shortfall *falls_short,
             !falls_short(study, current, k - 1, verdict))
             return;
     final_model_predict(study, current, prediction);
-    if (count_objectives(study->setting) == 1 ||
+    if (setting_objectives(study->setting) == 1 ||
         (prediction->known && prediction->probability < least_hope))
         verdict->action = STOP_NOW;
 }

@@ -190,6 +190,13 @@ struct value subspace_level(const struct space *space,
                             const struct subspace *part, size_t i, uint64_t j);
 uint64_t subspace_size(const struct space *space, const struct subspace *part);
 
+/* Writes the settled point of the part with that index, below
+ * subspace_size(). Points are counted like digits of a number, the last
+ * parameter fastest, so index 0 has every parameter at its first level. Where
+ * parameters are conditional, several indexes have the same point. */
+void subspace_point(const struct space *space, const struct subspace *part,
+                    uint64_t index, struct value point[]);
+
 /* ---- an open space grows by what a trial says of it ---- */
 
 /* Adds the parameters of `more` that the space lacks, and makes the ranges of

@@ -179,3 +179,14 @@ uint64_t subspace_size(const struct space *space, const struct subspace *part)
     }
     return size;
 }
+
+void subspace_point(const struct space *space, const struct subspace *part,
+                    uint64_t index, struct value point[])
+{
+    for (size_t i = space->n; i-- > 0;) {
+        const uint64_t levels = subspace_levels(space, part, i);
+        point[i] = subspace_level(space, part, i, index % levels);
+        index /= levels;
+    }
+    space_settle(space, point);
+}

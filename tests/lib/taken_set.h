@@ -22,7 +22,7 @@ void taken_set_fini(struct taken_set *set);
 bool taken_set_add(struct taken_set *set, const struct value point[]);
 
 /* The number of a point whose every value is a level of its parameter, as
- * finite_point() counts them. */
+ * subspace_point() counts them. */
 uint64_t point_index(const struct space *space, const struct value point[]);
 
 /* A taken that holds nothing, for continuous spaces. */

@@ -4,7 +4,7 @@
 #include "algorithms/base/algorithm.h"
 #include "algorithms/base/rng.h"
 #include "algorithms/model/hyper.h"
-#include "algorithms/space/design.h"
+#include "algorithms/space/candidates.h"
 #include "tests/check.h"
 #include "tests/lib/played_study.h"
 #include "tests/lib/searching.h"
@@ -143,13 +143,13 @@ static void a_design_is_a_quarter_of_a_small_study_at_most(void)
 {
     const struct encoding flat = {.dim = 64, .flat = true};
     const struct encoding few = {.dim = 7}, many = {.dim = 64};
-    CHECK(design_size(&flat, 0) == 5);
-    CHECK(design_size(&flat, 16) == 4);
-    CHECK(design_size(&few, 0) == 8);
-    CHECK(design_size(&many, 0) == 10);
-    CHECK(design_size(&many, 40) == 10);
-    CHECK(design_size(&many, 20) == 5);
-    CHECK(design_size(&many, 2) == 3);
+    CHECK(candidates_design_size(&flat, 0) == 5);
+    CHECK(candidates_design_size(&flat, 16) == 4);
+    CHECK(candidates_design_size(&few, 0) == 8);
+    CHECK(candidates_design_size(&many, 0) == 10);
+    CHECK(candidates_design_size(&many, 40) == 10);
+    CHECK(candidates_design_size(&many, 20) == 5);
+    CHECK(candidates_design_size(&many, 2) == 3);
 }
 
 static void pending_trials_count_as_created(void)

@@ -1,5 +1,4 @@
 #include "algorithms/base/algorithm.h"
-#include "algorithms/base/finite.h"
 #include "proto/base/limits.h"
 #include "tests/check.h"
 #include "tests/lib/searching.h"
@@ -59,7 +58,7 @@ static void points_somebody_added_are_skipped(void)
     void *state = start(&space);
     struct value point[2];
     for (uint64_t i = 0; i < 6; i += 2) {
-        finite_point(&space, NULL, i, point);
+        subspace_point(&space, NULL, i, point);
         taken_set_add(&set, point);
     }
     for (uint64_t k = 0; k < 3; k++) {

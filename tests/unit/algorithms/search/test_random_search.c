@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "algorithms/base/algorithm.h"
-#include "algorithms/base/finite.h"
 #include "proto/base/limits.h"
 #include "tests/check.h"
 #include "tests/lib/searching.h"
@@ -226,7 +225,7 @@ static void the_only_free_point_is_found_whatever_the_count_says(void)
     taken_set_init(&set, &small);
     struct value point[3];
     for (uint64_t i = 0; i < 31; i++) {
-        finite_point(&small, NULL, i, point);
+        subspace_point(&small, NULL, i, point);
         taken_set_add(&set, point);
     }
     set.taken.n = 0;

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "algorithms/stop/asha.h"
-#include "algorithms/stop/hyperband.h"
 #include "tests/check.h"
 
 enum { MOST = 64, STEPS = 32 };
@@ -321,26 +320,26 @@ static const struct early_stop banded = {
 static void brackets_have_their_shares_of_trials(void)
 {
     size_t counts[4] = {0};
-    CHECK(hyperband_brackets(&banded) == 4);
+    CHECK(asha_brackets(&banded) == 4);
     for (uint64_t i = 0; i < 1000; i++)
-        counts[hyperband_bracket(&banded, i)]++;
+        counts[asha_bracket(&banded, i)]++;
     /* 27/4, 9/3, 3/2 and 1 of 12.25 */
     static const double shares[4] = {0.551, 0.245, 0.1224, 0.0816};
     for (size_t b = 0; b < 4; b++)
         CHECK(fabs((double)counts[b] / 1000 - shares[b]) < 0.005);
     bool seen[4] = {false};
     for (uint64_t i = 40; i < 60; i++) /* any run has all of them */
-        seen[hyperband_bracket(&banded, i)] = true;
+        seen[asha_bracket(&banded, i)] = true;
     CHECK(seen[0] && seen[1] && seen[2] && seen[3]);
 }
 
 static void short_ladders_have_fewer_brackets(void)
 {
-    CHECK(hyperband_brackets(
-              &(struct early_stop){.min_steps = 5, .max_steps = 6}) == 2);
-    CHECK(hyperband_brackets(
+    CHECK(asha_brackets(&(struct early_stop){.min_steps = 5, .max_steps = 6}) ==
+          2);
+    CHECK(asha_brackets(
               &(struct early_stop){.min_steps = 1, .max_steps = 1 << 30}) == 5);
-    CHECK(hyperband_brackets(&(struct early_stop){.max_steps = 1 << 30}) == 4);
+    CHECK(asha_brackets(&(struct early_stop){.max_steps = 1 << 30}) == 4);
 }
 
 /* The first rung of a bracket is where its number says, and trials of other
@@ -353,10 +352,10 @@ static void brackets_are_judged_apart(void)
         field_add(&field, 9, -(double)i, 0);
     size_t counts[4] = {0};
     for (size_t i = 0; i < MOST; i++)
-        counts[hyperband_bracket(&banded, i)]++;
+        counts[asha_bracket(&banded, i)]++;
     for (size_t i = 0; i < MOST; i++) {
         struct stop_verdict verdict = {.rung = -1};
-        const size_t b = hyperband_bracket(&banded, i);
+        const size_t b = asha_bracket(&banded, i);
         hyperband_rule.judge(&field.study, i, &verdict);
         CHECK(verdict.rung == (b < 3 ? 0 : -1));
         CHECK(b == 3 || verdict.compared == counts[b]);
@@ -373,7 +372,7 @@ static void every_bracket_promotes_its_own(void)
     options.pauses = true;
     field_init(&field, options);
     for (size_t i = 0; i < MOST; i++) {
-        const size_t b = hyperband_bracket(&options, i);
+        const size_t b = asha_bracket(&options, i);
         field_add(&field, 9, (double)b * 100 - (double)i, 0);
         counts[b]++;
         if (b < 3)
@@ -381,7 +380,7 @@ static void every_bracket_promotes_its_own(void)
     }
     while (hyperband_rule.promote(&field.study, false, &chosen)) {
         field.curves[chosen].paused = false;
-        promoted[hyperband_bracket(&options, chosen)]++;
+        promoted[asha_bracket(&options, chosen)]++;
     }
     for (size_t b = 0; b < 3; b++)
         CHECK(promoted[b] == counts[b] / 3 && promoted[b] > 0);

@@ -1,4 +1,4 @@
-#include "algorithms/base/finite.h"
+#include "algorithms/base/algorithm.h"
 #include "proto/base/limits.h"
 #include "tests/check.h"
 #include "tests/lib/taken_set.h"
@@ -29,14 +29,14 @@ static void the_last_parameter_changes_fastest(void)
 {
     struct value point[4];
     CHECK(space_size(&mixed) == 4 * 3 * 2 * 5);
-    finite_point(&mixed, NULL, 0, point);
+    subspace_point(&mixed, NULL, 0, point);
     CHECK(point[0].whole == -4 && point[1].whole == 0 && point[2].whole == 0);
     CHECK(point[3].real == 0.1);
-    finite_point(&mixed, NULL, 1, point);
+    subspace_point(&mixed, NULL, 1, point);
     CHECK(point[2].whole == 0 && point[3].real == 0.2);
-    finite_point(&mixed, NULL, 5, point);
+    subspace_point(&mixed, NULL, 5, point);
     CHECK(point[1].whole == 0 && point[2].whole == 1 && point[3].real == 0.1);
-    finite_point(&mixed, NULL, 119, point);
+    subspace_point(&mixed, NULL, 119, point);
     CHECK(point[0].whole == 5 && point[1].whole == 2 && point[2].whole == 1);
     CHECK(point[3].real == 0.5);
 }
@@ -45,7 +45,7 @@ static void every_index_comes_back_from_its_point(void)
 {
     for (uint64_t i = 0; i < 120; i++) {
         struct value point[4];
-        finite_point(&mixed, NULL, i, point);
+        subspace_point(&mixed, NULL, i, point);
         CHECK(point_index(&mixed, point) == i);
     }
 }
@@ -60,7 +60,7 @@ static void a_million_levels_come_back_too(void)
     const struct space space = {.n = 1, .params = &param};
     for (uint64_t i = 0; i < HT_MAX_GRID; i += 997) {
         struct value point[1];
-        finite_point(&space, NULL, i, point);
+        subspace_point(&space, NULL, i, point);
         CHECK(point_index(&space, point) == i);
     }
 }
@@ -69,7 +69,7 @@ static void a_space_without_parameters_has_one_point(void)
 {
     const struct space none = {.n = 0, .params = NULL};
     struct value point[1];
-    finite_point(&none, NULL, 0, point);
+    subspace_point(&none, NULL, 0, point);
     CHECK(point_index(&none, point) == 0);
 }
 
@@ -79,13 +79,13 @@ static void the_next_free_index_skips_what_is_taken(void)
     taken_set_init(&set, &mixed);
     for (uint64_t i = 3; i < 7; i++) {
         struct value point[4];
-        finite_point(&mixed, NULL, i, point);
+        subspace_point(&mixed, NULL, i, point);
         taken_set_add(&set, point);
     }
     const struct suggest_request request = {.taken = &set.taken};
-    CHECK(finite_next_free(&mixed, &request, 0, 120) == 0);
-    CHECK(finite_next_free(&mixed, &request, 3, 120) == 7);
-    CHECK(finite_next_free(&mixed, &request, 3, 7) == 7);
+    CHECK(algorithm_request_next(&mixed, &request, 0, 120) == 0);
+    CHECK(algorithm_request_next(&mixed, &request, 3, 120) == 7);
+    CHECK(algorithm_request_next(&mixed, &request, 3, 7) == 7);
     taken_set_fini(&set);
 }
 
