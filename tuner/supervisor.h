@@ -5,10 +5,9 @@
 #ifndef HT_TUNER_SUPERVISOR_H
 #define HT_TUNER_SUPERVISOR_H
 
-#include <stdint.h>
+#include "proto/base/strings.h"
 
-#include "proto/base/error.h"
-#include "proto/job/job.h"
+#include <stdint.h>
 
 struct supervisor;
 

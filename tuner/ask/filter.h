@@ -22,7 +22,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "proto/job/job.h"
+#include "proto/base/strings.h"
 
 enum filter_kind {
     FILTER_TEXT,

@@ -10,7 +10,6 @@
 #include "proto/base/token.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/field_name.h"
-#include "tuner/ask/trial_body.h"
 
 enum {
     MARK_DIGITS = 12, /* of the hash in a token */

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "proto/base/error.h"
-#include "proto/job/job.h"
 #include "tuner/core/request.h"
 
 enum { PAGE_DEFAULT = 100, PAGE_MOST = 1000 };

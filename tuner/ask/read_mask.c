@@ -1,5 +1,7 @@
 #include "tuner/ask/read_mask.h"
 
+#include "proto/base/strings.h"
+
 #include <stdbool.h>
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
+#include "proto/job/report.h"
 #include "tuner/ask/faults.h"
 
 struct field_reader trial_body_reader(struct request *req)

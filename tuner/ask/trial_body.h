@@ -12,7 +12,6 @@
 #include "proto/base/limits.h"
 #include "proto/doc/field.h"
 #include "proto/job/job.h"
-#include "proto/job/report.h"
 #include "proto/space/part.h"
 #include "tuner/core/request.h"
 

@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/base/limits.h"
 #include "proto/job/job.h"

@@ -12,12 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/base/text.h"
-#include "proto/doc/diag.h"
-#include "proto/doc/node.h"
-#include "proto/job/job.h"
 #include "tuner/db/rows.h"
 
 struct core;

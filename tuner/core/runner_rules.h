@@ -8,8 +8,8 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
+#include "proto/base/strings.h"
 #include "proto/doc/node.h"
-#include "proto/job/job.h"
 
 struct runner_rules {
     bool images;                     /* runs images, and only these */

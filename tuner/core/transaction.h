@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/base/arena.h"
 #include "tuner/core/core.h"
 
 struct transaction_step {

@@ -12,7 +12,6 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "proto/job/report.h"
 #include "tuner/db/rows.h"
 
 struct db;

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include <microhttpd.h>
+#include <stdatomic.h>
 
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
@@ -12,9 +13,12 @@
 #include "tuner/core/core.h"
 #include "tuner/http/dashboard.h"
 #include "tuner/http/gate.h"
+#include "tuner/http/login.h"
 #include "tuner/http/reply.h"
+#include "tuner/http/route.h"
 #include "tuner/http/sessions.h"
 #include "tuner/http/sse.h"
+#include "tuner/read/reader.h"
 
 enum { ANSWER_MS = 60000 }; /* a lane's time for one answer */
 

@@ -6,16 +6,15 @@
 #define HT_TUNER_HTTP_CALL_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "proto/base/limits.h"
+#include "proto/base/text.h"
 #include "tuner/core/request.h"
 #include "tuner/http/http.h"
 #include "tuner/http/peers.h"
-#include "tuner/http/route.h"
 
 struct MHD_Connection;
 struct MHD_Daemon;

@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 #include <microhttpd.h>
+#include <stdatomic.h>
 
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/base/log.h"
 #include "tuner/base/meter.h"
 #include "tuner/http/call.h"
+#include "tuner/http/route.h"
 #include "tuner/http/sse.h"
 
 enum {

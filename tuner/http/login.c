@@ -6,6 +6,7 @@
 #include "proto/doc/json.h"
 #include "tuner/http/gate.h"
 #include "tuner/http/sessions.h"
+#include "tuner/core/request.h"
 
 static void add_roles(cJSON *object, unsigned roles)
 {

@@ -7,7 +7,6 @@
 #define HT_TUNER_HTTP_LOGIN_H
 
 #include "proto/base/error.h"
-#include "tuner/core/request.h"
 
 struct gate;
 struct sessions;

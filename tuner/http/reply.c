@@ -4,7 +4,6 @@
 
 #include <microhttpd.h>
 
-#include "proto/base/arena.h"
 #include "proto/doc/json.h"
 
 static void add_violations(cJSON *error, const struct diag *diag)

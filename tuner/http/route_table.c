@@ -9,7 +9,6 @@
 #include "tuner/api/vizier.h"
 #include "tuner/ask/query.h"
 #include "tuner/http/gate.h"
-#include "tuner/study/trial.h"
 
 #define VERTEX "/v1/projects/{project}/locations/{location}"
 #define JOBS VERTEX "/hyperparameterTuningJobs"

@@ -6,7 +6,6 @@
 #define HT_TUNER_HTTP_SSE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/base/error.h"

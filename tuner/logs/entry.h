@@ -11,7 +11,6 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/text.h"
-#include "proto/doc/node.h"
 #include "proto/job/job.h"
 #include "tuner/ask/filter.h"
 

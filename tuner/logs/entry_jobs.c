@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tuner/db/db.h"
+#include "tuner/logs/entry.h"
 
 struct finding {
     struct db *db;

@@ -3,8 +3,8 @@
 #define HT_TUNER_LOGS_ENTRY_JOBS_H
 
 #include "proto/base/error.h"
+#include "tuner/ask/filter.h"
 #include "tuner/db/db.h"
-#include "tuner/logs/entry.h"
 
 struct entry_jobs {
     size_t n;

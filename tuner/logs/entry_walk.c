@@ -2,8 +2,10 @@
 
 #include <string.h>
 
+#include "tuner/ask/filter.h"
 #include "tuner/db/db.h"
 #include "tuner/db/event.h"
+#include "tuner/logs/entry_jobs.h"
 #include "tuner/logs/event_line.h"
 #include "tuner/logs/log_lines.h"
 #include "tuner/logs/logs.h"

@@ -8,7 +8,7 @@
 #define HT_TUNER_LOGS_ENTRY_WALK_H
 
 #include "tuner/db/db.h"
-#include "tuner/logs/entry_jobs.h"
+#include "tuner/logs/entry.h"
 
 struct logs;
 

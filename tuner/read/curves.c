@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "tuner/ask/query.h"
 #include "tuner/db/curve.h"

@@ -6,8 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tuner/ask/filter.h"
 #include "tuner/ask/query.h"
 #include "tuner/ask/trial_body.h"
+#include "tuner/logs/entry.h"
+#include "tuner/logs/entry_jobs.h"
 #include "tuner/logs/entry_walk.h"
 
 enum {

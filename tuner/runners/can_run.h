@@ -8,9 +8,10 @@
 #include "proto/base/arena.h"
 #include "proto/doc/diag.h"
 #include "proto/job/job.h"
-#include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/core/runner_rules.h"
+
+struct core;
 
 struct can_run_lack {
     const char *field; /* path in the job as it is sent */

@@ -8,6 +8,7 @@
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "tuner/view/view.h"
+#include "tuner/webhook/outbox.h"
 
 enum {
     EVENTS_PAGE = 200,

@@ -11,8 +11,8 @@
 
 #include "proto/base/error.h"
 #include "tuner/webhook/config.h"
-#include "tuner/webhook/outbox.h"
 
+struct db;
 struct webhook_reader;
 
 struct webhook_reader *webhook_reader_new(void);

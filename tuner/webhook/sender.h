@@ -9,7 +9,6 @@
 
 #include <stdint.h>
 
-#include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "tuner/webhook/config.h"
 #include "tuner/webhook/outbox.h"

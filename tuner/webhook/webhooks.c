@@ -10,6 +10,7 @@
 #include "proto/base/log.h"
 #include "tuner/base/webhook_board.h"
 #include "tuner/webhook/event_reader.h"
+#include "tuner/webhook/outbox.h"
 #include "tuner/webhook/sender.h"
 
 enum {

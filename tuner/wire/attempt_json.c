@@ -6,7 +6,9 @@
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "proto/job/command.h"
+#include "tuner/runners/machine_types.h"
 #include "tuner/study/outputs.h"
+#include "tuner/study/trial.h"
 #include "tuner/view/aip.h"
 #include "tuner/wire/envelope.h"
 

@@ -4,14 +4,9 @@
 #define HT_TUNER_WIRE_ATTEMPT_JSON_H
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 
-#include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "proto/job/job.h"
-#include "tuner/core/runner_rules.h"
-#include "tuner/db/rows.h"
-#include "tuner/runners/machine_types.h"
-#include "tuner/study/trial.h"
 
 struct lease_facts {
     struct arena *arena;

@@ -7,7 +7,6 @@
 
 #include "proto/base/text.h"
 #include "tuner/core/request.h"
-#include "tuner/study/trial.h"
 
 /* An "ok" answer to req->body, to be filled and given to wire_reply(). */
 cJSON *wire_ok(const struct request *req);

@@ -11,6 +11,7 @@
 #include "tuner/runners/machine_types.h"
 #include "tuner/study/common_file.h"
 #include "tuner/study/move.h"
+#include "tuner/study/trial.h"
 #include "tuner/study/trial_pause.h"
 #include "tuner/wire/attempt_json.h"
 #include "tuner/wire/envelope.h"

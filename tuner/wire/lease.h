@@ -9,7 +9,6 @@
 
 #include <cjson/cJSON.h>
 
-#include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/core/request.h"
 

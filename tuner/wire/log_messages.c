@@ -4,7 +4,6 @@
 
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
-#include "tuner/core/core.h"
 #include "tuner/logs/logs.h"
 #include "tuner/wire/envelope.h"
 

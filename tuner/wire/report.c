@@ -8,11 +8,9 @@
 #include "proto/base/token.h"
 #include "proto/doc/json.h"
 #include "tuner/base/meter.h"
-#include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/study/early_stop.h"
 #include "tuner/study/measured.h"
-#include "tuner/study/move.h"
 #include "tuner/study/report_batch.h"
 #include "tuner/wire/envelope.h"
 

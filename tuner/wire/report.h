@@ -8,7 +8,6 @@
 
 #include <cjson/cJSON.h>
 
-#include "tuner/core/core.h"
 #include "tuner/core/request.h"
 #include "tuner/study/trial.h"
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "proto/base/text.h"
 #include "tests/check.h"
 
 static const char *const states[] = {"JOB_STATE_RUNNING", "JOB_STATE_FAILED",
