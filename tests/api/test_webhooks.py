@@ -1,4 +1,4 @@
-"""Webhooks: what is sent, how it is signed, and what happens to letters that
+"""Webhooks: what is sent, how it is signed, what becomes of deliveries that
 nobody takes."""
 
 import hashlib
@@ -19,19 +19,19 @@ EVENTS = ["study.ended", "study.paused", "trial.ended", "trial.failed",
 
 
 class Receiver:
-    """An HTTP server that keeps letters and answers as it is told: by the codes
+    """An HTTP server that keeps deliveries and answers as ordered: by the codes
     in `answers`, then 204; `before` is called ahead of each answer."""
 
     def __init__(self, before=None):
         receiver = self
-        self.letters = []
+        self.deliveries = []
         self.answers = []
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 code = receiver.answers.pop(0) if receiver.answers else 204
-                receiver.letters.append((dict(self.headers), body, code,
+                receiver.deliveries.append((dict(self.headers), body, code,
                                          self.path))
                 if before is not None:
                     before()
@@ -54,11 +54,11 @@ class Receiver:
 
     def taken(self, event=None, study=None):
         found = []
-        for headers, body, code, _ in list(self.letters):
-            letter = json.loads(body)
-            if code == 204 and event in (None, letter["event"]) and \
-                    study in (None, letter["study"]["name"]):
-                found.append((headers, letter))
+        for headers, body, code, _ in list(self.deliveries):
+            delivery = json.loads(body)
+            if code == 204 and event in (None, delivery["event"]) and \
+                    study in (None, delivery["study"]["name"]):
+                found.append((headers, delivery))
         return found
 
     def close(self):
@@ -136,16 +136,16 @@ def standing(server, name):
 
 
 def delivered(receiver):
-    """Values of the objective by the letters' numbers, as they came first; an
+    """Values of the objective by the deliveries' ids, as they came first; an
     attempt may have taken too long and come again."""
     return {headers["X-Hypertune-Delivery"]:
             json.loads(body)["trial"]["objective"]
-            for headers, body, _, _ in list(receiver.letters)}
+            for headers, body, _, _ in list(receiver.deliveries)}
 
 
 def losses(told):
-    """Values of the objective, as the letters of trials came."""
-    return [letter["trial"]["objective"] for _, letter in told]
+    """Values of the objective, as the deliveries of trials came."""
+    return [delivery["trial"]["objective"] for _, delivery in told]
 
 
 def each_event_is_told_and_signed():
@@ -165,18 +165,19 @@ def each_event_is_told_and_signed():
         api.send(server, "POST", "%s/studies/%s:stop" % (api.OURS, study), {})
         harness.wait_until(lambda: receiver.taken("study.ended"), "the end")
         tap.equal(len(receiver.taken("best.improved")), 1)
-        for headers, body, _, _ in receiver.letters:
+        for headers, body, _, _ in receiver.deliveries:
             tap.equal(headers["X-Hypertune-Signature"],
                       signature(headers, body))
             tap.equal(headers["X-Hypertune-Event"], json.loads(body)["event"])
         ids = [headers["X-Hypertune-Delivery"] for headers, _, _, _
-               in receiver.letters]
+               in receiver.deliveries]
         tap.equal(len(set(ids)), len(ids))
-        letter = receiver.taken("trial.ended")[1][1]
-        tap.equal((letter["study"]["name"], letter["trial"]["parameters"],
-                   letter["trial"]["objective"], letter["best"]["objective"]),
+        delivery = receiver.taken("trial.ended")[1][1]
+        tap.equal((delivery["study"]["name"], delivery["trial"]["parameters"],
+                   delivery["trial"]["objective"],
+                   delivery["best"]["objective"]),
                   ("told", {"x": 0.6}, 3.0, 2.0))
-        tap.starts(letter["link"], server.http + "/#/studies/")
+        tap.starts(delivery["link"], server.http + "/#/studies/")
     finally:
         server.close()
         receiver.close()
@@ -194,7 +195,7 @@ def a_trial_without_a_result_has_failed():
                       "infeasibleReason": "out of range"})
         harness.wait_until(lambda: len(receiver.taken("trial.failed")) == 2,
                            "two failed trials")
-        tap.equal([letter["trial"]["state"] for _, letter
+        tap.equal([delivery["trial"]["state"] for _, delivery
                    in receiver.taken("trial.failed")], ["INFEASIBLE"] * 2)
         api.send(server, "POST", "%s/studies/%s:stop" % (api.OURS, study), {})
         harness.wait_until(lambda: receiver.taken("study.ended"), "the end")
@@ -215,9 +216,9 @@ def only_what_was_asked_for_is_told():
             add(server, study, 0.5, 2.0)
             api.send(server, "POST", "%s/studies/%s:stop" % (api.OURS, study),
                      {})
-        harness.wait_until(receiver.taken, "a letter")
-        tap.equal([(letter["event"], letter["study"]["name"])
-                   for _, letter in receiver.taken()],
+        harness.wait_until(receiver.taken, "a delivery")
+        tap.equal([(delivery["event"], delivery["study"]["name"])
+                   for _, delivery in receiver.taken()],
                   [("study.ended", "mine-1")])
     finally:
         server.close()
@@ -231,16 +232,16 @@ def what_was_not_taken_comes_again_and_after_a_restart():
     try:
         study = make_study(server, "again")
         add(server, study, 0.5, 2.0)
-        harness.wait_until(lambda: receiver.letters, "the first attempt")
+        harness.wait_until(lambda: receiver.deliveries, "the first attempt")
         server.stop()
         server.start()
         harness.wait_until(receiver.taken, "the third attempt")
-        tap.equal([code for _, _, code, _ in receiver.letters],
+        tap.equal([code for _, _, code, _ in receiver.deliveries],
                   [500, 302, 204])
         tap.equal(len({headers["X-Hypertune-Delivery"] for headers, _, _, _
-                       in receiver.letters}), 1)
+                       in receiver.deliveries}), 1)
         # No redirect was followed.
-        tap.equal({path for _, _, _, path in receiver.letters}, {"/hook"})
+        tap.equal({path for _, _, _, path in receiver.deliveries}, {"/hook"})
     finally:
         server.close()
         receiver.close()
@@ -260,7 +261,7 @@ def one_that_is_gone_is_given_up_with_an_event():
             return [event["reason"] for event in answer["events"]
                     if event["kind"] == "study.warned"]
         reason = harness.wait_until(warned, "the event")[0]
-        tap.contains("1 letter ", reason)
+        tap.contains("1 delivery ", reason)
         tap.contains("127.0.0.1", reason)
         tap.contains("410", reason)
         tap.lacks("/hook", reason, "the URL is no secret any more")
@@ -286,13 +287,13 @@ def a_place_that_is_not_public_gets_nothing():
             return int(text.split("\nhypertune_webhook_failures_total ")[1]
                        .split("\n")[0]) >= 2
         harness.wait_until(failures, "two refusals")
-        tap.equal(receiver.letters, [])
+        tap.equal(receiver.deliveries, [])
     finally:
         server.close()
         receiver.close()
 
 
-def who_hangs_delays_nobody_and_each_gets_its_letters_in_order():
+def who_hangs_delays_nobody_and_each_gets_its_deliveries_in_order():
     go_on = threading.Event()
     slow = Receiver(before=lambda: go_on.wait(harness.PATIENCE))
     quick = Receiver()
@@ -301,7 +302,7 @@ def who_hangs_delays_nobody_and_each_gets_its_letters_in_order():
     try:
         study = make_study(server, "many")
         add(server, study, 0.1, 1.0)
-        harness.wait_until(lambda: slow.letters, "one that hangs")
+        harness.wait_until(lambda: slow.deliveries, "one that hangs")
         for i in range(2, 8):
             add(server, study, i / 10, float(i))
         harness.wait_until(lambda: len(quick.taken()) == 7, "the others'")
@@ -323,7 +324,7 @@ def who_hangs_delays_nobody_and_each_gets_its_letters_in_order():
 
 def what_failed_keeps_its_place_in_the_line():
     go_on = threading.Event()
-    receiver = Receiver(before=lambda: len(receiver.letters) == 1 or
+    receiver = Receiver(before=lambda: len(receiver.deliveries) == 1 or
                         go_on.wait(harness.PATIENCE))
     receiver.answers = [500]
     server = prepare(hook(receiver, name="odd", on=["trial.ended"]))
@@ -359,13 +360,13 @@ def a_server_killed_before_the_delivery_loses_nothing():
         study = make_study(server, "killed")
         for i in (1, 2, 3):
             add(server, study, i / 10, float(i))
-        harness.wait_until(lambda: receiver.letters, "the first attempt")
+        harness.wait_until(lambda: receiver.deliveries, "the first attempt")
         server.kill()
         server.start()
         harness.wait_until(lambda: len(receiver.taken()) == 3, "all three")
         tap.equal(losses(receiver.taken()), [1.0, 2.0, 3.0])
         ids = [headers["X-Hypertune-Delivery"] for headers, _, _, _
-               in receiver.letters]
+               in receiver.deliveries]
         tap.equal(ids[0], ids[1])
         tap.equal(len(set(ids)), 3)
     finally:
@@ -373,7 +374,7 @@ def a_server_killed_before_the_delivery_loses_nothing():
         receiver.close()
 
 
-def a_server_killed_within_the_delivery_sends_the_same_letter_again():
+def a_server_killed_within_the_delivery_sends_the_same_delivery_again():
     kills = []
 
     def kill():
@@ -388,14 +389,14 @@ def a_server_killed_within_the_delivery_sends_the_same_letter_again():
         harness.wait_until(lambda: kills, "the attempt")
         server.wait_death()
         server.start()
-        harness.wait_until(lambda: len(receiver.letters) == 2, "the second")
-        (first, body, _, _), (second, again, _, _) = receiver.letters
+        harness.wait_until(lambda: len(receiver.deliveries) == 2, "the second")
+        (first, body, _, _), (second, again, _, _) = receiver.deliveries
         tap.equal(first["X-Hypertune-Delivery"],
                   second["X-Hypertune-Delivery"])
         tap.equal(body, again)
         harness.wait_until(
             lambda: standing(server, "127.0.0.1")["pending"] == 0, "no more")
-        tap.equal(len(receiver.letters), 2)
+        tap.equal(len(receiver.deliveries), 2)
     finally:
         server.close()
         receiver.close()
@@ -432,9 +433,10 @@ def a_spec_names_who_tells_of_it():
                            "who named nobody")
         harness.wait_until(lambda: receiver.taken("trial.ended", "named"),
                            "who named one")
-        tap.equal({letter["study"]["name"] for _, letter in other.taken()},
+        tap.equal({delivery["study"]["name"] for _, delivery in other.taken()},
                   {"usual"})
-        tap.equal([(letter["event"], letter["study"]["name"]) for _, letter
+        tap.equal([(delivery["event"], delivery["study"]["name"])
+                   for _, delivery
                    in receiver.taken()], [("trial.ended", "named")])
         job = api.job("tuned")
         job["hypertune"]["notify"] = ["chat", "pager"]
@@ -471,7 +473,7 @@ def a_key_in_a_file_may_change_and_must_be_private():
                            "the beginning")
         study = make_study(server, "signed")
         add(server, study, 0.1, 1.0)
-        harness.wait_until(lambda: len(receiver.taken()) == 1, "a letter")
+        harness.wait_until(lambda: len(receiver.taken()) == 1, "a delivery")
         write_file(server, "hook.key", "other\n", mode=0o644)
         harness.wait_until(
             lambda: server.get("/hypertune/v1/server").get("webhooksError"),
@@ -489,7 +491,7 @@ def a_key_in_a_file_may_change_and_must_be_private():
         add(server, study, 0.3, 3.0)
         harness.wait_until(lambda: len(receiver.taken()) == 3,
                            "one under the new key")
-        for (headers, body, _, _), key in zip(receiver.letters,
+        for (headers, body, _, _), key in zip(receiver.deliveries,
                                               ("first", "first", "other")):
             tap.equal(headers["X-Hypertune-Signature"],
                       signature(headers, body, key))
@@ -521,8 +523,8 @@ def a_failing_webhook_is_shown_by_the_doctor():
                            standing(server, "dead")["failures"] > 0, "both")
         (good, taken), (bad, why) = doctor(server)
         tap.equal((good, bad), ("ok", "warn"))
-        tap.starts(taken, "chat took an event ")
-        tap.starts(why, "dead took no event yet, 1 waits; failed ")
+        tap.starts(taken, "chat took a delivery ")
+        tap.starts(why, "dead took no delivery yet, 1 waits; failed ")
         tap.true(why.endswith("ago: Couldn't connect to server"), why)
         metrics = api.ask(server, "GET", "/metrics").body.decode().split("\n")
         for line in ('hypertune_webhook_pending{webhook="chat"} 0',
@@ -548,10 +550,10 @@ tap.run([
     what_was_not_taken_comes_again_and_after_a_restart,
     one_that_is_gone_is_given_up_with_an_event,
     a_place_that_is_not_public_gets_nothing,
-    who_hangs_delays_nobody_and_each_gets_its_letters_in_order,
+    who_hangs_delays_nobody_and_each_gets_its_deliveries_in_order,
     what_failed_keeps_its_place_in_the_line,
     a_server_killed_before_the_delivery_loses_nothing,
-    a_server_killed_within_the_delivery_sends_the_same_letter_again,
+    a_server_killed_within_the_delivery_sends_the_same_delivery_again,
     a_spec_names_who_tells_of_it,
     a_key_in_a_file_may_change_and_must_be_private,
     a_failing_webhook_is_shown_by_the_doctor,

@@ -1,7 +1,7 @@
-/* webhook_board.h - which webhooks there are, and how their deliveries do.
+/* webhook_board.h - the webhooks that exist, and the state of their deliveries.
  *
- * The thread of webhooks writes it, any other reads. Addresses and keys are not
- * on it. */
+ * The thread of webhooks writes it, any other reads. It has no addresses and no
+ * keys. */
 #ifndef HT_TUNER_BASE_WEBHOOK_BOARD_H
 #define HT_TUNER_BASE_WEBHOOK_BOARD_H
 
@@ -33,7 +33,7 @@ struct webhook_rows {
 struct webhook_board *webhook_board_new(void);
 void webhook_board_free(struct webhook_board *board); /* accepts NULL */
 
-/* Copies the rows onto the board, and from the board into the arena. */
+/* Copies the rows to the board, and from the board into the arena. */
 void webhook_board_set(struct webhook_board *board,
                        const struct webhook_rows *rows);
 struct webhook_rows webhook_board_get(struct webhook_board *board,
@@ -43,9 +43,9 @@ struct webhook_rows webhook_board_get(struct webhook_board *board,
 void webhook_board_write(struct webhook_board *board, struct arena *arena,
                          cJSON *object);
 
-/* Checks what a job says in `notify`; `at` begins the paths, such as
- * "hypertune." A webhook that does not exist is an error; one that will send
- * little or nothing of this study a warning. A board of NULL has none. */
+/* Checks `notify` of a job; `at` begins the paths, such as "hypertune." A
+ * webhook that does not exist is an error; one that sends little or nothing of
+ * this study a warning. A board of NULL has none. */
 void webhook_board_check(struct webhook_board *board, const struct job *job,
                          const char *at, struct diag *errors,
                          struct diag *warnings);

@@ -228,6 +228,16 @@ void db_rollback(struct db *db)
     db_run(db, NULL, "ROLLBACK", "");
 }
 
+enum ht_status db_end(struct db *db, enum ht_status status,
+                      struct ht_error *err)
+{
+    if (status == HT_OK)
+        status = db_commit(db, err);
+    if (status != HT_OK)
+        db_rollback(db);
+    return status;
+}
+
 bool db_in_transaction(struct db *db)
 {
     return sqlite3_get_autocommit(db->handle) == 0;

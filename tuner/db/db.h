@@ -28,6 +28,10 @@ void db_close(struct db *db); /* accepts NULL */
 enum ht_status db_begin(struct db *db, struct ht_error *err);
 enum ht_status db_commit(struct db *db, struct ht_error *err);
 void db_rollback(struct db *db);
+/* Commits after HT_OK, else rolls back. Returns `status`, or why the commit
+ * failed. */
+enum ht_status db_end(struct db *db, enum ht_status status,
+                      struct ht_error *err);
 enum ht_status db_savepoint(struct db *db, struct ht_error *err);
 enum ht_status db_release(struct db *db, struct ht_error *err);
 void db_rollback_to(struct db *db);

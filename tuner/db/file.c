@@ -27,11 +27,7 @@ static enum ht_status migrate_one(struct db *db, const struct db_kind *kind,
         status = step->run(db, err);
     if (status == HT_OK)
         status = db_exec(db, pragmas, err);
-    if (status == HT_OK)
-        status = db_commit(db, err);
-    if (status != HT_OK)
-        db_rollback(db);
-    return status;
+    return db_end(db, status, err);
 }
 
 static enum ht_status check_identity(const struct db_kind *kind,

@@ -18,49 +18,49 @@ enum { FILE_BYTES = 65536, SECRET_BYTES = 4096 };
 
 /* --- URLs --- */
 
-enum { SCHEME, HOST, USER, PASSWORD, PARTS };
-
-/* False when it is no URL. Parts that it does not have become NULL. */
-static bool split_url(struct arena *arena, const char *text,
-                      const char *parts[PARTS])
+static char *part_of(CURLU *url, CURLUPart part)
 {
-    static const CURLUPart which[PARTS] = {[SCHEME] = CURLUPART_SCHEME,
-                                           [HOST] = CURLUPART_HOST,
-                                           [USER] = CURLUPART_USER,
-                                           [PASSWORD] = CURLUPART_PASSWORD};
-    CURLU *url = curl_url();
-    if (url == NULL)
-        ht_out_of_memory();
-    const bool good = curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK;
-    for (size_t i = 0; i < PARTS; i++) {
-        char *part = NULL;
-        const bool has =
-            good && curl_url_get(url, which[i], &part, 0) == CURLUE_OK;
-        parts[i] = has ? arena_strdup(arena, part) : NULL;
-        curl_free(part);
-    }
-    curl_url_cleanup(url);
-    return good;
+    char *text = NULL;
+    curl_url_get(url, part, &text, 0);
+    return text;
+}
+
+static enum ht_status check_scheme(const char *url, const char *scheme,
+                                   bool local, struct ht_error *err)
+{
+    if (strcmp(scheme, "https") == 0 || (local && strcmp(scheme, "http") == 0))
+        return HT_OK;
+    return ht_fail(err, HT_INVALID,
+                   "\"%.100s\" is not https (http is for a webhook with "
+                   "\"local\": true)",
+                   url);
 }
 
 enum ht_status webhook_url_check(struct arena *arena, const char *text,
                                  bool local, const char **host,
                                  struct ht_error *err)
 {
-    const char *parts[PARTS];
-    if (!split_url(arena, text, parts) || parts[HOST] == NULL)
-        return ht_fail(err, HT_INVALID, "\"%.100s\" is no URL", text);
-    if (strcmp(parts[SCHEME], "https") != 0 &&
-        !(local && strcmp(parts[SCHEME], "http") == 0))
-        return ht_fail(err, HT_INVALID,
-                       "\"%.100s\" is not https (http is for a webhook with "
-                       "\"local\": true)",
-                       text);
-    if (parts[USER] != NULL || parts[PASSWORD] != NULL)
-        return ht_fail(err, HT_INVALID,
-                       "a webhook's URL has no user and no password");
-    *host = parts[HOST];
-    return HT_OK;
+    enum ht_status status;
+    CURLU *url = curl_url();
+    if (url == NULL)
+        ht_out_of_memory();
+    const CURLUcode code =
+        curl_url_set(url, CURLUPART_URL, text, CURLU_DISALLOW_USER);
+    char *scheme = part_of(url, CURLUPART_SCHEME);
+    char *name = part_of(url, CURLUPART_HOST);
+    if (code == CURLUE_USER_NOT_ALLOWED)
+        status = ht_fail(err, HT_INVALID,
+                         "a webhook's URL has no user and no password");
+    else if (code != CURLUE_OK || name == NULL)
+        status = ht_fail(err, HT_INVALID, "\"%.100s\" is no URL", text);
+    else
+        status = check_scheme(text, scheme, local, err);
+    if (status == HT_OK)
+        *host = arena_strdup(arena, name);
+    curl_free(scheme);
+    curl_free(name);
+    curl_url_cleanup(url);
+    return status;
 }
 
 /* --- files --- */
@@ -143,15 +143,8 @@ static enum ht_status read_secret_text(struct arena *arena, const char *folder,
 struct draft {
     struct webhook webhook;
     const char *folder;
-    struct place url, secret; /* where the file has them */
+    struct place url, secret; /* in the file */
 };
-
-static void read_url(const struct field_reader *reader, struct place at,
-                     const struct field *field, void *into)
-{
-    ((struct draft *)into)->url = at;
-    field_text(reader, at, field, into);
-}
 
 /* One key: beside the rest of the file, or in a file of its own. */
 static bool is_first_secret(const struct field_reader *reader, struct place at,
@@ -196,7 +189,10 @@ static void read_secret_file(const struct field_reader *reader, struct place at,
 
 static const struct field rows[] = {
     {.name = "name", .read = field_name, .offset = WEBHOOK(name)},
-    {.name = "url", .read = read_url, .offset = WEBHOOK(url)},
+    {.name = "url",
+     .read = field_text,
+     .offset = WEBHOOK(url),
+     .place = offsetof(struct draft, url)},
     {.name = "on", .read = notify_events, .offset = WEBHOOK(on)},
     {.name = "studies", .read = field_text, .offset = WEBHOOK(studies)},
     {.name = "named", .read = field_flag, .offset = WEBHOOK(named)},
@@ -336,9 +332,9 @@ static bool are_same(const struct webhook_rules *a,
     return a->n == b->n;
 }
 
-/* Takes the rules and their arena, whose place the old one takes. */
-static bool adopt(struct webhook_config *config,
-                  const struct webhook_rules *rules, struct arena **arena)
+/* Puts the rules in force if they differ; then *arena becomes the old one. */
+static bool set_rules(struct webhook_config *config,
+                      const struct webhook_rules *rules, struct arena **arena)
 {
     const bool changed = !are_same(&config->rules, rules);
     if (changed) {
@@ -369,7 +365,7 @@ bool webhook_config_look(struct webhook_config *config)
     const bool missing = status == HT_NOT_FOUND;
     /* An editor may remove the old file before the new one is there. */
     if (status == HT_OK || (missing && config->missing)) {
-        changed = adopt(config, &rules, &arena);
+        changed = set_rules(config, &rules, &arena);
     } else if (!missing && strcmp(config->wrong.text, err.text) != 0) {
         config->wrong = err;
         log_event(LOG_ERROR, "webhooks.wrong", "reason=\"%s\"", err.text);

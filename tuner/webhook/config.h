@@ -1,8 +1,7 @@
-/* config.h - webhooks.json in the data folder: where events are sent, and
- * which.
+/* config.h - webhooks.json in the data folder: which events are sent where.
  *
- * Only the admin names addresses, in this file. A spec may name webhooks, and
- * so have fewer of them send its study's events. One thread. */
+ * Only the admin names addresses, in this file. A spec may name webhooks, so
+ * that fewer of them get its study's events. One thread. */
 #ifndef HT_TUNER_WEBHOOK_CONFIG_H
 #define HT_TUNER_WEBHOOK_CONFIG_H
 
@@ -30,41 +29,38 @@ struct webhook_rules {
     const struct webhook *items;
 };
 
-/* Reads the text of the file, which lies in `folder`, and the files of
- * secrets that it names, into the arena.
- * HT_INVALID  it is not as described in docs/operations.md; says where */
+/* Reads the text of the file in `folder`, and the files of secrets that it
+ * names, into the arena.
+ * HT_INVALID  it is not as described in docs/operations.md; names the place */
 enum ht_status webhook_rules_read(struct arena *arena, const char *folder,
                                   const char *text, struct webhook_rules *rules,
                                   struct ht_error *err);
 
-/* Whether the webhook is to get that event of the study with that name, whose
- * spec says `notify`: both have to allow it. */
+/* Whether the webhook gets that event of the study with that name: both the
+ * webhook and `notify` of the study's spec have to allow it. */
 bool webhook_wants(const struct webhook *webhook, const struct notify *notify,
                    enum notify_event event, const char *study);
 
-/* Whether a webhook may have the URL: https, or http where `local`; a host,
- * which is stored in the arena; neither user nor password.
+/* Checks a webhook's URL: https, or http where `local`; neither user nor
+ * password. *host is copied into the arena.
  * HT_INVALID with the reason. */
 enum ht_status webhook_url_check(struct arena *arena, const char *url,
                                  bool local, const char **host,
                                  struct ht_error *err);
 
-/* What is in force: read-only outside. */
-struct webhook_config {
+struct webhook_config {  /* what is in force: read-only outside */
     const char *folder;  /* borrowed */
     struct arena *arena; /* of the rules */
     struct webhook_rules rules;
     struct ht_error wrong; /* why the file is not in force; HT_OK: it is */
-    bool missing;          /* it was not there at the last look */
+    bool missing;          /* at the last look */
 };
 
-/* Nothing is in force before the first look. */
 void webhook_config_init(struct webhook_config *config, const char *folder);
 void webhook_config_fini(struct webhook_config *config);
 
 /* Reads the file and its files of secrets again, and logs what is new. A faulty
- * file leaves the earlier rules in force. True: the rules have changed.
- * Reading a few small files each time costs less than watching them. */
+ * file leaves the earlier rules in force. True: the rules have changed. */
 bool webhook_config_look(struct webhook_config *config);
 
 #endif

@@ -42,21 +42,6 @@ void webhook_reader_free(struct webhook_reader *reader)
     free(reader);
 }
 
-enum ht_status webhook_reader_open(struct webhook_reader *reader,
-                                   const char *folder, const char *http,
-                                   struct db *outbox, struct ht_error *err)
-{
-    struct text path = {0};
-    enum ht_status status = HT_OK;
-    reader->http = http;
-    reader->outbox = outbox;
-    text_printf(&path, "%s/hypertune.db", folder);
-    if (reader->db == NULL)
-        status = db_open_readonly(path.data, &reader->db, err);
-    text_free(&path);
-    return status;
-}
-
 /* --- the studies that have changed --- */
 
 bool webhook_reader_note(struct webhook_reader *reader, int64_t study)
@@ -128,12 +113,29 @@ static enum ht_status start_all(struct webhook_reader *reader, bool resume,
     return status;
 }
 
+static enum ht_status open_db(struct webhook_reader *reader, const char *folder,
+                              struct ht_error *err)
+{
+    struct text path = {0};
+    enum ht_status status = HT_OK;
+    text_printf(&path, "%s/hypertune.db", folder);
+    if (reader->db == NULL)
+        status = db_open_readonly(path.data, &reader->db, err);
+    text_free(&path);
+    return status;
+}
+
 enum ht_status webhook_reader_start(struct webhook_reader *reader,
-                                    bool *resumed, struct ht_error *err)
+                                    const char *folder, const char *http,
+                                    struct db *outbox, bool *resumed,
+                                    struct ht_error *err)
 {
     int64_t kept;
-    enum ht_status status =
-        webhook_outbox_mark(reader->outbox, WEBHOOK_MARKS_KEPT, &kept, err);
+    enum ht_status status = open_db(reader, folder, err);
+    reader->http = http;
+    reader->outbox = outbox;
+    if (status == HT_OK)
+        status = webhook_outbox_mark(outbox, WEBHOOK_MARKS_KEPT, &kept, err);
     if (status != HT_OK)
         return status;
     *resumed = kept != 0;
@@ -145,7 +147,7 @@ enum ht_status webhook_reader_start(struct webhook_reader *reader,
     if (status == HT_OK)
         status =
             webhook_outbox_set_mark(reader->outbox, WEBHOOK_MARKS_KEPT, 1, err);
-    return webhook_outbox_end(reader->outbox, status, err);
+    return db_end(reader->outbox, status, err);
 }
 
 /* --- the body of an event --- */
@@ -332,7 +334,7 @@ static enum ht_status read_events(struct reading *reading, int64_t study,
     enum ht_status status = db_study_get(reading->reader->db, reading->arena,
                                          study, &reading->study, err);
     if (status == HT_NOT_FOUND)
-        return webhook_outbox_forget_mark(outbox, study, err);
+        return webhook_outbox_remove_mark(outbox, study, err);
     if (status == HT_OK)
         status = webhook_outbox_mark(outbox, study, &mark, err);
     if (status != HT_OK || mark >= reading->study.revision)
@@ -384,7 +386,7 @@ enum ht_status webhook_reader_read(struct webhook_reader *reader,
         status = db_begin(reader->outbox, err);
         for (size_t i = done; status == HT_OK && i < end; i++)
             status = read_study(reader, rules, studies[i], err);
-        status = webhook_outbox_end(reader->outbox, status, err);
+        status = db_end(reader->outbox, status, err);
         done = status == HT_OK ? end : done;
     }
     for (size_t i = done; i < *n; i++)

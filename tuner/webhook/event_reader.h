@@ -1,8 +1,7 @@
 /* event_reader.h - from the log of events to deliveries.
  *
- * It follows the events of each study, which are there anyway, from a mark,
- * and adds a delivery for every webhook that wants one. One thread, but for
- * webhook_reader_note(). */
+ * It follows the events of each study from a mark, and adds a delivery for
+ * every webhook that wants one. One thread, but for webhook_reader_note(). */
 #ifndef HT_TUNER_WEBHOOK_EVENT_READER_H
 #define HT_TUNER_WEBHOOK_EVENT_READER_H
 
@@ -18,20 +17,18 @@ struct webhook_reader;
 struct webhook_reader *webhook_reader_new(void);
 void webhook_reader_free(struct webhook_reader *reader); /* accepts NULL */
 
-/* The study has a new revision, or is gone. True: no other study has changed
- * since the last reading, so it is time to wake the thread. Any thread. */
+/* The study has a new revision or was deleted. True: it is the first since the
+ * last reading, so that the thread has to be woken. Any thread. */
 bool webhook_reader_note(struct webhook_reader *reader, int64_t study);
 
-/* Opens the folder's hypertune.db. `http` is our address, for links; it and
- * the outbox are borrowed. Does nothing when it is open. */
-enum ht_status webhook_reader_open(struct webhook_reader *reader,
-                                   const char *folder, const char *http,
-                                   struct db *outbox, struct ht_error *err);
-
-/* Notes every study when marks were kept before: *resumed. Else marks each
- * study where it is now: nothing is sent of what happened before. */
+/* Opens the folder's hypertune.db, unless it is open. Where marks were kept
+ * before, every study counts as changed: *resumed. Else each study is marked
+ * where it is now: nothing is sent of what happened before. `http` is our
+ * address, for links; it and the outbox are borrowed. */
 enum ht_status webhook_reader_start(struct webhook_reader *reader,
-                                    bool *resumed, struct ht_error *err);
+                                    const char *folder, const char *http,
+                                    struct db *outbox, bool *resumed,
+                                    struct ht_error *err);
 
 /* Reads the studies that have changed, *n; once *stop is true it leaves the
  * rest to the next start. After a failure they count as changed again. */

@@ -16,7 +16,7 @@ enum {
 struct webhook_post {
     CURL *curl;
     struct arena *arena; /* of the headers' texts */
-    struct curl_slist *headers, *known;
+    struct curl_slist *headers, *resolve;
     size_t bytes; /* of the answer, so far */
     bool local, refused;
 };
@@ -28,7 +28,7 @@ struct network {
     int bits;       /* of those that all of them share; 0: end of a list */
 };
 
-/* IANA's special-purpose registries: what is not to be reached from outside. */
+/* Not reachable from outside, by IANA's special-purpose registries. */
 static const struct network closed4[] = {
     {0x00000000, 8},  /* this network */
     {0x0a000000, 8},  /* private */
@@ -84,21 +84,21 @@ static bool is_public6(const unsigned char address[16])
 bool webhook_address_is_public(const struct sockaddr *address)
 {
     if (address->sa_family == AF_INET) {
-        struct sockaddr_in known;
-        memcpy(&known, address, sizeof known);
-        return !is_in(ntohl(known.sin_addr.s_addr), closed4);
+        struct sockaddr_in four;
+        memcpy(&four, address, sizeof four);
+        return !is_in(ntohl(four.sin_addr.s_addr), closed4);
     }
     if (address->sa_family == AF_INET6) {
-        struct sockaddr_in6 known;
-        memcpy(&known, address, sizeof known);
-        return is_public6(known.sin6_addr.s6_addr);
+        struct sockaddr_in6 six;
+        memcpy(&six, address, sizeof six);
+        return is_public6(six.sin6_addr.s6_addr);
     }
     return false;
 }
 
 /* --- the request --- */
 
-static size_t skip(char *data, size_t size, size_t n, void *context)
+static size_t count_bytes(char *data, size_t size, size_t n, void *context)
 {
     struct webhook_post *post = context;
     (void)data;
@@ -106,8 +106,8 @@ static size_t skip(char *data, size_t size, size_t n, void *context)
     return post->bytes <= ANSWER_BYTES ? size * n : 0;
 }
 
-/* The last moment at which the address is known: what a name resolved to when
- * it was looked at before may be another one by now. */
+/* Checks the address that is really connected to: a name may resolve to
+ * another one each time. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose,
                                  struct curl_sockaddr *address)
 {
@@ -154,8 +154,7 @@ static void add_headers(struct webhook_post *post,
     add_header(post, "X-Hypertune-Signature: sha256=%s", hex);
 }
 
-/* No connection is used again: it was checked for the webhook that opened
- * it. */
+/* A connection is not used again: its address was checked for one webhook. */
 static void set_rules(struct webhook_post *post)
 {
     CURL *curl = post->curl;
@@ -173,7 +172,7 @@ static void set_rules(struct webhook_post *post)
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)WHOLE_MS);
     curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, post);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, skip);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, count_bytes);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, post);
 }
 
@@ -189,13 +188,13 @@ struct webhook_post *webhook_post_new(const struct webhook *webhook,
         ht_out_of_memory();
     add_headers(post, webhook, delivery, time_ms / 1000);
     if (resolve != NULL)
-        post->known = curl_slist_append(NULL, resolve);
+        post->resolve = curl_slist_append(NULL, resolve);
     set_rules(post);
     curl_easy_setopt(post->curl, CURLOPT_URL, webhook->url);
     curl_easy_setopt(post->curl, CURLOPT_USERAGENT, "hypertune/" HT_VERSION);
     curl_easy_setopt(post->curl, CURLOPT_HTTPHEADER, post->headers);
     curl_easy_setopt(post->curl, CURLOPT_POSTFIELDS, delivery->body);
-    curl_easy_setopt(post->curl, CURLOPT_RESOLVE, post->known);
+    curl_easy_setopt(post->curl, CURLOPT_RESOLVE, post->resolve);
     return post;
 }
 
@@ -210,13 +209,13 @@ void webhook_post_free(struct webhook_post *post)
         return;
     curl_easy_cleanup(post->curl);
     curl_slist_free_all(post->headers);
-    curl_slist_free_all(post->known);
+    curl_slist_free_all(post->resolve);
     arena_free(post->arena);
     free(post);
 }
 
-enum ht_status webhook_post_judge(const struct webhook_post *post,
-                                  CURLcode code, struct ht_error *err)
+enum ht_status webhook_post_result(const struct webhook_post *post,
+                                   CURLcode code, struct ht_error *err)
 {
     long status = 0;
     curl_easy_getinfo(post->curl, CURLINFO_RESPONSE_CODE, &status);

@@ -1,7 +1,6 @@
 /* http_post.h - one POST to a webhook, under the rules for requests that
- * leave this server: no redirect, no proxy, little time, little to read, a
- * connection of its own, and no address that is not public, whatever a name
- * resolves to. */
+ * leave this server: no redirect, no proxy, a short time limit and answer, a
+ * new connection, and only public addresses, whatever a name resolves to. */
 #ifndef HT_TUNER_WEBHOOK_HTTP_POST_H
 #define HT_TUNER_WEBHOOK_HTTP_POST_H
 
@@ -25,15 +24,15 @@ struct webhook_post *webhook_post_new(const struct webhook *webhook,
 CURL *webhook_post_handle(const struct webhook_post *post);
 void webhook_post_free(struct webhook_post *post); /* accepts NULL */
 
-/* The attempt's result, `code` being curl's view:
+/* The attempt's result, `code` being curl's:
  * HT_OK           taken: an answer 2xx
- * HT_PRECONDITION it will never be: 410
- * HT_UNAVAILABLE  not now; the text says why */
-enum ht_status webhook_post_judge(const struct webhook_post *post,
-                                  CURLcode code, struct ht_error *err);
+ * HT_PRECONDITION refused for good: 410
+ * HT_UNAVAILABLE  not taken now; the text says why */
+enum ht_status webhook_post_result(const struct webhook_post *post,
+                                   CURLcode code, struct ht_error *err);
 
-/* An address of the public network: not of this machine or network, not of
- * many, not one that stands for another which is not public. */
+/* Whether it is of the public network: not of this machine, a private network
+ * or a group, nor a form of such an address in IPv6. */
 bool webhook_address_is_public(const struct sockaddr *address);
 
 #endif

@@ -4,6 +4,14 @@
 #include "tuner/db/file.h"
 #include "tuner/db/internal.h"
 
+enum {
+    FIRST_MS = 1000, /* before the second attempt */
+    LONGEST_MS = 3600000,
+    DAY_MS = 86400000,
+    AGAIN_MS = 5000, /* after a failure of our own file */
+    QUEUE_MOST = 10000
+};
+
 /* --- the file --- */
 
 static const char schema[] =
@@ -53,16 +61,6 @@ enum ht_status webhook_outbox_open(const char *path, struct db **outbox,
     return db_file_open(path, true, &kind, outbox, err);
 }
 
-enum ht_status webhook_outbox_end(struct db *outbox, enum ht_status status,
-                                  struct ht_error *err)
-{
-    if (status == HT_OK)
-        status = db_commit(outbox, err);
-    if (status != HT_OK)
-        db_rollback(outbox);
-    return status;
-}
-
 /* --- marks --- */
 
 enum ht_status webhook_outbox_mark(struct db *outbox, int64_t study,
@@ -81,7 +79,7 @@ enum ht_status webhook_outbox_set_mark(struct db *outbox, int64_t study,
                   "ii", study, revision);
 }
 
-enum ht_status webhook_outbox_forget_mark(struct db *outbox, int64_t study,
+enum ht_status webhook_outbox_remove_mark(struct db *outbox, int64_t study,
                                           struct ht_error *err)
 {
     return db_run(outbox, err, "DELETE FROM marks WHERE study=?", "i", study);
@@ -144,7 +142,7 @@ static void read_dropped(sqlite3_stmt *stmt, struct arena *arena, void *row)
     "id FROM letters WHERE webhook=?1 ORDER BY id DESC LIMIT 1 OFFSET ?4)) "
 
 enum ht_status webhook_outbox_drop(struct db *outbox, struct arena *arena,
-                                   const struct webhook_overdue *which,
+                                   const struct webhook_overdue *overdue,
                                    struct webhook_dropped_list *dropped,
                                    struct ht_error *err)
 {
@@ -154,10 +152,12 @@ enum ht_status webhook_outbox_drop(struct db *outbox, struct arena *arena,
     enum ht_status status = db_ask_rows(
         outbox, &found, err,
         "SELECT study, count(*) " DROPPED "GROUP BY study ORDER BY study",
-        "siii", which->webhook, which->refused, which->before_ms, which->most);
+        "siii", overdue->webhook, overdue->refused, overdue->before_ms,
+        overdue->most);
     if (status == HT_OK && found.n > 0)
-        status = db_run(outbox, err, "DELETE " DROPPED, "siii", which->webhook,
-                        which->refused, which->before_ms, which->most);
+        status =
+            db_run(outbox, err, "DELETE " DROPPED, "siii", overdue->webhook,
+                   overdue->refused, overdue->before_ms, overdue->most);
     if (status == HT_OK)
         *dropped = (struct webhook_dropped_list){found.n, found.items};
     return status;
@@ -230,4 +230,99 @@ enum ht_status webhook_outbox_clear(struct db *outbox, struct ht_error *err)
                    "DELETE FROM marks; DELETE FROM letters;"
                    "DELETE FROM receivers;",
                    err);
+}
+
+/* --- attempts --- */
+
+int64_t webhook_queue_pause(int64_t failures, uint64_t random)
+{
+    int64_t pause_ms = FIRST_MS;
+    for (int64_t i = 1; i < failures && pause_ms < LONGEST_MS; i++)
+        pause_ms *= 2;
+    pause_ms = pause_ms < LONGEST_MS ? pause_ms : LONGEST_MS;
+    return pause_ms + (int64_t)(random % (uint64_t)(pause_ms / 2));
+}
+
+void webhook_queue_init(struct webhook_queue *queue,
+                        const struct webhook *webhook, struct db *outbox)
+{
+    *queue = (struct webhook_queue){
+        .webhook = webhook, .outbox = outbox, .arena = arena_new()};
+}
+
+void webhook_queue_fini(struct webhook_queue *queue)
+{
+    arena_free(queue->arena);
+}
+
+enum ht_status webhook_queue_first(struct webhook_queue *queue,
+                                   struct ht_error *err)
+{
+    arena_reset(queue->arena);
+    return webhook_outbox_first(queue->outbox, queue->arena,
+                                queue->webhook->name, &queue->first, err);
+}
+
+static void count_attempt(struct webhook_queue *queue,
+                          const struct webhook_attempt *attempt,
+                          struct webhook_row *row)
+{
+    if (attempt->sent == HT_OK) {
+        row->taken_ms = attempt->wall_ms;
+        row->failures = queue->failing_ms = queue->due_ms = 0;
+        return;
+    }
+    row->failed_ms = attempt->wall_ms;
+    row->failures++;
+    row->why = arena_strdup(queue->arena, attempt->why);
+    if (queue->failing_ms == 0)
+        queue->failing_ms = attempt->now_ms;
+    /* The delivery behind one that was refused for good is tried at once. */
+    queue->due_ms = attempt->sent == HT_PRECONDITION
+                        ? 0
+                        : attempt->now_ms + webhook_queue_pause(
+                                                row->failures, attempt->random);
+}
+
+static enum ht_status store_attempt(struct webhook_queue *queue,
+                                    const struct webhook_attempt *attempt,
+                                    struct webhook_dropped_list *dropped,
+                                    struct ht_error *err)
+{
+    struct db *outbox = queue->outbox;
+    struct webhook_row *row = &queue->row;
+    struct webhook_overdue overdue = {
+        .webhook = queue->webhook->name,
+        .refused = attempt->sent == HT_PRECONDITION ? queue->first.id : 0,
+        .before_ms = INT64_MIN,
+        .most = QUEUE_MOST};
+    enum ht_status status =
+        webhook_outbox_row(outbox, queue->arena, overdue.webhook, row, err);
+    if (status != HT_OK)
+        return status;
+    count_attempt(queue, attempt, row);
+    if (queue->failing_ms != 0 && attempt->now_ms - queue->failing_ms >= DAY_MS)
+        overdue.before_ms = attempt->wall_ms - DAY_MS;
+    if (attempt->sent == HT_OK)
+        status = webhook_outbox_remove(outbox, queue->first.id, err);
+    if (status == HT_OK)
+        status =
+            webhook_outbox_drop(outbox, queue->arena, &overdue, dropped, err);
+    for (size_t i = 0; status == HT_OK && i < dropped->n; i++)
+        row->given_up += dropped->items[i].deliveries;
+    return status == HT_OK ? webhook_outbox_save_row(outbox, row, err) : status;
+}
+
+enum ht_status webhook_queue_settle(struct webhook_queue *queue,
+                                    const struct webhook_attempt *attempt,
+                                    struct webhook_dropped_list *dropped,
+                                    struct ht_error *err)
+{
+    enum ht_status status = db_begin(queue->outbox, err);
+    if (status == HT_OK)
+        status = store_attempt(queue, attempt, dropped, err);
+    status = db_end(queue->outbox, status, err);
+    if (status != HT_OK)
+        queue->due_ms = attempt->now_ms + AGAIN_MS;
+    return status;
 }

@@ -162,10 +162,10 @@ static void check_webhook(struct findings *findings, const struct node *webhook)
     const int64_t failed_ms = node_get_int(webhook, "lastErrorTimeMs", 0);
     text_puts(&about, node_get_string(webhook, "name", "?"));
     if (taken_ms > 0)
-        text_printf(&about, " took an event %s ago",
+        text_printf(&about, " took a delivery %s ago",
                     clock_duration(span, now_ms - taken_ms));
     else
-        text_puts(&about, " took no event yet");
+        text_puts(&about, " took no delivery yet");
     if (pending > 0)
         text_printf(&about, ", %lld wait%s", (long long)pending,
                     pending == 1 ? "s" : "");
@@ -176,9 +176,10 @@ static void check_webhook(struct findings *findings, const struct node *webhook)
                     clock_duration(span, now_ms - failed_ms),
                     node_get_string(webhook, "lastError", ""));
     findings_add(findings, failures > 0 ? FINDING_WARN : FINDING_OK, "webhook",
-                 failures > 0 ? "see why its receiver refuses; events wait and "
-                                "are sent again for a day"
-                              : NULL,
+                 failures > 0
+                     ? "see why its receiver refuses; deliveries wait and "
+                       "are sent again for a day"
+                     : NULL,
                  "%s", about.data);
     text_free(&about);
 }

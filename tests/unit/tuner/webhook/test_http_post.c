@@ -90,7 +90,7 @@ static enum ht_status post(const char *url, const char *resolve,
     struct webhook_post *sent =
         webhook_post_new(&webhook, &delivery, 0, resolve);
     const CURLcode code = curl_easy_perform(webhook_post_handle(sent));
-    status = webhook_post_judge(sent, code, err);
+    status = webhook_post_result(sent, code, err);
     webhook_post_free(sent);
     return status;
 }

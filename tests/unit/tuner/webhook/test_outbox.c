@@ -7,7 +7,6 @@
 #include "proto/doc/json.h"
 #include "tests/check.h"
 #include "tuner/webhook/outbox.h"
-#include "tuner/webhook/sender.h"
 
 static struct arena *arena;
 static char folder[] = "/tmp/ht-outbox-XXXXXX";
