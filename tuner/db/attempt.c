@@ -1,27 +1,11 @@
+#include "tuner/db/columns.h"
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"
 #include "tuner/db/write.h"
 
 void db_read_attempt(sqlite3_stmt *stmt, struct arena *arena, void *row)
 {
-    *(struct attempt_row *)row = (struct attempt_row){
-        .study = sqlite3_column_int64(stmt, 0),
-        .trial = sqlite3_column_int64(stmt, 1),
-        .n = sqlite3_column_int64(stmt, 2),
-        .state = (enum attempt_state)sqlite3_column_int(stmt, 3),
-        .outcome = (enum attempt_outcome)sqlite3_column_int(stmt, 4),
-        .runner = db_column_text(arena, stmt, 5),
-        .exit_code = sqlite3_column_int64(stmt, 6),
-        .signal = sqlite3_column_int64(stmt, 7),
-        .reason = db_column_text(arena, stmt, 8),
-        .winner = sqlite3_column_int(stmt, 9) != 0,
-        .created_ms = sqlite3_column_int64(stmt, 10),
-        .started_ms = sqlite3_column_int64(stmt, 11),
-        .ended_ms = sqlite3_column_int64(stmt, 12),
-        .facts = db_column_text(arena, stmt, 13),
-        .outputs = (enum outputs_state)sqlite3_column_int(stmt, 14),
-        .doctor = db_column_text(arena, stmt, 15),
-    };
+    DB_READ_ROW(attempt_row, DB_ATTEMPT_LIST)
 }
 
 /* --- finding them --- */
@@ -230,12 +214,14 @@ static enum ht_status read_score(struct db *db, struct arena *arena,
 }
 
 #define SCORE(beginning)                                                       \
-    "SELECT m.study, m.trial, m.attempt, m.replica, m.writer, m.seq, m.step, " \
-    "m.time_ms, m.metrics, m.checkpoint FROM attempts AS a "                   \
-    "LEFT JOIN measurements AS m ON m.study=a.study AND m.trial=a.trial "      \
-    "AND " DB_IS_RECORD(                                                       \
-        beginning) "WHERE a.study=? AND a.trial=? AND a.n=? AND " beginning    \
-                   "_seq IS NOT NULL"
+    "SELECT " DB_COLUMNS_OF_M(                                                 \
+        DB_MEASUREMENT_LIST) " FROM attempts AS a "                            \
+                             "LEFT JOIN measurements AS m ON m.study=a.study " \
+                             "AND m.trial=a.trial "                            \
+                             "AND " DB_IS_RECORD(                              \
+                                 beginning) "WHERE a.study=? AND a.trial=? "   \
+                                            "AND a.n=? AND " beginning         \
+                                            "_seq IS NOT NULL"
 
 enum ht_status db_scores_get(struct db *db, struct arena *arena,
                              const struct attempt_row *row,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "proto/base/limits.h"
+#include "tuner/db/columns.h"
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"
 

@@ -62,27 +62,6 @@ void db_done(sqlite3_stmt *stmt);
 
 const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column);
 
-/* Column lists in the order of the readers below. */
-#define DB_STUDY_COLUMNS                                                       \
-    "id, project, location, name, display, spec, state, reason, revision, "    \
-    "seed, next_trial, exhausted, ends_as, stale_trials, used_ms, "            \
-    "created_ms, started_ms, ended_ms, updated_ms, kind, gain_ms, refusals, "  \
-    "confirmations, ended, submitted, first_run_used_ms, unreported_in_row, "  \
-    "job_spec"
-#define DB_TRIAL_COLUMNS                                                       \
-    "study, id, state, params, replicate, ordinal, attempt, failures, losses," \
-    " objective, final_step, final_metrics, latest_attempt, latest_replica, "  \
-    "latest_writer, latest_seq, "                                              \
-    "reason, revision, created_ms, started_ms, ended_ms, client, "             \
-    "chosen_by_person, final_elapsed_ms, why, stop, confirms, rungs_passed, "  \
-    "pausing"
-#define DB_ATTEMPT_COLUMNS                                                     \
-    "study, trial, n, state, outcome, runner, exit_code, signal, reason, "     \
-    "winner, created_ms, started_ms, ended_ms, facts, outputs, doctor"
-#define DB_MEASUREMENT_COLUMNS                                                 \
-    "study, trial, attempt, replica, writer, seq, step, time_ms, metrics, "    \
-    "checkpoint"
-
 /* m of measurements is the record that another row of the trial names, in its
  * four columns with that beginning. */
 #define DB_IS_RECORD(beginning)                                                \

@@ -3,24 +3,14 @@
 #include <string.h>
 
 #include "proto/base/text.h"
+#include "tuner/db/columns.h"
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"
 #include "tuner/db/write.h"
 
 void db_read_measurement(sqlite3_stmt *stmt, struct arena *arena, void *row)
 {
-    *(struct measurement_row *)row = (struct measurement_row){
-        .study = sqlite3_column_int64(stmt, 0),
-        .trial = sqlite3_column_int64(stmt, 1),
-        .attempt = sqlite3_column_int64(stmt, 2),
-        .replica = db_column_text(arena, stmt, 3),
-        .writer = (uint64_t)sqlite3_column_int64(stmt, 4),
-        .seq = sqlite3_column_int64(stmt, 5),
-        .step = sqlite3_column_int64(stmt, 6),
-        .time_ms = sqlite3_column_int64(stmt, 7),
-        .metrics = db_column_text(arena, stmt, 8),
-        .checkpoint = db_column_text(arena, stmt, 9),
-    };
+    DB_READ_ROW(measurement_row, DB_MEASUREMENT_LIST)
 }
 
 /* --- checksums --- */
@@ -110,7 +100,8 @@ static enum ht_status check_sums(struct db *db, struct ht_error *err)
         struct measurement_row stored = {0};
         arena_reset(arena);
         db_read_measurement(stmt, arena, &stored);
-        if (checksum(&stored) == sqlite3_column_int64(stmt, 10))
+        const int crc = sqlite3_column_count(stmt) - 1;
+        if (checksum(&stored) == sqlite3_column_int64(stmt, crc))
             continue;
         status = ht_fail(err, HT_CORRUPT,
                          "the record %lld of trial %lld of study %lld differs "

@@ -1,6 +1,7 @@
 #include "tuner/db/prior.h"
 
 #include "proto/base/limits.h"
+#include "tuner/db/columns.h"
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"
 
@@ -112,19 +113,7 @@ enum ht_status db_prior_measured(struct db *db, int64_t study, bool *measured,
 
 static void read_prior(sqlite3_stmt *stmt, struct arena *arena, void *row)
 {
-    *(struct prior_row *)row =
-        (struct prior_row){.study = sqlite3_column_int64(stmt, 0),
-                           .n = sqlite3_column_int64(stmt, 1),
-                           .origin = sqlite3_column_int64(stmt, 2),
-                           .resource = db_column_text(arena, stmt, 3),
-                           .name = db_column_text(arena, stmt, 4),
-                           .spec = db_column_text(arena, stmt, 5),
-                           .same = sqlite3_column_int(stmt, 6) != 0,
-                           .shared = sqlite3_column_int64(stmt, 7),
-                           .results = sqlite3_column_int64(stmt, 8),
-                           .failures = sqlite3_column_int64(stmt, 9),
-                           .own = sqlite3_column_int64(stmt, 10),
-                           .inherited = sqlite3_column_int(stmt, 11) != 0};
+    DB_READ_ROW(prior_row, DB_PRIOR_LIST)
 }
 
 enum ht_status db_prior_list(struct db *db, struct arena *arena, int64_t study,
@@ -134,10 +123,8 @@ enum ht_status db_prior_list(struct db *db, struct arena *arena, int64_t study,
         .arena = arena, .size = sizeof *list->rows, .read = read_prior};
     const enum ht_status status = db_ask_rows(
         db, &found, err,
-        "SELECT study, n, origin, resource, name, spec, same, shared, "
-        "results, failures, own, inherited FROM priors WHERE study=? ORDER BY "
-        "n",
-        "i", study);
+        "SELECT " DB_PRIOR_COLUMNS " FROM priors WHERE study=? ORDER BY n", "i",
+        study);
     if (status == HT_OK)
         *list = (struct prior_list){found.n, found.items};
     return status;

@@ -1,5 +1,6 @@
 #include "tuner/db/ranking.h"
 
+#include "tuner/db/columns.h"
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"
 

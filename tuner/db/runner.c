@@ -1,19 +1,11 @@
+#include "tuner/db/columns.h"
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"
 #include "tuner/db/write.h"
 
 static void read_runner(sqlite3_stmt *stmt, struct arena *arena, void *row)
 {
-    *(struct runner_row *)row = (struct runner_row){
-        .id = db_column_text(arena, stmt, 0),
-        .engine = db_column_text(arena, stmt, 1),
-        .host = db_column_text(arena, stmt, 2),
-        .boot = db_column_text(arena, stmt, 3),
-        .slots = sqlite3_column_int64(stmt, 4),
-        .seen_ms = sqlite3_column_int64(stmt, 5),
-        .online = sqlite3_column_int(stmt, 6) != 0,
-        .rules = db_column_text(arena, stmt, 7),
-    };
+    DB_READ_ROW(runner_row, DB_RUNNER_LIST)
 }
 
 enum ht_status db_runner_list(struct db *db, struct arena *arena,
@@ -21,11 +13,9 @@ enum ht_status db_runner_list(struct db *db, struct arena *arena,
 {
     struct db_rows found = {
         .arena = arena, .size = sizeof *list->rows, .read = read_runner};
-    const enum ht_status status =
-        db_ask_rows(db, &found, err,
-                    "SELECT id, engine, host, boot, slots, seen_ms, online, "
-                    "rules FROM runners ORDER BY id",
-                    "");
+    const enum ht_status status = db_ask_rows(
+        db, &found, err,
+        "SELECT " DB_RUNNER_COLUMNS " FROM runners ORDER BY id", "");
     if (status == HT_OK)
         *list = (struct runner_list){found.n, found.items};
     return status;

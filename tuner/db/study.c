@@ -1,42 +1,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/db/columns.h"
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"
 #include "tuner/db/write.h"
 
 void db_read_study(sqlite3_stmt *stmt, struct arena *arena, void *row)
 {
-    *(struct study_row *)row = (struct study_row){
-        .id = sqlite3_column_int64(stmt, 0),
-        .project = db_column_text(arena, stmt, 1),
-        .location = db_column_text(arena, stmt, 2),
-        .name = db_column_text(arena, stmt, 3),
-        .display = db_column_text(arena, stmt, 4),
-        .spec = db_column_text(arena, stmt, 5),
-        .state = (enum study_state)sqlite3_column_int(stmt, 6),
-        .reason = db_column_text(arena, stmt, 7),
-        .revision = sqlite3_column_int64(stmt, 8),
-        .seed = sqlite3_column_int64(stmt, 9),
-        .next_trial = sqlite3_column_int64(stmt, 10),
-        .exhausted = sqlite3_column_int(stmt, 11) != 0,
-        .ends_as = (enum study_state)sqlite3_column_int(stmt, 12),
-        .stale_trials = sqlite3_column_int64(stmt, 13),
-        .used_ms = sqlite3_column_int64(stmt, 14),
-        .created_ms = sqlite3_column_int64(stmt, 15),
-        .started_ms = sqlite3_column_int64(stmt, 16),
-        .ended_ms = sqlite3_column_int64(stmt, 17),
-        .updated_ms = sqlite3_column_int64(stmt, 18),
-        .kind = (enum job_kind)sqlite3_column_int(stmt, 19),
-        .gain_ms = sqlite3_column_int64(stmt, 20),
-        .refusals = sqlite3_column_int64(stmt, 21),
-        .confirmations = sqlite3_column_int64(stmt, 22),
-        .ended = db_column_text(arena, stmt, 23),
-        .submitted = db_column_text(arena, stmt, 24),
-        .first_run_used_ms = sqlite3_column_int64(stmt, 25),
-        .unreported_in_row = sqlite3_column_int64(stmt, 26),
-        .job_spec = db_column_text(arena, stmt, 27),
-    };
+    DB_READ_ROW(study_row, DB_STUDY_LIST)
 }
 
 /* --- finding them --- */

@@ -1,38 +1,11 @@
+#include "tuner/db/columns.h"
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"
 #include "tuner/db/write.h"
 
 void db_read_trial(sqlite3_stmt *stmt, struct arena *arena, void *row)
 {
-    *(struct trial_row *)row = (struct trial_row){
-        .study = sqlite3_column_int64(stmt, 0),
-        .id = sqlite3_column_int64(stmt, 1),
-        .state = (enum trial_state)sqlite3_column_int(stmt, 2),
-        .params = db_column_text(arena, stmt, 3),
-        .replicate = sqlite3_column_int64(stmt, 4),
-        .ordinal = sqlite3_column_int64(stmt, 5),
-        .attempt = sqlite3_column_int64(stmt, 6),
-        .failures = sqlite3_column_int64(stmt, 7),
-        .losses = sqlite3_column_int64(stmt, 8),
-        .has_objective = sqlite3_column_type(stmt, 9) != SQLITE_NULL,
-        .objective = sqlite3_column_double(stmt, 9),
-        .final_step = sqlite3_column_int64(stmt, 10),
-        .final_metrics = db_column_text(arena, stmt, 11),
-        .latest = db_column_record(arena, stmt, 12),
-        .reason = db_column_text(arena, stmt, 16),
-        .revision = sqlite3_column_int64(stmt, 17),
-        .created_ms = sqlite3_column_int64(stmt, 18),
-        .started_ms = sqlite3_column_int64(stmt, 19),
-        .ended_ms = sqlite3_column_int64(stmt, 20),
-        .client = db_column_text(arena, stmt, 21),
-        .chosen_by_person = sqlite3_column_int(stmt, 22) != 0,
-        .final_elapsed_ms = sqlite3_column_int64(stmt, 23),
-        .why = db_column_text(arena, stmt, 24),
-        .stop = db_column_text(arena, stmt, 25),
-        .confirms = sqlite3_column_int64(stmt, 26),
-        .rungs_passed = sqlite3_column_int64(stmt, 27),
-        .pausing = sqlite3_column_int(stmt, 28) != 0,
-    };
+    DB_READ_ROW(trial_row, DB_TRIAL_LIST)
 }
 
 /* --- finding them --- */
