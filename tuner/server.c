@@ -44,7 +44,7 @@ struct server {
     struct logs *logs;
     struct sse *sse;
     struct webhooks *webhooks;
-    struct last_seen *sightings;
+    struct last_seen *last_seen;
     struct core *core;
     struct nng_socket *report, *control;
     struct gate *gate;
@@ -120,7 +120,7 @@ static enum ht_status start_streams(struct server *server, struct ht_error *err)
     (void)err;
     server->sse = sse_new();
     server->webhooks = webhooks_new();
-    server->sightings = last_seen_new();
+    server->last_seen = last_seen_new();
     return HT_OK;
 }
 
@@ -130,7 +130,7 @@ static void stop_streams(struct server *server)
     http_free(server->http);
     sse_free(server->sse);
     webhooks_free(server->webhooks);
-    last_seen_free(server->sightings);
+    last_seen_free(server->last_seen);
 }
 
 static void on_revision(void *context, int64_t study, int64_t revision)
@@ -150,7 +150,7 @@ static void on_deleted(void *context, int64_t study)
 static void on_seen(void *context, const char *runner, int64_t wall_ms)
 {
     struct server *server = context;
-    last_seen_note(server->sightings, runner, wall_ms);
+    last_seen_note(server->last_seen, runner, wall_ms);
 }
 
 static enum ht_status start_core(struct server *server, struct ht_error *err)
@@ -279,7 +279,7 @@ static enum ht_status start_readers(struct server *server, struct ht_error *err)
         .report = nng_socket_url(server->report),
         .control = nng_socket_url(server->control),
         .folder = server->dir.path,
-        .last_seen = server->sightings,
+        .last_seen = server->last_seen,
         .webhooks = webhooks_board(server->webhooks),
         .started_ms = clock_monotonic_ms(),
     };

@@ -46,20 +46,20 @@ const char *core_report_url(const struct core *core)
 
 struct live *core_memory(struct core *core)
 {
-    return core->memory;
+    return core->live;
 }
 
 enum ht_status core_job(struct core *core, int64_t study,
                         const struct job **job, struct ht_error *err)
 {
-    *job = live_study(core->memory, study)->job;
+    *job = live_study(core->live, study)->job;
     if (*job != NULL)
         return HT_OK;
     struct study_row row;
     struct arena *arena = arena_new();
     enum ht_status status = db_study_get(core->db, arena, study, &row, err);
     if (status == HT_OK)
-        status = live_job(core->memory, &row, job, err);
+        status = live_job(core->live, &row, job, err);
     arena_free(arena);
     return status;
 }
@@ -79,9 +79,9 @@ void core_act_for(struct core *core, const char *actor)
     core->actor = actor;
 }
 
-int64_t core_group_number(const struct core *core)
+int64_t core_transaction_number(const struct core *core)
 {
-    return core->group_number;
+    return core->transaction_number;
 }
 
 bool core_is_here(const struct core *core)
@@ -97,22 +97,22 @@ const char *core_server_id(const struct core *core)
 void core_defer(struct core *core, core_deferred *apply, const void *data,
                 size_t size)
 {
-    transaction_add_step(&core->group, apply, data, size);
+    transaction_add_step(&core->transaction, apply, data, size);
 }
 
 void core_touch(struct core *core, int64_t study)
 {
-    transaction_add_touched(&core->group, study);
+    transaction_add_touched(&core->transaction, study);
 }
 
 void core_note_revision(struct core *core, int64_t study, int64_t revision)
 {
-    transaction_add_revision(&core->group, study, revision);
+    transaction_add_revision(&core->transaction, study, revision);
 }
 
 void core_wake(struct core *core, enum core_held held, int64_t study)
 {
-    transaction_add_wake(&core->group, (held & CORE_POLLS) != 0,
+    transaction_add_wake(&core->transaction, (held & CORE_POLLS) != 0,
                          (held & CORE_CLIENTS) != 0 ? study : 0);
 }
 
@@ -154,8 +154,8 @@ static void release(struct core *core)
     if (core->db != NULL)
         db_checkpoint(core->db, true, NULL);
     db_close(core->db);
-    live_free(core->memory);
-    transaction_fini(&core->group);
+    live_free(core->live);
+    transaction_fini(&core->transaction);
     pthread_cond_destroy(&core->wake);
     pthread_mutex_destroy(&core->lock);
     free(core->path);
@@ -177,8 +177,8 @@ static struct core *make(const struct core_options *options)
     core->actor = CORE_ACTOR;
     core->options.data_dir = core->data_dir;
     core->options.runner_token = core->runner_token;
-    core->memory = live_new();
-    transaction_init(&core->group);
+    core->live = live_new();
+    transaction_init(&core->transaction);
     request_queue_init(&core->queue);
     request_queue_init(&core->held);
     pthread_mutex_init(&core->lock, NULL);

@@ -117,7 +117,7 @@ void *core_part(struct core *core, enum core_part_id id);
 const char *core_actor(const struct core *core);
 void core_act_for(struct core *core, const char *actor);
 /* Number of the transaction at hand. */
-int64_t core_group_number(const struct core *core);
+int64_t core_transaction_number(const struct core *core);
 /* True on the thread that may touch the memory. */
 bool core_is_here(const struct core *core);
 

@@ -34,10 +34,10 @@ struct core {
     /* the core thread's own */
     struct db *db; /* NULL: broken, to be opened again */
     struct checkpoint *checkpoint;
-    struct live *memory;
+    struct live *live;
     void *parts[CORE_PARTS]; /* what each keeps */
-    struct transaction group;
-    int64_t group_number;
+    struct transaction transaction;
+    int64_t transaction_number;
     struct request_queue held; /* answered polls that wait for news */
     int64_t now_ms, wall_ms;
     const char *actor;      /* of the request at hand, or "core" */

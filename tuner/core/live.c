@@ -31,9 +31,9 @@ static void clear_runner(struct live_runner *runner)
         free(runner->answers[i].text);
         runner->answers[i] = (struct live_answer){0};
     }
-    free(runner->told);
-    runner->told = NULL;
-    runner->n_told = 0;
+    free(runner->sent_stops);
+    runner->sent_stops = NULL;
+    runner->n_sent_stops = 0;
 }
 
 static void visit_free_study(void *context, struct live_study *study)
@@ -46,35 +46,35 @@ static void visit_free_trial(void *context, struct live_trial *trial)
     live_drop_trial(context, trial->study, trial->trial);
 }
 
-void live_free(struct live *memory)
+void live_free(struct live *live)
 {
-    if (memory == NULL)
+    if (live == NULL)
         return;
-    live_each_study(memory, visit_free_study, memory);
-    live_each_trial(memory, visit_free_trial, memory);
-    while (memory->runners != NULL) {
-        struct live_runner *runner = memory->runners;
-        memory->runners = runner->next;
+    live_each_study(live, visit_free_study, live);
+    live_each_trial(live, visit_free_trial, live);
+    while (live->runners != NULL) {
+        struct live_runner *runner = live->runners;
+        live->runners = runner->next;
         clear_runner(runner);
         arena_free(runner->arena);
         free(runner);
     }
-    free(memory);
+    free(live);
 }
 
 /* --- studies --- */
 
-static struct live_study **study_link(struct live *memory, int64_t id)
+static struct live_study **study_link(struct live *live, int64_t id)
 {
-    struct live_study **link = &memory->studies[(uint64_t)id % BUCKETS];
+    struct live_study **link = &live->studies[(uint64_t)id % BUCKETS];
     while (*link != NULL && (*link)->id != id)
         link = &(*link)->next;
     return link;
 }
 
-struct live_study *live_study(struct live *memory, int64_t id)
+struct live_study *live_study(struct live *live, int64_t id)
 {
-    struct live_study **link = study_link(memory, id);
+    struct live_study **link = study_link(live, id);
     if (*link == NULL) {
         *link = ht_xcalloc(1, sizeof **link);
         (*link)->id = id;
@@ -83,9 +83,9 @@ struct live_study *live_study(struct live *memory, int64_t id)
     return *link;
 }
 
-void live_drop_study(struct live *memory, int64_t id)
+void live_drop_study(struct live *live, int64_t id)
 {
-    struct live_study **link = study_link(memory, id);
+    struct live_study **link = study_link(live, id);
     struct live_study *study = *link;
     if (study == NULL)
         return;
@@ -100,17 +100,17 @@ static void forget_job(struct live_study *study)
     study->job = NULL;
 }
 
-void live_forget_job(struct live *memory, int64_t study)
+void live_forget_job(struct live *live, int64_t study)
 {
-    struct live_study *entry = *study_link(memory, study);
+    struct live_study *entry = *study_link(live, study);
     if (entry != NULL)
         forget_job(entry);
 }
 
-enum ht_status live_job(struct live *memory, const struct study_row *row,
+enum ht_status live_job(struct live *live, const struct study_row *row,
                         const struct job **job, struct ht_error *err)
 {
-    struct live_study *study = live_study(memory, row->id);
+    struct live_study *study = live_study(live, row->id);
     if (study->job == NULL) {
         struct arena *arena = arena_new();
         struct job *parsed;
@@ -129,26 +129,26 @@ enum ht_status live_job(struct live *memory, const struct study_row *row,
 
 /* --- trials --- */
 
-static struct live_trial **trial_link(struct live *memory, int64_t study,
+static struct live_trial **trial_link(struct live *live, int64_t study,
                                       int64_t trial)
 {
     const uint64_t hash = (uint64_t)study * 31 + (uint64_t)trial;
-    struct live_trial **link = &memory->trials[hash % BUCKETS];
+    struct live_trial **link = &live->trials[hash % BUCKETS];
     while (*link != NULL &&
            ((*link)->study != study || (*link)->trial != trial))
         link = &(*link)->next;
     return link;
 }
 
-struct live_trial *live_find_trial(struct live *memory, int64_t study,
+struct live_trial *live_find_trial(struct live *live, int64_t study,
                                    int64_t trial)
 {
-    return *trial_link(memory, study, trial);
+    return *trial_link(live, study, trial);
 }
 
-struct live_trial *live_trial(struct live *memory, int64_t study, int64_t trial)
+struct live_trial *live_trial(struct live *live, int64_t study, int64_t trial)
 {
-    struct live_trial **link = trial_link(memory, study, trial);
+    struct live_trial **link = trial_link(live, study, trial);
     if (*link == NULL) {
         *link = ht_xcalloc(1, sizeof **link);
         (*link)->study = study;
@@ -157,9 +157,9 @@ struct live_trial *live_trial(struct live *memory, int64_t study, int64_t trial)
     return *link;
 }
 
-void live_drop_trial(struct live *memory, int64_t study, int64_t trial)
+void live_drop_trial(struct live *live, int64_t study, int64_t trial)
 {
-    struct live_trial **link = trial_link(memory, study, trial);
+    struct live_trial **link = trial_link(live, study, trial);
     struct live_trial *entry = *link;
     if (entry == NULL)
         return;
@@ -169,23 +169,23 @@ void live_drop_trial(struct live *memory, int64_t study, int64_t trial)
 
 /* --- runners --- */
 
-struct live_runner *live_find_runner(struct live *memory, const char *id)
+struct live_runner *live_find_runner(struct live *live, const char *id)
 {
-    struct live_runner *runner = memory->runners;
+    struct live_runner *runner = live->runners;
     while (runner != NULL && strcmp(runner->id, id) != 0)
         runner = runner->next;
     return runner;
 }
 
-struct live_runner *live_runner(struct live *memory, const char *id,
+struct live_runner *live_runner(struct live *live, const char *id,
                                 const char *boot)
 {
-    struct live_runner *runner = live_find_runner(memory, id);
+    struct live_runner *runner = live_find_runner(live, id);
     if (runner == NULL) {
         runner = ht_xcalloc(1, sizeof *runner);
         snprintf(runner->id, sizeof runner->id, "%s", id);
-        runner->next = memory->runners;
-        memory->runners = runner;
+        runner->next = live->runners;
+        live->runners = runner;
     }
     if (strcmp(runner->boot, boot) != 0) {
         clear_runner(runner);
@@ -201,16 +201,16 @@ void live_set_rules(struct live_runner *runner, const char *json)
     runner->rules = runner_rules_read(runner->arena, json);
 }
 
-struct live_runner *live_runners(struct live *memory)
+struct live_runner *live_runners(struct live *live)
 {
-    return memory->runners;
+    return live->runners;
 }
 
-int64_t live_slots(struct live *memory, bool *any)
+int64_t live_slots(struct live *live, bool *any)
 {
     int64_t slots = 0;
     *any = false;
-    for (const struct live_runner *runner = memory->runners; runner != NULL;
+    for (const struct live_runner *runner = live->runners; runner != NULL;
          runner = runner->next) {
         if (!runner->online)
             continue;
@@ -222,12 +222,11 @@ int64_t live_slots(struct live *memory, bool *any)
 
 /* --- all of them --- */
 
-void live_each_trial(struct live *memory, memory_visit_trial *visit,
-                     void *context)
+void live_each_trial(struct live *live, live_visit_trial *visit, void *context)
 {
     for (size_t i = 0; i < BUCKETS; i++) {
         struct live_trial *next;
-        for (struct live_trial *trial = memory->trials[i]; trial != NULL;
+        for (struct live_trial *trial = live->trials[i]; trial != NULL;
              trial = next) {
             next = trial->next;
             visit(context, trial);
@@ -235,12 +234,11 @@ void live_each_trial(struct live *memory, memory_visit_trial *visit,
     }
 }
 
-void live_each_study(struct live *memory, memory_visit_study *visit,
-                     void *context)
+void live_each_study(struct live *live, live_visit_study *visit, void *context)
 {
     for (size_t i = 0; i < BUCKETS; i++) {
         struct live_study *next;
-        for (struct live_study *study = memory->studies[i]; study != NULL;
+        for (struct live_study *study = live->studies[i]; study != NULL;
              study = next) {
             next = study->next;
             visit(context, study);
@@ -254,14 +252,14 @@ static void visit_forget_job(void *context, struct live_study *study)
     forget_job(study);
 }
 
-void live_forget_rows(struct live *memory, int64_t group)
+void live_forget_rows(struct live *live, int64_t transaction)
 {
-    live_each_study(memory, visit_forget_job, NULL);
-    for (struct live_runner *runner = memory->runners;
-         group > 0 && runner != NULL; runner = runner->next)
+    live_each_study(live, visit_forget_job, NULL);
+    for (struct live_runner *runner = live->runners;
+         transaction > 0 && runner != NULL; runner = runner->next)
         for (size_t i = 0; i < MEMORY_TYPES; i++) {
             struct live_answer *answer = &runner->answers[i];
-            if (answer->group != group)
+            if (answer->transaction != transaction)
                 continue;
             free(answer->text);
             *answer = (struct live_answer){.seen = answer->seen};

@@ -66,7 +66,7 @@ struct live_trial {
     struct live_trial *next;
 };
 
-struct live_told { /* a stop that a lease answer has carried */
+struct live_sent_stop { /* a stop that a lease answer has carried */
     int64_t study, trial, attempt;
     bool kill;
 };
@@ -79,7 +79,7 @@ enum {
 struct live_answer {
     int64_t seen; /* newest request of the type; an older one is void */
     int64_t id;   /* of the request answered last, 0: none */
-    int64_t group;
+    int64_t transaction;
     char *text;
 };
 
@@ -92,8 +92,8 @@ struct live_runner {
     bool online;
     struct arena *arena; /* holds the rules and nothing else; maybe NULL */
     struct runner_rules rules;
-    size_t n_told;
-    struct live_told *told;
+    size_t n_sent_stops;
+    struct live_sent_stop *sent_stops;
     struct live_answer answers[MEMORY_TYPES]; /* of this boot */
     struct live_runner *next;
 };
@@ -101,46 +101,43 @@ struct live_runner {
 struct live;
 
 struct live *live_new(void);
-void live_free(struct live *memory); /* accepts NULL */
+void live_free(struct live *live); /* accepts NULL */
 
 /* Drops what mirrors rows, after a rollback: jobs, and answers given by
- * `group` (0: by none). */
-void live_forget_rows(struct live *memory, int64_t group);
+ * `transaction` (0: by none). */
+void live_forget_rows(struct live *live, int64_t transaction);
 
 /* Makes the entry when it is missing. */
-struct live_study *live_study(struct live *memory, int64_t id);
-void live_drop_study(struct live *memory, int64_t id);
+struct live_study *live_study(struct live *live, int64_t id);
+void live_drop_study(struct live *live, int64_t id);
 /* The parsed spec of the row, kept until it is forgotten; borrowed until the
- * next memory_forget_*. */
-enum ht_status live_job(struct live *memory, const struct study_row *row,
+ * next live_forget_*. */
+enum ht_status live_job(struct live *live, const struct study_row *row,
                         const struct job **job, struct ht_error *err);
-void live_forget_job(struct live *memory, int64_t study);
+void live_forget_job(struct live *live, int64_t study);
 
 /* NULL when nothing is known about the trial. */
-struct live_trial *live_find_trial(struct live *memory, int64_t study,
+struct live_trial *live_find_trial(struct live *live, int64_t study,
                                    int64_t trial);
-struct live_trial *live_trial(struct live *memory, int64_t study,
-                              int64_t trial);
-void live_drop_trial(struct live *memory, int64_t study, int64_t trial);
+struct live_trial *live_trial(struct live *live, int64_t study, int64_t trial);
+void live_drop_trial(struct live *live, int64_t study, int64_t trial);
 
-struct live_runner *live_find_runner(struct live *memory, const char *id);
+struct live_runner *live_find_runner(struct live *live, const char *id);
 /* Makes the entry; a new boot clears what the old one was told. */
-struct live_runner *live_runner(struct live *memory, const char *id,
+struct live_runner *live_runner(struct live *live, const char *id,
                                 const char *boot);
 /* Reads what a runner said it can and may do, a JSON object. */
 void live_set_rules(struct live_runner *runner, const char *json);
 /* The first runner, then ->next. */
-struct live_runner *live_runners(struct live *memory);
+struct live_runner *live_runners(struct live *live);
 /* Slots of all runners online. */
-int64_t live_slots(struct live *memory, bool *any);
+int64_t live_slots(struct live *live, bool *any);
 
 /* Calls `visit` for every trial or study entry; the entry visited may be
  * dropped. */
-typedef void memory_visit_trial(void *context, struct live_trial *trial);
-void live_each_trial(struct live *memory, memory_visit_trial *visit,
-                     void *context);
-typedef void memory_visit_study(void *context, struct live_study *study);
-void live_each_study(struct live *memory, memory_visit_study *visit,
-                     void *context);
+typedef void live_visit_trial(void *context, struct live_trial *trial);
+void live_each_trial(struct live *live, live_visit_trial *visit, void *context);
+typedef void live_visit_study(void *context, struct live_study *study);
+void live_each_study(struct live *live, live_visit_study *visit, void *context);
 
 #endif

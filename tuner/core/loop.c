@@ -40,7 +40,7 @@ typedef enum ht_status core_work(struct core *core, void *data,
 static enum ht_status in_savepoint(struct core *core, core_work *work,
                                    void *data, struct ht_error *err)
 {
-    const struct transaction_mark mark = transaction_mark(&core->group);
+    const struct transaction_mark mark = transaction_mark(&core->transaction);
     const int64_t changes = db_total_changes(core->db);
     enum ht_status status = db_savepoint(core->db, err);
     if (status != HT_OK)
@@ -51,9 +51,9 @@ static enum ht_status in_savepoint(struct core *core, core_work *work,
     if (status == HT_OK)
         return HT_OK;
     db_rollback_to(core->db);
-    transaction_back_to(&core->group, mark);
+    transaction_back_to(&core->transaction, mark);
     if (db_total_changes(core->db) != changes)
-        live_forget_rows(core->memory, 0);
+        live_forget_rows(core->live, 0);
     return status;
 }
 
@@ -82,9 +82,9 @@ static enum ht_status work_settle(struct core *core, void *data,
 /* Settling may touch further studies; they are appended and settled too. */
 static void settle_touched(struct core *core)
 {
-    for (size_t i = 0; i < core->group.n_touched; i++) {
+    for (size_t i = 0; i < core->transaction.n_touched; i++) {
         struct ht_error err;
-        int64_t study = core->group.touched[i];
+        int64_t study = core->transaction.touched[i];
         const enum ht_status status =
             in_savepoint(core, work_settle, &study, &err);
         if (status != HT_OK && status != HT_NOT_FOUND)
@@ -97,16 +97,16 @@ static void settle_touched(struct core *core)
 
 static void apply_transaction(struct core *core)
 {
-    struct transaction *group = &core->group;
-    for (size_t i = 0; i < group->n_steps; i++)
-        group->steps[i].apply(core, group->steps[i].data);
+    struct transaction *transaction = &core->transaction;
+    for (size_t i = 0; i < transaction->n_steps; i++)
+        transaction->steps[i].apply(core, transaction->steps[i].data);
     if (core->options.on_revision == NULL)
         return;
     /* The newest first: nobody need hear what it has made old. */
-    for (size_t i = group->n_revisions; i-- > 0;)
+    for (size_t i = transaction->n_revisions; i-- > 0;)
         core->options.on_revision(core->options.context,
-                                  group->revisions[i].study,
-                                  group->revisions[i].revision);
+                                  transaction->revisions[i].study,
+                                  transaction->revisions[i].revision);
 }
 
 /* After a failed write or sync the connection's view of the file cannot be
@@ -118,10 +118,10 @@ static void give_up_database(struct core *core)
     core->reopen_at_ms = core->now_ms;
 }
 
-static void abandon_group(struct core *core)
+static void abandon_transaction(struct core *core)
 {
     db_rollback(core->db);
-    live_forget_rows(core->memory, core->group_number);
+    live_forget_rows(core->live, core->transaction_number);
     give_up_database(core);
 }
 
@@ -132,8 +132,8 @@ void core_update_busy(struct core *core)
         atomic_store(&core->busy, busy);
 }
 
-static enum ht_status commit_group(struct core *core, int64_t changes,
-                                   struct ht_error *err)
+static enum ht_status commit_transaction(struct core *core, int64_t changes,
+                                         struct ht_error *err)
 {
     settle_touched(core);
     if (!db_in_transaction(core->db))
@@ -165,11 +165,11 @@ void core_look_at_clocks(struct core *core)
     core->wall_ms = clock_wall_ms();
 }
 
-static enum ht_status open_group(struct core *core, struct ht_error *err)
+static enum ht_status open_transaction(struct core *core, struct ht_error *err)
 {
     core_look_at_clocks(core);
-    transaction_reset(&core->group);
-    core->group_number++;
+    transaction_reset(&core->transaction);
+    core->transaction_number++;
     if (core->db == NULL && core->now_ms >= core->reopen_at_ms) {
         core->reopen_at_ms = core->now_ms + REOPEN_MS;
         struct ht_error why;
@@ -183,13 +183,13 @@ static enum ht_status open_group(struct core *core, struct ht_error *err)
 
 /* Commits the open group; afterwards memory and file agree, whatever the
  * outcome. */
-static enum ht_status close_group(struct core *core, int64_t changes,
-                                  struct ht_error *err)
+static enum ht_status close_transaction(struct core *core, int64_t changes,
+                                        struct ht_error *err)
 {
-    const enum ht_status status = commit_group(core, changes, err);
+    const enum ht_status status = commit_transaction(core, changes, err);
     if (status != HT_OK) {
         meter_add(METER_COMMIT_FAILURES, 1);
-        abandon_group(core);
+        abandon_transaction(core);
         log_event(LOG_ERROR, "core.commit", "why=%s", err->text);
         return status;
     }
@@ -255,7 +255,7 @@ static void requeue_held(struct core *core, struct request_queue *todo,
     request_queue_init(&rest);
     struct request *req;
     while ((req = request_queue_pop(&core->held)) != NULL)
-        request_queue_push(transaction_wakes(&core->group, req) ||
+        request_queue_push(transaction_wakes(&core->transaction, req) ||
                                    (late && req->held_until_ms <= core->now_ms)
                                ? &due
                                : &rest,
@@ -265,19 +265,19 @@ static void requeue_held(struct core *core, struct request_queue *todo,
 }
 
 /* One pass: some of `todo` in one transaction, then their answers. */
-static void run_group(struct core *core, struct request_queue *todo)
+static void run_transaction(struct core *core, struct request_queue *todo)
 {
     struct ht_error err = {0};
     struct request_queue done;
     request_queue_init(&done);
-    enum ht_status status = open_group(core, &err);
+    enum ht_status status = open_transaction(core, &err);
     if (status != HT_OK) {
         finish_all(core, todo, status, &err);
         return;
     }
     const int64_t changes = db_total_changes(core->db);
     handle_queue(core, todo, &done);
-    status = close_group(core, changes, &err);
+    status = close_transaction(core, changes, &err);
     finish_all(core, &done, status, &err);
     /* Those held by this very group may have come before its news. */
     if (status == HT_OK)
@@ -293,7 +293,7 @@ static enum ht_status work_tick(struct core *core, void *data,
     return (*part)(core, err);
 }
 
-static void tick_in_group(struct core *core)
+static void tick_in_transaction(struct core *core)
 {
     for (size_t i = 0; i < CORE_PARTS; i++) {
         struct ht_error err;
@@ -333,11 +333,11 @@ static int64_t next_deadline(struct core *core)
 static void tick(struct core *core)
 {
     struct ht_error err = {0};
-    enum ht_status status = open_group(core, &err);
+    enum ht_status status = open_transaction(core, &err);
     if (status == HT_OK) {
         const int64_t changes = db_total_changes(core->db);
-        tick_in_group(core);
-        status = close_group(core, changes, &err);
+        tick_in_transaction(core);
+        status = close_transaction(core, changes, &err);
     }
     if (status != HT_OK)
         core->tick_after_ms = core->now_ms + REOPEN_MS;
@@ -404,7 +404,7 @@ void *core_run(void *argument)
     tick(core);
     while (take(core, &todo, next_deadline(core))) {
         if (todo.first != NULL)
-            run_group(core, &todo);
+            run_transaction(core, &todo);
         bound_wal(core);
         if (atomic_load(&core->no_holding))
             release_held(core);

@@ -2,64 +2,68 @@
 
 #include <string.h>
 
-void transaction_init(struct transaction *group)
+void transaction_init(struct transaction *transaction)
 {
-    *group = (struct transaction){.arena = arena_new()};
+    *transaction = (struct transaction){.arena = arena_new()};
 }
 
-void transaction_fini(struct transaction *group)
+void transaction_fini(struct transaction *transaction)
 {
-    arena_free(group->arena);
+    arena_free(transaction->arena);
 }
 
-void transaction_reset(struct transaction *group)
+void transaction_reset(struct transaction *transaction)
 {
-    struct arena *arena = group->arena;
+    struct arena *arena = transaction->arena;
     arena_reset(arena);
-    *group = (struct transaction){.arena = arena};
+    *transaction = (struct transaction){.arena = arena};
 }
 
-struct transaction_mark transaction_mark(const struct transaction *group)
+struct transaction_mark transaction_mark(const struct transaction *transaction)
 {
-    return (struct transaction_mark){group->n_steps, group->n_revisions};
+    return (struct transaction_mark){transaction->n_steps,
+                                     transaction->n_revisions};
 }
 
-void transaction_back_to(struct transaction *group,
+void transaction_back_to(struct transaction *transaction,
                          struct transaction_mark mark)
 {
-    group->n_steps = mark.steps;
-    group->n_revisions = mark.revisions;
+    transaction->n_steps = mark.steps;
+    transaction->n_revisions = mark.revisions;
 }
 
 /* Room for one more; full exactly at powers of two, also after
  * transaction_back_to() because the larger array is then simply made again. */
-static void *grow(struct transaction *group, void *items, size_t n, size_t size)
+static void *grow(struct transaction *transaction, void *items, size_t n,
+                  size_t size)
 {
     if (n != 0 && (n & (n - 1)) != 0)
         return items;
-    void *larger = arena_alloc(group->arena, n == 0 ? 1 : 2 * n, size);
+    void *larger = arena_alloc(transaction->arena, n == 0 ? 1 : 2 * n, size);
     if (n > 0)
         memcpy(larger, items, n * size);
     return larger;
 }
 
-void transaction_add_step(struct transaction *group, core_deferred *apply,
+void transaction_add_step(struct transaction *transaction, core_deferred *apply,
                           const void *data, size_t size)
 {
-    void *copy = arena_alloc(group->arena, 1, size > 0 ? size : 1);
+    void *copy = arena_alloc(transaction->arena, 1, size > 0 ? size : 1);
     if (size > 0)
         memcpy(copy, data, size);
-    group->steps =
-        grow(group, group->steps, group->n_steps, sizeof *group->steps);
-    group->steps[group->n_steps++] = (struct transaction_step){apply, copy};
+    transaction->steps = grow(transaction, transaction->steps,
+                              transaction->n_steps, sizeof *transaction->steps);
+    transaction->steps[transaction->n_steps++] =
+        (struct transaction_step){apply, copy};
 }
 
-void transaction_add_revision(struct transaction *group, int64_t study,
+void transaction_add_revision(struct transaction *transaction, int64_t study,
                               int64_t revision)
 {
-    group->revisions = grow(group, group->revisions, group->n_revisions,
-                            sizeof *group->revisions);
-    group->revisions[group->n_revisions++] =
+    transaction->revisions =
+        grow(transaction, transaction->revisions, transaction->n_revisions,
+             sizeof *transaction->revisions);
+    transaction->revisions[transaction->n_revisions++] =
         (struct transaction_revision){study, revision};
 }
 
@@ -71,29 +75,31 @@ static bool has(size_t n, const int64_t studies[], int64_t study)
     return false;
 }
 
-void transaction_add_touched(struct transaction *group, int64_t study)
+void transaction_add_touched(struct transaction *transaction, int64_t study)
 {
-    if (has(group->n_touched, group->touched, study))
+    if (has(transaction->n_touched, transaction->touched, study))
         return;
-    group->touched =
-        grow(group, group->touched, group->n_touched, sizeof *group->touched);
-    group->touched[group->n_touched++] = study;
+    transaction->touched =
+        grow(transaction, transaction->touched, transaction->n_touched,
+             sizeof *transaction->touched);
+    transaction->touched[transaction->n_touched++] = study;
 }
 
-void transaction_add_wake(struct transaction *group, bool polls, int64_t study)
+void transaction_add_wake(struct transaction *transaction, bool polls,
+                          int64_t study)
 {
-    group->wake_polls = group->wake_polls || polls;
-    if (study == 0 || has(group->n_woken, group->woken, study))
+    transaction->wake_polls = transaction->wake_polls || polls;
+    if (study == 0 || has(transaction->n_woken, transaction->woken, study))
         return;
-    group->woken =
-        grow(group, group->woken, group->n_woken, sizeof *group->woken);
-    group->woken[group->n_woken++] = study;
+    transaction->woken = grow(transaction, transaction->woken,
+                              transaction->n_woken, sizeof *transaction->woken);
+    transaction->woken[transaction->n_woken++] = study;
 }
 
-bool transaction_wakes(const struct transaction *group,
+bool transaction_wakes(const struct transaction *transaction,
                        const struct request *req)
 {
     return req->held_for == 0
-               ? group->wake_polls
-               : has(group->n_woken, group->woken, req->held_for);
+               ? transaction->wake_polls
+               : has(transaction->n_woken, transaction->woken, req->held_for);
 }

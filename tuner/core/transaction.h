@@ -38,23 +38,24 @@ struct transaction_mark {
     size_t steps, revisions;
 };
 
-void transaction_init(struct transaction *group);
-void transaction_fini(struct transaction *group);
-void transaction_reset(struct transaction *group);
+void transaction_init(struct transaction *transaction);
+void transaction_fini(struct transaction *transaction);
+void transaction_reset(struct transaction *transaction);
 
-struct transaction_mark transaction_mark(const struct transaction *group);
-void transaction_back_to(struct transaction *group,
+struct transaction_mark transaction_mark(const struct transaction *transaction);
+void transaction_back_to(struct transaction *transaction,
                          struct transaction_mark mark);
 
-void transaction_add_step(struct transaction *group, core_deferred *apply,
+void transaction_add_step(struct transaction *transaction, core_deferred *apply,
                           const void *data, size_t size);
-void transaction_add_revision(struct transaction *group, int64_t study,
+void transaction_add_revision(struct transaction *transaction, int64_t study,
                               int64_t revision);
-void transaction_add_touched(struct transaction *group, int64_t study);
+void transaction_add_touched(struct transaction *transaction, int64_t study);
 /* `study` 0: of none. */
-void transaction_add_wake(struct transaction *group, bool polls, int64_t study);
+void transaction_add_wake(struct transaction *transaction, bool polls,
+                          int64_t study);
 /* Whether the held request is to be handled again. */
-bool transaction_wakes(const struct transaction *group,
+bool transaction_wakes(const struct transaction *transaction,
                        const struct request *req);
 
 #endif

@@ -17,9 +17,9 @@ struct waiting {
     struct waiting *next;
 };
 
-struct remembered {
+struct known_study {
     int64_t study;
-    void *memory; /* NULL: this place and those after it are empty */
+    void *state; /* NULL: this place and those after it are empty */
 };
 
 struct worker {
@@ -35,35 +35,35 @@ struct worker {
 
     /* the thread's own */
     struct db *db;
-    struct remembered *known; /* role->studies places, newest use first */
+    struct known_study *known; /* role->studies places, newest use first */
 };
 
-/* --- memory --- */
+/* --- the state of studies --- */
 
 static void *recall(struct worker *worker, int64_t study)
 {
-    struct remembered *known = worker->known;
+    struct known_study *known = worker->known;
     size_t at = 0;
-    while (at < worker->role->studies - 1 && known[at].memory != NULL &&
+    while (at < worker->role->studies - 1 && known[at].state != NULL &&
            known[at].study != study)
         at++;
-    struct remembered found = known[at];
-    if (found.memory == NULL || found.study != study) {
-        worker->role->free(found.memory);
-        found = (struct remembered){study, worker->role->new (study)};
+    struct known_study found = known[at];
+    if (found.state == NULL || found.study != study) {
+        worker->role->free(found.state);
+        found = (struct known_study){study, worker->role->new (study)};
     }
     memmove(known + 1, known, at * sizeof *known);
     known[0] = found;
-    return found.memory;
+    return found.state;
 }
 
 void worker_forget(struct worker *worker)
 {
-    struct remembered *known = worker->known;
+    struct known_study *known = worker->known;
     const size_t rest = worker->role->studies - 1;
-    worker->role->free(known[0].memory);
+    worker->role->free(known[0].state);
     memmove(known, known + 1, rest * sizeof *known);
-    known[rest] = (struct remembered){0};
+    known[rest] = (struct known_study){0};
 }
 
 enum ht_status worker_read(struct worker *worker, int64_t study, void **out,
@@ -76,14 +76,14 @@ enum ht_status worker_read(struct worker *worker, int64_t study, void **out,
         status = db_begin(worker->db, err);
     if (status != HT_OK)
         return status;
-    void *memory = recall(worker, study);
-    status = worker->role->read(memory, worker->db, err);
+    void *state = recall(worker, study);
+    status = worker->role->read(state, worker->db, err);
     db_rollback(worker->db);
     if (status != HT_OK) {
         worker_forget(worker);
         return status;
     }
-    *out = memory;
+    *out = state;
     return HT_OK;
 }
 
@@ -214,7 +214,7 @@ static void release(struct worker *worker)
         drop(waiting);
     }
     for (size_t i = 0; i < worker->role->studies; i++)
-        worker->role->free(worker->known[i].memory);
+        worker->role->free(worker->known[i].state);
     free(worker->known);
     free(worker->path);
     db_close(worker->db);

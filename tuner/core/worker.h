@@ -33,10 +33,10 @@ struct worker_role {
     int64_t rests; /* an answer's time is rested so often, for a second at
                       most; 0: never */
     void *(*new)(int64_t study);
-    void (*free)(void *memory);
+    void (*free)(void *state);
     /* Brings it up to date inside the reader's transaction; after a failure it
      * is freed. */
-    enum ht_status (*read)(void *memory, struct db *db, struct ht_error *err);
+    enum ht_status (*read)(void *state, struct db *db, struct ht_error *err);
     /* The answer, also of a question that failed, in `arena`; NULL: there is
      * nothing to store. */
     const void *(*answer)(struct worker *worker,
@@ -66,8 +66,8 @@ void worker_stop(struct worker *worker);
  * is copied. Any thread. */
 void worker_ask(struct worker *worker, const struct worker_question *question);
 
-/* For answer(): the study's memory, up to date, until the next call. */
-enum ht_status worker_read(struct worker *worker, int64_t study, void **memory,
+/* For answer(): the state of the study, up to date, until the next call. */
+enum ht_status worker_read(struct worker *worker, int64_t study, void **state,
                            struct ht_error *err);
 /* For answer(): what was read last is of no use any more. */
 void worker_forget(struct worker *worker);

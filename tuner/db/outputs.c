@@ -3,29 +3,6 @@
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"
 
-/* Each state's best by the index of objectives, then the best of both. */
-#define RANKED_IN(is_one, order)                                               \
-    "SELECT * FROM (SELECT id, objective FROM trials "                         \
-    "INDEXED BY trials_best WHERE study=?1 AND " TRIAL_SEARCHES " AND " is_one \
-    " AND objective IS NOT NULL ORDER BY objective " order ", id LIMIT ?2)"
-#define RANKING(order)                                                         \
-    "SELECT id FROM (" RANKED_IN(                                              \
-        TRIAL_IS_SUCCEEDED,                                                    \
-        order) " UNION ALL " RANKED_IN(TRIAL_IS_STOPPED,                       \
-                                       order) ") ORDER BY objective " order    \
-                                              ", id LIMIT ?2"
-
-enum ht_status db_trial_ranking(struct db *db, struct arena *arena,
-                                const struct ranking *ranking,
-                                struct id_list *list, struct ht_error *err)
-{
-    static const char highest[] = RANKING("DESC");
-    static const char lowest[] = RANKING("ASC");
-    return db_ask_ids(db, arena, list, err,
-                      ranking->maximize ? highest : lowest, "ii",
-                      ranking->study, ranking->n);
-}
-
 enum ht_status db_outputs_move(struct db *db, int64_t study, int64_t trial,
                                enum outputs_state from, enum outputs_state to,
                                struct ht_error *err)

@@ -13,17 +13,6 @@
 #include "tuner/db/db.h"
 #include "tuner/db/write.h"
 
-struct ranking { /* what is asked for */
-    int64_t study;
-    bool maximize;
-    int64_t n; /* trials */
-};
-/* Ids of the best SUCCEEDED or STOPPED trials, the best first, of equals the
- * older one. */
-enum ht_status db_trial_ranking(struct db *db, struct arena *arena,
-                                const struct ranking *ranking,
-                                struct id_list *list, struct ht_error *err);
-
 /* Attempts of the trial whose outputs are in one state get another. */
 enum ht_status db_outputs_move(struct db *db, int64_t study, int64_t trial,
                                enum outputs_state from, enum outputs_state to,

@@ -11,8 +11,18 @@
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "tuner/db/db.h"
-#include "tuner/db/outputs.h"
 #include "tuner/db/write.h"
+
+struct ranking { /* what is asked for */
+    int64_t study;
+    bool maximize;
+    int64_t n; /* trials */
+};
+/* Ids of the best SUCCEEDED or STOPPED trials, the best first, of equals the
+ * older one. */
+enum ht_status db_trial_ranking(struct db *db, struct arena *arena,
+                                const struct ranking *ranking,
+                                struct id_list *list, struct ht_error *err);
 
 /* A SUCCEEDED or STOPPED trial that repeats no other one, by its result. */
 struct front_row {

@@ -9,7 +9,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/limits.h"
 
-struct sighting {
+struct runner_seen {
     char runner[HT_MAX_NAME + 1];
     int64_t wall_ms;
 };
@@ -17,59 +17,59 @@ struct sighting {
 struct last_seen {
     pthread_mutex_t lock;
     size_t n;
-    struct sighting *items;
+    struct runner_seen *items;
 };
 
 struct last_seen *last_seen_new(void)
 {
-    struct last_seen *sightings = ht_xcalloc(1, sizeof *sightings);
-    pthread_mutex_init(&sightings->lock, NULL);
-    return sightings;
+    struct last_seen *last_seen = ht_xcalloc(1, sizeof *last_seen);
+    pthread_mutex_init(&last_seen->lock, NULL);
+    return last_seen;
 }
 
-void last_seen_free(struct last_seen *sightings)
+void last_seen_free(struct last_seen *last_seen)
 {
-    if (sightings == NULL)
+    if (last_seen == NULL)
         return;
-    pthread_mutex_destroy(&sightings->lock);
-    free(sightings->items);
-    free(sightings);
+    pthread_mutex_destroy(&last_seen->lock);
+    free(last_seen->items);
+    free(last_seen);
 }
 
-static struct sighting *find(const struct last_seen *sightings,
-                             const char *runner)
+static struct runner_seen *find(const struct last_seen *last_seen,
+                                const char *runner)
 {
-    for (size_t i = 0; i < sightings->n; i++)
-        if (strcmp(sightings->items[i].runner, runner) == 0)
-            return &sightings->items[i];
+    for (size_t i = 0; i < last_seen->n; i++)
+        if (strcmp(last_seen->items[i].runner, runner) == 0)
+            return &last_seen->items[i];
     return NULL;
 }
 
-static struct sighting *add(struct last_seen *sightings, const char *runner)
+static struct runner_seen *add(struct last_seen *last_seen, const char *runner)
 {
-    sightings->items = ht_xrealloc(sightings->items, sightings->n + 1,
-                                   sizeof *sightings->items);
-    struct sighting *made = &sightings->items[sightings->n++];
+    last_seen->items = ht_xrealloc(last_seen->items, last_seen->n + 1,
+                                   sizeof *last_seen->items);
+    struct runner_seen *made = &last_seen->items[last_seen->n++];
     snprintf(made->runner, sizeof made->runner, "%s", runner);
     return made;
 }
 
-void last_seen_note(struct last_seen *sightings, const char *runner,
+void last_seen_note(struct last_seen *last_seen, const char *runner,
                     int64_t wall_ms)
 {
-    pthread_mutex_lock(&sightings->lock);
-    struct sighting *known = find(sightings, runner);
+    pthread_mutex_lock(&last_seen->lock);
+    struct runner_seen *known = find(last_seen, runner);
     if (known == NULL)
-        known = add(sightings, runner);
+        known = add(last_seen, runner);
     known->wall_ms = wall_ms;
-    pthread_mutex_unlock(&sightings->lock);
+    pthread_mutex_unlock(&last_seen->lock);
 }
 
-int64_t last_seen_ms(struct last_seen *sightings, const char *runner)
+int64_t last_seen_ms(struct last_seen *last_seen, const char *runner)
 {
-    pthread_mutex_lock(&sightings->lock);
-    const struct sighting *known = find(sightings, runner);
+    pthread_mutex_lock(&last_seen->lock);
+    const struct runner_seen *known = find(last_seen, runner);
     const int64_t wall_ms = known == NULL ? 0 : known->wall_ms;
-    pthread_mutex_unlock(&sightings->lock);
+    pthread_mutex_unlock(&last_seen->lock);
     return wall_ms;
 }

@@ -10,12 +10,12 @@
 struct last_seen;
 
 struct last_seen *last_seen_new(void);
-void last_seen_free(struct last_seen *sightings); /* accepts NULL */
+void last_seen_free(struct last_seen *last_seen); /* accepts NULL */
 
 /* The runner with that id spoke at this wall time. Any thread. */
-void last_seen_note(struct last_seen *sightings, const char *runner,
+void last_seen_note(struct last_seen *last_seen, const char *runner,
                     int64_t wall_ms);
 /* When it last did; 0: not since the server started. Any thread. */
-int64_t last_seen_ms(struct last_seen *sightings, const char *runner);
+int64_t last_seen_ms(struct last_seen *last_seen, const char *runner);
 
 #endif

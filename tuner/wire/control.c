@@ -387,7 +387,7 @@ static void remember(struct core *core, struct live_answer *answer, int64_t id,
     free(answer->text);
     *answer = (struct live_answer){.seen = id,
                                    .id = id,
-                                   .group = core_group_number(core),
+                                   .transaction = core_transaction_number(core),
                                    .text = ht_xstrdup(req->reply.data)};
 }
 

@@ -352,41 +352,42 @@ static enum ht_status give_again(struct lease_poll *poll, bool *again,
 
 /* --- stops --- */
 
-struct telling {
+struct sent_stop {
     char runner[HT_MAX_NAME + 1];
-    struct live_told told;
+    struct live_sent_stop sent;
 };
 
-static void apply_told(struct core *core, const void *data)
+static void apply_sent_stop(struct core *core, const void *data)
 {
-    const struct telling *telling = data;
+    const struct sent_stop *note = data;
     struct live_runner *runner =
-        live_find_runner(core_memory(core), telling->runner);
+        live_find_runner(core_memory(core), note->runner);
     if (runner == NULL)
         return;
-    runner->told =
-        ht_xrealloc(runner->told, runner->n_told + 1, sizeof *runner->told);
-    runner->told[runner->n_told++] = telling->told;
+    runner->sent_stops =
+        ht_xrealloc(runner->sent_stops, runner->n_sent_stops + 1,
+                    sizeof *runner->sent_stops);
+    runner->sent_stops[runner->n_sent_stops++] = note->sent;
 }
 
-static bool was_told(const struct live_runner *runner,
-                     const struct live_told *told)
+static bool was_sent(const struct live_runner *runner,
+                     const struct live_sent_stop *sent)
 {
-    for (size_t i = 0; i < runner->n_told; i++) {
-        const struct live_told *old = &runner->told[i];
-        if (old->study == told->study && old->trial == told->trial &&
-            old->attempt == told->attempt && old->kill == told->kill)
+    for (size_t i = 0; i < runner->n_sent_stops; i++) {
+        const struct live_sent_stop *old = &runner->sent_stops[i];
+        if (old->study == sent->study && old->trial == sent->trial &&
+            old->attempt == sent->attempt && old->kill == sent->kill)
             return true;
     }
     return false;
 }
 
-static void note_told(struct core *core, const struct live_runner *runner,
-                      const struct live_told *told)
+static void note_sent_stop(struct core *core, const struct live_runner *runner,
+                           const struct live_sent_stop *sent)
 {
-    struct telling telling = {.told = *told};
-    memcpy(telling.runner, runner->id, sizeof telling.runner);
-    core_defer(core, apply_told, &telling, sizeof telling);
+    struct sent_stop note = {.sent = *sent};
+    memcpy(note.runner, runner->id, sizeof note.runner);
+    core_defer(core, apply_sent_stop, &note, sizeof note);
 }
 
 static enum ht_status add_stop(struct core *core, struct arena *arena,
@@ -423,18 +424,18 @@ enum ht_status lease_add_stops(struct core *core, struct arena *arena,
                               err);
         if (status != HT_OK || trial.state != TRIAL_STOPPING)
             continue;
-        struct live_told told = {trial.study, trial.id, attempt->n, false};
+        struct live_sent_stop sent = {trial.study, trial.id, attempt->n, false};
         cJSON *stop;
-        status = add_stop(core, arena, &trial, &told.kill, &stop, err);
+        status = add_stop(core, arena, &trial, &sent.kill, &stop, err);
         if (status != HT_OK)
             continue;
-        if (fresh && was_told(runner, &told)) {
+        if (fresh && was_sent(runner, &sent)) {
             cJSON_Delete(stop);
             continue;
         }
         cJSON_AddItemToArray(stops, stop);
         if (fresh)
-            note_told(core, runner, &told);
+            note_sent_stop(core, runner, &sent);
     }
     return status;
 }

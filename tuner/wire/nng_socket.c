@@ -28,7 +28,7 @@ enum {
 };
 
 struct nng_socket {
-    nng_socket socket;
+    nng_socket nng;
     nng_aio *receive; /* the thread's one operation */
     struct core *core;
     struct logs *logs; /* NULL: no log messages here */
@@ -43,38 +43,38 @@ struct nng_socket {
 
 /* A message on its way: the way back is the header it came with. */
 struct pending {
-    struct nng_socket *endpoint;
+    struct nng_socket *socket;
     nng_msg *msg; /* the request; reused for the answer */
     size_t len;   /* of the request */
 };
 
 /* --- answering --- */
 
-static void send_answer(struct nng_socket *endpoint, nng_msg *msg,
+static void send_answer(struct nng_socket *socket, nng_msg *msg,
                         const struct text *text)
 {
     nng_msg_clear(msg);
     /* The peer may be gone; it will ask again and get the same answer. */
     if (nng_msg_append(msg, text->data, text->len) != 0 ||
-        nng_sendmsg(endpoint->socket, msg, NNG_FLAG_NONBLOCK) != 0)
+        nng_sendmsg(socket->nng, msg, NNG_FLAG_NONBLOCK) != 0)
         nng_msg_free(msg);
 }
 
 static void answer(struct request *req)
 {
     struct pending *pending = req->owner;
-    struct nng_socket *endpoint = pending->endpoint;
+    struct nng_socket *socket = pending->socket;
     const size_t len = pending->len;
     struct text text = {0};
     wire_answer(req, &text);
-    send_answer(endpoint, pending->msg, &text);
+    send_answer(socket, pending->msg, &text);
     text_free(&text);
     request_free(req);
-    pthread_mutex_lock(&endpoint->lock);
-    endpoint->unanswered--;
-    endpoint->bytes -= len;
-    pthread_cond_broadcast(&endpoint->answered);
-    pthread_mutex_unlock(&endpoint->lock);
+    pthread_mutex_lock(&socket->lock);
+    socket->unanswered--;
+    socket->bytes -= len;
+    pthread_cond_broadcast(&socket->answered);
+    pthread_mutex_unlock(&socket->lock);
 }
 
 /* --- receiving --- */
@@ -89,27 +89,27 @@ static void refuse(struct request *req, const struct diag *diag)
     answer(req);
 }
 
-static bool is_log(const struct nng_socket *endpoint, const struct node *body)
+static bool is_log(const struct nng_socket *socket, const struct node *body)
 {
-    return endpoint->logs != NULL && body->kind == NODE_MAP &&
+    return socket->logs != NULL && body->kind == NODE_MAP &&
            strcmp(node_get_string(body, "type", ""), "log") == 0;
 }
 
-static void take(struct nng_socket *endpoint, nng_msg *msg)
+static void take(struct nng_socket *socket, nng_msg *msg)
 {
     struct request *req = request_new();
     struct pending *pending = arena_alloc(req->arena, 1, sizeof *pending);
     const size_t len = nng_msg_len(msg);
-    *pending = (struct pending){endpoint, msg, len};
+    *pending = (struct pending){socket, msg, len};
     req->owner = pending;
-    req->handle = endpoint->handle;
+    req->handle = socket->handle;
     req->answer = answer;
-    pthread_mutex_lock(&endpoint->lock);
-    while (endpoint->bytes > UNANSWERED_BYTES)
-        pthread_cond_wait(&endpoint->answered, &endpoint->lock);
-    endpoint->unanswered++;
-    endpoint->bytes += len;
-    pthread_mutex_unlock(&endpoint->lock);
+    pthread_mutex_lock(&socket->lock);
+    while (socket->bytes > UNANSWERED_BYTES)
+        pthread_cond_wait(&socket->answered, &socket->lock);
+    socket->unanswered++;
+    socket->bytes += len;
+    pthread_mutex_unlock(&socket->lock);
 
     const char *text = arena_strndup(req->arena, nng_msg_body(msg), len);
     struct diag diag;
@@ -117,22 +117,22 @@ static void take(struct nng_socket *endpoint, nng_msg *msg)
     req->body = node_read_json(req->arena, text, len, &diag);
     if (req->body == NULL)
         refuse(req, &diag);
-    else if (is_log(endpoint, req->body))
-        log_messages_handle(endpoint->core, endpoint->logs, req);
+    else if (is_log(socket, req->body))
+        log_messages_handle(socket->core, socket->logs, req);
     else
-        core_post(endpoint->core, req);
+        core_post(socket->core, req);
 }
 
 static void *run(void *argument)
 {
-    struct nng_socket *endpoint = argument;
+    struct nng_socket *socket = argument;
     int code;
     do {
-        nng_recv_aio(endpoint->socket, endpoint->receive);
-        nng_aio_wait(endpoint->receive);
-        code = nng_aio_result(endpoint->receive);
+        nng_recv_aio(socket->nng, socket->receive);
+        nng_aio_wait(socket->receive);
+        code = nng_aio_result(socket->receive);
         if (code == 0)
-            take(endpoint, nng_aio_get_msg(endpoint->receive));
+            take(socket, nng_aio_get_msg(socket->receive));
         else if (code != NNG_ECANCELED)
             nng_msleep(10); /* out of memory or descriptors: not a hot loop */
     } while (code != NNG_ECANCELED);
@@ -147,9 +147,8 @@ static enum ht_status fail(struct ht_error *err, int code, const char *url)
                    nng_strerror(code));
 }
 
-static enum ht_status note_url(struct nng_socket *endpoint,
-                               nng_listener listener, const char *url,
-                               struct ht_error *err)
+static enum ht_status note_url(struct nng_socket *socket, nng_listener listener,
+                               const char *url, struct ht_error *err)
 {
     int port;
     const int code =
@@ -157,102 +156,101 @@ static enum ht_status note_url(struct nng_socket *endpoint,
     if (code != 0)
         return fail(err, code, url);
     const char *colon = strrchr(url, ':');
-    snprintf(endpoint->url, sizeof endpoint->url, "%.*s:%d", (int)(colon - url),
+    snprintf(socket->url, sizeof socket->url, "%.*s:%d", (int)(colon - url),
              url, port);
     return HT_OK;
 }
 
-static enum ht_status listen_at(struct nng_socket *endpoint, const char *url,
+static enum ht_status listen_at(struct nng_socket *socket, const char *url,
                                 struct ht_error *err)
 {
     if (strncmp(url, "tcp://", 6) != 0 || strrchr(url, ':') == url + 3 ||
         strlen(url) > URL_BYTES - 8)
         return ht_fail(err, HT_INVALID, "%s is not tcp://HOST:PORT", url);
     nng_listener listener;
-    int code = nng_rep0_open_raw(&endpoint->socket);
+    int code = nng_rep0_open_raw(&socket->nng);
     if (code != 0)
         return fail(err, code, url);
-    code = nng_socket_set_size(endpoint->socket, NNG_OPT_RECVMAXSZ,
-                               HT_MAX_MESSAGE);
+    code = nng_socket_set_size(socket->nng, NNG_OPT_RECVMAXSZ, HT_MAX_MESSAGE);
     if (code == 0)
-        code = nng_socket_set_int(endpoint->socket, NNG_OPT_SENDBUF, ANSWERS);
+        code = nng_socket_set_int(socket->nng, NNG_OPT_SENDBUF, ANSWERS);
     if (code == 0)
-        code = nng_socket_set_int(endpoint->socket, NNG_OPT_RECVBUF, RECEIVED);
+        code = nng_socket_set_int(socket->nng, NNG_OPT_RECVBUF, RECEIVED);
     if (code == 0)
-        code = nng_listener_create(&listener, endpoint->socket, url);
+        code = nng_listener_create(&listener, socket->nng, url);
     if (code == 0)
         code = nng_listener_start(listener, 0);
     return code != 0 ? fail(err, code, url)
-                     : note_url(endpoint, listener, url, err);
+                     : note_url(socket, listener, url, err);
 }
 
-static void release(struct nng_socket *endpoint)
+static void release(struct nng_socket *socket)
 {
-    nng_aio_free(endpoint->receive);
-    pthread_cond_destroy(&endpoint->answered);
-    pthread_mutex_destroy(&endpoint->lock);
-    free(endpoint);
+    nng_aio_free(socket->receive);
+    pthread_cond_destroy(&socket->answered);
+    pthread_mutex_destroy(&socket->lock);
+    free(socket);
 }
 
 static enum ht_status start(const struct nng_socket *model, const char *url,
                             struct nng_socket **out, struct ht_error *err)
 {
-    struct nng_socket *endpoint = ht_xcalloc(1, sizeof *endpoint);
-    *endpoint = *model;
-    pthread_mutex_init(&endpoint->lock, NULL);
-    pthread_cond_init(&endpoint->answered, NULL);
-    int code = nng_aio_alloc(&endpoint->receive, NULL, NULL);
+    struct nng_socket *socket = ht_xcalloc(1, sizeof *socket);
+    *socket = *model;
+    pthread_mutex_init(&socket->lock, NULL);
+    pthread_cond_init(&socket->answered, NULL);
+    int code = nng_aio_alloc(&socket->receive, NULL, NULL);
     enum ht_status status =
-        code != 0 ? fail(err, code, url) : listen_at(endpoint, url, err);
+        code != 0 ? fail(err, code, url) : listen_at(socket, url, err);
     if (status == HT_OK &&
-        (code = pthread_create(&endpoint->thread, NULL, run, endpoint)) != 0)
-        status = ht_fail_errno(err, code, "cannot start the endpoint thread");
+        (code = pthread_create(&socket->thread, NULL, run, socket)) != 0)
+        status = ht_fail_errno(err, code, "cannot start the socket thread");
     if (status == HT_OK) {
-        *out = endpoint;
+        *out = socket;
     } else {
-        nng_close(endpoint->socket); /* one that was never opened is no harm */
-        release(endpoint);
+        nng_close(socket->nng); /* one that was never opened is no harm */
+        release(socket);
     }
     return status;
 }
 
 enum ht_status nng_socket_start_report(struct core *core, const char *url,
-                                       struct nng_socket **endpoint,
+                                       struct nng_socket **socket,
                                        struct ht_error *err)
 {
     const struct nng_socket model = {.core = core, .handle = report_handle};
-    return start(&model, url, endpoint, err);
+    return start(&model, url, socket, err);
 }
 
 enum ht_status nng_socket_start_control(struct core *core, struct logs *logs,
                                         const char *url,
-                                        struct nng_socket **endpoint,
+                                        struct nng_socket **socket,
                                         struct ht_error *err)
 {
     const struct nng_socket model = {
         .core = core, .logs = logs, .handle = control_handle};
-    return start(&model, url, endpoint, err);
+    return start(&model, url, socket, err);
 }
 
-const char *nng_socket_url(const struct nng_socket *endpoint)
+const char *nng_socket_url(const struct nng_socket *socket)
 {
-    return endpoint->url;
+    return socket->url;
 }
 
 /* The socket stays open until the program ends: with a message on its way in,
  * nng_close() of nng 1.5.2 waits for ever, leaks the message or locks a mutex
  * that is gone. Nobody reads it any more, and what has no answer is sent again
  * to the next server. */
-void nng_socket_stop(struct nng_socket *endpoint)
+void nng_socket_stop(struct nng_socket *socket)
 {
-    if (endpoint == NULL)
+    if (socket == NULL)
         return;
-    nng_aio_stop(endpoint->receive);
-    core_stop_holding(endpoint->core);
-    pthread_join(endpoint->thread, NULL);
-    pthread_mutex_lock(&endpoint->lock);
-    while (endpoint->unanswered > 0)
-        pthread_cond_wait(&endpoint->answered, &endpoint->lock);
-    pthread_mutex_unlock(&endpoint->lock);
-    release(endpoint);
+    nng_aio_stop(socket->receive);
+    core_stop_holding(socket->core);
+    pthread_join(socket->thread, NULL);
+    pthread_mutex_lock(&socket->lock);
+    while (socket->unanswered > 0)
+        pthread_cond_wait(&socket->answered, &socket->lock);
+    pthread_mutex_unlock(&socket->lock);
+    release(socket);
 }

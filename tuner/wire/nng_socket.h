@@ -15,18 +15,18 @@ struct nng_socket;
 
 /* Starts the report address at `url` ("tcp://HOST:PORT", port 0: any). */
 enum ht_status nng_socket_start_report(struct core *core, const char *url,
-                                       struct nng_socket **endpoint,
+                                       struct nng_socket **socket,
                                        struct ht_error *err);
 /* Starts the control address. Log chunks go straight to `logs`. */
 enum ht_status nng_socket_start_control(struct core *core, struct logs *logs,
                                         const char *url,
-                                        struct nng_socket **endpoint,
+                                        struct nng_socket **socket,
                                         struct ht_error *err);
 const char *
-nng_socket_url(const struct nng_socket *endpoint); /* with real port */
+nng_socket_url(const struct nng_socket *socket); /* with real port */
 /* Reads no more messages and waits until each one taken has its answer; to be
  * called before core_stop() and logs_stop(). The port stays bound until the
  * program ends. Accepts NULL. */
-void nng_socket_stop(struct nng_socket *endpoint);
+void nng_socket_stop(struct nng_socket *socket);
 
 #endif
