@@ -1,8 +1,8 @@
 /* datadir.h - the server's folder: its modes, its lock, its two tokens, and
- * the note that tells commands where the server is.
+ * the file with the server's addresses for commands.
  *
- * Whoever holds the lock owns the folder; it is held until datadir_close() or
- * the death of the process. */
+ * The process with the lock owns the folder until datadir_close() or its end.
+ */
 #ifndef HT_TUNER_DATADIR_H
 #define HT_TUNER_DATADIR_H
 
@@ -23,7 +23,7 @@ struct datadir {
  *
  * HT_PRECONDITION  the folder or a token file is open to others or owned by
  *                  another user, or a token file is damaged
- * HT_CONFLICT      another server owns the folder; the text says which
+ * HT_CONFLICT      another server owns the folder; the text names it
  * HT_IO            the file system refused */
 enum ht_status datadir_open(const char *path, struct datadir *dir,
                             struct ht_error *err);

@@ -16,8 +16,8 @@ struct local_runners {
     struct supervisor *supervisors[OPTIONS_ENGINES];
 };
 
-/* What a local runner is told as it was told to us. GPUs belong to the first
- * one alone, or two would give the same away. */
+/* Options that are passed on to local runners. GPUs go to the first one only,
+ * so that no two assign the same one. */
 static struct pairs flags_of(const struct local_runners *runners, bool first)
 {
     const struct options *options = runners->options;
@@ -47,8 +47,8 @@ static struct pairs flags_of(const struct local_runners *runners, bool first)
     return (struct pairs){.n = n, .items = items};
 }
 
-/* Each engine has a state folder of its own, whatever others there are: what
- * is found in it must be its own. */
+/* Each engine has its own state folder, since it treats all that is in it as
+ * its own. */
 static void add(struct local_runners *runners, const char *engine)
 {
     struct arena *arena = runners->arena;

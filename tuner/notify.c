@@ -23,7 +23,7 @@ void notify_manager(const char *state)
         address.sun_path[0] = '\0'; /* an abstract name */
     const socklen_t size =
         (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
-    /* A manager that is gone is no reason not to serve. */
+    /* The server works without a manager, too. */
     ssize_t sent = sendto(fd, state, strlen(state), MSG_NOSIGNAL,
                           (const struct sockaddr *)&address, size);
     (void)sent;

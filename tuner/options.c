@@ -128,7 +128,7 @@ static bool is_loopback(const char *host)
     return inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
-/* What only makes sense when all of it is known. */
+/* Checks that need all settings. */
 static enum ht_status check(struct options *options, struct ht_error *err)
 {
     char host[OPTIONS_HOST_BYTES];

@@ -1,4 +1,4 @@
-/* options.h - how hypertuned was asked to run: defaults, then HYPERTUNED_*
+/* options.h - the settings of hypertuned: defaults, then HYPERTUNED_*
  * variables, then flags, all from one table that also prints --help. */
 #ifndef HT_TUNER_OPTIONS_H
 #define HT_TUNER_OPTIONS_H
@@ -17,16 +17,16 @@ struct options {
     const char *control_listen; /* the same; NULL: one above the report port */
     const char *auth;           /* "token" or "none" */
     const char *runner;         /* engines of local runners, or "none" */
-    int64_t slots;              /* of each local runner; 0: as it sees fit */
-    const char *gpus;           /* of the first one; NULL: as it sees fit */
-    bool share;                 /* the rest is for local runners as it is, */
-    const char *volume_root;    /* NULL: not said */
+    int64_t slots;           /* of each local runner; 0: the runner decides */
+    const char *gpus;        /* of the first one; NULL: the runner decides */
+    bool share;              /* the rest is for local runners as it is, */
+    const char *volume_root; /* NULL: not given */
     const char *gcs_root;
     const char *secrets;
     const char *credentials;
     const char *allow;
     const char *docker_host;
-    int64_t max_page;     /* elements in a page of a list; 0: as usual */
+    int64_t max_page;     /* elements in a page of a list; 0: the default */
     bool on_demand;       /* started by a command for its user */
     int64_t idle_exit_ms; /* end after this long idle; 0: never */
     bool verbose;         /* log debug events */

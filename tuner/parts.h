@@ -1,4 +1,4 @@
-/* parts.h - the parts of the server that live on the core's thread. */
+/* parts.h - the parts of the server that run on the core's thread. */
 #ifndef HT_TUNER_PARTS_H
 #define HT_TUNER_PARTS_H
 

@@ -124,7 +124,7 @@ static enum ht_status start_streams(struct server *server, struct ht_error *err)
     return HT_OK;
 }
 
-/* The core is gone, so nothing can answer a call of HTTP any more. */
+/* The core has ended, so nothing can answer a call of HTTP any more. */
 static void stop_streams(struct server *server)
 {
     http_free(server->http);
@@ -212,7 +212,7 @@ static void stop_report(struct server *server)
     nng_socket_stop(server->report);
 }
 
-/* Unless told otherwise one port above the reports, so that a runner finds a
+/* By default one port above the reports, so that a runner finds a
  * restarted server where it was; any port when that one is taken. */
 static enum ht_status start_control(struct server *server, struct ht_error *err)
 {
@@ -398,7 +398,7 @@ enum { N_STEPS = sizeof steps / sizeof *steps };
 
 /* --- running --- */
 
-/* Monotonic time of the next look at the idle clock; *over when it is up. */
+/* Monotonic time of the next idle check; *over when the idle time is over. */
 static int64_t check_idle(struct server *server, int64_t now_ms,
                           int64_t *busy_ms, bool *over)
 {

@@ -1,5 +1,5 @@
-/* server.h - hypertuned as a whole: what starts in which order, what ends it,
- * and the same order backwards. */
+/* server.h - hypertuned as a whole: its start in order, its end in reverse
+ * order. */
 #ifndef HT_TUNER_SERVER_H
 #define HT_TUNER_SERVER_H
 

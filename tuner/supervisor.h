@@ -22,8 +22,8 @@ struct supervisor_options {
 /* Strings are borrowed. */
 struct supervisor *supervisor_new(const struct supervisor_options *options);
 
-/* Reaps, adopts, starts; returns the monotonic time it wants to be called
- * again, INT64_MAX when only a child's end matters. */
+/* Reaps, adopts, starts; returns the monotonic time of the next call, INT64_MAX
+ * when only a child's end matters. */
 int64_t supervisor_tick(struct supervisor *supervisor, int64_t now_ms);
 
 /* SIGTERM to a runner that this server started, which leaves its trials

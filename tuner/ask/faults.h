@@ -7,7 +7,7 @@
 #include "proto/doc/diag.h"
 #include "tuner/core/request.h"
 
-/* The request's list of faults, made when the front gave none. */
+/* The request's list of faults, made by the first call. */
 struct diag *faults_of(struct request *req);
 /* A failure (HT_OK: none) becomes a fault of the query parameter `name`, which
  * its text need not repeat. */

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* How much of the text, which a NUL or another byte ends, says the name. */
+/* The length of the name in either spelling at the start of the text, or 0. */
 static size_t spoken(const char *text, const char *name, size_t name_bytes)
 {
     const char *at = text;

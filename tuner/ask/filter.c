@@ -51,7 +51,7 @@ bool filter_is_like(const char *text, const char *pattern)
     return *pattern == '\0';
 }
 
-/* What the operation says of two values, by their order. UNEQUAL asks whether
+/* The operation on two values, by their order. UNEQUAL asks whether
  * any is equal, see compare(). */
 static bool is_ordered(enum filter_operation operation, int order)
 {
@@ -205,7 +205,7 @@ bool filter_gave_up(const struct filter *filter)
     return filter_gave_up(filter->left) || filter_gave_up(filter->right);
 }
 
-/* --- what a filter says of all that it allows --- */
+/* --- bounds of what a filter allows --- */
 
 static const struct filter_span always = {INT64_MIN, INT64_MAX};
 

@@ -36,12 +36,12 @@ enum filter_kind {
 };
 
 struct filter_field {
-    const char *name; /* camelCase; a filter may also say snake_case */
+    const char *name; /* camelCase; a filter may also use snake_case */
     enum filter_kind kind;
     const char *const *names; /* NULL at the end; of a rank, the lowest first */
 };
 
-/* How log entries are asked for. */
+/* The fields of log entries. */
 struct filter_language {
     const struct filter_field *fields;  /* the last has the name NULL */
     const struct filter_field *message; /* where a value alone is searched */
@@ -50,7 +50,7 @@ struct filter_language {
 /* Stores what an item has for a field, at most FILTER_VALUES texts, and returns
  * how many: names that mean the same are all given. A time is an RFC 3339
  * stamp. Of a map, the value of `key`, or any when that is "*"; else key is
- * NULL. FILTER_UNKNOWN: that would have to be read first, see
+ * NULL. FILTER_UNKNOWN: it has to be read first, see
  * filter_may_allow(). */
 enum { FILTER_VALUES = 4 };
 #define FILTER_UNKNOWN SIZE_MAX
@@ -81,7 +81,7 @@ bool filter_may_allow(const struct filter *filter, filter_lookup *lookup,
                       void *item);
 
 /* Whether a regular expression of it took too long for some item, so that the
- * answers so far are not to be trusted. */
+ * answers so far may be wrong. */
 bool filter_gave_up(const struct filter *filter);
 
 /* The times, both included, outside of which nothing is wanted. */

@@ -32,7 +32,7 @@ static void skip(struct parser *parser, size_t n)
     }
 }
 
-/* A keyword stands between blanks, brackets or the ends. */
+/* A keyword is surrounded by blanks, brackets or the ends. */
 static bool is_word(const struct parser *parser, const char *word)
 {
     const size_t len = strlen(word);
@@ -48,7 +48,7 @@ static bool take_word(struct parser *parser, const char *word)
     return true;
 }
 
-/* What stands between the quotes, with \" and \\; NULL when they do not end. */
+/* The text between the quotes, with \" and \\; NULL when they do not end. */
 static const char *take_quoted(struct parser *parser)
 {
     const char *from = parser->at + 1;
@@ -111,7 +111,7 @@ static bool take_operation(struct parser *parser,
 
 /* --- fields --- */
 
-/* The field with the longest name that stands here, or NULL. */
+/* The field with the longest name at this place, or NULL. */
 static const struct filter_field *find_field(const struct parser *parser,
                                              size_t *len)
 {
@@ -328,7 +328,7 @@ static enum ht_status take_comparison(struct parser *parser,
     return is_list ? take_values(parser, made) : take_one_value(parser, made);
 }
 
-/* Whether a value stands here alone, with no operation behind it. */
+/* Whether there is only a value here, with no operation behind it. */
 static bool is_alone(const struct parser *parser)
 {
     if (!parser->is_log || is_word(parser, "AND") || is_word(parser, "OR") ||

@@ -37,7 +37,7 @@ struct filter {
     struct expression *expression; /* of FILTER_MATCHES, _DIFFERS */
 };
 
-/* `*` in the pattern stands for any characters. */
+/* `*` in the pattern matches any characters. */
 bool filter_is_like(const char *text, const char *pattern);
 
 /* The place of a name among ranks, whatever its case; false: none of them. */

@@ -160,7 +160,7 @@ static bool is_system(const char *name)
     return name[0] == '$';
 }
 
-/* The one of the names taken that `said` says, or NULL. */
+/* The accepted name that `said` is, in either spelling, or NULL. */
 static const char *find_taken(struct arena *arena, const char *takes,
                               const char *said)
 {

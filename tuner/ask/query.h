@@ -1,5 +1,5 @@
-/* query.h - the query of a request: what its route takes, and numbers, choices
- * and pages in it. */
+/* query.h - the query of a request: the names that its route takes, and the
+ * numbers, choices and pages in it. */
 #ifndef HT_TUNER_ASK_QUERY_H
 #define HT_TUNER_ASK_QUERY_H
 
@@ -23,8 +23,8 @@ struct query_page_sizes { /* of one list */
 
 /* As Google's lists do: a size of 0 is the usual one, too large is the most. A
  * token goes with the list and the filter that it was given for.
- * HT_INVALID  pageSize is no size, or pageToken none of this list; told as a
- *             violation, too */
+ * HT_INVALID  pageSize is no size, or pageToken not of this list; also added
+ *             as a violation */
 enum ht_status query_page_sized(struct request *req,
                                 const struct query_page_sizes *sizes,
                                 struct query_page *page, struct ht_error *err);
@@ -35,7 +35,7 @@ enum ht_status query_page(struct request *req, struct query_page *page,
                           struct ht_error *err);
 
 /* An integer of the query within [min, max]; `fallback` when absent.
- * HT_INVALID when it is no such number; told as a violation, too. */
+ * HT_INVALID when it is no such number; also added as a violation. */
 struct number_range {
     int64_t min, max, fallback;
 };
@@ -44,7 +44,7 @@ enum ht_status query_number(struct request *req, const char *name,
                             struct ht_error *err);
 
 /* The place of a word of the query among the choices, which NULL ends; absent,
- * it is the first one. HT_INVALID when it is none; told as a violation, too. */
+ * it is the first one. HT_INVALID when it is none; also a violation. */
 enum ht_status query_choice(struct request *req, const char *name,
                             const char *const choices[], size_t *choice,
                             struct ht_error *err);
@@ -53,15 +53,15 @@ enum ht_status query_choice(struct request *req, const char *name,
  * by its id (0: nothing is left) and the brace. */
 void query_page_end(struct request *req, int64_t id);
 
-/* What a route takes that looks at no query, and so lets all of it pass. */
+/* For a route that ignores its query and so accepts any. */
 #define QUERY_ANYTHING "*"
 
 /* Fills req->query with those of the decoded pairs that the route takes, such
  * as "pageSize pageToken"; NULL: none. A name in snake_case is the camelCase
- * one. What Google lets stand beside the fields of any method, such as alt and
- * whatever begins with $, passes and has no effect.
- * HT_INVALID  there is another name, or one twice; each is told as a violation
- *             of the request, too */
+ * one. Google's parameters of every method, such as alt and all that begin with
+ * $, are accepted and have no effect.
+ * HT_INVALID  there is another name, or one twice; each is also added as a
+ *             violation */
 enum ht_status query_take(struct request *req, const char *takes,
                           const struct pairs *said, struct ht_error *err);
 

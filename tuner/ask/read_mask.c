@@ -28,7 +28,7 @@ static bool is_star(const struct walk *walk)
            (walk->at + 1 == walk->end || walk->at[1] == '.');
 }
 
-/* What stands behind a map or what is open is taken as it is. */
+/* The part behind a map or an open member is not checked. */
 static bool take_rest(struct walk *walk)
 {
     if (walk->at == walk->end)
@@ -116,7 +116,7 @@ enum ht_status read_mask_read(struct arena *arena, const char *text,
 
 /* --- applying --- */
 
-/* The paths that go on behind `member`. *whole: one of them ends there. */
+/* The rests of the paths through `member`. *whole: one of them ends there. */
 static struct strings behind(const struct strings *mask, const char *member,
                              const char *rest[MOST_PATHS], bool *whole)
 {

@@ -1,5 +1,4 @@
-/* read_mask.h - the `readMask` of requests: which members of a resource are to
- * be shown. */
+/* read_mask.h - the `readMask` of requests: the members to show. */
 #ifndef HT_TUNER_ASK_READ_MASK_H
 #define HT_TUNER_ASK_READ_MASK_H
 
@@ -13,9 +12,9 @@
 /* "name,display_name,studySpec.metrics": paths with commas between them, in
  * snake_case or camelCase. `text` NULL, blank or "*" gives none: all is shown.
  * `type` is the resource's. A path through a list is one through each of its
- * items, and may say so with a star, "trials.*.id"; behind a map stands one of
+ * items, and may have a star there, "trials.*.id"; a map is followed by one of
  * its keys.
- * HT_INVALID  a path is none of the resource, or there are too many */
+ * HT_INVALID  the resource has no such path, or there are too many */
 enum ht_status read_mask_read(struct arena *arena, const char *text,
                               const struct message *type, struct strings *mask,
                               struct ht_error *err);

@@ -4,9 +4,8 @@
 
 #include "tuner/ask/field_name.h"
 
-/* Members stand between blanks: "name", a list "name*", a map "name{}", what is
- * open "name?", and behind a colon the message that it is or that its items
- * are. */
+/* Members are separated by blanks: "name", a list "name*", a map "name{}", an
+ * open one "name?"; after a colon the type of its message or items. */
 struct message {
     const char *name, *members;
 };
@@ -157,7 +156,7 @@ static enum member_shape shape_of(char mark)
     }
 }
 
-/* `at` is where a member stands in a table. */
+/* `at` points to a member in a table. */
 static struct member read_member(const char *at, size_t name_bytes)
 {
     struct member member = {.name = at,

@@ -1,5 +1,5 @@
 /* resource_members.h - the members of the resources that lists answer, to any
- * depth: a schema, to judge what is asked for by its path. */
+ * depth: a schema, to check paths in requests. */
 #ifndef HT_TUNER_ASK_RESOURCE_MEMBERS_H
 #define HT_TUNER_ASK_RESOURCE_MEMBERS_H
 
@@ -10,7 +10,7 @@ enum member_shape {
     MEMBER_ONE,
     MEMBER_LIST, /* of values or messages */
     MEMBER_MAP,  /* of texts, by keys that people chose */
-    MEMBER_OPEN  /* what is below is not written down here */
+    MEMBER_OPEN  /* its members are not listed here */
 };
 
 struct message; /* a type of the schema */

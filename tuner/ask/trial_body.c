@@ -56,7 +56,7 @@ static const struct field parameter_fields[] = {
      .offset = offsetof(struct named_value, value)},
     {0}};
 
-/* False after a fault; a name may stand once. */
+/* False after a fault; a name may occur once. */
 static bool read_parameter(const struct field_reader *reader, struct place at,
                            const struct space *space,
                            const struct named_value before[], size_t n,
@@ -94,8 +94,8 @@ size_t trial_body_parameters(const struct field_reader *reader, struct place at,
     return n;
 }
 
-/* From parents to children, whatever their order: a name is that of the
- * parameter which exists by what is known so far. */
+/* From parents to children, whatever their order: a name means the parameter
+ * that exists with the values read so far. */
 static void read_active(const struct field_reader *reader,
                         const struct space *space,
                         const struct named_value said[], size_t n,
@@ -119,7 +119,7 @@ static void read_active(const struct field_reader *reader,
     }
 }
 
-/* A value stands exactly where the conditions hold. */
+/* A value is there exactly where the conditions hold. */
 static void check_presence(const struct field_reader *reader, struct place at,
                            const struct space *space,
                            const struct named_value said[], size_t n,

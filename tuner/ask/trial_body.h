@@ -1,4 +1,4 @@
-/* trial_body.h - what clients send about trials, as Google's JSON has it: the
+/* trial_body.h - what clients send about trials, in Google's JSON: the
  * bodies of methods, points and measurements. Faults become violations of the
  * request, each with its field path. */
 #ifndef HT_TUNER_ASK_TRIAL_BODY_H
@@ -15,11 +15,11 @@
 #include "proto/space/part.h"
 #include "tuner/core/request.h"
 
-/* Numbers that were not said. */
+/* Numbers that are absent. */
 enum { MEASUREMENT_UNSAID = -1 };
 
 struct measurement {
-    int64_t step;       /* 0 when unsaid, as Google has it */
+    int64_t step;       /* 0 when absent, as in Google's API */
     int64_t elapsed_ms; /* or MEASUREMENT_UNSAID */
     size_t n_metrics;   /* at least 1 */
     struct report_metric *metrics;
@@ -32,13 +32,13 @@ struct field_reader trial_body_reader(struct request *req);
  * HT_INVALID  with the violations */
 enum ht_status trial_body_read(struct request *req, const struct field fields[],
                                void *into, struct ht_error *err);
-/* The same where Google's message has no members. */
+/* The same for an empty message of Google's. */
 enum ht_status trial_body_none(struct request *req, struct ht_error *err);
-/* Whether its members can be looked at, whatever faults were found in some. */
+/* Whether its members can be read, even if some have faults. */
 bool trial_body_is_message(const struct request *req);
 
 /* Reads a list of TrialParameter, each with a value and the name of a parameter
- * of the space, which is given once; returns how many are without fault. */
+ * of the space, each once; returns how many have no fault. */
 size_t trial_body_parameters(const struct field_reader *reader, struct place at,
                              const struct space *space,
                              struct named_value said[HT_MAX_PARAMETERS]);

@@ -1,14 +1,14 @@
 /* trial_context.h - what a client asks of a suggestion, Google's TrialContext:
  * values that its point must have, and words about it. A trial that a person
- * adds with a part of its values is asked for by the same: it wants a point
- * that nobody has tried.
+ * adds with only some values uses the same; it gets a point that was not tried
+ * before.
  *
- * Its text says all of it, in the one form by which contexts are compared:
+ * Its text contains all of it, in one form, so that contexts can be compared:
  *
  *     {"description": "night shift", "parameters": {"optimizer": "adam"},
  *      "untried": true}
  *
- * A member that says nothing is left out. With the text a context goes to the
+ * An empty member is left out. With the text a context goes to the
  * search, into the reason of its trial and from there into replays. */
 #ifndef HT_TUNER_ASK_TRIAL_CONTEXT_H
 #define HT_TUNER_ASK_TRIAL_CONTEXT_H
@@ -49,7 +49,7 @@ enum ht_status trial_context_parse(struct arena *arena,
                                    struct trial_context *context,
                                    struct ht_error *err);
 
-/* Whether both texts, either may be NULL, mean the same. */
+/* Whether both texts mean the same; either may be NULL. */
 bool trial_context_is(const char *a, const char *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* failpoint.h - named places where a crash test may let the program die.
+/* failpoint.h - named places where a crash test can end the program.
  *
  * Armed by one text "name:n": the n-th time that the place is reached the
  * process ends at once, as kill -9 would end it. */

@@ -103,7 +103,7 @@ static void write_spread(enum meter_spread spread, struct text *out)
 
 /* --- HTTP --- */
 
-/* Every status that an answer has; the last one stands for any other. */
+/* Every status that an answer has; the last one counts for any other. */
 static const int codes[] = {200, 304, 400, 401, 403, 404, 405,
                             408, 409, 411, 412, 413, 415, 421,
                             429, 431, 500, 501, 503, 504, 0};

@@ -1,8 +1,8 @@
 /* meter.h - what the server counts while it works, for GET /metrics.
  *
  * One set for the process, since what is measured is the process. Everything is
- * a relaxed atomic: to count costs an addition, waits for nobody and may be
- * done on any thread. Figures only grow, and begin at 0 with the server. */
+ * a relaxed atomic: counting costs one addition, never waits and may happen on
+ * any thread. Figures only grow, and begin at 0 with the server. */
 #ifndef HT_TUNER_BASE_METER_H
 #define HT_TUNER_BASE_METER_H
 
@@ -32,7 +32,7 @@ enum meter_count {
 
 enum meter_spread {
     METER_SEARCH_SECONDS, /* from the question to its points */
-    METER_JUDGE_SECONDS,  /* from the question to the verdict */
+    METER_JUDGE_SECONDS,  /* from the question to the decision */
     METER_COMMIT_SECONDS, /* the synced write */
     METER_COMMIT_ROWS,
     METER_SPREADS
@@ -54,7 +54,7 @@ void meter_name_routes(size_t n, meter_route *name);
 #define METER_NO_ROUTE SIZE_MAX
 void meter_http(size_t route, int code);
 
-/* Appends all of it in Prometheus' text format. */
+/* Appends all figures in Prometheus' text format. */
 void meter_write(struct text *out);
 
 /* --- Prometheus' text format 0.0.4 --- */

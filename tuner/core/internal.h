@@ -1,4 +1,4 @@
-/* internal.h - what core.c (life, doors) and loop.c (the thread)
+/* internal.h - what core.c (start, stop, interface) and loop.c (the thread)
  * share. */
 #ifndef HT_TUNER_CORE_INTERNAL_H
 #define HT_TUNER_CORE_INTERNAL_H
@@ -15,7 +15,7 @@
 
 enum { SERVER_ID_BYTES = 9 };
 
-/* Who causes what nobody asked for. */
+/* The actor of events without a request. */
 #define CORE_ACTOR "core"
 
 struct core {
@@ -35,19 +35,19 @@ struct core {
     struct db *db; /* NULL: broken, to be opened again */
     struct checkpoint *checkpoint;
     struct live *live;
-    void *parts[CORE_PARTS]; /* what each keeps */
+    void *parts[CORE_PARTS]; /* the data of each */
     struct transaction transaction;
     int64_t transaction_number;
     struct request_queue held; /* answered polls that wait for news */
     int64_t now_ms, wall_ms;
-    const char *actor;      /* of the request at hand, or "core" */
+    const char *actor;      /* of the current request, or "core" */
     int64_t wal_limit;      /* pages; beyond, the core empties the WAL itself */
     int64_t quiet_since_ms; /* of the last write; 0: WAL is truncated */
     int64_t reopen_at_ms;
     int64_t tick_after_ms; /* a tick that failed is not repeated before */
 };
 
-/* The thread: groups of requests and ticks until the core stops. */
+/* The thread: transactions of requests and ticks until the core stops. */
 void *core_run(void *core);
 /* Sets now_ms and wall_ms. */
 void core_look_at_clocks(struct core *core);

@@ -1,8 +1,8 @@
-/* live.h - what the core knows between groups and no table holds: parsed
- * jobs, monotonic deadlines, what runners were last told.
+/* live.h - what the core keeps between transactions and no table has: parsed
+ * jobs, monotonic deadlines, the stops sent to runners.
  *
  * All of it may be lost: a restarted core rebuilds the jobs from the file,
- * takes every back-off as over and every runner as just seen. Core thread. */
+ * treats every pause as over and every runner as just seen. Core thread. */
 #ifndef HT_TUNER_CORE_LIVE_H
 #define HT_TUNER_CORE_LIVE_H
 
@@ -41,8 +41,8 @@ struct live_study {
     int64_t id;
     struct arena *arena;  /* holds job and nothing else */
     struct job *job;      /* NULL: read it from the row again */
-    bool asking;          /* a search worker is at it */
-    int64_t news;         /* results that came or went, a count */
+    bool asking;          /* a search worker has a question */
+    int64_t news;         /* results added or removed, a count */
     int64_t asked_news;   /* of them, known to the search asked last */
     int64_t ask_after_ms; /* no question before, after a failed one */
     struct live_suggestion offer;
@@ -61,7 +61,7 @@ struct live_trial {
     int64_t measured_at_ms; /* of its last trial.measured event */
     bool measured_due;      /* newer values wait for the next such event */
     char measured_by[MEMORY_ACTOR_BYTES]; /* who caused them */
-    bool judging; /* the judge is to look at it (early_stop.h) */
+    bool judging; /* the early stopping rule has to check it (early_stop.h) */
     bool awaited; /* a held request waits for that */
     struct live_trial *next;
 };
@@ -77,7 +77,7 @@ enum {
 };
 
 struct live_answer {
-    int64_t seen; /* newest request of the type; an older one is void */
+    int64_t seen; /* newest request of the type; an older one is ignored */
     int64_t id;   /* of the request answered last, 0: none */
     int64_t transaction;
     char *text;
@@ -116,17 +116,17 @@ enum ht_status live_job(struct live *live, const struct study_row *row,
                         const struct job **job, struct ht_error *err);
 void live_forget_job(struct live *live, int64_t study);
 
-/* NULL when nothing is known about the trial. */
+/* NULL when there is no entry. */
 struct live_trial *live_find_trial(struct live *live, int64_t study,
                                    int64_t trial);
 struct live_trial *live_trial(struct live *live, int64_t study, int64_t trial);
 void live_drop_trial(struct live *live, int64_t study, int64_t trial);
 
 struct live_runner *live_find_runner(struct live *live, const char *id);
-/* Makes the entry; a new boot clears what the old one was told. */
+/* Makes the entry; a new boot clears what the old one was sent. */
 struct live_runner *live_runner(struct live *live, const char *id,
                                 const char *boot);
-/* Reads what a runner said it can and may do, a JSON object. */
+/* Sets what the runner can and may do, from a JSON object. */
 void live_set_rules(struct live_runner *runner, const char *json);
 /* The first runner, then ->next. */
 struct live_runner *live_runners(struct live *live);

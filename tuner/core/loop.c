@@ -32,7 +32,7 @@ void core_refuse(struct request *req, const struct ht_error *err)
     text_clear(&req->reply);
 }
 
-/* Runs `work` in a savepoint of its own: its failure takes back only what it
+/* Runs `work` in its own savepoint: its failure takes back only what it
  * did, in the file and in memory. */
 typedef enum ht_status core_work(struct core *core, void *data,
                                  struct ht_error *err);
@@ -102,7 +102,7 @@ static void apply_transaction(struct core *core)
         transaction->steps[i].apply(core, transaction->steps[i].data);
     if (core->options.on_revision == NULL)
         return;
-    /* The newest first: nobody need hear what it has made old. */
+    /* The newest first, since it makes older ones needless. */
     for (size_t i = transaction->n_revisions; i-- > 0;)
         core->options.on_revision(core->options.context,
                                   transaction->revisions[i].study,
@@ -181,7 +181,7 @@ static enum ht_status open_transaction(struct core *core, struct ht_error *err)
     return db_begin(core->db, err);
 }
 
-/* Commits the open group; afterwards memory and file agree, whatever the
+/* Commits the open transaction; afterwards memory and file agree, whatever the
  * outcome. */
 static enum ht_status close_transaction(struct core *core, int64_t changes,
                                         struct ht_error *err)
@@ -207,7 +207,7 @@ static void handle_one(struct core *core, struct request *req)
         req->held_until_ms = 0;
 }
 
-/* Handles requests until the queue is empty or the group is full. */
+/* Handles requests until the queue is empty or the transaction is full. */
 static void handle_queue(struct core *core, struct request_queue *todo,
                          struct request_queue *done)
 {
@@ -245,8 +245,8 @@ static void release_held(struct core *core)
     finish_all(core, &core->held, HT_UNAVAILABLE, &err);
 }
 
-/* Held requests that the last group wakes are handled again, and with `late`
- * also those whose time is over. */
+/* Held requests that the last transaction wakes are handled again, and with
+ * `late` also those whose time is over. */
 static void requeue_held(struct core *core, struct request_queue *todo,
                          bool late)
 {
@@ -279,7 +279,7 @@ static void run_transaction(struct core *core, struct request_queue *todo)
     handle_queue(core, todo, &done);
     status = close_transaction(core, changes, &err);
     finish_all(core, &done, status, &err);
-    /* Those held by this very group may have come before its news. */
+    /* Requests held by this transaction may have come before its changes. */
     if (status == HT_OK)
         requeue_held(core, todo, false);
 }

@@ -1,11 +1,11 @@
-/* request.h - one thing asked of the core, from any door.
+/* request.h - one request to the core, from any interface.
  *
- * A front (HTTP, the report address, the control address) makes a request,
+ * An interface (HTTP, the report address, the control address) makes a request,
  * fills the upper half and posts it. The dispatcher opens a savepoint, calls
  * `handle`, and after the commit calls `answer` on the core thread with the
- * lower half filled; the request then belongs to the front again. Everything
- * a handler allocates goes into the request's arena, so handlers have no
- * clean-up code. */
+ * lower half filled; the request then belongs to the interface again.
+ * Everything a handler allocates goes into the request's arena, so handlers
+ * have no clean-up code. */
 #ifndef HT_TUNER_CORE_REQUEST_H
 #define HT_TUNER_CORE_REQUEST_H
 
@@ -20,18 +20,18 @@ struct core;
 struct request;
 
 /* Changes the database through the core's db and fills `reply` with JSON. On
- * failure its savepoint is rolled back and `err` is what the asker sees. */
+ * failure its savepoint is rolled back and `err` is the client's answer. */
 typedef enum ht_status request_handler(struct core *core, struct request *req,
                                        struct ht_error *err);
 typedef void request_answer(struct request *req);
 
 struct request {
-    /* from the front */
+    /* from the interface */
     struct arena *arena; /* owned by the request */
     request_handler *handle;
     request_answer *answer;
-    void *owner;              /* the front's own data */
-    const char *actor;        /* who asks, for events; NULL: the core itself */
+    void *owner;              /* the interface's own data */
+    const char *actor;        /* of its events; NULL: the core itself */
     const struct node *body;  /* parsed message or HTTP body; NULL: none */
     struct study_scope scope; /* HTTP path parts, decoded; the path's kinds */
     const char *pattern;      /* of the route; NULL: not over HTTP */
@@ -52,10 +52,10 @@ struct request {
     bool more;              /* the reply is a piece, ask again for the next */
     int64_t cursor;         /* where the next piece begins; 0 at first */
     int64_t held_until_ms;  /* > 0: held, to be answered later (monotonic) */
-    int64_t held_for; /* the study whose news it waits for; 0: it is the poll
-                         of a runner */
-    void *kept; /* of a held one, or of one answered in pieces: what its handler
-                   goes on with, in the arena */
+    int64_t held_for;       /* the study whose change it waits for; 0: it is a
+                               runner's poll */
+    void *kept; /* of a held one, or of one answered in pieces: state of its
+                   handler, in the arena */
     struct request *next; /* link of whichever list holds it */
 };
 
@@ -64,7 +64,7 @@ void request_free(struct request *req); /* accepts NULL */
 /* The value of a name in the query, or NULL. */
 const char *request_query(const struct request *req, const char *name);
 
-/* --- requests in line, by their own `next`; one thread at a time --- */
+/* --- a queue of requests, linked by `next`; one thread at a time --- */
 
 struct request_queue {
     struct request *first, **last;

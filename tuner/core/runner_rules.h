@@ -1,5 +1,5 @@
-/* runner_rules.h - what a runner can do and its admin allows, as its hello says
- * it: `rules` of proto/README.md section 4. */
+/* runner_rules.h - what a runner can do and its admin allows, from its hello
+ * message: `rules` of proto/README.md section 4. */
 #ifndef HT_TUNER_CORE_RUNNER_RULES_H
 #define HT_TUNER_CORE_RUNNER_RULES_H
 
@@ -20,17 +20,17 @@ struct runner_rules {
     struct strings credentials;      /* service accounts; "default": of jobs
                                         that name none */
     bool gcs;                        /* has a folder for gs:// */
-    bool gcs_credentials;            /* its processes get in by themselves */
+    bool gcs_credentials;            /* its processes have their own access */
     bool share_gpus;                 /* a GPU may have several trials */
     double cpus;                     /* of the machine; 0: not known */
     int64_t memory;                  /* bytes; 0: not known */
 };
 
 /* The object as text to be stored, in the arena; "{}" without one.
- * HT_INVALID  it is none, or too long */
+ * HT_INVALID  it is no object, or too long */
 enum ht_status runner_rules_text(struct arena *arena, const struct node *map,
                                  const char **text, struct ht_error *err);
-/* What is not said, or said wrong, is not there. */
+/* Absent and malformed members are left empty. */
 struct runner_rules runner_rules_read(struct arena *arena, const char *json);
 
 bool runner_rules_have(const struct strings *names, const char *name);

@@ -1,5 +1,4 @@
-/* transaction.h - what one transaction of the core will do to memory once it
- * has committed.
+/* transaction.h - what the core does after the COMMIT of a transaction.
  *
  * Everything staged since a mark can be taken back with the savepoint it
  * belongs to. Core thread. */
@@ -22,7 +21,7 @@ struct transaction_revision {
 };
 
 struct transaction {
-    struct arena *arena; /* reset with the group */
+    struct arena *arena; /* reset with the transaction */
     size_t n_steps;
     struct transaction_step *steps;
     size_t n_revisions;

@@ -1,9 +1,9 @@
 /* worker.h - a thread that answers questions about studies, beside the core.
  *
- * It reads through a read-only connection of its own, so that asking costs the
- * core nothing and what it knows is what was committed. What it learnt of a
- * study is kept in memory and only brought up to date by the next question;
- * the studies asked about longest ago are forgotten. */
+ * It reads through a read-only connection of its own, so that questions cost
+ * the core nothing and answers follow from committed data. The state of a study
+ * is kept in memory and updated by the next question; the studies not asked
+ * about for longest are dropped. */
 #ifndef HT_TUNER_CORE_WORKER_H
 #define HT_TUNER_CORE_WORKER_H
 
@@ -30,8 +30,8 @@ struct worker_role {
     const char *name;         /* "cannot start the NAME thread" */
     size_t studies;           /* kept in memory, >= 1 */
     enum meter_spread spread; /* of the times until an answer */
-    int64_t rests; /* an answer's time is rested so often, for a second at
-                      most; 0: never */
+    int64_t rests; /* pause after an answer, in multiples of its time, a second
+                      at most; 0: none */
     void *(*new)(int64_t study);
     void (*free)(void *state);
     /* Brings it up to date inside the reader's transaction; after a failure it
@@ -44,7 +44,7 @@ struct worker_role {
                           struct arena *arena);
 };
 
-/* Who takes the answers of a worker, each once, on the core thread. */
+/* Takes the answers of a worker, each once, on the core thread. */
 struct worker_receiver {
     /* Stores it, as the handler of a request would. */
     enum ht_status (*store)(struct core *core, const void *answer,
@@ -69,7 +69,7 @@ void worker_ask(struct worker *worker, const struct worker_question *question);
 /* For answer(): the state of the study, up to date, until the next call. */
 enum ht_status worker_read(struct worker *worker, int64_t study, void **state,
                            struct ht_error *err);
-/* For answer(): what was read last is of no use any more. */
+/* For answer(): drops the state that was read last. */
 void worker_forget(struct worker *worker);
 
 #endif

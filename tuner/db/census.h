@@ -1,4 +1,4 @@
-/* census.h - how many studies and trials there are, by state. */
+/* census.h - counts of studies and trials by state. */
 #ifndef HT_TUNER_DB_CENSUS_H
 #define HT_TUNER_DB_CENSUS_H
 

@@ -16,7 +16,7 @@ enum { NAMING_RECORDS = 1000 };
     "WHERE study=? AND " TRIAL_SEARCHES " AND " condition                      \
     " ORDER BY id DESC LIMIT ?"
 
-/* REQUESTED ones that ran before wait to go on. */
+/* REQUESTED ones that ran before wait to continue. */
 enum ht_status db_curve_trials(struct db *db, struct arena *arena,
                                int64_t study, size_t limit,
                                struct trial_list *list, struct ht_error *err)
@@ -49,7 +49,7 @@ enum ht_status db_curve_records(struct db *db, struct arena *arena,
     return status;
 }
 
-/* --- curves to be looked at --- */
+/* --- curves to show --- */
 
 static enum ht_status best_trials(struct db *db, struct arena *arena,
                                   const struct curve_choice *choice,
@@ -89,8 +89,8 @@ enum ht_status db_curve_choose(struct db *db, struct arena *arena,
     return HT_OK;
 }
 
-/* A further attempt goes on from a checkpoint or begins anew: what it measures
- * again is void. Of one step the newest value counts. */
+/* A later attempt continues from a checkpoint or starts again: steps that it
+ * repeats are replaced. Of one step the newest value counts. */
 static void take_point(struct curve_points *curve, struct arena *arena,
                        bool anew, struct curve_point point)
 {
@@ -134,7 +134,7 @@ static void set_odd_apart(struct curve_points *curve, struct arena *arena)
     }
 }
 
-/* NaN and infinities are stored as texts, which strtod() knows. */
+/* NaN and infinities are stored as texts, which strtod() reads. */
 static double read_value(sqlite3_stmt *stmt, int column)
 {
     if (sqlite3_column_type(stmt, column) != SQLITE_TEXT)

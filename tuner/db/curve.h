@@ -1,4 +1,4 @@
-/* curve.h - what learning curves are made of. Any connection. */
+/* curve.h - the data of learning curves. Any connection. */
 #ifndef HT_TUNER_DB_CURVE_H
 #define HT_TUNER_DB_CURVE_H
 
@@ -14,17 +14,17 @@ enum ht_status db_curve_trials(struct db *db, struct arena *arena,
                                int64_t study, size_t limit,
                                struct trial_list *list, struct ht_error *err);
 
-/* What the trial's master (or its client) measured: by attempt, then step,
- * then as it came. */
+/* What the trial's master (or its client) measured: by attempt, then step, then
+ * arrival. */
 enum ht_status db_curve_records(struct db *db, struct arena *arena,
                                 const struct trial_row *trial,
                                 const char *master,
                                 struct measurement_list *list,
                                 struct ht_error *err);
 
-/* The trials whose curves tell most: those with the best objectives that ended
- * with a result, at most `top`, the best first, then those that run, at most
- * `running`, then those that ended without a result, at most `failed`, the
+/* The trials with the most useful curves: those with the best objectives that
+ * ended with a result, at most `top`, the best first, then those that run, at
+ * most `running`, then those that ended without a result, at most `failed`, the
  * newest first. Trials that confirm others are left out. */
 struct curve_choice {
     int64_t study;
@@ -37,8 +37,8 @@ enum ht_status db_curve_choose(struct db *db, struct arena *arena,
 
 /* What a trial's master (or its client) measured of one metric, by rising
  * step: of a longer curve `most` >= 2 points spread evenly, the first and the
- * last among them. What a further attempt measures again is void. NaN and
- * infinities are apart, at most `most` of them. */
+ * last among them. What a later attempt measures again replaces it. NaN and
+ * infinities are in `odd`, at most `most` of them. */
 struct curve_question {
     const struct trial_row *trial;
     const char *master, *metric;

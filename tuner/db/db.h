@@ -2,7 +2,7 @@
  *
  * SQLite is seen by tuner/db*.c alone. One struct db is one connection and
  * belongs to one thread. The core's connection writes; readers open their own,
- * read-only. Every query returns rows whose strings live in the given arena. */
+ * read-only. Every query returns rows with their strings in the given arena. */
 #ifndef HT_TUNER_DB_DB_H
 #define HT_TUNER_DB_DB_H
 
@@ -131,7 +131,7 @@ enum ht_status db_attempt_usage(struct db *db, int64_t study, int64_t wall_ms,
                                 struct attempt_usage *usage,
                                 struct ht_error *err);
 
-/* One that another row names; HT_CORRUPT when it is not there. */
+/* A record that another row names; HT_CORRUPT when it is missing. */
 enum ht_status db_measurement_get(struct db *db, struct arena *arena,
                                   const struct trial_name *trial,
                                   const struct record_name *name,
@@ -146,8 +146,8 @@ struct measurement_list {
     size_t n;
     struct measurement_row *rows;
 };
-/* In stored order: attempt, time, step; what a client reported (attempt 0) as
- * it came. At most `limit`, behind the first `skip` of the trial. */
+/* In stored order: attempt, time, step; reports of a client (attempt 0) in
+ * order of arrival. At most `limit`, behind the first `skip` of the trial. */
 enum ht_status db_measurement_page(struct db *db, struct arena *arena,
                                    const struct trial_name *trial, int64_t skip,
                                    size_t limit, struct measurement_list *list,
@@ -186,8 +186,8 @@ enum ht_status db_runner_list(struct db *db, struct arena *arena,
 enum ht_status db_runner_busy(struct db *db, const char *runner, int64_t *busy,
                               struct ht_error *err);
 
-/* Returns `rows` with room for one more than its n entries; to be called
- * before every single addition, with n from 0 on. */
+/* Returns `rows` with room for one more than its n entries; call it before each
+ * addition, with n from 0 on. */
 void *db_grow(struct arena *arena, void *rows, size_t n, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* event.h - a study's events as its log tells them: in order, by time. */
+/* event.h - a study's events in order and by time. */
 #ifndef HT_TUNER_DB_EVENT_H
 #define HT_TUNER_DB_EVENT_H
 
@@ -15,7 +15,7 @@ struct event_head {
     int64_t revision, time_ms;
 };
 
-/* The first event from `revision` on that a log tells, or (`down`) the last one
+/* The first event from `revision` on that a log shows, or (`down`) the last one
  * up to it: of the study, its trials' moves and ends of attempts, but not
  * what trials measured. HT_NOT_FOUND without one. */
 enum ht_status db_event_step(struct db *db, int64_t study, int64_t revision,

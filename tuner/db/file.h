@@ -1,5 +1,6 @@
-/* file.h - opening an SQLite file of ours: whose it is, which version its
- * tables have, and the settings of a connection. For tuner/db*.c alone. */
+/* file.h - opening an SQLite file of ours: its identity, the version of its
+ * tables, and the settings of a connection. For tuner/db and rooms with a
+ * database file of their own. */
 #ifndef HT_TUNER_DB_FILE_H
 #define HT_TUNER_DB_FILE_H
 

@@ -1,4 +1,4 @@
-/* internal.h - how tuner/db*.c talk to SQLite: one call binds, one steps.
+/* internal.h - how modules use SQLite: one call binds, one steps.
  *
  * Argument formats of the variadic calls, one letter each:
  *   i  int64_t            s  const char * (NULL is NULL)
@@ -54,7 +54,7 @@ enum ht_status db_vquery(struct db *db, sqlite3_stmt **stmt,
 enum ht_status db_query(struct db *db, sqlite3_stmt **stmt,
                         struct ht_error *err, const char *sql,
                         const char *format, ...);
-/* *row tells whether there is a row; without one the statement is reset. */
+/* *row: whether there is a row; without one the statement is reset. */
 enum ht_status db_step(struct db *db, sqlite3_stmt *stmt, bool *row,
                        struct ht_error *err);
 /* For the caller that leaves before the last row. */
@@ -68,7 +68,7 @@ const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column);
     "m.attempt=" beginning "_attempt AND m.replica=" beginning                 \
     "_replica AND m.writer=" beginning "_writer AND m.seq=" beginning "_seq "
 #define DB_IS_RECORD_OF_EVENT DB_IS_RECORD("record")
-/* What trial.measured tells of m. */
+/* The data of the event trial.measured for m. */
 #define DB_MEASURED_DATA                                                       \
     "'{\"step\":' || m.step || ',\"metrics\":' || m.metrics || '}'"
 /* The four columns of a record's name, from that one on. */
@@ -79,7 +79,7 @@ struct record_name db_column_record(struct arena *arena, sqlite3_stmt *stmt,
 typedef void db_reader(sqlite3_stmt *stmt, struct arena *arena, void *row);
 db_reader db_read_study, db_read_trial, db_read_attempt, db_read_measurement;
 
-/* --- ask.c: a query and what comes of it --- */
+/* --- ask.c: a query and its result --- */
 
 /* Goes to the first row; HT_NOT_FOUND with that text when there is none. */
 enum ht_status db_first(struct db *db, sqlite3_stmt *stmt, struct ht_error *err,
@@ -101,7 +101,7 @@ enum ht_status db_ask_text(struct db *db, struct arena *arena,
 
 /* All rows of a query; the caller fills in the first three. */
 struct db_rows {
-    struct arena *arena; /* home of the rows and their texts */
+    struct arena *arena; /* of the rows and their texts */
     size_t size;         /* of one */
     db_reader *read;
     size_t n;

@@ -22,8 +22,7 @@ struct metadata_list {
     struct metadata_row *rows;
 };
 
-/* Adds it or takes the place of the one of that name; versions are given
- * here. */
+/* Adds it or replaces the one of that name; the version is assigned here. */
 enum ht_status db_metadata_set(struct db *db, int64_t study,
                                const struct metadata_row *row,
                                struct ht_error *err);

@@ -1,4 +1,4 @@
-/* outputs.h - which attempts' output folders are still wanted.
+/* outputs.h - which output folders of attempts are still wanted.
  *
  * Runs inside the transaction of the core's dispatcher, as write.h. */
 #ifndef HT_TUNER_DB_OUTPUTS_H
@@ -30,7 +30,7 @@ enum ht_status db_outputs_unwanted(struct db *db, struct arena *arena,
                                    const char *runner, size_t limit,
                                    struct outputs_list *list,
                                    struct ht_error *err);
-/* The runner has removed what it had of the trial, or may not. */
+/* The runner has removed its folders of the trial, or must not. */
 enum ht_status db_outputs_settle(struct db *db, const char *runner,
                                  const struct outputs_name *name, bool kept,
                                  struct ht_error *err);

@@ -10,14 +10,14 @@
 #define BEST "2000"
 #define NEWEST "20000"
 
-/* Of a stop only what was foretold matters, not the curve that told it. */
+/* Of a stop only the prediction matters, not its curve. */
 #define STOP "iif(json_valid(stop), json_remove(stop, '$.curve'), '')"
 #define ENDED "study=?1 AND " TRIAL_TEACHES
 /* Its newest attempt. */
 #define ATTEMPT                                                                \
     "EXISTS(SELECT 1 FROM attempts AS a WHERE a.study=t.study AND "            \
     "a.trial=t.id AND a.n=t.attempt AND "
-/* FAILED with its machines, or before it began; INFEASIBLE without a word in a
+/* FAILED by lost machines or before the start; INFEASIBLE without a report in a
  * study that never had one. */
 #define BLAMELESS                                                              \
     "(state=" SQL(                                                             \
@@ -61,7 +61,7 @@ enum ht_status db_prior_copy(struct db *db, const struct prior_row *row,
 }
 
 enum ht_status db_prior_inherit(struct db *db, const struct prior_row *row,
-                                int64_t heir, int64_t n, struct ht_error *err)
+                                int64_t from, int64_t n, struct ht_error *err)
 {
     return db_run(db, err,
                   "INSERT OR IGNORE INTO prior_results(study, prior, trial, "
@@ -69,7 +69,7 @@ enum ht_status db_prior_inherit(struct db *db, const struct prior_row *row,
                   "SELECT ?1, ?2, trial, state, params, objective, "
                   "final_metrics, final_step, stop FROM prior_results "
                   "WHERE study=?3 AND prior=?4",
-                  "iiii", row->study, row->n, heir, n);
+                  "iiii", row->study, row->n, from, n);
 }
 
 enum ht_status db_prior_own(struct db *db, const struct prior_row *row,

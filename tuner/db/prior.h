@@ -1,4 +1,4 @@
-/* prior.h - what is kept of the earlier studies that a study starts from:
+/* prior.h - the stored data of the earlier studies that a study starts from:
  * their jobs and results as they were when it was created. */
 #ifndef HT_TUNER_DB_PRIOR_H
 #define HT_TUNER_DB_PRIOR_H
@@ -10,7 +10,7 @@
 
 struct prior_row {
     int64_t study, n;     /* which of its earlier ones, from 0 */
-    int64_t origin;       /* id of that study, which may be gone by now */
+    int64_t origin;       /* id of that study, which may have been deleted */
     const char *resource; /* its full name */
     const char *name;     /* the name alone */
     const char *spec;     /* vertex_write() text */
@@ -27,12 +27,12 @@ struct prior_list {
     struct prior_row *rows; /* in order */
 };
 
-/* A copied trial: its id, point, state, final values and what is foretold in
+/* A copied trial: its id, point, state, final values and the prediction in
  * `stop` are set. */
 struct prior_trial {
     struct trial_row trial;
-    const char *point; /* canonical, of the study that counts it as its own;
-                          NULL: it teaches by transfer */
+    const char *point; /* canonical, in the space of the study that counts it as
+                          its own; NULL: used by transfer only */
 };
 
 struct prior_trial_list {
@@ -60,16 +60,16 @@ enum ht_status db_prior_measured(struct db *db, int64_t study, bool *measured,
 
 enum ht_status db_prior_insert(struct db *db, const struct prior_row *row,
                                struct ht_error *err);
-/* Copies what the trials of row->origin tell: all, or of very many the best and
- * the newest. What failed by another's fault - its machine was lost again and
- * again, it could not begin, or its study reported nothing ever - tells
- * nothing. */
+/* Copies the results of the trials of row->origin: all, or of very many the
+ * best and the newest. Trials that failed without their own fault - their
+ * machine was lost too often, they could not start, or their study never
+ * reported anything - are left out. */
 enum ht_status db_prior_copy(struct db *db, const struct prior_row *row,
                              bool maximize, struct ht_error *err);
-/* Copies what study `heir` knows of its n-th earlier one, except what is there
- * already. */
+/* Copies the results that study `from` has of its n-th earlier one, except
+ * those that are there already. */
 enum ht_status db_prior_inherit(struct db *db, const struct prior_row *row,
-                                int64_t heir, int64_t n, struct ht_error *err);
+                                int64_t from, int64_t n, struct ht_error *err);
 /* The copied trial counts as the study's own, at that point of its space. */
 enum ht_status db_prior_own(struct db *db, const struct prior_row *row,
                             const struct prior_trial *own,

@@ -38,7 +38,7 @@ const char *db_study_state_name(enum study_state state)
     return "";
 }
 
-/* Vertex has no word for a study that was ended early and counts. */
+/* Vertex has no state for a study that was ended early with its results. */
 const char *db_study_state_vertex(enum study_state state)
 {
     switch (state) {
@@ -61,8 +61,8 @@ const char *db_study_state_vertex(enum study_state state)
     return "";
 }
 
-/* A study that wants no more trials is complete for those who ask, also while
- * the last ones are still out. */
+/* A study that wants no more trials is complete for clients, also while its
+ * last ones still run. */
 const char *db_study_state_vizier(enum study_state state)
 {
     if (state == STUDY_RUNNING)
@@ -97,7 +97,7 @@ const char *db_trial_state_name(enum trial_state state)
     return "";
 }
 
-/* Vertex has no word for a trial that waits to go on: it will be begun
+/* Vertex has no state for a trial that waits to continue: it is requested
  * again. */
 const char *db_trial_state_vertex(enum trial_state state)
 {

@@ -13,7 +13,7 @@
 
 enum study_state {
     STUDY_RUNNING,
-    STUDY_PAUSED,     /* no new trials; running ones go on */
+    STUDY_PAUSED,     /* no new trials; running ones continue */
     STUDY_STOPPING,   /* ends when its last trial has ended; results count */
     STUDY_CANCELLING, /* the same, results do not count */
     STUDY_SUCCEEDED,
@@ -23,14 +23,14 @@ enum study_state {
     STUDY_DELETING /* invisible; removed in slices by tick */
 };
 
-/* Told in place of a revision of a study that is shown no more. */
+/* Sent instead of a revision when a study is deleted. */
 #define REVISION_DELETED INT64_MAX
 
 enum trial_state {
-    TRIAL_PREPARED,  /* suggestion nobody has seen yet; may be dropped */
+    TRIAL_PREPARED,  /* suggestion not yet given to anyone; may be dropped */
     TRIAL_REQUESTED, /* waits for a slot (or for its retry) */
     TRIAL_ACTIVE,    /* an attempt is starting, running or draining */
-    TRIAL_STOPPING,  /* told to end */
+    TRIAL_STOPPING,  /* its attempt has to end */
     TRIAL_SUCCEEDED,
     TRIAL_STOPPED, /* ended early on purpose, with a final measurement */
     TRIAL_FAILED,
@@ -43,7 +43,7 @@ enum { TRIAL_STATES = TRIAL_PAUSED + 1 };
 enum attempt_state {
     ATTEMPT_STARTING,
     ATTEMPT_RUNNING,
-    ATTEMPT_DRAINING, /* process ended, runner ships the rest */
+    ATTEMPT_DRAINING, /* process ended, runner sends the rest */
     ATTEMPT_ENDED
 };
 
@@ -56,7 +56,7 @@ enum attempt_outcome {
     OUTCOME_LOST
 };
 
-/* The studies that a question is about. */
+/* The studies of a query. */
 struct study_scope {
     const char *project, *location; /* NULL: any */
     unsigned kinds;                 /* STUDY_KIND() bits; 0: any */
@@ -84,8 +84,8 @@ struct study_row {
     int64_t unreported_in_row; /* first trials without the objective, or a mark
                        of tuner/study/pauses.h */
     int64_t confirmations; /* of the trials made, those that confirm others */
-    const char *submitted; /* trainingInput of an AI Platform job, word for
-                              word, so that it is answered as it was sent; "" */
+    const char *submitted; /* trainingInput of an AI Platform job, unchanged, so
+                              that answers contain it as it was sent; "" */
     const char *job_spec; /* the same of a Vertex job's trialJobSpec or jobSpec,
                              for its replicas; "": that of spec */
     const char *ended;    /* RUNNING again only for confirmations: the reason of
@@ -113,30 +113,28 @@ struct trial_row {
     double objective; /* of the final measurement, when has_objective */
     int64_t final_step;
     const char *final_metrics; /* JSON object, NULL before the end */
-    struct record_name
-        latest; /* its newest record, of the master or a client */
+    struct record_name latest; /* its newest, of the master or a client */
     const char *reason;
     int64_t revision; /* of its newest event */
     int64_t created_ms, started_ms, ended_ms;
-    const char *client;    /* who asked for it in a JOB_STUDY, "" when nobody */
-    bool chosen_by_person; /* its point, or a part of it: then `why` says how
-                              the search chose the rest */
-    int64_t final_elapsed_ms; /* of the final measurement, -1: not said */
+    const char *client;    /* that asked for it in a JOB_STUDY, "" when none */
+    bool chosen_by_person; /* its point, or a part of it: then `why` is about
+                              the other parts */
+    int64_t final_elapsed_ms; /* of the final measurement, -1: unknown */
     const char *why;          /* JSON of why the search chose it
                                  (tuner/search/reason_json.h), or "" */
     const char *stop;         /* JSON of why it was stopped early, or "" */
     int64_t confirms; /* the trial that it repeats, see confirm.h; 0: none */
-    int64_t
-        rungs_passed; /* rungs of its early stopping rule that are behind it */
-    bool pausing;     /* STOPPING only to be PAUSED at rung rungs_passed */
+    int64_t rungs_passed; /* of its early stopping rule */
+    bool pausing;         /* STOPPING only to be PAUSED at rung rungs_passed */
 };
 
-/* What became of the output folders of an attempt that ended. */
+/* The state of the output folders of an attempt that ended. */
 enum outputs_state {
     OUTPUTS_THERE,
-    OUTPUTS_UNWANTED,  /* their runner is told to remove them */
+    OUTPUTS_UNWANTED,  /* their runner has to remove them */
     OUTPUTS_DISCARDED, /* it did */
-    OUTPUTS_KEPT       /* it may not: they lie where it must not remove */
+    OUTPUTS_KEPT       /* it must not: they are outside of what it may remove */
 };
 
 /* Names one attempt; attempts count from 1 within their trial. */
@@ -152,8 +150,8 @@ struct attempt_row {
     int64_t exit_code; /* -1: none */
     int64_t signal;    /* 0: none */
     const char *reason;
-    bool winner;       /* its measurements decided the trial */
-    const char *facts; /* JSON object of what it ran on, "" before it is told */
+    bool winner;        /* its measurements decided the trial */
+    const char *facts;  /* JSON object of its machine, "" before it is known */
     const char *doctor; /* JSON of why it had no objective
                            (tuner/study/metric_doctor.h), or "" */
     enum outputs_state outputs;
@@ -172,13 +170,13 @@ struct measurement_row {
 struct event_row {
     int64_t study, revision, time_ms;
     const char *actor;      /* who caused it: "core", "runner NAME", "trial",
-                               or who asked over HTTP: see gate_actor() */
+                               or a role over HTTP: see gate_actor() */
     const char *kind;       /* "trial.moved" and so on, see docs/http.md */
     int64_t trial, attempt; /* 0: none */
     const char *from, *to;  /* states or "" */
     const char *reason;
     const char *data; /* JSON object or "" */
-    /* To be stored: what was measured; read back it is in `data`. */
+    /* For storing: the measurement; when read it is in `data`. */
     struct record_name record;
 };
 
@@ -205,8 +203,8 @@ int64_t db_study_trials_made(const struct study_row *study);
 /* Running again only for confirmations: no new points are tried. */
 bool db_study_only_confirms(const struct study_row *study);
 bool db_trial_state_is_final(enum trial_state state);
-/* What every count, filter and rule calls a failed trial: it ended by its own
- * fault without a result, FAILED or INFEASIBLE. */
+/* A failed trial for every count, filter and rule: it ended without a result by
+ * its own fault, FAILED or INFEASIBLE. */
 bool db_trial_state_is_failed(enum trial_state state);
 
 #endif

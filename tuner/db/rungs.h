@@ -1,4 +1,4 @@
-/* rungs.h - what trials were worth at the rungs that they came to. */
+/* rungs.h - the values of trials at the rungs that they reached. */
 #ifndef HT_TUNER_DB_RUNGS_H
 #define HT_TUNER_DB_RUNGS_H
 
@@ -10,8 +10,8 @@ struct rung_row {
     int64_t study, trial;
     int64_t rung;      /* from 0 */
     double at;         /* its place on the curve */
-    const char *goals; /* JSON array: the value of each metric, larger being
-                          better, null where it was not told */
+    const char *goals; /* JSON array: the value of each metric, larger is
+                          better, null where it is unknown */
 };
 
 /* A trial's, and its rungs so far. */
@@ -25,14 +25,14 @@ struct climber_list {
     size_t n;
     struct climber *rows; /* by id */
 };
-/* Trials of the search that came to a rung. */
+/* Trials of the search that reached a rung. */
 enum ht_status db_rung_climbers(struct db *db, struct arena *arena,
                                 int64_t study, struct climber_list *list,
                                 struct ht_error *err);
 
 /* --- writing; core only --- */
 
-/* Replaces what was there. */
+/* Replaces an earlier value. */
 enum ht_status db_rung_set(struct db *db, const struct rung_row *row,
                            struct ht_error *err);
 /* Forgets all rungs of a trial. */

@@ -1,9 +1,9 @@
-/* states.h - states as SQL says them.
+/* states.h - states in SQL.
  *
  * A statement is text, so it cannot name an enumerator: here each one that SQL
  * needs gets its number once, which the compiler compares with rows.h. A part
  * of a condition that an index has, too, is written here once for both: SQLite
- * takes the index where a query says it in just these words. */
+ * uses the index where a query has exactly this text. */
 #ifndef HT_TUNER_DB_STATES_H
 #define HT_TUNER_DB_STATES_H
 
@@ -102,7 +102,7 @@ NUMBER_IS_RIGHT(OUTPUTS_KEPT);
 #define STUDY_IS_OPEN "state<" SQL(STUDY_SUCCEEDED)
 #define STUDY_IS_DELETED "state=" SQL(STUDY_DELETING)
 #define STUDY_IS_SHOWN "state<>" SQL(STUDY_DELETING)
-/* Open, and not for a person to say how it goes on. */
+/* Open, and not waiting for a person. */
 #define STUDY_GOES_ON                                                          \
     "state IN (" SQL(STUDY_RUNNING) ", " SQL(STUDY_STOPPING) ", " SQL(         \
         STUDY_CANCELLING) ")"
@@ -121,13 +121,13 @@ NUMBER_IS_RIGHT(OUTPUTS_KEPT);
 /* Its final measurement counts. */
 #define TRIAL_HAS_RESULT                                                       \
     "state IN (" SQL(TRIAL_SUCCEEDED) ", " SQL(TRIAL_STOPPED) ")"
-/* As db_trial_state_is_failed() says. */
+/* As db_trial_state_is_failed(). */
 #define TRIAL_IS_FAILED                                                        \
     "state IN (" SQL(TRIAL_FAILED) ", " SQL(TRIAL_INFEASIBLE) ")"
 #define TRIAL_IS_UNDER_WAY                                                     \
     "state IN (" SQL(TRIAL_ACTIVE) ", " SQL(TRIAL_STOPPING) ", " SQL(          \
         TRIAL_PAUSED) ")"
-/* A later study learns from it, of PAUSED what is foretold. */
+/* A later study learns from it; of PAUSED ones from the prediction. */
 #define TRIAL_TEACHES                                                          \
     "state IN (" SQL(TRIAL_SUCCEEDED) ", " SQL(TRIAL_STOPPED) ", " SQL(        \
         TRIAL_FAILED) ", " SQL(TRIAL_INFEASIBLE) ", " SQL(TRIAL_PAUSED) ")"

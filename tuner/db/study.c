@@ -46,7 +46,7 @@ static bool is_number(const char *key, int64_t *number)
     return true;
 }
 
-/* What Google's clients know by no other name. */
+/* The only name that Google's clients use for it. */
 static bool are_jobs(unsigned kinds)
 {
     return kinds != 0 && (kinds & STUDY_KIND(JOB_STUDY)) == 0;

@@ -314,7 +314,7 @@ enum ht_status db_trial_erase(struct db *db, const struct trial_row *row,
                               struct ht_error *err)
 {
     static const char *const parts[] = {
-        /* What its events tell stays. */
+        /* Its events stay. */
         "UPDATE events SET data=coalesce((SELECT " DB_MEASURED_DATA
         " FROM measurements AS m WHERE m.study=?1 AND m.trial=?2 "
         "AND " DB_IS_RECORD_OF_EVENT "), ''), record_attempt=NULL, "

@@ -1,9 +1,9 @@
-/* write.h - what only the core does to the database: its writes, and the
- * queries that decide them.
+/* write.h - the core's part of the database: its writes, and the queries for
+ * them.
  *
  * Everything here runs inside the transaction of the core's dispatcher. The
  * save functions write every column that a row's owner may change; counters
- * that grow by themselves have functions of their own. */
+ * have their own functions. */
 #ifndef HT_TUNER_DB_WRITE_H
 #define HT_TUNER_DB_WRITE_H
 
@@ -19,7 +19,7 @@
 
 /* False when SQLite ended the transaction by itself after a grave error. */
 bool db_in_transaction(struct db *db);
-/* Rows changed since the connection was opened: tells whether a step wrote. */
+/* Rows changed since the connection was opened: shows whether a step wrote. */
 int64_t db_total_changes(struct db *db);
 /* Length of the write-ahead log after the last commit of this connection. */
 int64_t db_wal_pages(const struct db *db);
@@ -32,7 +32,7 @@ enum ht_status db_meta_set(struct db *db, const char *key, const char *value,
 
 /* --- studies --- */
 
-/* The id the next study will get; ids are never given twice. */
+/* The id the next study will get; ids are never used twice. */
 enum ht_status db_study_next_id(struct db *db, int64_t *id,
                                 struct ht_error *err);
 enum ht_status db_study_insert(struct db *db, const struct study_row *row,
@@ -81,10 +81,10 @@ enum ht_status db_study_ids(struct db *db, struct arena *arena,
 enum ht_status db_study_hungry(struct db *db, struct arena *arena,
                                struct id_list *list, struct ht_error *err);
 /* Removes up to `limit` rows that belong to the study, at last the study
- * itself; *left is false when it is gone. */
+ * itself; *left is false when all is removed. */
 enum ht_status db_study_erase(struct db *db, int64_t study, int64_t limit,
                               bool *left, struct ht_error *err);
-/* Something runs, waits, or is being removed. */
+/* Whether something runs, waits, or is being removed. */
 enum ht_status db_is_busy(struct db *db, bool *busy, struct ht_error *err);
 
 /* --- trials --- */
@@ -95,7 +95,7 @@ enum ht_status db_trial_insert(struct db *db, const struct trial_row *row,
 /* Writes every column but study, id, params and latest. */
 enum ht_status db_trial_save(struct db *db, const struct trial_row *row,
                              struct ht_error *err);
-/* None: nothing reported (a new attempt begins). */
+/* Writes `latest`; empty when a new attempt begins. */
 enum ht_status db_trial_set_latest(struct db *db, const struct trial_row *row,
                                    struct ht_error *err);
 /* `change` more trials like this one are in that state. */
@@ -208,7 +208,7 @@ struct replica_key {
 };
 
 /* What a replica reported of a metric at a step; where it did not, the last
- * time before that, or else the first time after. NaN of what is no number. */
+ * time before that, or else the first time after. NaN for what is no number. */
 struct metric_question {
     struct replica_key key;
     const char *metric;

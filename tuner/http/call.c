@@ -1,11 +1,11 @@
 #include "tuner/http/call.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include <microhttpd.h>
-#include <stdatomic.h>
 
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
@@ -210,8 +210,8 @@ static unsigned session_roles(const struct call *call)
                : sessions_open(sessions, cookie, clock_wall_ms() / 1000);
 }
 
-/* The gate: place, then token unless the route is open, then role. A path
- * that does not exist is told to nobody without a token. */
+/* The gate: place, then token unless the route is open, then role. Without a
+ * token no client learns which paths exist. */
 static enum ht_status pass_gate(struct call *call, const char *method,
                                 const char *path, struct ht_error *err)
 {

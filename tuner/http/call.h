@@ -1,7 +1,7 @@
 /* call.h - one HTTP request from its first header to its last byte.
  *
  * The HTTP thread makes and ends a call; while it is posted, the core or a
- * reader holds it too, and the last of the two to let go frees it. */
+ * reader holds it too, and the last of the two to release it frees it. */
 #ifndef HT_TUNER_HTTP_CALL_H
 #define HT_TUNER_HTTP_CALL_H
 
@@ -19,8 +19,8 @@
 struct MHD_Connection;
 struct MHD_Daemon;
 
-/* Bytes of a body that are read, kept or not, to say politely that it is
- * refused. */
+/* Bytes of a body that are read, kept or not, before it is refused, so that the
+ * client gets the answer. */
 enum { CALL_MOST_READ = 16 * HT_MAX_SPEC };
 
 enum call_phase {
@@ -39,7 +39,7 @@ struct call {
     const char *allow; /* for 405 */
     bool is_head;
     bool is_framed; /* it is clear where the request ends */
-    unsigned roles; /* of whoever asks */
+    unsigned roles; /* of the client */
     struct text body;
     size_t received;         /* bytes of body, kept or not */
     struct ht_error refusal; /* of its headers, sent behind the body */
@@ -60,14 +60,14 @@ struct http {
     pthread_cond_t changed;
     struct call *posted;
     int n_unfinished; /* posted or answered, not yet sent */
-    bool stopping;    /* no call is taken any more */
-    bool closed;      /* none is posted any more either */
+    bool stopping;    /* new calls are refused */
+    bool closed;      /* posting is refused, too */
     bool clock_stopping;
     pthread_t clock;
     _Atomic int64_t active_ms;
 };
 
-/* Judges the headers: grammar, gate, route, size. */
+/* Checks the headers: grammar, gate, route, size. */
 enum ht_status call_begin(struct call *call, const char *method,
                           const char *path, struct ht_error *err);
 /* Whether what follows the headers ends within what is read, and comes without
@@ -87,7 +87,7 @@ bool call_refuse(struct call *call, const struct ht_error *err, bool close);
 
 struct call *call_new(struct http *http, struct MHD_Connection *connection,
                       struct peer *peer);
-/* The HTTP thread lets go. */
+/* The HTTP thread releases it. */
 void call_end(struct call *call);
 /* Resumes a posted call unanswered; http->lock is held. */
 void call_expire(struct call *call);
@@ -97,8 +97,8 @@ void call_expire(struct call *call);
 struct call;
 
 /* Begins the answer with the piece in call->req->reply; false when there is no
- * memory. A later piece that fails cuts the connection, as the status line is
- * gone by then. */
+ * memory. A later piece that fails cuts the connection, since the status line
+ * has been sent. */
 bool call_begin_pieces(struct call *call, bool close);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <microhttpd.h>
 
-/* Nothing from elsewhere, no script but our files, in nobody's frame. */
+/* Only our own files and scripts, and not inside a frame of another page. */
 static const struct {
     const char *name, *value;
 } headers[] = {

@@ -1,7 +1,7 @@
 /* dashboard.h - the dashboard's files, which are part of the program.
  *
  * tuner/web/embed.sh makes their table at build time. None of them holds data,
- * so anyone may read them; what they show they ask for by the API. */
+ * so anyone may read them; they get their data from the API. */
 #ifndef HT_TUNER_HTTP_DASHBOARD_H
 #define HT_TUNER_HTTP_DASHBOARD_H
 

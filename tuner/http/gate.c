@@ -131,7 +131,7 @@ enum ht_status gate_check_place(const struct gate *gate,
     return HT_OK;
 }
 
-/* Compares with every grant, so the time taken says nothing about them. */
+/* Compares with every grant, so that the time reveals nothing about them. */
 static unsigned roles_of(const struct gate *gate, const char *token)
 {
     unsigned char hash[TOKEN_HASH_BYTES];
@@ -149,7 +149,8 @@ static bool is_read(const struct gate_request *request)
            strcmp(request->method, "HEAD") == 0;
 }
 
-/* A browser sends its cookie along whoever made it ask, and tells the page. */
+/* A browser sends its cookie with requests of any page, and Origin names the
+ * page. */
 static enum ht_status check_session(const struct gate_request *request,
                                     unsigned *roles, struct ht_error *err)
 {

@@ -1,4 +1,4 @@
-/* gate.h - who may do what: the one check in front of every HTTP route.
+/* gate.h - permissions: the one check before every HTTP route.
  *
  * Deny by default: a request must name this server as its Host, come from no
  * foreign page, and carry a token that was granted a role the route asks for.
@@ -15,7 +15,7 @@
 
 /* What a route needs and a token grants: a set of bits. */
 enum gate_role {
-    GATE_OPEN = 0, /* needed by a route that anyone may ask */
+    GATE_OPEN = 0, /* for a route that is open to all */
     GATE_ADMIN = 1,
     GATE_SUBMIT = 2, /* create and change studies */
     GATE_READ = 4,
@@ -52,7 +52,7 @@ struct gate_request {
     bool has_body;
 };
 
-/* Is this request meant for us and from nobody's foreign page?
+/* Whether the request is for this server and not from a page of another site.
  * HT_INVALID      no Host or more than one
  * HT_MISDIRECTED  the Host is not this server
  * HT_DENIED       the Origin is not this server */
@@ -60,17 +60,17 @@ enum ht_status gate_check_place(const struct gate *gate,
                                 const struct gate_request *request,
                                 struct ht_error *err);
 
-/* Roles of whoever asks: of the token, or without one of the session.
+/* The client's roles: of the token, or without one of the session.
  * HT_UNAUTHENTICATED: neither, or a wrong token
- * HT_DENIED: a change by a session that does not say which page asks for it */
+ * HT_DENIED: a change by a session without the header Origin */
 enum ht_status gate_check_token(const struct gate *gate,
                                 const struct gate_request *request,
                                 unsigned *roles, struct ht_error *err);
 
-/* "admin": a role in words. */
+/* "admin": the name of a role. */
 const char *gate_role_name(enum gate_role role);
-/* Who asks, as events tell it: the highest of the roles; "client" where no
- * token is asked for, so that nobody is known. */
+/* The client's name in events: the highest of the roles; "client" where no
+ * token is required. */
 const char *gate_actor(const struct gate *gate, unsigned roles);
 
 /* HT_DENIED when none of the needed roles is there. */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,6 @@
 #include <unistd.h>
 
 #include <microhttpd.h>
-#include <stdatomic.h>
 
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"

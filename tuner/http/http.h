@@ -1,5 +1,5 @@
-/* http.h - the HTTP door: connections, limits, deadlines, and the way of each
- * request to its lane and back.
+/* http.h - the HTTP server: connections, limits, deadlines, and each request's
+ * way to its lane and back.
  *
  * One thread serves all connections and never waits: a request that needs the
  * core or a reader is suspended, handed over, and resumed by its answer. */
@@ -33,8 +33,8 @@ struct http_options {
 enum ht_status http_start(const struct http_options *options,
                           struct http **http, struct ht_error *err);
 
-/* Accepts no more, lets what is in flight finish for at most `wait_ms`, then
- * ends every connection. Before core and readers stop. Accepts NULL. */
+/* Accepts no more, waits at most `wait_ms` for open requests, then ends every
+ * connection. Before core and readers stop. Accepts NULL. */
 void http_stop(struct http *http, int64_t wait_ms);
 /* After core and readers have answered everything. Accepts NULL. */
 void http_free(struct http *http);

@@ -1,8 +1,8 @@
 /* login.h - how a browser gets its session.
  *
- * Somebody with a token asks for a link (`hypertune ui`), the dashboard trades
- * the link's code, or the token itself, for a cookie, and gives it back when
- * it is told to forget. All of it happens on the HTTP thread. */
+ * A user with a token requests a link (`hypertune ui`); the dashboard exchanges
+ * the link's code, or the token itself, for a cookie, and deletes it at logout.
+ * All of it happens on the HTTP thread. */
 #ifndef HT_TUNER_HTTP_LOGIN_H
 #define HT_TUNER_HTTP_LOGIN_H
 
@@ -15,7 +15,7 @@ struct login {
     const struct gate *gate;
     struct sessions *sessions;
     struct request *req; /* the handler fills its reply */
-    unsigned roles;      /* of whoever asks */
+    unsigned roles;      /* of the client */
     const char *cookie;  /* Set-Cookie of the answer, or NULL; in the arena */
 };
 
@@ -24,6 +24,6 @@ typedef enum ht_status login_handler(struct login *login, struct ht_error *err);
 login_handler login_invite; /* {"code","path","expireTime"} */
 login_handler login_enter;  /* body {"code"} or {"token"}; {"roles"} */
 login_handler login_leave;
-login_handler login_show; /* {"auth","roles"} of whoever asks */
+login_handler login_show; /* {"auth","roles"} of the client */
 
 #endif

@@ -1,9 +1,9 @@
-/* peers.h - open connections and how long each may take for what it does.
+/* peers.h - open connections and the time limit of each phase.
  *
- * libmicrohttpd's timeout is per activity, so one byte a second would live
- * for ever; here every phase of a request has an end. A late connection is
- * shut down under the lock that its closing takes, so its descriptor cannot
- * have become another's. */
+ * libmicrohttpd's timeout is per activity, so a client with one byte a second
+ * would never end; here every phase of a request has a limit. A late connection
+ * is shut down under the lock that its closing takes, so its descriptor cannot
+ * belong to another one yet. */
 #ifndef HT_TUNER_HTTP_PEERS_H
 #define HT_TUNER_HTTP_PEERS_H
 
@@ -14,7 +14,7 @@ enum peer_phase {
     PEER_HEADERS, /* new: headers are due in 10 s */
     PEER_BODY,    /* the body in 30 s */
     PEER_WORK,    /* we work: no deadline here */
-    PEER_ANSWER,  /* the answer is to be taken in 60 s */
+    PEER_ANSWER,  /* the answer has to be read in 60 s */
     PEER_IDLE,    /* kept alive: the next headers in 60 s */
 };
 

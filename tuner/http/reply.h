@@ -1,5 +1,5 @@
-/* reply.h - answers on the wire: JSON with the headers all answers have,
- * and every refusal as a google.rpc.Status. */
+/* reply.h - HTTP answers: JSON with the common headers, and every refusal as a
+ * google.rpc.Status. */
 #ifndef HT_TUNER_HTTP_REPLY_H
 #define HT_TUNER_HTTP_REPLY_H
 

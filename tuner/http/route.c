@@ -140,8 +140,8 @@ static const char *allowed_methods(const char *path, struct arena *arena)
     return allow;
 }
 
-/* Google's Python clients ask for operations below /ui; /ml tells AI
- * Platform's clients apart where a proxy wants to. */
+/* Google's Python clients ask for operations below /ui; /ml distinguishes AI
+ * Platform's clients for a proxy. */
 static const char *without_alias(struct arena *arena, const char *path)
 {
     static const struct {
@@ -189,7 +189,7 @@ static bool is_served(struct part collection)
     return false;
 }
 
-/* Google has far more than is served here; its clients show what we say. */
+/* Google has many more routes; its clients show this message. */
 static enum ht_status refuse_path(const char *path, struct ht_error *err)
 {
     struct part collection = collection_of(path);

@@ -1,8 +1,9 @@
-/* route.h - the table of everything that can be asked over HTTP.
+/* route.h - the table of all HTTP routes.
  *
  * A route names its method, the shape of its path, the roles that open it and
  * the one function that answers, in its lane: the core (changes), a reader
- * (queries) or the spot (logins, the dashboard's files, constant answers). */
+ * (queries) or the HTTP thread (logins, the dashboard's files, constant
+ * answers). */
 #ifndef HT_TUNER_HTTP_ROUTE_H
 #define HT_TUNER_HTTP_ROUTE_H
 
@@ -17,8 +18,8 @@
 enum route_lane {
     LANE_CORE,    /* `core` runs on the core thread */
     LANE_READER,  /* `read` runs on a reader thread */
-    LANE_MODEL,   /* `read` runs on the thread of questions that take long,
-                     since they need a model of the study */
+    LANE_MODEL,   /* `read` runs on the thread of slow questions, which need a
+                     model of the study */
     LANE_STREAM,  /* `read` prepares, then events are streamed */
     LANE_INSTANT, /* `instant` is the answer */
     LANE_LOGIN,   /* `login` runs on the HTTP thread */

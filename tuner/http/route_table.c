@@ -1,4 +1,3 @@
-#include "tuner/api/trial.h"
 #include "tuner/http/route.h"
 
 #include "tuner/api/aip.h"
@@ -6,6 +5,8 @@
 #include "tuner/api/open_trial.h"
 #include "tuner/api/operation.h"
 #include "tuner/api/study.h"
+#include "tuner/api/trial.h"
+#include "tuner/api/trial_restore.h"
 #include "tuner/api/vizier.h"
 #include "tuner/ask/query.h"
 #include "tuner/http/gate.h"
@@ -31,7 +32,7 @@
 #define FILTERED "filter " PAGES
 #define MASKED FILTERED " readMask"
 
-/* Changes, and questions about what only the core knows. */
+/* Changes, and questions that only the core can answer. */
 #define CORE(how, shown, path, role, handler, takes)                           \
     {                                                                          \
         .method = (how), .pattern = (path), .needs = (role),                   \

@@ -1,9 +1,9 @@
-/* sessions.h - browsers that are logged in, and the links that let them in.
+/* sessions.h - browsers that are logged in, and the links for logging in.
  *
- * A browser's cookie says which roles it has and until when, sealed with a key
- * that is made from the admin token. So nothing about it is stored, it
- * outlives a restart of the server, and a new token ends every session. A
- * link carries a code that works once. One thread at a time. */
+ * A browser's cookie contains its roles and their end, signed with a key made
+ * from the admin token. So nothing is stored, it is valid after a restart of
+ * the server, and a new token ends every session. A link carries a code that
+ * works once. One thread at a time. */
 #ifndef HT_TUNER_HTTP_SESSIONS_H
 #define HT_TUNER_HTTP_SESSIONS_H
 
@@ -23,12 +23,12 @@ enum {
 struct sessions *sessions_new(const char *secret);
 void sessions_free(struct sessions *sessions); /* accepts NULL */
 
-/* Name of the cookie. Browsers keep cookies by host, whatever the port, so
- * that two servers of one host need names of their own. */
+/* Name of the cookie. Browsers keep cookies by host, whatever the port, so two
+ * servers of one host need different names. */
 const char *sessions_name(const struct sessions *sessions);
 
-/* A code for one login with these roles. Times are monotonic. Of many links
- * that nobody follows only the newest few work. */
+/* A code for one login with these roles. Times are monotonic. Of many unused
+ * links only the newest few work. */
 void sessions_invite(struct sessions *sessions, unsigned roles, int64_t now_ms,
                      char code[SESSION_CODE_BYTES]);
 /* Uses the code up. False: wrong, used or too old. */

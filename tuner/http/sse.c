@@ -14,9 +14,9 @@
 
 enum { NONE = -1, BLOCK_BYTES = 4096, LINE_BYTES = 128 };
 
-/* Studies stand in a list from the least to the most recently changed, so a
- * stream finds what it has not seen at the end. Links are indices, as the
- * array moves when it grows. */
+/* Studies are in a list from the least to the most recently changed, so a
+ * stream finds new ones at the end. Links are indices, as the array moves when
+ * it grows. */
 struct entry {
     int64_t study, revision;
     int64_t turn; /* value of sse->turn when it changed last */

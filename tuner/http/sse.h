@@ -1,7 +1,7 @@
-/* sse.h - server-sent events: every study's newest revision to every watcher.
+/* sse.h - server-sent events: each study's newest revision for every client.
  *
- * Publishing never waits: a slow client simply finds fewer, newer revisions
- * when it reads next. A client that is gone is noticed at the next comment. */
+ * Publishing never waits: a slow client gets fewer, newer revisions when it
+ * reads next. A closed connection is noticed at the next comment. */
 #ifndef HT_TUNER_HTTP_SSE_H
 #define HT_TUNER_HTTP_SSE_H
 
@@ -19,7 +19,7 @@ struct sse *sse_new(void);
 void sse_free(struct sse *sse); /* after its streams ended; accepts NULL */
 
 /* A study has a new revision; older ones change nothing. The last one of all is
- * REVISION_DELETED: it is forgotten when every stream has told it. Any thread.
+ * REVISION_DELETED: it is removed when every stream has sent it. Any thread.
  */
 void sse_publish(struct sse *sse, int64_t study, int64_t revision);
 
@@ -29,8 +29,8 @@ void sse_publish(struct sse *sse, int64_t study, int64_t revision);
 enum ht_status sse_attach(struct sse *sse, struct MHD_Connection *connection,
                           bool is_head, struct ht_error *err);
 
-/* Wakes every stream that was silent for SSE_COMMENT_MS; forgets what is told
- * of deleted studies. */
+/* Wakes every stream that sent nothing for SSE_COMMENT_MS; removes deleted
+ * studies that all streams have sent. */
 void sse_tick(struct sse *sse, int64_t now_ms);
 /* Ends all streams and refuses new ones. */
 void sse_close(struct sse *sse);

@@ -39,8 +39,8 @@ static const struct db_migration migrations[] = {
     {schema, NULL},
 };
 
-/* Logs may lose their last seconds in a power cut (NORMAL): runners keep what
- * they were not told is stored, and nothing is computed from it. */
+/* Logs may lose their last seconds in a power cut (NORMAL): runners keep chunks
+ * until they are confirmed, and nothing is computed from them. */
 static const struct db_kind kind = {
     .application_id = 0x48744c67, /* "HtLg" */
     .former_id = 0x48794c67,      /* "HyLg" */
@@ -201,7 +201,7 @@ enum ht_status db_logs_step(struct db_logs *logs, int64_t study,
                             const struct log_place *place, bool down,
                             struct log_head *head, struct ht_error *err)
 {
-    /* The data and what stands behind them are not touched. */
+    /* The columns from the data on are not read. */
 #define HEAD                                                                   \
     "SELECT stored_us, id, trial, attempt, replica, stream, start, next"       \
     " FROM chunk WHERE study=?1 AND (stored_us, id)"

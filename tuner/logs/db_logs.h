@@ -39,7 +39,7 @@ struct log_end {
 };
 enum ht_status db_logs_end(struct db_logs *logs, const struct log_key *key,
                            struct log_end *end, struct ht_error *err);
-/* What is known of a chunk besides where it stands. */
+/* The data of a chunk besides its place. */
 struct log_mark {
     int64_t stored_us;
     int64_t open; /* of the stream's end behind it */
@@ -72,7 +72,7 @@ enum ht_status db_logs_data(struct db_logs *logs, struct arena *arena,
  * replaces; HT_NOT_FOUND without one. */
 enum ht_status db_logs_stream(struct db_logs *logs, struct arena *arena,
                               struct log_key *key, struct ht_error *err);
-/* Removes at most `limit` chunks of a study; *removed tells how many. */
+/* Removes at most `limit` chunks of a study; *removed: how many. */
 enum ht_status db_logs_remove(struct db_logs *logs, int64_t study,
                               int64_t limit, int64_t *removed,
                               struct ht_error *err);

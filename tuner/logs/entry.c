@@ -73,7 +73,7 @@ bool entry_id_read(const char *text, struct entry_key *key)
     return true;
 }
 
-/* --- what an entry says --- */
+/* --- the text of an entry --- */
 
 static const char *const severities[] = {
     "DEFAULT", "DEBUG",    "INFO",  "NOTICE",    "WARNING",
@@ -219,7 +219,7 @@ static size_t look_up_text(const struct entry *entry, const char *field,
     return 1;
 }
 
-/* What is known before the text is read. */
+/* The fields that are set before the text is read. */
 static size_t look_up_place(const struct entry_question *question,
                             const char *field, const char *key,
                             const char *values[FILTER_VALUES])

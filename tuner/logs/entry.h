@@ -1,7 +1,6 @@
 /* entry.h - one entry of a job's log, as Cloud Logging shows it.
  *
- * Entries have an order of their own, which is that of their time and of their
- * insertId; struct entry_key is both. */
+ * Entries are ordered by time and insertId; struct entry_key has both. */
 #ifndef HT_TUNER_LOGS_ENTRY_H
 #define HT_TUNER_LOGS_ENTRY_H
 
@@ -35,7 +34,7 @@ char *entry_id(char buffer[ENTRY_ID_BYTES], const struct entry_key *key);
 /* False when the text is none. */
 bool entry_id_read(const char *text, struct entry_key *key);
 
-/* The job that entries belong to, as it was asked for. */
+/* The job of some entries, with the name that the request uses. */
 struct entry_job {
     int64_t study, revision; /* revision of its newest event */
     enum job_kind kind;
@@ -50,20 +49,20 @@ struct entry {
     struct entry_key key;
     int64_t trial, attempt;  /* 0: none */
     const char *task;        /* "master-replica-0" */
-    const char *stream;      /* "" when the service tells it */
+    const char *stream;      /* "" when the service wrote it */
     const char *severity;    /* "INFO" */
-    const char *text;        /* NULL: not known yet */
+    const char *text;        /* NULL: not read yet */
     const struct node *json; /* the text, being an object with a message */
 };
 
 /* "master-replica-0" or "workerpool0-0" of the replica "master-0". */
 const char *entry_task(struct arena *arena, const struct entry_job *job,
                        const char *replica);
-/* Looks at the text: a JSON object with a message is one, and may name its
+/* Parses the text: a JSON object with a message becomes `json`, and may set the
  * severity. */
 void entry_read_json(struct arena *arena, struct entry *entry);
 
-/* What entries can be asked for. */
+/* The fields of entries for filters. */
 extern const struct filter_language entry_language;
 /* An entry and where its texts may be made, for filter_allows(). */
 struct entry_question {

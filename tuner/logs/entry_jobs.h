@@ -1,4 +1,4 @@
-/* entry_jobs.h - the jobs whose logs a question is about. */
+/* entry_jobs.h - the jobs whose logs a query selects. */
 #ifndef HT_TUNER_LOGS_ENTRY_JOBS_H
 #define HT_TUNER_LOGS_ENTRY_JOBS_H
 
@@ -11,8 +11,8 @@ struct entry_jobs {
     struct entry_job *items;
 };
 
-/* The jobs of the projects. Where the filter names jobs it is those alone, each
- * with the id it is named by; else a job has the id of the API that made it. */
+/* The jobs of the projects. Where the filter names jobs only those, each with
+ * the id in the filter; else a job has the id of the API that made it. */
 enum ht_status entry_jobs_find(struct db *db, struct arena *arena,
                                const struct strings *projects,
                                const struct filter *filter,

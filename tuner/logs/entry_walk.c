@@ -27,8 +27,8 @@ struct entry_walk {
 
 /* --- sources --- */
 
-/* Events are known to the millisecond and come behind what was printed in it,
- * so a trial's end stands behind its last words. */
+/* Events have milliseconds and come behind lines of the same one, so a trial's
+ * end is behind its last line. */
 static int64_t event_us(int64_t time_ms)
 {
     return time_ms * 1000 + 999;

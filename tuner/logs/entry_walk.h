@@ -3,7 +3,7 @@
  * A job has two sources, what its trials printed (logs.db) and what happened to
  * it (events); the walk merges all sources of all jobs, group by group: a chunk
  * with the lines that it completes, an event with the lines that ended with an
- * attempt. Nothing is read ahead but where the next group of a source is. */
+ * attempt. Only the place of a source's next group is read ahead. */
 #ifndef HT_TUNER_LOGS_ENTRY_WALK_H
 #define HT_TUNER_LOGS_ENTRY_WALK_H
 

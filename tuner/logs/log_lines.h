@@ -1,8 +1,8 @@
 /* log_lines.h - where the lines of a stream end, chunk by chunk.
  *
- * A line belongs to the chunk in which its line feed arrives. What grows over
- * LOG_LINE_MOST bytes without one is cut there, between two characters, so a
- * line is never looked for further back than that. */
+ * A line belongs to the chunk in which its line feed arrives. A longer line
+ * than LOG_LINE_MOST bytes is cut there, between two characters, so that a
+ * search for its start is limited. */
 #ifndef HT_TUNER_LOGS_LOG_LINES_H
 #define HT_TUNER_LOGS_LOG_LINES_H
 
@@ -21,7 +21,7 @@ struct log_lines {
 
 /* Moves over the next line that ends in the chunk and stores how many of its
  * bytes are in the chunk, from the old `at`, without the line feed; what was
- * open at that time stands before them. False at the unfinished rest, which is
+ * open at that time comes before them. False at the unfinished rest, which is
  * then open. */
 bool log_lines_next(struct log_lines *lines, size_t *len);
 

@@ -116,7 +116,7 @@ static void store_group(struct logs *logs, struct pending *group)
     }
 }
 
-/* Removes one slice; false when the study is gone (or cannot be removed). */
+/* Removes one slice; false when nothing is left (or it cannot be removed). */
 static bool forget_slice(struct logs *logs, int64_t study)
 {
     struct ht_error err;

@@ -1,12 +1,12 @@
-/* logs.h - the log thread: sole owner of logs.db, so that no log byte ever
- * passes through the core.
+/* logs.h - the log thread: sole owner of logs.db, so that log data never pass
+ * through the core.
  *
  * Chunks are stored by (study, trial, attempt, replica, stream, offset).
  * Storing one again changes nothing; one that leaves a gap is stored (the
  * middle of a long log is dropped on purpose).
  *
- * Each is stamped when it is stored, later than all before it, so that who has
- * read up to a moment finds whatever comes behind it. */
+ * Each is stamped when it is stored, later than all before it, so that a reader
+ * that has read up to a moment finds all later ones. */
 #ifndef HT_TUNER_LOGS_LOGS_H
 #define HT_TUNER_LOGS_LOGS_H
 
@@ -26,7 +26,7 @@ struct log_key {
     const char *stream;  /* "stdout", "stderr" or "runner" */
 };
 
-/* Is it one of the three? */
+/* Whether it is one of the three. */
 bool logs_has_stream(const char *stream);
 
 enum ht_status logs_start(const char *path, struct logs **logs,
@@ -108,7 +108,7 @@ enum ht_status logs_tails(struct logs *logs, struct arena *arena, int64_t study,
  * hour it is followed at once, since entries of the future are never shown. */
 int64_t logs_stamp(int64_t last_us, int64_t wall_us);
 
-/* Forgets a study's logs, in the background. */
+/* Removes a study's logs, in the background. */
 void logs_forget(struct logs *logs, int64_t study);
 
 #endif

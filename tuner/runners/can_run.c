@@ -153,7 +153,7 @@ static const struct live_runner *first_fit(const struct checking *checking)
     return next_fit(checking, live_runners(core_memory(checking->core)));
 }
 
-/* The first runner's refusal stands for all when all refuse. */
+/* The first runner's refusal is shown when all refuse. */
 static void check_rules(const struct checking *checking)
 {
     struct can_run_lack first = {0}, lack = {0};

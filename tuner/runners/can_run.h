@@ -1,5 +1,5 @@
-/* can_run.h - which runners can run a job, and what to tell a person when none
- * can. Core thread. */
+/* can_run.h - which runners can run a job, and the messages when none can. Core
+ * thread. */
 #ifndef HT_TUNER_RUNNERS_CAN_RUN_H
 #define HT_TUNER_RUNNERS_CAN_RUN_H
 
@@ -19,18 +19,17 @@ struct can_run_lack {
 };
 
 /* Whether a runner with these rules may run the job's attempts; else *lack
- * says why. GPUs and secrets come and go and are not looked at. */
+ * contains the reason. GPUs and secrets change and are not checked. */
 bool can_run_allows(struct arena *arena, const struct runner_rules *rules,
                     const struct job *job, struct can_run_lack *lack);
 
-/* Whether the runner leaves the job's attempts to another one that is there,
- * may run them and has the credentials that they are to have. */
+/* Whether the runner leaves the job's attempts to another one that is online,
+ * may run them and has their credentials. */
 bool can_run_leaves(struct core *core, struct arena *arena,
                     const struct live_runner *runner, const struct job *job);
 
-/* Looks at a job that is being created, against the runners that are there.
- * What each runner of its kind forbids is an error; what a runner that is
- * still to come may offer is a warning. */
+/* Checks a new job against the known runners. What each runner of its kind
+ * forbids is an error; what a later runner may have is a warning. */
 void can_run_check(struct core *core, const struct job *job,
                    struct diag *errors, struct diag *warnings);
 

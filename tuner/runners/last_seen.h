@@ -1,7 +1,7 @@
-/* last_seen.h - when each runner was last heard.
+/* last_seen.h - when each runner last sent a message.
  *
- * The database knows when a runner came and went; that one still speaks is no
- * reason to write. The core notes it here, and any thread may ask. */
+ * The database has only when a runner came online and went offline, to save
+ * writes. The core notes each message here, and any thread may read it. */
 #ifndef HT_TUNER_RUNNERS_LAST_SEEN_H
 #define HT_TUNER_RUNNERS_LAST_SEEN_H
 
@@ -12,7 +12,7 @@ struct last_seen;
 struct last_seen *last_seen_new(void);
 void last_seen_free(struct last_seen *last_seen); /* accepts NULL */
 
-/* The runner with that id spoke at this wall time. Any thread. */
+/* The runner with that id sent a message at this wall time. Any thread. */
 void last_seen_note(struct last_seen *last_seen, const char *runner,
                     int64_t wall_ms);
 /* When it last did; 0: not since the server started. Any thread. */

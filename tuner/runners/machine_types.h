@@ -1,8 +1,8 @@
 /* machine_types.h - what the names of machine types stand for.
  *
  * Jobs written for Google's services ask for machines by name. Here the name is
- * a wish: it limits a container to that machine's cores and memory as far as
- * the runner's machine has them, and its GPUs are asked for unless the job
+ * only a limit: it limits a container to that machine's cores and memory as far
+ * as the runner's machine has them, and its GPUs are asked for unless the job
  * counts them itself. An admin adds or changes types in DATA/machines.json:
  *
  *     {"n1-standard-4": {"cpus": 2, "memory": "8Gi"},
@@ -34,19 +34,19 @@ struct machine_types;
 struct machine_types *machine_types_new(const char *data_dir);
 void machine_types_free(struct machine_types *machines); /* accepts NULL */
 
-/* Reads the file again when it has changed; looks at most once a second. What
- * is wrong with it is logged, and the last good content stays. */
+/* Reads the file again when it has changed; looks at most once a second. Faults
+ * are logged, and the last good content stays in force. */
 void machine_types_refresh(struct machine_types *machines, int64_t now_ms);
 /* Those of the core, refreshed. Core thread. */
 const struct machine_types *machine_types_now(struct core *core);
 
-/* False when nobody knows the type. `machines` NULL: only what Google
+/* False when the type is unknown. `machines` NULL: only what Google
  * documents, on any thread. */
 bool machine_types_find(const struct machine_types *machines, const char *name,
                         struct machine_type *machine);
 
-/* What each replica of the pool asks for: what the pool says, else the job,
- * else its machine type. */
+/* The needs of each replica of the pool: by the pool, else the job, else its
+ * machine type. */
 struct machine_type machine_types_needs(const struct machine_types *machines,
                                         const struct job *job,
                                         const struct pool *pool);

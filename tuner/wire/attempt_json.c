@@ -49,8 +49,8 @@ static void add_argv(const struct lease_facts *facts, const struct pool *pool,
                          arena_printf(facts->arena, "--job-dir=%s", job_dir));
 }
 
-/* A machine type is a wish: it never asks for more than the runner's machine
- * has. What the job says itself stands as it is. */
+/* A machine type never asks for more than the runner's machine has. Values of
+ * the job itself are not changed. */
 static void add_needs(const struct lease_facts *facts, const struct pool *pool,
                       cJSON *replica)
 {
@@ -155,7 +155,7 @@ static const char *written_spec(const struct lease_facts *facts)
 }
 
 /* Replicas are shown the job as it was sent, else as its form has it: Vertex's
- * CustomJobSpec or AI Platform's TrainingInput, which stands for the native
+ * CustomJobSpec or AI Platform's TrainingInput, which is used for the native
  * form, too. */
 static const char *shown_job(const struct lease_facts *facts)
 {

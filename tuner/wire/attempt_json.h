@@ -1,5 +1,5 @@
 /* attempt_json.h - the ATTEMPT of proto/README.md section 4: all that a runner
- * has to know to start one attempt. */
+ * needs to start one attempt. */
 #ifndef HT_TUNER_WIRE_ATTEMPT_JSON_H
 #define HT_TUNER_WIRE_ATTEMPT_JSON_H
 

@@ -92,7 +92,8 @@ static enum ht_status lose_unlisted(struct core *core, struct request *req,
     return status;
 }
 
-/* Two lists of the answer: what may go on at the runner and what must not. */
+/* Two lists of the answer: attempts that may continue at the runner and those
+ * that must not. */
 struct sorted {
     cJSON *keep, *forget; /* keep may be NULL: not asked for */
 };
@@ -404,7 +405,8 @@ static enum ht_status handle_type(struct core *core, struct request *req,
         text_puts(&req->reply, answer->text);
         return HT_OK;
     }
-    /* A poll whose asker has gone on must not be given attempts. */
+    /* A poll must not get attempts when its runner has already sent a newer
+     * one. */
     if (id < answer->seen)
         return ht_fail(err, HT_INVALID, "id %lld is older than %lld",
                        (long long)id, (long long)answer->seen);
@@ -453,7 +455,7 @@ enum ht_status control_handle(struct core *core, struct request *req,
     if (runner == NULL)
         return HT_INVALID;
     core_act_for(core, arena_printf(req->arena, "runner %s", runner->id));
-    /* A held poll is no new sign of life when it is looked at again. */
+    /* A held poll that is handled again does not count as a new message. */
     if (req->held_until_ms == 0)
         status = runner_online_see(core, runner, err);
     return status == HT_OK ? handle_type(core, req, runner, type, err) : status;

@@ -12,13 +12,13 @@
 cJSON *wire_ok(const struct request *req);
 void wire_reply(struct request *req, cJSON *answer);
 
-/* Replies when the request went well, else drops the answer; returns
+/* Replies when the request succeeded, else drops the answer; returns
  * `status`. */
 enum ht_status wire_finish(struct request *req, cJSON *answer,
                            enum ht_status status);
 
-/* Appends what the asker gets: the reply of a request that went well, else the
- * status its failure has on the wire. */
+/* Appends the answer: the reply of a request that succeeded, else the wire
+ * status of its failure. */
 void wire_answer(const struct request *req, struct text *out);
 
 /* Whether a message of the control address has the runners' token.

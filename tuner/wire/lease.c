@@ -56,8 +56,8 @@ static enum ht_status find_job(struct lease_poll *poll, int64_t id,
                            : status;
 }
 
-/* Whether a trial that is to go on from a rung has its checkpoint at another
- * runner, which is there: without a folder that all of them see. */
+/* Whether a trial that continues from a rung has its checkpoint at another
+ * runner that is online, without a folder that all runners share. */
 static enum ht_status is_at_home_elsewhere(struct lease_poll *poll,
                                            const struct trial_row *trial,
                                            bool *elsewhere,
@@ -137,8 +137,8 @@ static enum ht_status has_gpus(struct lease_poll *poll, const struct job *job,
     return HT_OK;
 }
 
-/* More may wait than are to run at a time: those that somebody added, retried
- * or confirms. */
+/* More may wait than may run at a time: those that a person added, retried or
+ * confirms. */
 static enum ht_status has_room(struct lease_poll *poll,
                                const struct study_row *study,
                                const struct job *job, bool *has,

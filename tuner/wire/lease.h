@@ -1,4 +1,4 @@
-/* lease.h - giving waiting trials to a runner, and telling it what to stop.
+/* lease.h - assigns waiting trials to a runner, and sends it what to stop.
  *
  * The attempt and the hash of its token are committed before the answer goes
  * out. Studies take turns: the one with the fewest active trials is served
@@ -12,11 +12,11 @@
 #include "tuner/core/live.h"
 #include "tuner/core/request.h"
 
-/* Answers a `lease` message, or holds it until there is something to say. */
+/* Answers a `lease` message, or holds it until there is something to answer. */
 enum ht_status lease_handle(struct core *core, struct request *req,
                             struct live_runner *runner, struct ht_error *err);
 
-/* Adds every stop that concerns the runner to `stops`. With `fresh` only
+/* Adds every stop for the runner to `stops`. With `fresh` only
  * those that no lease answer has carried yet; these are then noted. */
 enum ht_status lease_add_stops(struct core *core, struct arena *arena,
                                const struct live_runner *runner, bool fresh,

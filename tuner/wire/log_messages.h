@@ -1,5 +1,5 @@
 /* log_messages.h - `log` messages of the control address, which go to the log
- * thread and never through the core. */
+ * thread, not through the core. */
 #ifndef HT_TUNER_WIRE_LOG_MESSAGES_H
 #define HT_TUNER_WIRE_LOG_MESSAGES_H
 
@@ -8,8 +8,8 @@
 struct core;
 struct logs;
 
-/* Checks the runner token, hands the chunk to the log thread and has
- * req->answer called after its commit. */
+/* Checks the runner token and gives the chunk to the log thread, which calls
+ * req->answer after its commit. */
 void log_messages_handle(struct core *core, struct logs *logs,
                          struct request *req);
 

@@ -21,7 +21,7 @@
 
 enum {
     ANSWERS = 8192, /* held by the socket; sending never blocks the core */
-    RECEIVED = 64,  /* held by the socket before anybody has read them */
+    RECEIVED = 64,  /* held by the socket before they are read */
     UNANSWERED_BYTES = 64 << 20, /* beyond, nothing more is read: TCP slows the
                                     senders, and memory stays bounded */
     URL_BYTES = 160
@@ -54,7 +54,7 @@ static void send_answer(struct nng_socket *socket, nng_msg *msg,
                         const struct text *text)
 {
     nng_msg_clear(msg);
-    /* The peer may be gone; it will ask again and get the same answer. */
+    /* A peer that was closed asks again and gets the same answer. */
     if (nng_msg_append(msg, text->data, text->len) != 0 ||
         nng_sendmsg(socket->nng, msg, NNG_FLAG_NONBLOCK) != 0)
         nng_msg_free(msg);
@@ -238,9 +238,9 @@ const char *nng_socket_url(const struct nng_socket *socket)
 }
 
 /* The socket stays open until the program ends: with a message on its way in,
- * nng_close() of nng 1.5.2 waits for ever, leaks the message or locks a mutex
- * that is gone. Nobody reads it any more, and what has no answer is sent again
- * to the next server. */
+ * nng_close() of nng 1.5.2 waits for ever, leaks the message or locks a
+ * destroyed mutex. It is no longer read, and messages without an answer are
+ * sent again to the next server. */
 void nng_socket_stop(struct nng_socket *socket)
 {
     if (socket == NULL)

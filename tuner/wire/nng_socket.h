@@ -1,9 +1,9 @@
 /* nng_socket.h - a raw REP socket whose answers may come much later.
  *
- * One thread receives, reads the JSON and hands each message to the table of
- * its purpose (report.c or control.c); the core answers after its commit. The
- * routing header of a message is kept until its answer, so held polls cost no
- * thread. */
+ * One thread receives, reads the JSON and posts each message with the handler
+ * of its address (report.c or control.c); the core answers after its commit.
+ * The routing header of a message is kept until its answer, so held polls cost
+ * no thread. */
 #ifndef HT_TUNER_WIRE_NNG_SOCKET_H
 #define HT_TUNER_WIRE_NNG_SOCKET_H
 

@@ -1,8 +1,8 @@
 /* report.h - measurement records: the messages of the report address, and how
  * a record becomes a row.
  *
- * A record is known by (study, trial, attempt, replica, writer, seq); one that
- * comes again changes nothing and gets the same answer. Core thread. */
+ * A record is identified by (study, trial, attempt, replica, writer, seq); one
+ * that comes again changes nothing and gets the same answer. Core thread. */
 #ifndef HT_TUNER_WIRE_REPORT_H
 #define HT_TUNER_WIRE_REPORT_H
 
@@ -11,7 +11,8 @@
 #include "tuner/core/request.h"
 #include "tuner/study/trial.h"
 
-/* Every message of the report address; the trial token decides whose. */
+/* Every message of the report address; the trial token identifies the attempt.
+ */
 request_handler report_handle;
 
 /* Stores the records of the message for that attempt, and adds `have`, `thin`
