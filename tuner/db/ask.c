@@ -12,6 +12,26 @@ enum ht_status db_first(struct db *db, sqlite3_stmt *stmt, struct ht_error *err,
                                   : ht_fail(err, HT_NOT_FOUND, "%s", missing);
 }
 
+/* --- one row --- */
+
+enum ht_status db_ask_one(struct db *db, const struct db_one *one,
+                          struct ht_error *err, const char *sql,
+                          const char *format, ...)
+{
+    sqlite3_stmt *stmt;
+    va_list args;
+    va_start(args, format);
+    enum ht_status status = db_vquery(db, &stmt, err, sql, format, &args);
+    va_end(args);
+    if (status == HT_OK)
+        status = db_first(db, stmt, err, one->missing);
+    if (status != HT_OK)
+        return status;
+    one->read(stmt, one->arena, one->row);
+    db_done(stmt);
+    return HT_OK;
+}
+
 /* --- one value --- */
 
 enum ht_status db_integer(struct db *db, sqlite3_stmt *stmt, int64_t fallback,

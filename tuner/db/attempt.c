@@ -53,30 +53,17 @@ enum ht_status db_attempt_leased(struct db *db, struct arena *arena,
         "ssi", key->runner, key->boot, key->id);
 }
 
-static enum ht_status one_attempt(struct db *db, struct arena *arena,
-                                  sqlite3_stmt *stmt, struct attempt_row *row,
-                                  struct ht_error *err)
-{
-    const enum ht_status status =
-        db_first(db, stmt, err, "there is no such attempt");
-    if (status != HT_OK)
-        return status;
-    db_read_attempt(stmt, arena, row);
-    db_done(stmt);
-    return HT_OK;
-}
+static const char missing[] = "there is no such attempt";
 
 enum ht_status db_attempt_get(struct db *db, struct arena *arena,
                               const struct trial_name *name,
                               struct attempt_row *row, struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    const enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT " DB_ATTEMPT_COLUMNS
-                 " FROM attempts WHERE study=? AND trial=? AND n=?",
-                 "iii", name->study, name->trial, name->attempt);
-    return status == HT_OK ? one_attempt(db, arena, stmt, row, err) : status;
+    const struct db_one one = {arena, db_read_attempt, row, missing};
+    return db_ask_one(db, &one, err,
+                      "SELECT " DB_ATTEMPT_COLUMNS
+                      " FROM attempts WHERE study=? AND trial=? AND n=?",
+                      "iii", name->study, name->trial, name->attempt);
 }
 
 enum ht_status db_attempt_by_token(struct db *db, struct arena *arena,
@@ -85,12 +72,11 @@ enum ht_status db_attempt_by_token(struct db *db, struct arena *arena,
                                    struct ht_error *err)
 {
     const struct db_blob blob = {hash, TOKEN_HASH_BYTES};
-    sqlite3_stmt *stmt;
-    const enum ht_status status = db_query(db, &stmt, err,
-                                           "SELECT " DB_ATTEMPT_COLUMNS
-                                           " FROM attempts WHERE token_hash=?",
-                                           "x", &blob);
-    return status == HT_OK ? one_attempt(db, arena, stmt, row, err) : status;
+    const struct db_one one = {arena, db_read_attempt, row, missing};
+    return db_ask_one(db, &one, err,
+                      "SELECT " DB_ATTEMPT_COLUMNS
+                      " FROM attempts WHERE token_hash=?",
+                      "x", &blob);
 }
 
 enum ht_status db_attempt_usage(struct db *db, int64_t study, int64_t wall_ms,

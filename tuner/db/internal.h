@@ -85,6 +85,18 @@ db_reader db_read_study, db_read_trial, db_read_attempt, db_read_measurement;
 enum ht_status db_first(struct db *db, sqlite3_stmt *stmt, struct ht_error *err,
                         const char *missing);
 
+/* The first row of a query, read into `row`; HT_NOT_FOUND with the text
+ * `missing` when there is none. */
+struct db_one {
+    struct arena *arena;
+    db_reader *read;
+    void *row;
+    const char *missing;
+};
+enum ht_status db_ask_one(struct db *db, const struct db_one *one,
+                          struct ht_error *err, const char *sql,
+                          const char *format, ...);
+
 /* The one integer a query gives; `fallback` without a row or for NULL. */
 enum ht_status db_integer(struct db *db, sqlite3_stmt *stmt, int64_t fallback,
                           int64_t *value, struct ht_error *err);

@@ -219,35 +219,20 @@ enum ht_status db_measurement_list(struct db *db, struct arena *arena,
     return db_measurement_page(db, arena, &name, 0, limit, list, err);
 }
 
-static enum ht_status one_record(struct db *db, struct arena *arena,
-                                 sqlite3_stmt *stmt, const char *missing,
-                                 struct measurement_row *row,
-                                 struct ht_error *err)
-{
-    const enum ht_status status = db_first(db, stmt, err, missing);
-    if (status != HT_OK)
-        return status;
-    db_read_measurement(stmt, arena, row);
-    db_done(stmt);
-    return HT_OK;
-}
-
 enum ht_status db_measurement_get(struct db *db, struct arena *arena,
                                   const struct trial_name *trial,
                                   const struct record_name *name,
                                   struct measurement_row *row,
                                   struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT " DB_MEASUREMENT_COLUMNS " FROM measurements "
-                 "WHERE study=? AND trial=? AND attempt=? AND replica=? "
-                 "AND writer=? AND seq=?",
-                 "iir", trial->study, trial->trial, name);
-    if (status == HT_OK)
-        status =
-            one_record(db, arena, stmt, "there is no such record", row, err);
+    const struct db_one one = {arena, db_read_measurement, row,
+                               "there is no such record"};
+    const enum ht_status status =
+        db_ask_one(db, &one, err,
+                   "SELECT " DB_MEASUREMENT_COLUMNS " FROM measurements "
+                   "WHERE study=? AND trial=? AND attempt=? AND replica=? "
+                   "AND writer=? AND seq=?",
+                   "iir", trial->study, trial->trial, name);
     return status == HT_NOT_FOUND
                ? missing_record(err, trial->study, trial->trial)
                : status;
@@ -258,16 +243,14 @@ enum ht_status db_measurement_newest(struct db *db, struct arena *arena,
                                      struct measurement_row *row,
                                      struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT " DB_MEASUREMENT_COLUMNS " FROM measurements "
-                 "WHERE study=? AND trial=? AND attempt=? AND replica=? "
-                 "ORDER BY writer DESC, seq DESC LIMIT 1",
-                 "iiis", key->study, key->trial, key->attempt, key->replica);
-    return status == HT_OK
-               ? one_record(db, arena, stmt, "nothing was measured", row, err)
-               : status;
+    const struct db_one one = {arena, db_read_measurement, row,
+                               "nothing was measured"};
+    return db_ask_one(db, &one, err,
+                      "SELECT " DB_MEASUREMENT_COLUMNS " FROM measurements "
+                      "WHERE study=? AND trial=? AND attempt=? AND replica=? "
+                      "ORDER BY writer DESC, seq DESC LIMIT 1",
+                      "iiis", key->study, key->trial, key->attempt,
+                      key->replica);
 }
 
 /* --- writers --- */

@@ -13,27 +13,15 @@ void db_read_study(sqlite3_stmt *stmt, struct arena *arena, void *row)
 
 /* --- finding them --- */
 
-static enum ht_status one_study(struct db *db, struct arena *arena,
-                                sqlite3_stmt *stmt, struct study_row *row,
-                                struct ht_error *err)
-{
-    const enum ht_status status =
-        db_first(db, stmt, err, "there is no such study");
-    if (status != HT_OK)
-        return status;
-    db_read_study(stmt, arena, row);
-    db_done(stmt);
-    return HT_OK;
-}
+static const char missing[] = "there is no such study";
 
 enum ht_status db_study_get(struct db *db, struct arena *arena, int64_t id,
                             struct study_row *row, struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    const enum ht_status status = db_query(
-        db, &stmt, err, "SELECT " DB_STUDY_COLUMNS " FROM studies WHERE id=?",
-        "i", id);
-    return status == HT_OK ? one_study(db, arena, stmt, row, err) : status;
+    const struct db_one one = {arena, db_read_study, row, missing};
+    return db_ask_one(db, &one, err,
+                      "SELECT " DB_STUDY_COLUMNS " FROM studies WHERE id=?",
+                      "i", id);
 }
 
 /* A key of digits only is a number; names never are (study_create). */
@@ -64,26 +52,23 @@ enum ht_status db_study_find(struct db *db, struct arena *arena,
 {
     int64_t id = 0;
     const bool by_number = is_number(key, &id);
-    sqlite3_stmt *stmt;
+    const struct db_one one = {arena, db_read_study, row, missing};
     const enum ht_status status =
-        by_number
-            ? db_query(db, &stmt, err,
-                       "SELECT " DB_STUDY_COLUMNS " FROM studies "
-                       "WHERE id=?4 AND " IN_SCOPE,
-                       "ssii", scope->project, scope->location,
-                       (int64_t)scope->kinds, id)
-            : db_query(db, &stmt, err,
-                       "SELECT " DB_STUDY_COLUMNS " FROM studies "
-                       "WHERE name=?4 AND " IN_SCOPE "ORDER BY id DESC LIMIT 1",
-                       "ssis", scope->project, scope->location,
-                       (int64_t)scope->kinds, key);
-    if (status != HT_OK)
-        return status;
-    const enum ht_status found = one_study(db, arena, stmt, row, err);
-    if (found == HT_NOT_FOUND)
+        by_number ? db_ask_one(db, &one, err,
+                               "SELECT " DB_STUDY_COLUMNS " FROM studies "
+                               "WHERE id=?4 AND " IN_SCOPE,
+                               "ssii", scope->project, scope->location,
+                               (int64_t)scope->kinds, id)
+                  : db_ask_one(db, &one, err,
+                               "SELECT " DB_STUDY_COLUMNS " FROM studies "
+                               "WHERE name=?4 AND " IN_SCOPE
+                               "ORDER BY id DESC LIMIT 1",
+                               "ssis", scope->project, scope->location,
+                               (int64_t)scope->kinds, key);
+    if (status == HT_NOT_FOUND)
         return ht_fail(err, HT_NOT_FOUND, "there is no %s %.150s",
                        are_jobs(scope->kinds) ? "job" : "study", key);
-    return found;
+    return status;
 }
 
 enum ht_status db_study_by_display(struct db *db, struct arena *arena,
@@ -91,19 +76,17 @@ enum ht_status db_study_by_display(struct db *db, struct arena *arena,
                                    const char *display, struct study_row *row,
                                    struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
+    const struct db_one one = {arena, db_read_study, row, missing};
     /* Names of jobs need not be unique: a study that others run comes first,
      * then the newest. */
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT " DB_STUDY_COLUMNS " FROM studies WHERE project=? "
-                 "AND location=? AND display=? AND " STUDY_IS_SHOWN
-                 " AND (? >> kind) & 1 "
-                 "ORDER BY " STUDY_IS_CLIENTS " DESC, id DESC LIMIT 1",
-                 "sssi", scope->project, scope->location, display,
-                 (int64_t)scope->kinds);
-    if (status == HT_OK)
-        status = one_study(db, arena, stmt, row, err);
+    const enum ht_status status =
+        db_ask_one(db, &one, err,
+                   "SELECT " DB_STUDY_COLUMNS " FROM studies WHERE project=? "
+                   "AND location=? AND display=? AND " STUDY_IS_SHOWN
+                   " AND (? >> kind) & 1 "
+                   "ORDER BY " STUDY_IS_CLIENTS " DESC, id DESC LIMIT 1",
+                   "sssi", scope->project, scope->location, display,
+                   (int64_t)scope->kinds);
     return status == HT_NOT_FOUND
                ? ht_fail(err, HT_NOT_FOUND, "there is no study \"%.150s\"",
                          display)
@@ -250,7 +233,7 @@ enum ht_status db_study_add_revision(struct db *db, int64_t study,
         "ELSE ?2 END WHERE id=?1 RETURNING updated_ms, revision",
         "ii", study, *wall_ms);
     if (status == HT_OK)
-        status = db_first(db, stmt, err, "there is no such study");
+        status = db_first(db, stmt, err, missing);
     if (status != HT_OK)
         return status;
     *wall_ms = sqlite3_column_int64(stmt, 0);

@@ -10,29 +10,17 @@ void db_read_trial(sqlite3_stmt *stmt, struct arena *arena, void *row)
 
 /* --- finding them --- */
 
-static enum ht_status one_trial(struct db *db, struct arena *arena,
-                                sqlite3_stmt *stmt, struct trial_row *row,
-                                struct ht_error *err)
-{
-    const enum ht_status status =
-        db_first(db, stmt, err, "there is no such trial");
-    if (status != HT_OK)
-        return status;
-    db_read_trial(stmt, arena, row);
-    db_done(stmt);
-    return HT_OK;
-}
+static const char missing[] = "there is no such trial";
 
 enum ht_status db_trial_get(struct db *db, struct arena *arena, int64_t study,
                             int64_t id, struct trial_row *row,
                             struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    const enum ht_status status = db_query(
-        db, &stmt, err,
-        "SELECT " DB_TRIAL_COLUMNS " FROM trials WHERE study=? AND id=?", "ii",
-        study, id);
-    return status == HT_OK ? one_trial(db, arena, stmt, row, err) : status;
+    const struct db_one one = {arena, db_read_trial, row, missing};
+    return db_ask_one(db, &one, err,
+                      "SELECT " DB_TRIAL_COLUMNS
+                      " FROM trials WHERE study=? AND id=?",
+                      "ii", study, id);
 }
 
 // NOLINTNEXTLINE(readability-function-size): a key, a page and a result
@@ -112,10 +100,8 @@ enum ht_status db_trial_best(struct db *db, struct arena *arena, int64_t study,
      * results cost no more than one. */
     static const char highest[] = BEST_OF("max", "DESC");
     static const char lowest[] = BEST_OF("min", "ASC");
-    sqlite3_stmt *stmt;
-    const enum ht_status status =
-        db_query(db, &stmt, err, maximize ? highest : lowest, "i", study);
-    return status == HT_OK ? one_trial(db, arena, stmt, row, err) : status;
+    const struct db_one one = {arena, db_read_trial, row, missing};
+    return db_ask_one(db, &one, err, maximize ? highest : lowest, "i", study);
 }
 
 enum ht_status db_trial_next_replicate(struct db *db, int64_t study,

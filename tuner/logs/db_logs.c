@@ -137,9 +137,9 @@ enum ht_status db_logs_insert(struct db_logs *logs, const struct log_key *key,
 }
 
 /* Columns start, next and data. */
-static void read_chunk(sqlite3_stmt *stmt, struct arena *arena,
-                       struct log_chunk *chunk)
+static void read_chunk(sqlite3_stmt *stmt, struct arena *arena, void *row)
 {
+    struct log_chunk *chunk = row;
     const void *data = sqlite3_column_blob(stmt, 2);
     chunk->offset = sqlite3_column_int64(stmt, 0);
     chunk->raw = sqlite3_column_int64(stmt, 1) - chunk->offset;
@@ -151,21 +151,15 @@ enum ht_status db_logs_find(struct db_logs *logs, struct arena *arena,
                             const struct log_key *key, int64_t offset,
                             struct log_chunk *chunk, struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    enum ht_status status = db_query(
-        logs->db, &stmt, err,
+    const struct db_one one = {arena, read_chunk, chunk,
+                               "no chunk behind there"};
+    return db_ask_one(
+        logs->db, &one, err,
         "SELECT start, next, data FROM chunk WHERE study=?1 AND trial=?2 AND"
         " attempt=?3 AND replica=?4 AND stream=?5 AND next>?6"
         " ORDER BY next LIMIT 1",
         "iiissi", key->study, key->trial, key->attempt, key->replica,
         key->stream, offset);
-    if (status == HT_OK)
-        status = db_first(logs->db, stmt, err, "no chunk behind there");
-    if (status != HT_OK)
-        return status;
-    read_chunk(stmt, arena, chunk);
-    db_done(stmt);
-    return HT_OK;
 }
 
 // NOLINTNEXTLINE(readability-function-size): a key, an offset and two results
@@ -234,38 +228,31 @@ enum ht_status db_logs_data(struct db_logs *logs, struct arena *arena,
                             int64_t row, struct log_chunk *chunk,
                             struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    enum ht_status status =
-        db_query(logs->db, &stmt, err,
-                 "SELECT start, next, data FROM chunk WHERE id=?1", "i", row);
-    if (status == HT_OK)
-        status = db_first(logs->db, stmt, err, "the chunk was forgotten");
-    if (status != HT_OK)
-        return status;
-    read_chunk(stmt, arena, chunk);
-    db_done(stmt);
-    return HT_OK;
+    const struct db_one one = {arena, read_chunk, chunk,
+                               "the chunk was forgotten"};
+    return db_ask_one(logs->db, &one, err,
+                      "SELECT start, next, data FROM chunk WHERE id=?1", "i",
+                      row);
+}
+
+static void read_stream(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    struct log_key *key = row;
+    key->replica = db_column_text(arena, stmt, 0);
+    key->stream = db_column_text(arena, stmt, 1);
 }
 
 enum ht_status db_logs_stream(struct db_logs *logs, struct arena *arena,
                               struct log_key *key, struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    enum ht_status status =
-        db_query(logs->db, &stmt, err,
-                 "SELECT replica, stream FROM chunk WHERE study=?1 AND"
-                 " trial=?2 AND attempt=?3 AND (replica, stream)>(?4, ?5)"
-                 " ORDER BY replica, stream LIMIT 1",
-                 "iiiss", key->study, key->trial, key->attempt, key->replica,
-                 key->stream);
-    if (status == HT_OK)
-        status = db_first(logs->db, stmt, err, "no stream behind that");
-    if (status != HT_OK)
-        return status;
-    key->replica = db_column_text(arena, stmt, 0);
-    key->stream = db_column_text(arena, stmt, 1);
-    db_done(stmt);
-    return HT_OK;
+    const struct db_one one = {arena, read_stream, key,
+                               "no stream behind that"};
+    return db_ask_one(logs->db, &one, err,
+                      "SELECT replica, stream FROM chunk WHERE study=?1 AND"
+                      " trial=?2 AND attempt=?3 AND (replica, stream)>(?4, ?5)"
+                      " ORDER BY replica, stream LIMIT 1",
+                      "iiiss", key->study, key->trial, key->attempt,
+                      key->replica, key->stream);
 }
 
 enum ht_status db_logs_remove(struct db_logs *logs, int64_t study,

@@ -98,30 +98,28 @@ enum ht_status webhook_outbox_add(struct db *outbox,
                   delivery->body, delivery->made_ms);
 }
 
-enum ht_status webhook_outbox_first(struct db *outbox, struct arena *arena,
-                                    const char *webhook,
-                                    struct webhook_delivery *delivery,
-                                    struct ht_error *err)
+static void read_delivery(sqlite3_stmt *stmt, struct arena *arena, void *row)
 {
-    sqlite3_stmt *stmt;
-    enum ht_status status =
-        db_query(outbox, &stmt, err,
-                 "SELECT id, study, webhook, event, body, made_ms FROM letters"
-                 " WHERE webhook=? ORDER BY id LIMIT 1",
-                 "s", webhook);
-    if (status == HT_OK)
-        status = db_first(outbox, stmt, err, "no delivery waits");
-    if (status != HT_OK)
-        return status;
-    *delivery =
+    *(struct webhook_delivery *)row =
         (struct webhook_delivery){.id = sqlite3_column_int64(stmt, 0),
                                   .study = sqlite3_column_int64(stmt, 1),
                                   .webhook = db_column_text(arena, stmt, 2),
                                   .event = db_column_text(arena, stmt, 3),
                                   .body = db_column_text(arena, stmt, 4),
                                   .made_ms = sqlite3_column_int64(stmt, 5)};
-    db_done(stmt);
-    return HT_OK;
+}
+
+enum ht_status webhook_outbox_first(struct db *outbox, struct arena *arena,
+                                    const char *webhook,
+                                    struct webhook_delivery *delivery,
+                                    struct ht_error *err)
+{
+    const struct db_one one = {arena, read_delivery, delivery,
+                               "no delivery waits"};
+    return db_ask_one(outbox, &one, err,
+                      "SELECT id, study, webhook, event, body, made_ms "
+                      "FROM letters WHERE webhook=? ORDER BY id LIMIT 1",
+                      "s", webhook);
 }
 
 enum ht_status webhook_outbox_remove(struct db *outbox, int64_t id,
@@ -165,30 +163,31 @@ enum ht_status webhook_outbox_drop(struct db *outbox, struct arena *arena,
 
 /* --- webhooks --- */
 
+static void read_row(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    *(struct webhook_row *)row =
+        (struct webhook_row){.pending = sqlite3_column_int64(stmt, 0),
+                             .given_up = sqlite3_column_int64(stmt, 1),
+                             .failures = sqlite3_column_int64(stmt, 2),
+                             .taken_ms = sqlite3_column_int64(stmt, 3),
+                             .failed_ms = sqlite3_column_int64(stmt, 4),
+                             .why = db_column_text(arena, stmt, 5)};
+}
+
 enum ht_status webhook_outbox_row(struct db *outbox, struct arena *arena,
                                   const char *name, struct webhook_row *row,
                                   struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    enum ht_status status = db_query(
-        outbox, &stmt, err,
+    const struct db_one one = {arena, read_row, row, ""};
+    const enum ht_status status = db_ask_one(
+        outbox, &one, err,
         "SELECT (SELECT count(*) FROM letters WHERE webhook=?1), given_up,"
         " failures, taken_ms, failed_ms, coalesce(why, '')"
         " FROM (SELECT 1) LEFT JOIN receivers ON webhook=?1",
         "s", name);
     if (status == HT_OK)
-        status = db_first(outbox, stmt, err, "");
-    if (status != HT_OK)
-        return status;
-    *row = (struct webhook_row){.name = name,
-                                .pending = sqlite3_column_int64(stmt, 0),
-                                .given_up = sqlite3_column_int64(stmt, 1),
-                                .failures = sqlite3_column_int64(stmt, 2),
-                                .taken_ms = sqlite3_column_int64(stmt, 3),
-                                .failed_ms = sqlite3_column_int64(stmt, 4),
-                                .why = db_column_text(arena, stmt, 5)};
-    db_done(stmt);
-    return HT_OK;
+        row->name = name;
+    return status;
 }
 
 enum ht_status webhook_outbox_save_row(struct db *outbox,
