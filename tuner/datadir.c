@@ -102,7 +102,7 @@ static bool read_small(const char *path, char *buffer, size_t size)
     return true;
 }
 
-/* Who owns the folder, as far as it left notes. */
+/* The owner of the folder, from its files. */
 static enum ht_status fail_owned(const char *folder, struct ht_error *err)
 {
     char pid[32] = "", note[4096] = "";
@@ -283,7 +283,7 @@ enum ht_status datadir_open(const char *path, struct datadir *dir,
         datadir_close(&made);
         return status;
     }
-    /* A note left by a crash would send commands to a dead address. */
+    /* A file left by a crash would lead commands to a dead address. */
     datadir_retract(&made);
     *dir = made;
     return HT_OK;

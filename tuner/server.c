@@ -67,7 +67,7 @@ static void stop_datadir(struct server *server)
     datadir_close(&server->dir);
 }
 
-/* What a client on this machine has to connect to. */
+/* The address for a client on this machine. */
 static const char *reachable_host(const char *host)
 {
     if (strcmp(host, "0.0.0.0") == 0)
@@ -423,7 +423,7 @@ static struct timespec until(int64_t now_ms, int64_t next_ms)
     return (struct timespec){ms / 1000, ms % 1000 * 1000000};
 }
 
-/* The name of what ended it. */
+/* The name of the signal or reason that ended it. */
 static const char *serve(struct server *server)
 {
     sigset_t awaited;
@@ -458,8 +458,8 @@ static void on_alarm(int sig)
     _exit(1);
 }
 
-/* All that was acknowledged is on disk, so leaving the hard way is safe; a
- * stop that hangs would not be. */
+/* All that was acknowledged is on disk, so a hard exit is safe, unlike a stop
+ * that hangs. */
 static void limit_stop(void)
 {
     struct sigaction action = {.sa_handler = on_alarm};

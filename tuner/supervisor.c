@@ -21,7 +21,7 @@
 enum {
     FIRST_DELAY_MS = 500, /* before a runner that died is started again */
     LAST_DELAY_MS = 30000,
-    STEADY_MS = 60000, /* one that lived so long starts the delays anew */
+    STEADY_MS = 60000, /* one that ran for so long resets the delays */
     WATCH_MS = 1000,   /* between looks at an adopted runner's lock */
     USUAL_FILES = 1024 /* soft limit of descriptors on Linux */
 };
@@ -85,7 +85,8 @@ static int spawn(const char *program, char *const argv[], pid_t *pid)
     posix_spawnattr_init(&attr);
     posix_spawnattr_setsigmask(&attr, &none);
     posix_spawnattr_setsigdefault(&attr, &defaults);
-    /* An own group: Ctrl-C on the server reaches the runner through us. */
+    /* Its own process group: Ctrl-C on the server reaches the runner through
+     * us. */
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK |
                                         POSIX_SPAWN_SETSIGDEF |
                                         POSIX_SPAWN_SETPGROUP);

@@ -190,7 +190,7 @@ static bool is_fitting(const struct filter *made)
     return false;
 }
 
-/* What may follow a field, for the complaint. */
+/* The operations of a field, for an error message. */
 static const char *fitting(const struct filter *made)
 {
     switch (made->field->kind) {
@@ -237,7 +237,7 @@ static bool is_named(struct filter *made)
     return false;
 }
 
-/* Gives the value the form that it is compared in. */
+/* Converts the value into the form for comparisons. */
 static enum ht_status settle_value(struct parser *parser, struct filter *made)
 {
     const char *name = made->field->name;

@@ -11,8 +11,8 @@ enum { MOST_PATHS = 64 };
 
 /* A path on its way through the schema. */
 struct walk {
-    const char *at, *end; /* what is left to be read */
-    char *to;             /* where it is written, in camelCase */
+    const char *at, *end; /* the rest of the text */
+    char *to;             /* receives it in camelCase */
     const struct message *type;
 };
 
@@ -74,7 +74,7 @@ static bool take_member(struct walk *walk)
     return enter(walk, &member);
 }
 
-/* The path in camelCase and without stars; NULL when there is none such. */
+/* The path in camelCase and without stars; NULL when the resource has none. */
 static const char *read_path(struct arena *arena, const char *path, size_t len,
                              const struct message *type)
 {

@@ -29,7 +29,7 @@ static const struct message messages[] = {
     {"Status", "code message details?"},
     {"EncryptionSpec", "kmsKeyName"},
 
-    /* what Vertex's jobs run */
+    /* the specs in Vertex's jobs */
     {"CustomJobSpec",
      "workerPoolSpecs*:WorkerPoolSpec scheduling:Scheduling serviceAccount "
      "network reservedIpRanges* baseOutputDirectory:GcsDestination "

@@ -152,7 +152,7 @@ bool trial_body_point(const struct field_reader *reader, struct place at,
     if (at.node->kind != NODE_LIST)
         return false;
     read_active(reader, space, said, n, point);
-    /* What could not be read would be called missing once more. */
+    /* A value with a fault would also be reported as missing. */
     if (reader->diag->errors == errors)
         check_presence(reader, at, space, said, n, point);
     return reader->diag->errors == errors;

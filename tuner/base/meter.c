@@ -96,7 +96,7 @@ static void write_spread(enum meter_spread spread, struct text *out)
                  (double)atomic_load_explicit(&spreads[spread].sum,
                                               memory_order_relaxed) /
                      1e6);
-    /* The same number as the last bucket, whatever is counted meanwhile. */
+    /* Equals the last bucket, even while another thread counts. */
     snprintf(line, sizeof line, "%s_count", name);
     meter_sample(out, line, 0, NULL, (double)total);
 }
@@ -190,7 +190,7 @@ static void write_queues(struct text *out)
                  "among them.");
     for (size_t i = 0; i < sizeof queues / sizeof *queues; i++) {
         const struct meter_label label = {"lane", queues[i].lane};
-        /* Read in this order, no answer can be ahead of its question. */
+        /* In this order no answer is counted before its question. */
         const int64_t answered = count_of(queues[i].answered);
         meter_sample(out, "hypertune_requests_open", 1, &label,
                      (double)(count_of(queues[i].posted) - answered));

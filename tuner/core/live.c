@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 1024 }; /* a few thousand entries are alive at most */
+enum { BUCKETS = 1024 }; /* for a few thousand entries at most */
 
 struct live {
     struct live_study *studies[BUCKETS];
@@ -27,7 +27,7 @@ static void free_study(struct live_study *study)
 
 static void clear_runner(struct live_runner *runner)
 {
-    for (size_t i = 0; i < MEMORY_TYPES; i++) {
+    for (size_t i = 0; i < LIVE_TYPES; i++) {
         free(runner->answers[i].text);
         runner->answers[i] = (struct live_answer){0};
     }
@@ -78,7 +78,7 @@ struct live_study *live_study(struct live *live, int64_t id)
     if (*link == NULL) {
         *link = ht_xcalloc(1, sizeof **link);
         (*link)->id = id;
-        (*link)->look_at_ms = MEMORY_NEVER;
+        (*link)->look_at_ms = LIVE_NEVER;
     }
     return *link;
 }
@@ -257,7 +257,7 @@ void live_forget_rows(struct live *live, int64_t transaction)
     live_each_study(live, visit_forget_job, NULL);
     for (struct live_runner *runner = live->runners;
          transaction > 0 && runner != NULL; runner = runner->next)
-        for (size_t i = 0; i < MEMORY_TYPES; i++) {
+        for (size_t i = 0; i < LIVE_TYPES; i++) {
             struct live_answer *answer = &runner->answers[i];
             if (answer->transaction != transaction)
                 continue;

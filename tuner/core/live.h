@@ -17,7 +17,7 @@
 #include "tuner/db/rows.h"
 
 /* A deadline that never comes. */
-#define MEMORY_NEVER INT64_MAX
+#define LIVE_NEVER INT64_MAX
 
 struct suggestion {
     const char *params; /* canonical point */
@@ -53,14 +53,14 @@ struct live_study {
     struct live_study *next;
 };
 
-enum { MEMORY_ACTOR_BYTES = 32 }; /* a longer one is cut */
+enum { LIVE_ACTOR_BYTES = 32 }; /* a longer one is cut */
 
 struct live_trial {
     int64_t study, trial;
     int64_t retry_at_ms;    /* may start again then; 0: at once */
     int64_t measured_at_ms; /* of its last trial.measured event */
     bool measured_due;      /* newer values wait for the next such event */
-    char measured_by[MEMORY_ACTOR_BYTES]; /* who caused them */
+    char measured_by[LIVE_ACTOR_BYTES]; /* who caused them */
     bool judging; /* the early stopping rule has to check it (early_stop.h) */
     bool awaited; /* a held request waits for that */
     struct live_trial *next;
@@ -72,8 +72,8 @@ struct live_sent_stop { /* a stop that a lease answer has carried */
 };
 
 enum {
-    MEMORY_TYPES = 8,      /* control message types with remembered answers */
-    MEMORY_BOOT_BYTES = 65 /* longest boot nonce with its NUL */
+    LIVE_TYPES = 8,      /* control message types with remembered answers */
+    LIVE_BOOT_BYTES = 65 /* longest boot nonce with its NUL */
 };
 
 struct live_answer {
@@ -85,7 +85,7 @@ struct live_answer {
 
 struct live_runner {
     char id[HT_MAX_NAME + 1];
-    char boot[MEMORY_BOOT_BYTES];
+    char boot[LIVE_BOOT_BYTES];
     int64_t seen_ms;
     int64_t slots;
     int64_t gpus; /* as its newest poll said; 0 before the first */
@@ -94,7 +94,7 @@ struct live_runner {
     struct runner_rules rules;
     size_t n_sent_stops;
     struct live_sent_stop *sent_stops;
-    struct live_answer answers[MEMORY_TYPES]; /* of this boot */
+    struct live_answer answers[LIVE_TYPES]; /* of this boot */
     struct live_runner *next;
 };
 

@@ -10,9 +10,9 @@
 enum {
     GROUP_REQUESTS = 1000, /* knee of the measured group-commit curve */
     GROUP_MS = 5,
-    IDLE_MS = 5000,   /* quiet that long: truncate the WAL */
+    IDLE_MS = 5000,   /* without a write for so long: truncate the WAL */
     WAL_PAGES = 8192, /* 32 MB */
-    REOPEN_MS = 1000, /* between attempts to get a broken database back */
+    REOPEN_MS = 1000, /* between attempts to open a broken database again */
 };
 
 /* --- one transaction --- */
@@ -109,8 +109,8 @@ static void apply_transaction(struct core *core)
                                   transaction->revisions[i].revision);
 }
 
-/* After a failed write or sync the connection's view of the file cannot be
- * trusted any more: it is closed and the file read again. */
+/* After a failed write or sync the connection's view of the file may be wrong:
+ * it is closed and the file read again. */
 static void give_up_database(struct core *core)
 {
     db_close(core->db);
@@ -315,7 +315,7 @@ static int64_t earliest(int64_t a, int64_t b)
 
 static int64_t next_deadline(struct core *core)
 {
-    int64_t next = MEMORY_NEVER;
+    int64_t next = LIVE_NEVER;
     for (size_t i = 0; i < CORE_PARTS; i++)
         if (core->options.parts[i].deadline != NULL)
             next = earliest(next, core->options.parts[i].deadline(core));
@@ -329,7 +329,7 @@ static int64_t next_deadline(struct core *core)
     return next < core->tick_after_ms ? core->tick_after_ms : next;
 }
 
-/* Every due thing, in one transaction. */
+/* All due parts, in one transaction. */
 static void tick(struct core *core)
 {
     struct ht_error err = {0};
@@ -344,8 +344,8 @@ static void tick(struct core *core)
 }
 
 /* Under a steady load the checkpoint thread never catches up with the end of
- * the WAL, which only then may start anew; so the core gives it the moment. A
- * reader in the way puts it off. */
+ * the WAL, which only then may start anew; so the core waits for it here. A
+ * reader delays it. */
 static void bound_wal(struct core *core)
 {
     if (core->db == NULL || db_wal_pages(core->db) < core->wal_limit)
@@ -368,7 +368,7 @@ static void truncate_when_idle(struct core *core)
 
 static void wait_until(struct core *core, int64_t deadline_ms)
 {
-    if (deadline_ms == MEMORY_NEVER) {
+    if (deadline_ms == LIVE_NEVER) {
         pthread_cond_wait(&core->wake, &core->lock);
         return;
     }

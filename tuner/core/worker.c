@@ -120,8 +120,8 @@ static void rest(struct worker *worker, int64_t ms)
     pthread_mutex_unlock(&worker->lock);
 }
 
-/* The way of an answer through the core's queue. */
-struct parcel {
+/* An answer on its way through the core's queue. */
+struct posted {
     const struct worker *worker;
     const void *answer;
 };
@@ -129,17 +129,17 @@ struct parcel {
 static enum ht_status handle_answer(struct core *core, struct request *req,
                                     struct ht_error *err)
 {
-    const struct parcel *parcel = req->owner;
+    const struct posted *posted = req->owner;
     text_puts(&req->reply, "{}");
-    return parcel->worker->receiver->store(core, parcel->answer, err);
+    return posted->worker->receiver->store(core, posted->answer, err);
 }
 
 static void end_answer(struct request *req)
 {
-    const struct parcel *parcel = req->owner;
-    const struct worker *worker = parcel->worker;
+    const struct posted *posted = req->owner;
+    const struct worker *worker = posted->worker;
     if (req->status != HT_OK && core_is_here(worker->core))
-        worker->receiver->give_up(worker->core, parcel->answer);
+        worker->receiver->give_up(worker->core, posted->answer);
     request_free(req);
 }
 
@@ -147,14 +147,14 @@ static void answer(struct worker *worker,
                    const struct worker_question *question)
 {
     struct request *req = request_new();
-    struct parcel *parcel = arena_alloc(req->arena, 1, sizeof *parcel);
-    parcel->worker = worker;
-    parcel->answer = worker->role->answer(worker, question, req->arena);
-    if (parcel->answer == NULL) {
+    struct posted *posted = arena_alloc(req->arena, 1, sizeof *posted);
+    posted->worker = worker;
+    posted->answer = worker->role->answer(worker, question, req->arena);
+    if (posted->answer == NULL) {
         request_free(req);
         return;
     }
-    req->owner = parcel;
+    req->owner = posted;
     req->handle = handle_answer;
     req->answer = end_answer;
     core_post(worker->core, req);

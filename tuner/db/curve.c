@@ -118,7 +118,7 @@ static void thin(struct curve_point *points, size_t *n, size_t most)
     *n = kept;
 }
 
-/* Takes what is not finite out of the points. */
+/* Moves points that are not finite from `points` to `odd`. */
 static void set_odd_apart(struct curve_points *curve, struct arena *arena)
 {
     const size_t n = curve->n;

@@ -7,10 +7,10 @@
 #include "tuner/db/internal.h"
 #include "tuner/db/write.h"
 
-/* What requests may have to wait for the WAL. */
+/* The longest wait of requests for the WAL. */
 enum { TRUNCATE_BUSY_MS = 20 };
 
-/* Translates what SQLite just answered: a full or failing disk and a lock are
+/* Translates SQLite's last error: a full or failing disk and a lock are
  * HT_UNAVAILABLE, a damaged file HT_CORRUPT, anything else our own bug. */
 static enum ht_status fail(struct db *db, int rc, const char *sql,
                            struct ht_error *err)
@@ -57,7 +57,7 @@ static enum ht_status prepare(struct db *db, const char *sql,
     return HT_OK;
 }
 
-/* Nothing at all for what names none. */
+/* NULL for all four when it names none. */
 static int bind_record(sqlite3_stmt *stmt, int at,
                        const struct record_name *name)
 {
@@ -266,7 +266,7 @@ void db_rollback_to(struct db *db)
 
 enum ht_status db_checkpoint(struct db *db, bool truncate, struct ht_error *err)
 {
-    /* Whoever truncates must not wait for a long reader: a later try will do.
+    /* Truncating must not wait for a long reader: a later try will do.
      */
     sqlite3_busy_timeout(db->handle, truncate ? TRUNCATE_BUSY_MS : DB_BUSY_MS);
     const int rc = sqlite3_wal_checkpoint_v2(

@@ -69,7 +69,7 @@ static enum ht_status read_version(struct db *db, const struct db_kind *kind,
     return empty ? HT_OK : check_identity(kind, application, *version, err);
 }
 
-/* Whose file it is comes first: the settings would write to it. */
+/* Its identity is checked first, since the settings write to it. */
 static enum ht_status bring_up_to_date(struct db *db,
                                        const struct db_kind *kind,
                                        struct ht_error *err)
@@ -104,7 +104,7 @@ static enum ht_status connect_to(const char *path, bool writable, struct db *db,
                                   : sqlite3_errstr(rc));
     sqlite3_extended_result_codes(db->handle, 1);
     sqlite3_busy_timeout(db->handle, DB_BUSY_MS);
-    /* Counts for a file that has no page yet; others keep what they have. */
+    /* Has an effect only on a file without pages. */
     int reserved = RESERVED_BYTES;
     if (writable)
         sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_RESERVE_BYTES,

@@ -51,7 +51,7 @@ static int64_t checksum(const struct measurement_row *row)
     crc = crc32c_number(crc, row->seq);
     crc = crc32c_number(crc, row->step);
     crc = crc32c_number(crc, row->time_ms);
-    /* With their NULs, so that no byte can wander between the texts. */
+    /* With their NULs, so that no byte can move between the texts unnoticed. */
     crc = crc32c(crc, row->replica, strlen(row->replica) + 1);
     crc = crc32c(crc, row->metrics, strlen(row->metrics) + 1);
     crc = crc32c(crc, row->checkpoint, strlen(row->checkpoint) + 1);

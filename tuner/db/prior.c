@@ -6,7 +6,7 @@
 #include "tuner/db/states.h"
 
 /* Points that were tried are not tried again, as far as they are copied; and
- * copying never holds up the core for long. */
+ * copying must not block the core for long. */
 #define BEST "2000"
 #define NEWEST "20000"
 

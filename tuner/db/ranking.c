@@ -31,7 +31,7 @@ enum ht_status db_trial_ranking(struct db *db, struct arena *arena,
     "SELECT id, objective, final_metrics FROM trials " index                   \
     " WHERE study=?1 AND " TRIAL_HAS_RESULT " AND " TRIAL_SEARCHES " "         \
     "AND objective IS NOT NULL AND final_metrics IS NOT NULL "
-/* By itself SQLite looks through all trials: it takes them for as few. */
+/* Without it SQLite scans all trials, since it expects few. */
 #define MARKED "INDEXED BY trials_optimal"
 
 static void read_result(sqlite3_stmt *stmt, struct arena *arena, void *row)

@@ -10,7 +10,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/token.h"
 
-/* What to do without a token, or with another one. */
+/* The hint for a missing or wrong token. */
 #define TOKEN_PLACE "the one in the file token of the server's data folder"
 
 struct grant {

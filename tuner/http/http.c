@@ -170,7 +170,7 @@ static void wait_ms(struct http *http, int64_t ms)
     pthread_cond_timedwait(&http->changed, &http->lock, &until);
 }
 
-/* Sleeps for good while no connection is open. */
+/* Sleeps as long as no connection is open. */
 static void *run_clock(void *context)
 {
     struct http *http = context;

@@ -4,9 +4,9 @@
 
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
+#include "tuner/core/request.h"
 #include "tuner/http/gate.h"
 #include "tuner/http/sessions.h"
-#include "tuner/core/request.h"
 
 static void add_roles(cJSON *object, unsigned roles)
 {
@@ -43,7 +43,7 @@ enum ht_status login_invite(struct login *login, struct ht_error *err)
     return HT_OK;
 }
 
-/* What the code or the token of the body grants. */
+/* The roles of the code or the token in the body. */
 static enum ht_status find_roles(const struct login *login, unsigned *roles,
                                  struct ht_error *err)
 {

@@ -95,7 +95,7 @@ static const struct name *name_of(struct part pattern)
                              strlen(names[i].text)) != 0 ||
                      pattern.text[strlen(names[i].text) + 1] != '}'))
         i++;
-    assert(i < n); /* the table has a name that nothing takes */
+    assert(i < n); /* the table has an unknown name */
     return &names[i];
 }
 
@@ -125,7 +125,7 @@ static enum ht_status fill_parts(const char *pattern, const char *path,
     return HT_OK;
 }
 
-/* "GET, POST": what this path can do. */
+/* "GET, POST": the methods of this path. */
 static const char *allowed_methods(const char *path, struct arena *arena)
 {
     const char *allow = "";

@@ -20,14 +20,14 @@
 #define AIP_JOBS AIP "/jobs"
 #define OURS "/hypertune/v1"
 
-/* What a collection shows. A tuning job searches, so it is a study too. */
+/* The kinds of a collection. A tuning job searches, so it is a study too. */
 #define TUNING STUDY_KIND(JOB_TUNING)
 #define CUSTOM STUDY_KIND(JOB_CUSTOM)
 #define SEARCHING (STUDY_KIND(JOB_TUNING) | STUDY_KIND(JOB_STUDY))
 #define RUNNING_ITSELF (STUDY_KIND(JOB_TUNING) | STUDY_KIND(JOB_CUSTOM))
 #define ANY 0
 
-/* What lists take in the query. */
+/* The query names of lists. */
 #define PAGES "pageSize pageToken"
 #define FILTERED "filter " PAGES
 #define MASKED FILTERED " readMask"

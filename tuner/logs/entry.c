@@ -32,7 +32,7 @@ int entry_key_order(const struct entry_key *a, const struct entry_key *b)
     return by != 0 ? by : order(a->line, b->line);
 }
 
-/* Fixed widths; what does not fit would take centuries to come. */
+/* Fixed widths, enough for centuries. */
 char *entry_id(char buffer[ENTRY_ID_BYTES], const struct entry_key *key)
 {
     snprintf(buffer, ENTRY_ID_BYTES,
@@ -116,7 +116,7 @@ void entry_read_json(struct arena *arena, struct entry *entry)
 
 enum { LABELS = 6 };
 
-/* Google's names; the trial's also as AI Platform's clients knew it. */
+/* Google's names; the trial's also by its name in AI Platform. */
 static size_t list_labels(struct arena *arena, const struct entry *entry,
                           struct pair labels[LABELS])
 {
@@ -198,7 +198,7 @@ static size_t look_up_label(const struct entry_question *question,
     return 0;
 }
 
-/* What depends on the text of the entry. */
+/* The fields that depend on the text of the entry. */
 static size_t look_up_text(const struct entry *entry, const char *field,
                            const char *key, const char *values[FILTER_VALUES])
 {

@@ -11,7 +11,7 @@ struct finding {
     struct entry_jobs found;
 };
 
-/* Keeps of the study what its entries need; `id` NULL: none was asked for. */
+/* Keeps of the study what its entries need; `id` NULL: not in the filter. */
 static void add_job(struct finding *finding, const struct study_row *study,
                     const char *id)
 {
@@ -33,7 +33,7 @@ static void add_job(struct finding *finding, const struct study_row *study,
         .is_legacy = is_legacy};
 }
 
-/* By its name and by its number it is one job. */
+/* Its name and its number mean one job. */
 static bool is_found(const struct finding *finding, int64_t study)
 {
     const struct entry_jobs *found = &finding->found;

@@ -50,7 +50,7 @@ static const char *trial_moved(struct arena *arena,
                                enum job_kind kind, const char **severity)
 {
     const struct wording *wording = find(of_trial, event->to);
-    /* A trial that only got its place in the queue is no news. */
+    /* A trial that was only queued is not shown. */
     if (wording == NULL || strcmp(event->from, "PREPARED") == 0)
         return NULL;
     *severity = wording->severity;

@@ -155,7 +155,7 @@ static enum ht_status read_open(struct logs *logs, struct arena *arena,
     return status;
 }
 
-/* Whether any line ends in the text, so that its beginning is wanted. */
+/* Whether any line ends in the text, so that its beginning is needed. */
 static bool ends_line(const struct log_text *text, size_t open)
 {
     struct log_lines lines = {

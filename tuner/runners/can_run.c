@@ -17,8 +17,8 @@ static bool is_below(const char *path, size_t len, const char *root)
            (len == root_len || path[root_len] == '/');
 }
 
-/* HOST of HOST:TARGET[:ro] lies below one of the roots, as it is written; where
- * links lead is for the runner to see. */
+/* HOST of HOST:TARGET[:ro] lies below one of the roots, as it is written; the
+ * runner checks where links lead. */
 static bool is_volume_allowed(const struct strings *roots, const char *volume)
 {
     const size_t len = strcspn(volume, ":");
@@ -63,7 +63,7 @@ static bool allows_options(const struct runner_rules *rules,
         bool asked;
         const char *rule;
         struct can_run_lack lack;
-    } wishes[] = {
+    } needs[] = {
         {host,
          "host-network",
          {"hypertune.container.network",
@@ -81,10 +81,10 @@ static bool allows_options(const struct runner_rules *rules,
          {"hypertune.container.hostPid",
           "needs a runner with --allow host-pid"}},
     };
-    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
-        if (!wishes[i].asked || may(rules, wishes[i].rule))
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+        if (!needs[i].asked || may(rules, needs[i].rule))
             continue;
-        *lack = wishes[i].lack;
+        *lack = needs[i].lack;
         return false;
     }
     return true;
@@ -229,7 +229,7 @@ static void check_gpus(const struct checking *checking)
                      (long long)known.most);
 }
 
-/* The largest machine is what a wish can come true on. */
+/* Needs are compared with the largest machine. */
 static struct machine_type largest(const struct checking *checking)
 {
     struct machine_type most = {0};

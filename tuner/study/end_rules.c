@@ -314,10 +314,10 @@ int64_t study_next_end_ms(const struct settling *settling)
     if ((settling->row.state != STUDY_RUNNING &&
          settling->row.state != STUDY_PAUSED) ||
         db_study_only_confirms(&settling->row))
-        return MEMORY_NEVER;
+        return LIVE_NEVER;
     const struct stopping *until = &settling->job->until;
     const int64_t wall_ms = core_wall_ms(settling->core);
-    int64_t next = MEMORY_NEVER;
+    int64_t next = LIVE_NEVER;
     if (until->end_ms > 0)
         sooner_moment(&next, until->end_ms - wall_ms);
     if (until->min_end_ms > 0)
@@ -334,7 +334,7 @@ int64_t study_next_end_ms(const struct settling *settling)
             sooner(&next, settling->row.gain_ms + until->no_progress_ms -
                               settling->used_ms);
     }
-    return next == MEMORY_NEVER ? next : core_now_ms(settling->core) + next;
+    return next == LIVE_NEVER ? next : core_now_ms(settling->core) + next;
 }
 
 /* --- what an end turned out to be --- */

@@ -12,7 +12,7 @@ enum { MEASURED_MS = 1000 }; /* between two trial.measured events of a trial */
 struct measured {
     int64_t study, trial, at_ms;
     bool due;
-    char by[MEMORY_ACTOR_BYTES];
+    char by[LIVE_ACTOR_BYTES];
 };
 
 static void apply_measured(struct core *core, const void *data)
@@ -109,7 +109,7 @@ static void visit_earliest(void *context, struct live_trial *live)
 
 int64_t measured_deadline(struct core *core)
 {
-    int64_t next = MEMORY_NEVER;
+    int64_t next = LIVE_NEVER;
     live_each_trial(core_memory(core), visit_earliest, &next);
     return next;
 }

@@ -471,7 +471,7 @@ static void visit_earliest(void *context, struct live_study *study)
 
 int64_t study_deadline(struct core *core)
 {
-    int64_t next = MEMORY_NEVER;
+    int64_t next = LIVE_NEVER;
     live_each_study(core_memory(core), visit_earliest, &next);
     return next;
 }

@@ -116,5 +116,5 @@ int64_t suggestion_stock_due_ms(const struct settling *settling)
 {
     return is_missing(settling)
                ? stock_of(settling->core, settling->row.id)->due_ms
-               : MEMORY_NEVER;
+               : LIVE_NEVER;
 }

@@ -47,8 +47,7 @@ void suggestion_stock_put(struct core *core, const struct suggestions *found);
 
 /* Whether a search should begin although no client waits. */
 bool suggestion_stock_is_due(const struct settling *settling);
-/* When that will be, by time alone (monotonic ms); MEMORY_NEVER: not by time.
- */
+/* When that will be, by time alone (monotonic ms); LIVE_NEVER: not so. */
 int64_t suggestion_stock_due_ms(const struct settling *settling);
 
 #endif

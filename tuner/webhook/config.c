@@ -95,7 +95,7 @@ static enum ht_status read_open(int fd, size_t most, char *text,
                : ht_fail(err, HT_INVALID, "is no text: it has a NUL");
 }
 
-/* Reads at most that many bytes and puts a NUL behind them.
+/* Reads at most `most` bytes and adds a NUL.
  * HT_NOT_FOUND: there is no such file. */
 static enum ht_status read_file(const char *path, size_t most, char *text,
                                 struct stat *info, struct ht_error *err)
@@ -146,7 +146,7 @@ struct draft {
     struct place url, secret; /* in the file */
 };
 
-/* One key: beside the rest of the file, or in a file of its own. */
+/* One key: beside the rest of the file, or in its own file. */
 static bool is_first_secret(const struct field_reader *reader, struct place at,
                             struct draft *draft)
 {

@@ -18,7 +18,7 @@ enum {
 struct webhook_reader {
     pthread_mutex_t lock; /* guards the studies that have changed */
     size_t n, room;
-    int64_t *studies; /* in any order, some more than once */
+    int64_t *studies; /* in any order, with repeats */
 
     /* the thread's own */
     const char *http;
@@ -64,7 +64,7 @@ static int compare(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* Takes all of them out, each once; the caller frees *studies. */
+/* Takes all of them, each once; the caller frees *studies. */
 static size_t take_changed(struct webhook_reader *reader, int64_t **studies)
 {
     size_t n = 0;
@@ -163,7 +163,7 @@ struct reading {
     struct view_failures failures;
 };
 
-/* What an event of the log means to a webhook: bits 1 << enum notify_event. */
+/* The webhook events of an event of the log: bits 1 << enum notify_event. */
 static unsigned meanings_of(const struct event_row *event, int64_t best)
 {
     enum {

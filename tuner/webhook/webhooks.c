@@ -68,7 +68,7 @@ static void end_post(struct webhooks *webhooks, struct webhook_queue *queue)
     queue->post = NULL;
 }
 
-/* Ends what is under way: the rules of the queues may go. */
+/* Ends requests under way. Afterwards the rules of the queues may be freed. */
 static void close_queues(struct webhooks *webhooks)
 {
     for (size_t i = 0; i < webhooks->n; i++) {
@@ -111,7 +111,7 @@ static enum ht_status open_outbox(struct webhooks *webhooks,
     return status;
 }
 
-/* From no webhook to some. Changes from here on are noted, too. */
+/* From no webhook to some. Changes are noted from here on. */
 static enum ht_status switch_on(struct webhooks *webhooks, struct ht_error *err)
 {
     bool resumed;
@@ -327,7 +327,7 @@ static enum ht_status work(struct webhooks *webhooks, int64_t *pause_ms,
     return status == HT_OK ? send_due(webhooks, pause_ms, err) : status;
 }
 
-/* Makes *pause_ms end at a moment that is still to come. */
+/* Makes *pause_ms end at that moment, unless it has passed. */
 static void shorten(int64_t *pause_ms, int64_t until_ms)
 {
     const int64_t left_ms = until_ms - clock_monotonic_ms();

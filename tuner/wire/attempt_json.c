@@ -68,8 +68,8 @@ static void add_needs(const struct lease_facts *facts, const struct pool *pool,
     json_add_int(replica, "memory", needs.memory);
 }
 
-/* Trainers that begin by chance have another beginning in each repetition of a
- * point, and the same in all points. */
+/* The seed of trainers: it differs between repetitions of a point, and is the
+ * same for all points. */
 static void add_seed(const struct lease_facts *facts, cJSON *variables)
 {
     const struct pair seed = {
@@ -207,7 +207,7 @@ static const char *pull_name(enum job_pull pull)
     return "ifNotPresent";
 }
 
-/* What surrounds a replica; processes have little of it. */
+/* The environment of a replica; processes use little of it. */
 static void add_surroundings(const struct job *job, cJSON *out)
 {
     const struct container_options *options = &job->container;

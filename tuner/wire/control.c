@@ -17,7 +17,7 @@
 #include "tuner/wire/runner_online.h"
 
 enum {
-    HEARTBEATS = 3, /* silent that many before a runner is lost */
+    HEARTBEATS = 3, /* so many missed: the runner is lost */
     MAX_SLOTS = 10000,
     MAX_LISTED = 10000, /* attempts in one message */
     MAX_FACTS = 64 * 1024
@@ -371,7 +371,7 @@ static enum ht_status handle_report(struct core *core, struct request *req,
 static const struct {
     const char *name;
     control_type *handle;
-    bool remembered; /* others give a repeat the same answer by themselves */
+    bool remembered; /* others answer a repeat in the same way anyway */
 } types[] = {
     {"hello", handle_hello, true},          {"lease", lease_handle, true},
     {"started", handle_started, true},      {"ended", handle_ended, true},
@@ -380,7 +380,7 @@ static const struct {
 };
 
 enum { TYPES = sizeof types / sizeof *types };
-_Static_assert(TYPES <= (int)MEMORY_TYPES, "every type has its slot");
+_Static_assert(TYPES <= (int)LIVE_TYPES, "every type has its slot");
 
 static void remember(struct core *core, struct live_answer *answer, int64_t id,
                      const struct request *req)
@@ -417,14 +417,14 @@ static enum ht_status handle_type(struct core *core, struct request *req,
     return status;
 }
 
-/* NULL, with the reason in err, when it may not speak. */
+/* NULL, with the reason in err, when the runner is refused. */
 static struct live_runner *find_runner(struct core *core,
                                        const struct request *req, bool hello,
                                        struct ht_error *err)
 {
     const char *id = node_get_string(req->body, "runner", NULL);
     const char *boot = node_get_string(req->body, "boot", NULL);
-    if (!is_id(id, HT_MAX_NAME) || !is_id(boot, MEMORY_BOOT_BYTES - 1) ||
+    if (!is_id(id, HT_MAX_NAME) || !is_id(boot, LIVE_BOOT_BYTES - 1) ||
         node_get_int(req->body, "id", 0) < 1) {
         ht_fail(err, HT_INVALID, "runner, boot or id is missing or too long");
         return NULL;

@@ -24,7 +24,7 @@ enum {
     MOST_BYTES = HT_MAX_MESSAGE - 64 * 1024
 };
 
-/* What one lease request is given. */
+/* The result of one lease request. */
 struct lease_poll {
     struct core *core;
     struct request *req;
@@ -83,7 +83,7 @@ static enum ht_status is_at_home_elsewhere(struct lease_poll *poll,
     return HT_OK;
 }
 
-/* Retries that are due go by id like all others; *found is false when every
+/* Due retries are ordered by id like all others; *found is false when every
  * waiting trial backs off. */
 static enum ht_status next_of_study(struct lease_poll *poll, int64_t study,
                                     struct trial_row *trial, bool *found,
@@ -115,8 +115,8 @@ static enum ht_status next_of_study(struct lease_poll *poll, int64_t study,
     return HT_OK;
 }
 
-/* One that has to wait keeps the GPUs that are free from those whose turn comes
- * later, or it might wait for ever behind smaller ones. */
+/* One that has to wait reserves the free GPUs, or it might wait for ever behind
+ * smaller ones. */
 static enum ht_status has_gpus(struct lease_poll *poll, const struct job *job,
                                bool *has, struct ht_error *err)
 {
@@ -196,7 +196,7 @@ static enum ht_status next_trial(struct lease_poll *poll,
 /* --- giving --- */
 
 /* *out: the attempt as text, or NULL when there is no room for it beside those
- * that are given already. */
+ * in the answer. */
 static enum ht_status describe(struct lease_poll *poll, struct trial_pair *pair,
                                const char *token, const char **out,
                                struct ht_error *err)

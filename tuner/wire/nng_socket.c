@@ -41,7 +41,7 @@ struct nng_socket {
     size_t bytes;      /* of their messages */
 };
 
-/* A message on its way: the way back is the header it came with. */
+/* A message under way; its header routes the answer back. */
 struct pending {
     struct nng_socket *socket;
     nng_msg *msg; /* the request; reused for the answer */
@@ -208,7 +208,7 @@ static enum ht_status start(const struct nng_socket *model, const char *url,
     if (status == HT_OK) {
         *out = socket;
     } else {
-        nng_close(socket->nng); /* one that was never opened is no harm */
+        nng_close(socket->nng); /* one that was never opened is accepted */
         release(socket);
     }
     return status;

@@ -16,8 +16,7 @@
 
 /* --- storing --- */
 
-/* One that the attempt has: records of others would be kept apart from every
- * limit. */
+/* One of the attempt: records of others would escape every limit. */
 static bool is_replica(const struct job *job, const char *name)
 {
     for (size_t i = 0; i < job->n_pools; i++) {
@@ -80,8 +79,8 @@ static enum ht_status begin_batch(struct core *core, struct request *req,
     return report_batch_begin(batch, err);
 }
 
-/* The asker gets no answer before these are stored; one that is refused asks
- * again, so that they are counted by message, not by row. */
+/* The sender gets its answer after they are stored, and repeats a refused
+ * message; so they are counted by message, not by row. */
 static void count_records(const struct node *records)
 {
     meter_add(METER_REPORT_MESSAGES, 1);
@@ -108,7 +107,7 @@ enum ht_status report_store(struct core *core, struct request *req,
                             struct ht_error *err)
 {
     struct report_batch batch = {0};
-    core_act_for(core, "trial"); /* also where its runner ships them */
+    core_act_for(core, "trial"); /* also where its runner sends them */
     enum ht_status status = begin_batch(core, req, pair, &batch, err);
     if (status == HT_OK)
         status = add_records(&batch, node_find(req->body, "records"), err);

@@ -179,7 +179,7 @@ static void visit_earliest(void *context, struct live_trial *trial)
 
 int64_t runner_online_deadline(struct core *core)
 {
-    int64_t next = MEMORY_NEVER;
+    int64_t next = LIVE_NEVER;
     const int64_t silence_ms = core_options_of(core)->lost_after_ms;
     for (const struct live_runner *runner = live_runners(core_memory(core));
          runner != NULL; runner = runner->next)

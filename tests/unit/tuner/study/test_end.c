@@ -76,7 +76,7 @@ static enum ht_status judge_here(struct core *core, struct request *req,
     the_judgement = (struct judged){
         .ends = end.reason != NULL,
         .as = end.as,
-        .next_ms = next == MEMORY_NEVER ? -1 : next - core_now_ms(core)};
+        .next_ms = next == LIVE_NEVER ? -1 : next - core_now_ms(core)};
     snprintf(the_judgement.reason, sizeof the_judgement.reason, "%s",
              end.reason == NULL ? "" : end.reason);
     text_puts(&req->reply, "{}");
