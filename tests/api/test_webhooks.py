@@ -450,7 +450,7 @@ def a_spec_names_who_tells_of_it():
         warned = [event["reason"] for event in api.ask(
             server, "GET", "%s/studies/%s/events" % (api.OURS, named)
         ).json()["events"] if event["kind"] == "study.warned"]
-        tap.equal(warned, ["hypertune.notify.chat: chat never tells of "
+        tap.equal(warned, ["hypertune.notify.chat: chat never sends "
                            "best.improved"])
     finally:
         server.close()

@@ -186,7 +186,7 @@ static void take_pair(struct request *req, const char *takes,
         diag_error(faults_of(req), 0, 0, said->name,
                    "is unknown: this method takes %s", takes);
     else if (request_query(req, name) != NULL)
-        diag_error(faults_of(req), 0, 0, name, "is said twice");
+        diag_error(faults_of(req), 0, 0, name, "is given twice");
     else
         items[req->query.n++] = (struct pair){name, said->value};
 }

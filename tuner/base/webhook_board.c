@@ -134,11 +134,11 @@ static void check_filter(const struct check *check, const char *path,
     const char *study = check->job->name;
     if (study != NULL && fnmatch(row->studies, study, 0) != 0)
         diag_warning(check->warnings, 0, 0, path,
-                     "%s tells of studies called \"%s\" alone: not of this one",
+                     "%s is for studies called \"%s\" only, not for this one",
                      row->name, row->studies);
     for (int i = 0; item->events != NOTIFY_ALL && i < NOTIFY_EVENTS; i++)
         if ((item->events & ~row->on & 1U << i) != 0)
-            diag_warning(check->warnings, 0, 0, path, "%s never tells of %s",
+            diag_warning(check->warnings, 0, 0, path, "%s never sends %s",
                          row->name, notify_event_name((enum notify_event)i));
 }
 

@@ -45,7 +45,7 @@ static enum ht_status check_identity(const struct db_kind *kind,
                        "is a database of another program");
     if (version > kind->versions)
         return ht_fail(err, HT_PRECONDITION,
-                       "has version %lld, this program knows up to %d; use "
+                       "has version %lld, this program reads up to %d; use "
                        "the newer program",
                        (long long)version, kind->versions);
     return HT_OK;

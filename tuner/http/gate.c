@@ -156,7 +156,7 @@ static enum ht_status check_session(const struct gate_request *request,
 {
     if (!is_read(request) && request->origin == NULL)
         return ht_fail(err, HT_DENIED,
-                       "a change by a session must tell its Origin");
+                       "a change by a session must have an Origin");
     *roles = request->session;
     return HT_OK;
 }

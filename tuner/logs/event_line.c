@@ -8,7 +8,7 @@ struct wording { /* of a move to a state */
 };
 
 static const struct wording of_job[] = {
-    {"RUNNING", "INFO", "The job goes on"},
+    {"RUNNING", "INFO", "The job continues"},
     {"PAUSED", "WARNING", "The job is paused"},
     {"STOPPING", "INFO", "The job starts no more trials"},
     {"CANCELLING", "INFO", "The job is being cancelled"},
@@ -21,7 +21,7 @@ static const struct wording of_job[] = {
 static const struct wording of_trial[] = {
     {"REQUESTED", "WARNING", "starts again later"},
     {"ACTIVE", "INFO", "is started"},
-    {"STOPPING", "INFO", "is told to end"},
+    {"STOPPING", "INFO", "has to end"},
     {"SUCCEEDED", "INFO", "has succeeded"},
     {"STOPPED", "INFO", "was stopped early"},
     {"FAILED", "ERROR", "has failed"},

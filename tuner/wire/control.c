@@ -450,7 +450,7 @@ enum ht_status control_handle(struct core *core, struct request *req,
     while (type < TYPES && strcmp(types[type].name, name) != 0)
         type++;
     if (type == TYPES)
-        return ht_fail(err, HT_INVALID, "type %.40s is not known here", name);
+        return ht_fail(err, HT_INVALID, "unknown type %.40s", name);
     struct live_runner *runner = find_runner(core, req, type == 0, err);
     if (runner == NULL)
         return HT_INVALID;

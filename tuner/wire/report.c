@@ -191,5 +191,5 @@ enum ht_status report_handle(struct core *core, struct request *req,
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (strcmp(types[i].type, type) == 0)
             return types[i].handle(core, req, err);
-    return ht_fail(err, HT_INVALID, "type %.40s is not known here", type);
+    return ht_fail(err, HT_INVALID, "unknown type %.40s", type);
 }

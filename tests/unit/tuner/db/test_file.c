@@ -147,7 +147,7 @@ static void a_newer_file_is_refused(void)
     db_close(db);
     for (int writable = 0; writable <= 1; writable++) {
         CHECK(open_as(steps, 2, writable != 0, &db, &err) == HT_PRECONDITION);
-        CHECK(strstr(err.text, "has version 3, this program knows up to 2") !=
+        CHECK(strstr(err.text, "has version 3, this program reads up to 2") !=
               NULL);
     }
     clear();

@@ -131,7 +131,7 @@ static void the_service_tells_what_a_person_would_miss(void)
     tells("study.moved", "RUNNING", "PAUSED", tuning,
           "WARNING The job is paused: why");
     tells("study.moved", "PAUSED", "RUNNING", tuning,
-          "INFO The job goes on: why");
+          "INFO The job continues: why");
     tells("study.moved", "RUNNING", "FAILED", tuning,
           "ERROR The job has failed: why");
     tells("study.moved", "FAILED", "DELETING", tuning, "-");

@@ -243,11 +243,11 @@ static void a_webhook_that_is_not_there_is_refused_with_the_nearest(void)
                "chat, pager");
     items[0].webhook = "chat";
     CHECK_TEXT(complaint_of(board, &one, true),
-               "hypertune.notify[0]: chat tells of studies called "
-               "\"nightly-*\" alone: not of this one");
+               "hypertune.notify[0]: chat is for studies called "
+               "\"nightly-*\" only, not for this one");
     items[0] = (struct notify_item){"pager", 1U << NOTIFY_TRIAL_FAILED};
     CHECK_TEXT(complaint_of(board, &one, true),
-               "hypertune.notify.pager: pager never tells of trial.failed");
+               "hypertune.notify.pager: pager never sends trial.failed");
     webhook_board_free(board);
 }
 
