@@ -5,7 +5,7 @@
 #ifndef HT_TUNER_SUPERVISOR_H
 #define HT_TUNER_SUPERVISOR_H
 
-#include "proto/base/strings.h"
+#include "proto/base/text.h"
 
 #include <stdint.h>
 

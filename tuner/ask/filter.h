@@ -22,7 +22,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "proto/base/strings.h"
+#include "proto/base/text.h"
 
 enum filter_kind {
     FILTER_TEXT,

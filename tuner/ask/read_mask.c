@@ -1,6 +1,6 @@
 #include "tuner/ask/read_mask.h"
 
-#include "proto/base/strings.h"
+#include "proto/base/text.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "proto/base/strings.h"
+#include "proto/base/text.h"
 #include "tuner/ask/resource_members.h"
 
 /* "name,display_name,studySpec.metrics": paths with commas between them, in

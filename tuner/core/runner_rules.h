@@ -8,7 +8,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "proto/base/strings.h"
+#include "proto/base/text.h"
 #include "proto/doc/node.h"
 
 struct runner_rules {

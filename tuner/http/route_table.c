@@ -6,7 +6,6 @@
 #include "tuner/api/operation.h"
 #include "tuner/api/study.h"
 #include "tuner/api/trial.h"
-#include "tuner/api/trial_restore.h"
 #include "tuner/api/vizier.h"
 #include "tuner/ask/query.h"
 #include "tuner/http/gate.h"

@@ -10,6 +10,7 @@
 #include "tuner/ask/faults.h"
 #include "tuner/base/reason.h"
 #include "tuner/base/webhook_board.h"
+#include "tuner/core/core.h"
 #include "tuner/db/write.h"
 #include "tuner/runners/can_run.h"
 #include "tuner/search/method.h"

@@ -2,7 +2,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "proto/base/strings.h"
 #include "proto/base/text.h"
 #include "tests/check.h"
 #include "tuner/ask/filter.h"
