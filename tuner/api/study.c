@@ -46,15 +46,10 @@ enum ht_status study_settled(struct core *core, struct request *req, int64_t id,
                : status;
 }
 
-enum ht_status study_reply(struct core *core, struct request *req, int64_t id,
-                           struct ht_error *err)
-{
-    return study_reply_warned(core, req, id, NULL, err);
-}
-
-enum ht_status study_reply_warned(struct core *core, struct request *req,
-                                  int64_t id, const struct diag *warnings,
-                                  struct ht_error *err)
+/* As study_reply(), with the warnings about a job that was just created. */
+static enum ht_status reply_warned(struct core *core, struct request *req,
+                                   int64_t id, const struct diag *warnings,
+                                   struct ht_error *err)
 {
     struct study_row row;
     cJSON *view = NULL;
@@ -67,6 +62,12 @@ enum ht_status study_reply_warned(struct core *core, struct request *req,
         add_warnings(view, warnings);
     json_print(view, &req->reply);
     return HT_OK;
+}
+
+enum ht_status study_reply(struct core *core, struct request *req, int64_t id,
+                           struct ht_error *err)
+{
+    return reply_warned(core, req, id, NULL, err);
 }
 
 const char *study_sent(struct arena *arena, const struct node *sent,
@@ -244,7 +245,7 @@ static enum ht_status create(struct core *core, struct request *req,
     if (status == HT_OK)
         status = study_make(core, req, &making, err);
     return status == HT_OK
-               ? study_reply_warned(core, req, making.id, &making.warnings, err)
+               ? reply_warned(core, req, making.id, &making.warnings, err)
                : status;
 }
 

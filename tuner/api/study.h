@@ -37,11 +37,6 @@ enum ht_status study_settled(struct core *core, struct request *req, int64_t id,
 /* The same, and replies with its job. */
 enum ht_status study_reply(struct core *core, struct request *req, int64_t id,
                            struct ht_error *err);
-/* The same with the warnings about a job that was just created. */
-enum ht_status study_reply_warned(struct core *core, struct request *req,
-                                  int64_t id, const struct diag *warnings,
-                                  struct ht_error *err);
-
 /* A member of a job as it was sent, but with the names of enumerations that
  * requests may give as numbers. */
 const char *study_sent(struct arena *arena, const struct node *sent,

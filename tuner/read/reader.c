@@ -8,7 +8,6 @@
 #include "proto/base/log.h"
 #include "tuner/base/meter.h"
 #include "tuner/search/models.h"
-#include "tuner/search/replay.h"
 
 enum { THREAD_STACK = 512 * 1024 };
 
@@ -173,7 +172,7 @@ static void *run(void *context)
         }
         free(link);
     }
-    replay_free(state.replay);
+    read_replay_free(state.replay);
     models_free(state.models);
     db_close(state.db);
     return NULL;

@@ -44,7 +44,7 @@ struct reader {
     const char *damage;     /* why the server is read-only, NULL: it is not */
     int64_t deadline_ms;    /* monotonic */
     struct models **models; /* the thread's own */
-    struct replay **replay; /* the same, see replay.h */
+    struct replay **replay; /* the same, see replay.c */
 };
 
 /* Fills req->reply with JSON. On failure `err` is the answer. A long answer
@@ -82,6 +82,8 @@ const char *reader_damage(struct reader_pool *readers);
 
 /* True when the slice of this answer is used up. */
 bool reader_is_late(const struct reader *reader);
+
+void read_replay_free(struct replay *replay); /* accepts NULL */
 
 /* The handlers the route table names. */
 reader_handler read_jobs, read_custom_jobs, read_studies; /* jobs.c */

@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "proto/doc/json.h"
@@ -7,9 +8,83 @@
 #include "tuner/read/trials.h"
 #include "tuner/search/method.h"
 #include "tuner/search/reason_json.h"
-#include "tuner/search/replay.h"
+#include "tuner/search/study.h"
 
 enum { DEFAULT_COUNT = 5, MOST_COUNT = 100 };
+
+/* --- replays --- */
+
+/* Suggestions depend on the space, the seed, the results in their order and the
+ * pending trials. A replay rebuilds these from the database and asks again: the
+ * same point proves the suggestion, another algorithm shows what it would have
+ * suggested. It is kept between questions, since continuing is faster than
+ * starting over. */
+struct replay {
+    int64_t study;
+    const struct algorithm *algorithm;
+    struct search_study *search; /* NULL after a failure */
+};
+
+/* One question, as the search worker was or would be asked. */
+struct replay_question {
+    int64_t revision;   /* after this event */
+    int64_t max_trials; /* 0: no limit */
+    struct worker_question asked;
+    int64_t deadline_ms; /* monotonic: fewer from then on, one at least */
+};
+
+struct replay_answer {
+    bool faithful;            /* no data of that moment is missing */
+    struct suggestions found; /* when it is */
+};
+
+void read_replay_free(struct replay *replay)
+{
+    if (replay == NULL)
+        return;
+    search_study_free(replay->search);
+    free(replay);
+}
+
+/* The replay of that study by that algorithm (NULL: its own), taken anew into
+ * *kept when that holds another one. It belongs to *kept. */
+static struct replay *replay_of(struct replay **kept, int64_t study,
+                                const struct algorithm *algorithm)
+{
+    if (*kept == NULL || (*kept)->study != study ||
+        (*kept)->algorithm != algorithm) {
+        read_replay_free(*kept);
+        *kept = ht_xcalloc(1, sizeof **kept);
+        **kept = (struct replay){.study = study, .algorithm = algorithm};
+    }
+    return *kept;
+}
+
+/* Answers in the reader's snapshot; texts are in the arena. */
+static enum ht_status replay_ask(struct replay *replay, struct db *db,
+                                 struct arena *arena,
+                                 const struct replay_question *question,
+                                 struct replay_answer *answer,
+                                 struct ht_error *err)
+{
+    struct replay_answer made = {0};
+    if (replay->search == NULL)
+        replay->search = search_study_new(replay->study, replay->algorithm);
+    enum ht_status status =
+        search_study_go_to(replay->search, db, question->revision,
+                           question->max_trials, &made.faithful, err);
+    search_study_hurry(replay->search, question->deadline_ms);
+    if (status == HT_OK && made.faithful)
+        status = search_study_suggest(replay->search, &question->asked, arena,
+                                      &made.found, err);
+    if (status != HT_OK) {
+        search_study_free(replay->search);
+        replay->search = NULL;
+        return status;
+    }
+    *answer = made;
+    return HT_OK;
+}
 
 static enum ht_status find_study(struct reader *reader, struct request *req,
                                  struct study_row *study, struct job **job,

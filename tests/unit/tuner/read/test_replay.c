@@ -1,7 +1,6 @@
 /* Suggestions made again and ahead, by readers whose slice is used up. */
 #include "tests/lib/core_fixture.h"
 #include "tuner/read/reader.h"
-#include "tuner/search/replay.h"
 
 static const char spec[] =
     "spec: 1\nname: s\ngoal: maximize accuracy\nseed: 7\n"
@@ -30,7 +29,7 @@ static const struct node *ask(struct fixture *fixture, reader_handler *handle,
         node_read_json(fixture->arena, req->reply.data, req->reply.len, &diag);
     CHECK(reply != NULL);
     request_free(req);
-    replay_free(replay);
+    read_replay_free(replay);
     db_close(reader.db);
     return reply;
 }
