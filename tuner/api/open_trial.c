@@ -23,8 +23,7 @@ static enum ht_status check_open(const struct vizier_call *call,
     const struct study_row *study = &call->study;
     if (!call->job->space.open)
         return ht_fail(err, HT_PRECONDITION,
-                       "study %.128s has its own search space",
-                       study->name);
+                       "study %.128s has its own search space", study->name);
     if (study->state != STUDY_RUNNING && study->state != STUDY_PAUSED)
         return ht_fail(err, HT_PRECONDITION, "study %.128s has ended: %s",
                        study->name, db_study_state_name(study->state));
