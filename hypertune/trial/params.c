@@ -15,7 +15,7 @@ const char trial_help_should_stop[] =
     "usage: hypertune should-stop\n"
     "\n"
     "Inside a trial: exits 0 when the trial should end now, 1 when it should\n"
-    "go on, 6 when that is not known because this is no trial.\n";
+    "continue, 6 when that is not known because this is no trial.\n";
 
 const char trial_help_params[] =
     "usage: hypertune params [NAME] [-o args|env|json|table]\n"

@@ -61,8 +61,8 @@ const struct node *node_find(const struct node *map, const char *key);
 const struct node *node_first(const struct node *map, const char *key);
 /* The first child of a list or map, NULL when it is empty or `list` is NULL. */
 const struct node *node_items(const struct node *list);
-/* A loop over `start`, which may be NULL, and the siblings after it. A name that
- * is declared cannot be in parentheses.
+/* A loop over `start`, which may be NULL, and the siblings after it. A name
+ * that is declared cannot be in parentheses.
  * NOLINTBEGIN(bugprone-macro-parentheses) */
 #define NODE_EACH(item, start)                                                 \
     for (const struct node *item = (start); item != NULL; item = item->next)

@@ -9,7 +9,7 @@
 
 #include "proto/doc/diag.h"
 
-enum { ASK_MS = 5000, CONNECT_MS = 2000, MAX_ANSWER = 1 << 20 };
+enum { ASK_MS = 5000, CONNECT_MS = 2000 };
 
 struct words cli_engine_places(struct cli *cli)
 {
@@ -36,15 +36,6 @@ struct words cli_engine_places(struct cli *cli)
 
 /* ---- asking ---- */
 
-static size_t receive(char *bytes, size_t size, size_t n, void *context)
-{
-    struct text *body = context;
-    if (body->len + size * n > MAX_ANSWER)
-        return 0;
-    text_append(body, bytes, size * n);
-    return size * n;
-}
-
 /* Certificates as the docker command finds them. */
 static void set_tls(struct cli *cli, CURL *easy)
 {
@@ -60,9 +51,9 @@ static void set_tls(struct cli *cli, CURL *easy)
                      arena_printf(cli->arena, "%s/key.pem", folder));
 }
 
-/* Points the handle at a path of the engine; false: `url` is no address. */
-static bool set_address(struct cli *cli, CURL *easy, const char *url,
-                        const char *path)
+/* Prepares the request for a path of the engine; false: `url` is no address. */
+static bool prepare(struct cli *cli, CURL *easy, const char *url,
+                    const char *path, struct text *body)
 {
     const char *base = url;
     bool tls = cli_variable(cli, "DOCKER_TLS_VERIFY") != NULL;
@@ -78,8 +69,9 @@ static bool set_address(struct cli *cli, CURL *easy, const char *url,
     }
     if (strncmp(base, "https://", 8) == 0)
         set_tls(cli, easy);
-    curl_easy_setopt(easy, CURLOPT_URL,
-                     arena_printf(cli->arena, "%s%s", base, path));
+    cli_http_prepare(easy, arena_printf(cli->arena, "%s%s", base, path), ASK_MS,
+                     body);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
     return true;
 }
 
@@ -105,17 +97,9 @@ static const struct node *fail(struct cli_engine *engine,
 }
 
 /* One GET; sets state and trouble. Returns the HTTP code. */
-static long perform(struct cli *cli, CURL *easy, struct cli_engine *engine,
-                    struct text *body)
+static long perform(struct cli *cli, CURL *easy, struct cli_engine *engine)
 {
     long os = 0, http = 0;
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)ASK_MS);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, receive);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, body);
     CURLcode code = curl_easy_perform(easy);
     curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &os);
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &http);
@@ -138,8 +122,8 @@ static const struct node *ask(struct cli *cli, struct cli_engine *engine,
     CURL *easy = curl_easy_init();
     if (easy == NULL)
         abort();
-    bool named = set_address(cli, easy, engine->url, path);
-    long http = named ? perform(cli, easy, engine, &body) : 0;
+    bool named = prepare(cli, easy, engine->url, path, &body);
+    long http = named ? perform(cli, easy, engine) : 0;
     curl_easy_cleanup(easy);
     char *json = arena_strndup(cli->arena, text_string(&body), body.len);
     text_free(&body);

@@ -7,7 +7,6 @@
 #include <curl/curl.h>
 
 #include "proto/base/clock.h"
-#include "proto/base/text.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/node.h"
 
@@ -103,17 +102,25 @@ static size_t receive(char *bytes, size_t size, size_t n, void *context)
     return size * n;
 }
 
-/* What both handles share: the address, no proxy (the token must not travel
- * to one), no redirects, http and https alone. */
-static void prepare(struct cli_http *http, CURL *easy, const char *path)
+void cli_http_prepare(void *easy, const char *url, long timeout_ms,
+                      struct text *body)
 {
-    struct text url = {0};
-    text_printf(&url, "%s%s", http->url, path);
-    curl_easy_setopt(easy, CURLOPT_URL, url.data);
+    curl_easy_setopt(easy, CURLOPT_URL, url);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, timeout_ms);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, receive);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, body);
+}
+
+static void prepare(struct cli_http *http, CURL *easy, const char *path,
+                    long timeout_ms, struct text *body)
+{
+    struct text url = {0};
+    text_printf(&url, "%s%s", http->url, path);
+    cli_http_prepare(easy, url.data, timeout_ms, body);
     text_free(&url);
 }
 
@@ -184,12 +191,9 @@ enum ht_status cli_http_call(struct cli_http *http, struct arena *arena,
     CURL *easy = http->easy;
     struct text received = {0};
     curl_easy_reset(easy); /* keeps the connection */
-    prepare(http, easy, request->path);
+    prepare(http, easy, request->path, (long)http->timeout_ms, &received);
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, http->headers);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)http->timeout_ms);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, receive);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, &received);
     if (request->body != NULL)
         curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body);
 
@@ -223,7 +227,7 @@ static void open_stream(struct cli_http *http)
         if (http->multi == NULL || http->stream == NULL)
             abort();
     }
-    prepare(http, http->stream, "/hypertune/v1/events");
+    prepare(http, http->stream, "/hypertune/v1/events", 0, NULL);
     curl_easy_setopt(http->stream, CURLOPT_HTTPHEADER, http->stream_headers);
     curl_easy_setopt(http->stream, CURLOPT_WRITEFUNCTION, wake);
     curl_easy_setopt(http->stream, CURLOPT_WRITEDATA, http);

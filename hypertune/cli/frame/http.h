@@ -8,6 +8,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
+#include "proto/base/text.h"
 
 struct cli_http;
 
@@ -52,6 +53,12 @@ enum ht_status cli_http_call(struct cli_http *http, struct arena *arena,
 enum { CLI_HTTP_MAX_FDS = 2 };
 void cli_http_wait(struct cli_http *http, size_t n, const int fds[],
                    int timeout_ms);
+
+/* Sets on a curl handle what all requests share: the address, no proxy (the
+ * token must not travel to one), no redirects, http and https alone, and where
+ * the answer is appended. `timeout_ms` 0: none. */
+void cli_http_prepare(void *easy, const char *url, long timeout_ms,
+                      struct text *body);
 
 /* `name` as one path segment, all but unreserved bytes percent-encoded. */
 char *cli_http_segment(struct arena *arena, const char *name);

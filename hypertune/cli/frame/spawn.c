@@ -42,18 +42,29 @@ static char **make_argv(struct arena *arena, const char *first,
     return argv;
 }
 
-/* No mask and no handler of ours, in its own session or group. */
-static void init_attributes(posix_spawnattr_t *attributes, short alone)
+/* Starts it with the descriptors 1 and 2 that `files` opens and no others, no
+ * signal mask and no handler of ours, in its own session or group (`alone`).
+ * Releases `files`; returns 0 or an errno. */
+static int start(const char *program, char *const argv[],
+                 posix_spawn_file_actions_t *files, short alone, pid_t *pid)
 {
     sigset_t none, all;
+    posix_spawnattr_t attributes;
     sigemptyset(&none);
     sigfillset(&all);
-    posix_spawnattr_init(attributes);
-    posix_spawnattr_setsigmask(attributes, &none);
-    posix_spawnattr_setsigdefault(attributes, &all);
+    posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addclosefrom_np(files, 3);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setflags(
-        attributes,
+        &attributes,
         (short)(alone | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
+    const int rc =
+        posix_spawnp(pid, program, files, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(files);
+    return rc;
 }
 
 enum ht_status cli_spawn_detached(struct arena *arena,
@@ -64,18 +75,12 @@ enum ht_status cli_spawn_detached(struct arena *arena,
     char *log = arena_printf(arena, "%s/%s", spawn->folder, spawn->log);
     char **argv = make_argv(arena, spawn->program, spawn->args);
     posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, 1, log,
                                      O_WRONLY | O_CREAT | O_APPEND, 0600);
     posix_spawn_file_actions_adddup2(&files, 1, 2);
-    posix_spawn_file_actions_addclosefrom_np(&files, 3);
     posix_spawn_file_actions_addchdir_np(&files, spawn->folder);
-    init_attributes(&attributes, POSIX_SPAWN_SETSID);
-    int rc = posix_spawnp(pid, program, &files, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
+    const int rc = start(program, argv, &files, POSIX_SPAWN_SETSID, pid);
     if (rc != 0)
         return ht_fail_errno(err, rc, "cannot start %s", program);
     return HT_OK;
@@ -87,17 +92,11 @@ static bool start_asked(const char *const argv[], int out, pid_t *pid)
 {
     struct arena *arena = arena_new();
     posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, out, 1);
     posix_spawn_file_actions_adddup2(&files, out, 2);
-    posix_spawn_file_actions_addclosefrom_np(&files, 3);
-    init_attributes(&attributes, POSIX_SPAWN_SETPGROUP);
-    int rc = posix_spawnp(pid, argv[0], &files, &attributes,
-                          make_argv(arena, argv[0], argv + 1), environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
+    const int rc = start(argv[0], make_argv(arena, argv[0], argv + 1), &files,
+                         POSIX_SPAWN_SETPGROUP, pid);
     arena_free(arena);
     return rc == 0;
 }

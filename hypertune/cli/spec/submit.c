@@ -212,41 +212,44 @@ static int print_plan(struct cli *cli, const struct cli_spec *spec)
     return cli_print(&out);
 }
 
-/* What submit and run have in common. *planned: only the plan was asked for,
- * and printed; there is no study. */
-static int submit_asked(struct cli *cli, struct cli_spec *spec,
-                        struct cli_study *study, bool *planned)
+/* What a command does with the study of its spec; returns an exit code. */
+typedef int study_function(struct cli *cli, const struct cli_spec *spec,
+                           const char *study);
+
+/* The plan with --dry-run, else the study and what follows. */
+static int submit_and(struct cli *cli, study_function *then)
 {
-    *planned = cli->set.dry_run;
-    if (cli->set.resume && cli->set.replace) {
-        cli_fail(cli, CLI_USAGE,
-                 "--continue keeps the results, --replace deletes them: say "
-                 "one");
-        return CLI_USAGE;
-    }
-    int code = cli_spec_load(cli, spec);
-    if (code != CLI_DONE)
-        return code;
-    if (*planned)
-        return print_plan(cli, spec);
-    if (cli->set.smoke)
-        code = cli_smoke(cli, spec);
-    return code == CLI_DONE ? cli_submit_spec(cli, spec, study) : code;
+    struct cli_spec spec;
+    struct cli_study study = {0};
+    if (cli->set.resume && cli->set.replace)
+        return cli_fail(cli, CLI_USAGE,
+                        "--continue keeps the results, --replace deletes them: "
+                        "say one");
+    int code = cli_spec_load(cli, &spec);
+    if (code == CLI_DONE && cli->set.dry_run)
+        return print_plan(cli, &spec);
+    if (code == CLI_DONE && cli->set.smoke)
+        code = cli_smoke(cli, &spec);
+    if (code == CLI_DONE)
+        code = cli_submit_spec(cli, &spec, &study);
+    return code == CLI_DONE ? then(cli, &spec, study.name) : code;
+}
+
+static int name_study(struct cli *cli, const struct cli_spec *spec,
+                      const char *study)
+{
+    (void)spec;
+    const int code = cli_submit_print_name(study);
+    if (code == CLI_DONE && cli->set.wait)
+        return cli_watch_wait(cli, study);
+    if (code == CLI_DONE)
+        cli_say(cli, "next: hypertune watch %s%s", study, cli_where(cli));
+    return code;
 }
 
 int cli_submit(struct cli *cli)
 {
-    struct cli_spec spec;
-    struct cli_study study = {0};
-    bool planned;
-    int code = submit_asked(cli, &spec, &study, &planned);
-    if (code != CLI_DONE || planned)
-        return code;
-    code = cli_submit_print_name(study.name);
-    if (code != CLI_DONE || cli->set.wait)
-        return code != CLI_DONE ? code : cli_watch_wait(cli, study.name);
-    cli_say(cli, "next: hypertune watch %s%s", study.name, cli_where(cli));
-    return CLI_DONE;
+    return submit_and(cli, name_study);
 }
 
 /* A job without a search has no best trial; its log is shown. */
@@ -269,20 +272,20 @@ static int run_custom(struct cli *cli, const char *name)
     return code;
 }
 
+static int watch_study(struct cli *cli, const struct cli_spec *spec,
+                       const char *study)
+{
+    if (spec->job->kind == JOB_CUSTOM)
+        return run_custom(cli, study);
+    const int code = cli_watch_run(cli, study);
+    return code == CLI_DONE || code == CLI_FAILED
+               ? cli_best_of_run(cli, spec, study, code)
+               : code;
+}
+
 int cli_run_study(struct cli *cli)
 {
-    struct cli_spec spec;
-    struct cli_study study = {0};
-    bool planned;
-    int code = submit_asked(cli, &spec, &study, &planned);
-    if (code != CLI_DONE || planned)
-        return code;
-    if (spec.job->kind == JOB_CUSTOM)
-        return run_custom(cli, study.name);
-    code = cli_watch_run(cli, study.name);
-    return code == CLI_DONE || code == CLI_FAILED
-               ? cli_best_of_run(cli, &spec, study.name, code)
-               : code;
+    return submit_and(cli, watch_study);
 }
 
 /* ---- check: the plan, or another form ---- */

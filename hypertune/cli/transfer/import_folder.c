@@ -1,6 +1,5 @@
 /* A folder that `hypertune export -o dir` made. */
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -88,10 +87,9 @@ __attribute__((format(printf, 4, 5))) static int
 fault(const struct folder *folder, size_t number, int column,
       const char *format, ...)
 {
-    char text[256];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    const char *text = arena_vprintf(folder->cli->arena, format, args);
     va_end(args);
     return cli_fail(folder->cli, CLI_USAGE, "%s:%zu:%d: %s", folder->trials,
                     number, column, text);

@@ -1,7 +1,6 @@
 #include "hypertune/cli/transfer/import.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,10 +10,9 @@ static __attribute__((format(printf, 4, 5))) void
 note(struct katib_notes *notes, const struct node *at, const char *path,
      const char *format, ...)
 {
-    char why[400];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(why, sizeof why, format, arguments);
+    const char *why = arena_vprintf(notes->arena, format, arguments);
     va_end(arguments);
     cli_words_add(notes->arena, &notes->lines,
                   arena_printf(notes->arena, "%d: %s: %s",
