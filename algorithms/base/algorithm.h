@@ -1,4 +1,4 @@
-/* algorithm.h - what every search method is: a table of four functions.
+/* algorithm.h - a search method: a table of functions.
  *
  * Algorithms are pure: the same space, seed, history and request give the same
  * answer bit for bit. They have no I/O, no clock and no threads; a state is
@@ -28,13 +28,13 @@ struct goal {
 
 struct prior_study;
 
-/* What all searches of one study have in common, for its whole life. */
+/* What all searches of one study share, as long as it exists. */
 struct setting {
     const struct space *space; /* borrowed */
     uint64_t seed;
     size_t n_goals; /* 0: no metric; goals[0] is an objective otherwise */
     struct goal goals[SETTING_METRICS];
-    enum noise noise; /* what its owner said of it */
+    enum noise noise; /* as its owner described it */
     /* Earlier studies to learn from, borrowed for the call of new(). */
     size_t n_priors;
     const struct prior_study *priors;
@@ -53,7 +53,7 @@ struct observation {
                         the trial was stopped early; otherwise 0 */
 };
 
-/* What another study found, told as results in this space. */
+/* The results of another study in this space. */
 struct prior_study {
     const bool *shared; /* by parameter: it was searched there, too; values of
                            others say nothing */
@@ -108,7 +108,7 @@ enum reason_kind {
     REASON_SEED      /* the best point of an earlier study */
 };
 
-/* What the model foretold of a point's objectives, in the units of the
+/* The model's prediction of a point's objectives, in the units of the
  * observations: quantiles, since warped beliefs are not symmetric. */
 struct quantiles {
     double low, median, high; /* 16, 50, 84 % */

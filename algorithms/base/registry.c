@@ -5,7 +5,7 @@
 #include "algorithms/base/algorithm.h"
 #include "proto/base/limits.h"
 
-/* Of every OpenBLAS; its own header cannot stand beside GSL's. */
+/* Of every OpenBLAS; its own header conflicts with GSL's. */
 void openblas_set_num_threads(int n);
 
 void algorithm_init(void)

@@ -1,6 +1,6 @@
 /* triangle.h - factors and solutions with lower triangular matrices.
  *
- * OpenBLAS does these in buffers of its own, and Debian's build of it for one
+ * OpenBLAS does these in internal buffers, and Debian's build of it for one
  * thread hands them out without a lock: two threads at once would get numbers
  * that are a little wrong. So here one waits for the other. What needs no
  * buffer, such as cblas_ddot(), is called directly.

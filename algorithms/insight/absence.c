@@ -28,7 +28,7 @@ struct absence {
 struct growth {
     struct absence *absence;
     const double *x; /* rows of coordinates */
-    size_t place;    /* in `order`: of the coordinate that is foretold */
+    size_t place;    /* in `order`: of the coordinate that is predicted */
 };
 
 static double coordinate(const struct growth *growth, size_t row, size_t c)

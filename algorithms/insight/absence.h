@@ -3,7 +3,7 @@
  *
  * An open space has no conditions to read: its trials are made by a program
  * that asks for a parameter or does not. For each parameter that was ever left
- * out a small tree of cuts foretells it from those that are there more often
+ * out a small tree of cuts predicts it from those that are there more often
  * (Breiman et al., "Classification and Regression Trees", 1984). */
 #ifndef HT_ALGORITHMS_INSIGHT_ABSENCE_H
 #define HT_ALGORITHMS_INSIGHT_ABSENCE_H

@@ -84,7 +84,7 @@ struct line {
                                       places of the cell at hand */
 };
 
-/* A certain mean is a step, which gets a cell of its own. */
+/* A certain mean is a step, which gets a separate cell. */
 static size_t cut(const struct belief *belief, double cuts[])
 {
     if (!(belief->scale > 0)) {

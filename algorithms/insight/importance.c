@@ -188,7 +188,7 @@ static void mark_followers(const struct trial_of *tried, size_t c,
     }
 }
 
-/* The same results as if nobody had seen coordinate c, nor anything that only
+/* The same results as if coordinate c was not seen, nor anything that only
  * it lets be there. */
 static struct gp *without(const struct trial_of *tried, size_t c)
 {
@@ -298,11 +298,11 @@ static void find_shares(const struct history *history, enum noise noise,
     struct absence *absence = open ? absence_learn(history) : NULL;
     goal_model_hyper_init(&hyper, 0, noise);
     if (goal_model_init(&model, history, &hyper, seed, 0)) {
-        const struct terrain terrain = {history->encoding, absence, &model};
+        const struct landscape landscape = {history->encoding, absence, &model};
         struct trial_of tried = {.history = history,
                                  .hyper = &hyper.by_prior[0],
                                  .absence = absence};
-        variation_find(&terrain, variations);
+        variation_find(&landscape, variations);
         for (size_t c = 0; c < history->encoding->dim; c++) {
             importances[c].share = variations[c].share;
             importances[c].alone = variations[c].alone;

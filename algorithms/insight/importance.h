@@ -7,7 +7,7 @@
  * tell from one without effect has none. Whether a conditional parameter is
  * there counts for its parent.
  *
- * Beside it stand what it explains alone and with all of each interaction
+ * Beside it are what it explains alone and with all of each interaction
  * (variation.h), and `good`: where good results lie compared with all results
  * (PED-ANOVA: Watanabe, Bansal, Hutter, "PED-ANOVA: Efficiently Quantifying
  * Hyperparameter Importance in Arbitrary Subspaces", 2023). That needs no

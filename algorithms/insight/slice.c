@@ -63,7 +63,8 @@ void slice(const struct encoding *encoding, const struct goal_model *model,
     const struct space *space = encoding->space;
     const size_t n = axes[0].n * (n_axes > 1 ? axes[1].n : 1);
     struct value filled[HT_MAX_PARAMETERS], at[HT_MAX_PARAMETERS];
-    /* Those that have a place are predicted together, which is much quicker. */
+    /* Points that have a place are predicted together, which is much quicker.
+     */
     struct quantiles *values = ht_xcalloc(n, sizeof *values);
     double *x = ht_xcalloc(n * encoding->dim, sizeof *x);
     size_t placed = 0;

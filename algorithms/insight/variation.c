@@ -23,7 +23,7 @@ enum sample { SAMPLE_FROM = 1, SAMPLE_TO, SAMPLE_ORDER };
 static const double far_spreads = 2;
 
 struct survey {
-    const struct terrain *terrain;
+    const struct landscape *landscape;
     size_t dim, walks;
     double *from, *to;       /* rows of coordinates, all with a value */
     double *at_from, *at_to; /* what is expected there */
@@ -33,14 +33,14 @@ struct survey {
 
 static double expect(const struct survey *survey, const double x[])
 {
-    const struct terrain *terrain = survey->terrain;
-    const struct goal_model *model = terrain->model;
+    const struct landscape *landscape = survey->landscape;
+    const struct goal_model *model = landscape->model;
     double row[HT_MAX_PARAMETERS];
     memcpy(row, x, survey->dim * sizeof *row);
-    if (terrain->absence != NULL)
-        absence_settle(terrain->absence, row);
+    if (landscape->absence != NULL)
+        absence_settle(landscape->absence, row);
     else
-        encoding_settle(terrain->encoding, row, row);
+        encoding_settle(landscape->encoding, row, row);
     const double value =
         warp_undo(&model->warping, goal_model_mean(model, row));
     return fmax(value, survey->floor);
@@ -53,7 +53,7 @@ static void draw(struct survey *survey, enum sample sample, double x[],
         const struct rng_place place = {sample, w, 0};
         double *row = x + w * survey->dim;
         for (size_t c = 0; c < survey->dim; c++)
-            row[c] = encoding_draw(survey->terrain->encoding, c,
+            row[c] = encoding_draw(survey->landscape->encoding, c,
                                    rng_unit(&place, c));
         at[w] = expect(survey, row);
     }
@@ -155,15 +155,15 @@ static void normalise(const struct survey *survey,
     }
 }
 
-void variation_find(const struct terrain *terrain,
+void variation_find(const struct landscape *landscape,
                     struct variation variations[])
 {
-    const size_t dim = terrain->encoding->dim;
+    const size_t dim = landscape->encoding->dim;
     const size_t walks = STEPS / dim < LEAST_WALKS  ? LEAST_WALKS
                          : STEPS / dim > MOST_WALKS ? MOST_WALKS
                                                     : STEPS / dim;
     struct survey survey = {
-        .terrain = terrain, .dim = dim, .walks = walks, .floor = -INFINITY};
+        .landscape = landscape, .dim = dim, .walks = walks, .floor = -INFINITY};
     survey.from = ht_xcalloc(2 * walks * (dim + 1), sizeof *survey.from);
     survey.to = survey.from + walks * dim;
     survey.at_from = survey.to + walks * dim;

@@ -14,7 +14,7 @@
 #ifndef HT_ALGORITHMS_INSIGHT_VARIATION_H
 #define HT_ALGORITHMS_INSIGHT_VARIATION_H
 
-struct terrain {
+struct landscape {
     const struct encoding *encoding;
     const struct absence *absence; /* NULL: conditions say what is left out */
     const struct goal_model *model;
@@ -27,7 +27,7 @@ struct variation {
 /* Writes the shares of each coordinate in what the model expects of a value,
  * in the units of the observations; far outliers count as the last place
  * before them. All are 0 where it expects the same everywhere. */
-void variation_find(const struct terrain *terrain,
+void variation_find(const struct landscape *landscape,
                     struct variation variations[]);
 
 #endif

@@ -35,7 +35,7 @@ bool belief_init(struct belief *belief, const struct setting *setting,
                  size_t extra);
 void belief_fini(struct belief *belief);
 
-/* A pending point comes out as each goal's models foretell. */
+/* A pending point comes out as each goal's models predict. */
 void belief_add(struct belief *belief, const double x[]);
 
 /* How much points promise now, beyond the best that is known or believed of the

@@ -13,7 +13,7 @@ enum {
     COMPARABLE = 2    /* results that tell a good base from a bad one */
 };
 
-/* One failure among successes may be chance: it must not stand as certain. */
+/* One failure among successes may be chance: it must not count as certain. */
 static const double least_label_noise = 0.1;
 
 /* ---- finding it ---- */
@@ -73,8 +73,8 @@ static void set_model(struct goal_model *model, size_t k, struct gp *gp,
     model->models[k] = gp;
 }
 
-/* A model that stands on the base becomes the first of two, unless the first
- * that stands alone makes the results likelier. */
+/* A model with the base becomes the first of two, unless the first
+ * without it makes the results likelier. */
 static void add_standing(struct goal_model *model,
                          const struct history *history, struct hyper *hyper,
                          uint64_t seed, size_t extra)
@@ -116,7 +116,7 @@ bool goal_model_init(struct goal_model *model, const struct history *history,
     return model->n > 0;
 }
 
-bool goal_model_stands(const struct goal_model *model)
+bool goal_model_has_base(const struct goal_model *model)
 {
     return model->n > 0 && model->models[0]->base != NULL;
 }

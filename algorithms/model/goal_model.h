@@ -1,12 +1,12 @@
 /* goal_model.h - what is believed of one goal of a study: the Gaussian
  * processes of its warped values, and the way back to the values told.
  *
- * There is a model under each prior, since nobody knows which is right: of many
+ * There is a model under each prior, since the right one is not known: of many
  * parameters only the one that is quick with few results, and one only when
  * results are so many that they decide.
  *
- * Where earlier studies are a base to stand on, one of two models does, as
- * long as the results are likelier so than under a model that stands alone. The
+ * Where earlier studies are a base, one of two models does, as
+ * long as the results are likelier so than under a model without it. The
  * other never does: it keeps the search from going where a base that is wrong
  * leads it. */
 #ifndef HT_ALGORITHMS_MODEL_GOAL_MODEL_H
@@ -47,10 +47,10 @@ void goal_model_fini(struct goal_model *model);
 struct gp *goal_model_target(const struct history *history, struct hyper *hyper,
                              uint64_t seed);
 
-/* Whether one of the models stands on earlier studies. */
-bool goal_model_stands(const struct goal_model *model);
+/* Whether one of the models has earlier studies as its base. */
+bool goal_model_has_base(const struct goal_model *model);
 
-/* Believes that a pending point comes out as each model foretells. */
+/* Believes that a pending point comes out as each model predicts. */
 void goal_model_believe(struct goal_model *model, const double x[]);
 
 /* The mean of the warped latent value at x: much cheaper than its variance. */

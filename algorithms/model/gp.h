@@ -1,7 +1,7 @@
 /* gp.h - Gaussian-process regression on encoded points.
  *
  * A latent function with mean m and Matern-5/2 covariance, seen through noise.
- * m has a standard normal prior and stands at its most likely value. Values
+ * m has a standard normal prior and is at its most likely value. Values
  * are near mean 0 and variance 1 (warp.h). Without a base nothing allocates
  * after gp_new(); one thread at a time. */
 #ifndef HT_ALGORITHMS_MODEL_GP_H
@@ -20,10 +20,10 @@ struct gp;
  * the mean of the base. Means add up; of the deviations the geometric mean
  * counts, weighted by how much either has seen (Golovin et al., "Google
  * Vizier", 2017, 3.3), so a base that is wrong is forgotten as results come
- * in. The base may have a base of its own: several studies are a stack. */
+ * in. The base may have a base, too: several studies are a stack. */
 struct gp_base {
     const struct gp *model; /* borrowed, conditioned */
-    const bool *shared;     /* borrowed, by coordinate: the base knows it. To
+    const bool *shared;     /* borrowed, by coordinate: the base has it. To
                                the base others are absent from every point */
 };
 

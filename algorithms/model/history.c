@@ -225,7 +225,7 @@ struct gp *history_model(const struct history *history,
         learn_feasibility(history, &lesson);
     struct gp *gp =
         gp_new(history->encoding, lesson.n + selection->extra, fits);
-    if (target->stands)
+    if (target->on_base)
         gp->base = history->bases[target->goal];
     for (size_t i = 0; i < lesson.n; i++)
         gp_add(gp, history->x + index[i] * dim, lesson.values[i],

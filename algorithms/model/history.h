@@ -60,8 +60,8 @@ enum aspect {
 
 struct target {
     enum aspect aspect;
-    size_t goal; /* of ASPECT_VALUE */
-    bool stands; /* of ASPECT_VALUE: on the goal's base */
+    size_t goal;  /* of ASPECT_VALUE */
+    bool on_base; /* of ASPECT_VALUE: on the goal's base */
 };
 
 /* Which results a model sees. */

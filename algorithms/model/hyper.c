@@ -20,7 +20,7 @@ size_t hyper_anchor(size_t n)
     return anchor;
 }
 
-/* A number of its own for every model of a study. */
+/* A different number for every model of a study. */
 static uint64_t number_of(const struct hyper *hyper)
 {
     return 4 * (uint64_t)hyper->target.goal +

@@ -32,7 +32,7 @@ static double value(const struct subset *subset, size_t i, size_t k)
     return pareto_values(subset->front, subset->at[i])[k];
 }
 
-/* Those that reach at least `level` in objective k. */
+/* The points that reach at least `level` in objective k. */
 static struct subset subset_from(const struct subset *of, size_t k,
                                  double level)
 {
@@ -114,7 +114,7 @@ static bool add_box(struct boxes *boxes, const struct box *box, size_t most)
 }
 
 /* Cuts objectives 0 to k as volume() does; in the first one it is open above
- * the best of those that reach into the slab. */
+ * the best of the points that reach into the slab. */
 static bool cut(struct boxes *boxes, const struct subset *subset, size_t k,
                 struct box *box, size_t most)
 {

@@ -1,4 +1,4 @@
-/* leave_one_out.h - how well a model foretells each result from all others.
+/* leave_one_out.h - how well a model predicts each result from all others.
  *
  * In closed form, from one inverse (Rasmussen and Williams, "Gaussian
  * Processes for Machine Learning", 5.4.2); hyperparameters stay as they are,
@@ -14,7 +14,7 @@
  * say of the value there (noise included) had it not seen it. */
 void leave_one_out(const struct gp *gp, double mean[], double variance[]);
 
-/* Spearman's correlation of what is foretold with what came out: 1 when the
+/* Spearman's correlation of what is predicted with what came out: 1 when the
  * model knows which of any two results is better, about 0 when it knows
  * nothing; 0 as well when either has only equal values. */
 double leave_one_out_ranks(const struct gp *gp);

@@ -161,7 +161,7 @@ double parzen_log_density(const struct parzen *parzen, const double x[])
 /* ---- draws ---- */
 
 /* The point whose kernel is drawn from, each with the same chance, or n: what
- * stands for the unseen, of weight `unseen`. */
+ * represents the unseen, of weight `unseen`. */
 static size_t draw_point(const struct parzen *parzen, size_t c, double unseen,
                          double u)
 {

@@ -4,7 +4,7 @@
  * that is as broad as the range, so that nothing is ruled out (the estimator
  * of Bergstra, Bardenet, Bengio and Kegl, "Algorithms for Hyper-Parameter
  * Optimization", 2011). Only points in which a coordinate is present say
- * something of it: so conditions need no rule of their own. */
+ * something of it: so conditions need no separate rule. */
 #ifndef HT_ALGORITHMS_MODEL_PARZEN_H
 #define HT_ALGORITHMS_MODEL_PARZEN_H
 

@@ -15,7 +15,7 @@ struct sample {
     double *y; /* owned, larger is better; of pending ones what was believed */
 };
 
-/* All that a conditioned process knows or believes. */
+/* The results and the beliefs of a conditioned process. */
 void sample_init(struct sample *sample, const struct gp *gp);
 void sample_fini(struct sample *sample);
 

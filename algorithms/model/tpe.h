@@ -5,7 +5,7 @@
  *
  * It models no values, only where the good ones lie, coordinate by coordinate:
  * little to go wrong where values jump or each branch of a conditional space
- * is a world of its own. */
+ * has little in common with the others. */
 #ifndef HT_ALGORITHMS_MODEL_TPE_H
 #define HT_ALGORITHMS_MODEL_TPE_H
 

@@ -1,7 +1,7 @@
-/* transfer.h - what a study knows from earlier ones.
+/* transfer.h - what a study learns from earlier ones.
  *
  * Their models are a stack: each is of what its study's values are beyond the
- * mean of the one before, and this study's own model stands on the last. */
+ * mean of the one before, and the last is the base of this study's model. */
 #ifndef HT_ALGORITHMS_MODEL_TRANSFER_H
 #define HT_ALGORITHMS_MODEL_TRANSFER_H
 

@@ -1,4 +1,4 @@
-/* acquire.h - the most promising point that nobody has tried.
+/* acquire.h - the most promising point that was not tried.
  *
  * A space of few points is listed and the best one taken. Otherwise the best
  * of many candidates are improved, in turns along the slopes of continuous

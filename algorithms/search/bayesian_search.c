@@ -269,7 +269,7 @@ static bool find_design(struct bayesian *bayesian,
 
 /* ---- the suggestion ---- */
 
-/* Pending points count as come out as the models foretell. */
+/* Pending points count as come out as the models predict. */
 static void believe(const struct encoding *encoding,
                     const struct suggest_request *request, size_t newest,
                     struct belief *belief)
@@ -370,7 +370,7 @@ static bool is_misled(const struct bayesian *bayesian,
     const size_t first =
         candidates_design_size(&bayesian->encoding, request->max_trials);
     return bayesian->history.bases[0] != NULL &&
-           !goal_model_stands(&belief->goals[0]) &&
+           !goal_model_has_base(&belief->goals[0]) &&
            created < first + TRANSFER_SEEDS;
 }
 

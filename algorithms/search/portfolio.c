@@ -14,7 +14,7 @@
 
 enum {
     LEAST_RESULTS = 20, /* before they tell which family is right */
-    STANDSTILL = 6      /* results without a gain that make it one */
+    STAGNATION = 6      /* results without a gain that make it one */
 };
 
 /* A process that tells results apart as well as this needs no help (docs/
@@ -39,7 +39,7 @@ static double spread_above(const struct history *history)
     return spread;
 }
 
-size_t portfolio_standstill(const struct history *history)
+size_t portfolio_stagnation(const struct history *history)
 {
     const double least = gain_share * spread_above(history);
     double mark = -INFINITY;
@@ -59,7 +59,7 @@ enum family portfolio_family(const struct history *history,
                              const struct goal_model *model, uint64_t ordinal)
 {
     if (ordinal % 2 == 0 || history->n < LEAST_RESULTS ||
-        portfolio_standstill(history) < STANDSTILL ||
+        portfolio_stagnation(history) < STAGNATION ||
         leave_one_out_ranks(model->models[0]) > trusted_ranks)
         return FAMILY_PROCESS;
     return ordinal % 4 == 1 ? FAMILY_FOREST : FAMILY_PARZEN;

@@ -1,10 +1,10 @@
 /* portfolio.h - which kind of model makes the next suggestion.
  *
- * A Gaussian process makes them as long as it leads on. Where it does not know
- * which result is better than which, and its points bring nothing any more,
- * every other one is made by a model that believes something else: trees,
- * which expect steps, and Parzen windows, which expect nothing but that good
- * points lie near good ones. A function of the results and the ordinal. */
+ * A Gaussian process makes them as long as it leads to better ones. Where it
+ * cannot tell which result is better than which, and its points bring nothing
+ * any more, every other one is made by a model that believes something else:
+ * trees, which expect steps, and Parzen windows, which expect nothing but that
+ * good points lie near good ones. A function of the results and the ordinal. */
 #ifndef HT_ALGORITHMS_SEARCH_PORTFOLIO_H
 #define HT_ALGORITHMS_SEARCH_PORTFOLIO_H
 
@@ -21,7 +21,7 @@ enum family { FAMILY_PROCESS, FAMILY_FOREST, FAMILY_PARZEN };
 
 /* How many results came since one was better than all before by more than a
  * hundredth of what the best is better than the median. */
-size_t portfolio_standstill(const struct history *history);
+size_t portfolio_stagnation(const struct history *history);
 
 /* The family of a suggestion in a study of one objective: the first 20 results
  * are the process' to learn from. */

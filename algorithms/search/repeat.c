@@ -25,7 +25,7 @@ static bool is_asked_for(const struct history *history, size_t i,
 }
 
 /* The best results that are asked for (request NULL: of all) by value, best
- * first; what was only foretold of a trial that was stopped is none. Returns
+ * first; what was only predicted of a trial that was stopped is none. Returns
  * how many. */
 static size_t list_best(const struct history *history,
                         const struct suggest_request *request, size_t best[])

@@ -150,7 +150,7 @@ static void nearby(const struct candidates *candidates, size_t j, size_t n,
     encoding_settle(encoding, candidates->fill, row);
 }
 
-/* Leads every row to what is allowed and drops those that do not get there;
+/* Leads every row to what is allowed and drops the rows that do not get there;
  * returns how many are left. */
 static size_t keep_allowed(const struct candidates *candidates, size_t n,
                            double x[])

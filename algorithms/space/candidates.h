@@ -31,7 +31,7 @@ struct candidates {
 size_t candidates_fill(const struct candidates *candidates, double x[]);
 
 /* How many trials a study's design has: 5, or where some coordinates may be
- * absent, so that every branch wants points of its own, one more than
+ * absent, so that every branch needs own points, one more than
  * coordinates up to 10; but not more than a quarter of a small study (0 trials:
  * no limit), at least 3. */
 size_t candidates_design_size(const struct encoding *encoding,

@@ -270,7 +270,7 @@ static struct value value_at(const struct encoding *encoding, size_t c,
     const struct coordinate *at = &encoding->at[c];
     const struct param *param = &encoding->space->params[at->param];
     if (u == COORDINATE_ABSENT)
-        u = at->usual; /* stands where space_settle() takes it away */
+        u = at->usual; /* stays where space_settle() takes it away */
     if (at->kind != COORDINATE_CONTINUOUS)
         return space_param_level(param, encoding_level_of(encoding, c, u));
     if (u == at->usual && param->has_default)

@@ -9,7 +9,7 @@ enum {
     /* Redraws before a small space is searched point by point. With half of
      * it taken, 64 misses in a row have a chance of 5e-20. */
     DRAWS = 64,
-    /* Where constraints stand, before ways to what they allow are sought. */
+    /* Where constraints apply, before ways to what they allow are sought. */
     CONSTRAINED_DRAWS = 1000,
     WAYS = 16,    /* sought */
     PICKED = 1023 /* draw of the choice among the free points */

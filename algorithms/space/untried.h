@@ -1,4 +1,4 @@
-/* untried.h - a random point that nobody has tried. */
+/* untried.h - a random point that was not tried. */
 #ifndef HT_ALGORITHMS_SPACE_UNTRIED_H
 #define HT_ALGORITHMS_SPACE_UNTRIED_H
 

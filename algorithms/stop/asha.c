@@ -9,7 +9,7 @@
 #include "algorithms/stop/learning_curve.h"
 #include "proto/base/arena.h"
 
-/* One trial goes on of three: with more, a good trial whose start is slow is
+/* One trial of three continues: with more, a good trial whose start is slow is
  * lost more often; with fewer, little is saved. */
 enum { USUAL_FACTOR = 3 };
 
@@ -168,14 +168,14 @@ static size_t rung_rank(const struct rung *rung, size_t curve, size_t most)
     return ahead < most ? ahead : most;
 }
 
-/* How many go on where others may follow: whole places only. */
+/* How many continue where others may follow: whole places only. */
 static size_t rung_places(const struct rung *rung,
                           const struct asha_ladder *ladder)
 {
     return rung->n / (size_t)ladder->factor;
 }
 
-/* How many go on for good: a part of a place is one. */
+/* How many continue for good: a part of a place is one. */
 static size_t rung_last_places(const struct rung *rung,
                                const struct asha_ladder *ladder)
 {
@@ -183,7 +183,7 @@ static size_t rung_last_places(const struct rung *rung,
     return (rung->n + factor - 1) / factor;
 }
 
-/* The same where the others stop: nobody does before `factor` trials came. */
+/* The same where the others stop: none does before `factor` trials came. */
 static size_t rung_safe_places(const struct rung *rung,
                                const struct asha_ladder *ladder)
 {
@@ -199,13 +199,13 @@ static double rung_threshold(const struct rung *rung, size_t room)
 
 /* --- what stops would have come to --- */
 
-/* Trials that went on are no fair sample of those that did not: half of the
+/* Trials that continued are no fair sample of the others: half of the
  * distance to them is doubted. */
 static const double doubt = 0.5;
-/* Of what trials differ by: nobody knows better. */
+/* Of what trials differ by: the least that is assumed. */
 static const double least_variance = 0.01;
 
-/* Trials that a variance is told from. */
+/* Trials that a variance is estimated from. */
 enum { FEWEST = 3 };
 
 struct gain {      /* of a goal from one place to another */
@@ -256,7 +256,7 @@ static double farthest(const struct stop_study *study, size_t goal)
     return place;
 }
 
-/* Of the values at a place; 0: not known. */
+/* The variance of the values at a place; 0: not known. */
 static double spread_at(const struct stop_study *study, size_t goal,
                         double place)
 {
@@ -272,8 +272,8 @@ static double spread_at(const struct stop_study *study, size_t goal,
     return n >= FEWEST ? squares / (double)(n - 1) : 0;
 }
 
-/* How much of the way from a place to the top nobody has gone yet, by factors;
- * half of it where the top is not known. */
+/* How much of the way from a place to the top no trial has gone yet, by
+ * factors; half of it where the top is not known. */
 static double way_left(const struct asha_ladder *ladder, double place,
                        double end)
 {
@@ -284,7 +284,7 @@ static double way_left(const struct asha_ladder *ladder, double place,
 }
 
 /* From rung to rung the trial gains what those gained that went on, as far as
- * anybody came: so results of different rungs can be compared. Beyond that
+ * any trial came: so results of different rungs can be compared. Beyond that
  * trials may still change places. */
 static void predict_goal(const struct stop_study *study,
                          const struct asha_ladder *ladder, size_t goal,

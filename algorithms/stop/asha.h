@@ -3,11 +3,10 @@
  *
  * A ladder's rungs are places on the curves, each `factor` times as far as the
  * one below (Li et al., "A System for Massively Parallel Hyperparameter
- * Tuning", 2018). A trial that reaches a rung goes on when it is among the best
- * 1/factor of all that came there, and is told to stop or to pause otherwise;
- * one that paused goes on when that holds later. With several objectives a
- * trial is behind those that dominate it. Equal trials share the better
- * place.
+ * Tuning", 2018). A trial that reaches a rung continues when it is among the
+ * best 1/factor of all that came there, and stops or pauses otherwise; one that
+ * paused continues when that holds later. With several objectives a trial is
+ * behind the ones that dominate it. Equal trials share the better place.
  *
  * Hyperband's bracket b climbs a ladder that begins b rungs higher, so that a
  * trial whose start tells little about its end has a bracket that waits for

@@ -17,7 +17,7 @@ static const double rounding = 1e-12;
 
 static const struct stop_guard median_guard = {.trials = 5, .measurements = 2};
 
-/* Running averages of those that have one at this place. */
+/* Running averages of the trials that have one at this place. */
 static size_t read_means(const struct stop_study *study, size_t goal, double at,
                          double means[])
 {
@@ -30,9 +30,10 @@ static size_t read_means(const struct stop_study *study, size_t goal, double at,
     return n;
 }
 
-/* Whether the trial is_behind_median the median of one goal, and by which numbers. */
-static bool is_behind_median(const struct stop_study *study, size_t current, size_t goal,
-                   struct stop_verdict *verdict)
+/* Whether the trial is_behind_median the median of one goal, and by which
+ * numbers. */
+static bool is_behind_median(const struct stop_study *study, size_t current,
+                             size_t goal, struct stop_verdict *verdict)
 {
     const struct learning_curve curve = {&study->curves[current], goal};
     double *means = ht_xcalloc(study->n + 1, sizeof *means);
@@ -52,7 +53,7 @@ static bool is_behind_median(const struct stop_study *study, size_t current, siz
 }
 
 static void median_judge(const struct stop_study *study, size_t current,
-                  struct stop_verdict *verdict)
+                         struct stop_verdict *verdict)
 {
     if (!stop_guard_opens(&median_guard, study, current))
         return;
@@ -62,7 +63,7 @@ static void median_judge(const struct stop_study *study, size_t current,
 const struct stop_rule median_rule = {"median", median_judge, NULL};
 
 /* The decay curve rule: a trial stops when the result that a Gaussian process
- * foretells from its curve hardly has a chance against those that are in. */
+ * predicts from its curve hardly has a chance against the results so far. */
 
 static const double least_chance = 0.05;
 
@@ -95,7 +96,7 @@ static bool is_any_near(const struct stop_study *study, size_t current,
 }
 
 static void decay_judge(const struct stop_study *study, size_t current,
-                  struct stop_verdict *verdict)
+                        struct stop_verdict *verdict)
 {
     struct stop_prediction *prediction = &verdict->prediction;
     if (!stop_guard_opens(&decay_guard, study, current) ||
@@ -124,7 +125,8 @@ static const struct stop_guard convex_guard = {
 static const double window_share = 1.0 / 3;
 /* Noise makes slopes look small: as many standard errors are added. */
 static const double doubt = 2;
-/* With such a chance it goes on nevertheless: for a moment, any curve falls. */
+/* With such a chance it continues nevertheless: for a moment, any curve falls.
+ */
 static const double some_chance = 0.1;
 enum { LEAST_POINTS = 3 };
 
@@ -176,8 +178,8 @@ static bool find_most(const struct stop_study *study, size_t current,
     return true;
 }
 
-static bool is_out_of_reach(const struct stop_study *study, size_t current, size_t goal,
-                   struct stop_verdict *verdict)
+static bool is_out_of_reach(const struct stop_study *study, size_t current,
+                            size_t goal, struct stop_verdict *verdict)
 {
     double most;
     if (!find_most(study, current, goal, verdict->at, &most))
@@ -189,7 +191,7 @@ static bool is_out_of_reach(const struct stop_study *study, size_t current, size
 }
 
 static void convex_judge(const struct stop_study *study, size_t current,
-                  struct stop_verdict *verdict)
+                         struct stop_verdict *verdict)
 {
     if (!stop_guard_opens(&convex_guard, study, current))
         return;

@@ -5,7 +5,7 @@
 #include "algorithms/stop/final_model.h"
 #include "algorithms/stop/learning_curve.h"
 
-/* A trial that may still be as good as any in its own way goes on. */
+/* A trial that may still be as good as any in its own way continues. */
 static const double least_hope = 0.05;
 
 /* Behind this share of the way nothing is saved that is worth a result. */

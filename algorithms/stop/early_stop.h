@@ -1,8 +1,9 @@
-/* early_stop.h - should a running trial go on? What all rules have in common.
+/* early_stop.h - should a running trial continue? What all rules have in
+ * common.
  *
  * Rules are pure functions of the curves measured so far: no I/O, no clock, no
  * state, so the same curves give the same verdict bit for bit. They cannot
- * fail: where a rule has nothing to go by, the trial goes on. Larger values are
+ * fail: where a rule has no data, the trial continues. Larger values are
  * better, minimised ones are negated before they get here. */
 #ifndef HT_ALGORITHMS_STOP_EARLY_STOP_H
 #define HT_ALGORITHMS_STOP_EARLY_STOP_H
@@ -74,11 +75,11 @@ struct stop_rule {
     const char *name; /* "median" */
     /* Judges study->curves[current], an open one, and writes everything but
      * the prediction unless the rule is made of one. The verdict comes as one
-     * to go on, with the newest place of the curve. */
+     * to continue, with the newest place of the curve. */
     void (*judge)(const struct stop_study *study, size_t current,
                   struct stop_verdict *verdict);
-    /* Writes which paused curve may go on now; false: none. `last` when no
-     * other trial will come to the rungs: then the best go on, however few
+    /* Writes which paused curve may continue now; false: none. `last` when no
+     * other trial will come to the rungs: then the best continue, however few
      * there are. NULL where the rule never pauses. */
     bool (*promote)(const struct stop_study *study, bool last, size_t *chosen);
 };
@@ -113,7 +114,7 @@ extern const struct stop_rule hyperband_rule;
 /* NULL for EARLY_NONE. */
 const struct stop_rule *stop_rule_find(enum job_early_stop rule);
 
-/* What the study's rule says of an open curve. A verdict other than to go on
+/* What the study's rule says of an open curve. A verdict other than to continue
  * has a prediction where enough curves are known, whatever the rule. */
 void early_stop_judge(const struct stop_study *study, size_t current,
                       struct stop_verdict *verdict);

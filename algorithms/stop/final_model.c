@@ -20,7 +20,7 @@ enum {
 static const double shape_range = 6;
 /* A curve says more of its end than its parameters do: these count half. */
 static const double parameter_share = 0.5;
-/* Of the spread of results: what no model knows better. */
+/* Of the spread of results: the least that a model is unsure of. */
 static const double least_share = 0.01;
 /* A gain is the less sure the larger it is and the longer the way: this share
  * of it for every e times as long. */

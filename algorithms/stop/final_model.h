@@ -14,7 +14,7 @@
 enum { FINAL_CURVES = 5 }; /* known ones that a prediction needs, at least */
 
 /* Where trials of the study end by themselves: as its options say, otherwise
- * the median of those that did. False: nothing is known. */
+ * the median of those that did. False: there is none. */
 bool final_model_place(const struct stop_study *study, double *at);
 
 /* The best result of a goal so far, of how many; NaN of none. */

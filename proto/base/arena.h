@@ -1,4 +1,4 @@
-/* arena.h - memory that lives exactly as long as one request, tick or document.
+/* arena.h - memory that lasts exactly as long as one request, tick or document.
  *
  * Programs exit on out of memory (house rule), so nothing here returns NULL.
  * An arena belongs to one thread at a time. */
@@ -28,7 +28,7 @@ arena_vprintf(struct arena *arena, const char *format, va_list args);
  * capacity. */
 void *arena_grow(struct arena *arena, void *items, size_t n, size_t size);
 
-/* The heap for objects with a life of their own; exits the program when memory
+/* The heap for objects that outlive an arena; exits the program when memory
  * runs out. Release with free(). */
 void *ht_xcalloc(size_t n, size_t size);
 void *ht_xrealloc(void *memory, size_t n, size_t size);

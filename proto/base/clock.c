@@ -56,7 +56,7 @@ static int64_t clamp_stamp(int64_t wall_ms)
     return wall_ms < first ? first : wall_ms > last ? last : wall_ms;
 }
 
-/* What stands before the milliseconds; returns its length. */
+/* The text before the milliseconds; returns its length. */
 static size_t stamp_seconds(char buffer[CLOCK_STAMP_BYTES], int64_t wall_ms,
                             int *ms)
 {

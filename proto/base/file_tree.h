@@ -1,7 +1,7 @@
 /* file_tree.h - folders removed with all that is below them, never through a
  * link.
  *
- * What is removed may have been made by somebody who wants it to stay: folders
+ * What is removed may have been made by a user who wants it to stay: folders
  * that are locked, or deeper than descriptors go. */
 #ifndef HT_PROTO_BASE_FILE_TREE_H
 #define HT_PROTO_BASE_FILE_TREE_H

@@ -1,4 +1,4 @@
-/* flags.h - how a server program is told to run: environment variables, then
+/* flags.h - the options of a server program: environment variables, then
  * flags, from one table that also prints --help. */
 #ifndef HT_PROTO_BASE_FLAGS_H
 #define HT_PROTO_BASE_FLAGS_H

@@ -1,7 +1,7 @@
 /* number.h - numbers in decimal text: JSON's grammar and exact conversions.
  *
  * Documents keep numbers as text, so that 9007199254740993 stays what it is
- * until somebody says which type is wanted. */
+ * until a caller names the type. */
 #ifndef HT_PROTO_BASE_NUMBER_H
 #define HT_PROTO_BASE_NUMBER_H
 

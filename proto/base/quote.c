@@ -4,7 +4,7 @@
 
 #include "proto/base/utf8.h"
 
-/* Bytes that stand in a string as they are. */
+/* Bytes that need no escape in a string. */
 static size_t count_plain(const char *value, size_t len)
 {
     size_t plain = 0;
@@ -17,7 +17,7 @@ static size_t count_plain(const char *value, size_t len)
     return plain;
 }
 
-/* Returns how many bytes of `value` it stands for. */
+/* Returns how many bytes of `value` it encodes. */
 static size_t put_escape(struct text *out, const char *value, size_t len)
 {
     static const char named[] = "\"\\\b\f\n\r\t";

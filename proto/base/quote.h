@@ -7,7 +7,7 @@
 #include "proto/base/text.h"
 
 /* Appends a quoted JSON string, which is valid YAML too. What steers a terminal
- * is escaped, so that nobody who looks at it sees another text than there is.
+ * is escaped, so that a terminal shows the text that is there.
  * Bytes outside UTF-8 become U+FFFD, so that what we send our own reader
  * accepts. */
 void quote_json(struct text *out, const char *value);

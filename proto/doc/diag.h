@@ -1,6 +1,6 @@
 /* diag.h - the errors and warnings found in one document, each with its place.
  *
- * Readers add and go on, so that a person sees every fault at once. Printing
+ * Readers add and continue, so that a person sees every fault at once. Printing
  * is one format, everywhere:
  *
  *     spec.yaml:14:17: error: parameters.lr.min: is 1e-1 but max is 1e-5
@@ -28,7 +28,7 @@ struct diag_item {
 };
 
 struct diag {
-    struct arena *arena; /* borrowed; items live here */
+    struct arena *arena; /* borrowed; owns the items */
     const char *file;    /* name shown before the line */
     const char *source;  /* whole text for excerpts, may be NULL */
     size_t source_len;

@@ -34,7 +34,7 @@ struct field_reader {
     const struct field_synonym *synonyms; /* NULL: none */
     struct kept_list *kept; /* takes what has no effect; NULL: no such form */
     struct kept_list *numbered; /* takes the names of enumerations that were
-                                   sent as numbers; NULL: nobody asks */
+                                   sent as numbers; NULL: not needed */
 };
 
 struct place { /* a value in the document */
@@ -45,7 +45,7 @@ struct place { /* a value in the document */
 struct field_choice { /* a name that an enumeration may have */
     const char *name; /* NULL ends the table */
     int number;       /* its protobuf number, -1: none */
-    int value;        /* the enumerator it stands for */
+    int value;        /* its enumerator */
 };
 
 struct field;
@@ -60,7 +60,7 @@ struct field {
     const struct field_choice *choices; /* of field_choose */
     const struct field *rows;           /* of field_map and kept_map */
     field_function *check;              /* of kept_value: reads such a value */
-    size_t place; /* of a struct place: where the member stands; 0: nowhere */
+    size_t place; /* of a struct place: where the member is; 0: not stored */
     size_t said;  /* of a bool: whether it was read without a fault; 0: none */
 };
 
@@ -78,7 +78,7 @@ struct place field_member(const struct field_reader *reader, struct place at,
                           const char *key);
 struct place field_item(const struct field_reader *reader, struct place at,
                         const struct node *node, size_t index);
-/* The place of `node`, which stands in the map at `at`, be it null or not. */
+/* The place of `node`, a member of the map at `at`, be it null or not. */
 struct place field_child(const struct field_reader *reader, struct place at,
                          const struct node *node);
 
@@ -144,7 +144,7 @@ bool field_read_texts(const struct field_reader *reader, struct place at,
 
 /* A variable that a job may set: a letter or _, then letters, digits and _;
  * none of the runner's own HYPERTUNE_*. Otherwise an error, and a warning when
- * the runner will put a value of its own over it. */
+ * the runner will replace it. */
 bool field_is_variable(const struct field_reader *reader, struct place at,
                        const char *name);
 
@@ -164,7 +164,7 @@ bool field_is_name(const struct field_reader *reader, struct place at,
 
 /* ---- members that a form knows and that have no effect here ----
  *
- * They are checked like any other, told in a warning each, stored as job.kept,
+ * They are checked like any other, named in a warning each, stored as job.kept,
  * and written back at their place. What is at its default value asks for
  * nothing, so it is kept without a warning. */
 

@@ -26,7 +26,7 @@ static bool is_variable(const char *name)
 }
 
 /* The runner speaks to our own programs in a trial by these; the two by which
- * a client finds its server are anybody's. */
+ * a client finds its server are free. */
 static bool is_reserved(const char *name)
 {
     return strncmp(name, "HYPERTUNE_", 10) == 0 &&

@@ -1,7 +1,7 @@
 /* node.h - a document from outside as one tree that remembers its places.
  *
  * JSON and YAML become the same tree, so every reader above is written once
- * and every complaint can name file:line:column. A tree lives in the arena it
+ * and every complaint can name file:line:column. A tree is in the arena it
  * was read into and is never changed afterwards. */
 #ifndef HT_PROTO_DOC_NODE_H
 #define HT_PROTO_DOC_NODE_H

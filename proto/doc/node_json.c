@@ -11,7 +11,7 @@ struct reader {
     struct diag *diag;
     const char *at, *end;    /* what is not yet read */
     const char *known;       /* a byte at or before `at` ... */
-    struct node_place place; /* ... and where it stands */
+    struct node_place place; /* ... and where it is */
     int depth;               /* lists and maps that are open */
 };
 
@@ -188,7 +188,7 @@ static bool copy_character(struct reader *r, char **out)
 }
 
 /* The bytes up to the closing quote: room enough for the decoded text, as no
- * escape is shorter than what it stands for. */
+ * escape is shorter than its character. */
 static size_t raw_length(const struct reader *r)
 {
     const char *p = r->at;

@@ -84,7 +84,7 @@ static void write_list(const struct node *list, int indent, struct text *out)
     }
 }
 
-/* The cursor already stands at column `indent`. */
+/* The cursor is at column `indent` already. */
 static void write_block(const struct node *node, int indent, struct text *out)
 {
     if (node->kind == NODE_MAP)

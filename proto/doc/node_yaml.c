@@ -126,7 +126,7 @@ struct reader {
     const char *text, *end; /* the document behind a byte order mark */
     yaml_parser_t parser;
     yaml_event_t event; /* the current one */
-    bool stopped;       /* by a fault that leaves nothing to go on with */
+    bool stopped;       /* by a fault behind which nothing can be read */
     int depth;          /* lists and maps that are open */
     /* A character whose place is known, and its number from 0. */
     const char *known;

@@ -101,7 +101,7 @@ static void keep_place(const struct field_reader *reader, struct place said)
 }
 
 /* Without any scaleTier, a cluster is what was meant: gcloud has the tier as a
- * flag of its own. */
+ * separate flag. */
 static void check_count(const struct field_reader *reader,
                         const struct aip_draft *aip,
                         const struct aip_replica *replica)

@@ -92,8 +92,8 @@ static bool check_param(const struct field_reader *reader, struct place at,
     return reader->diag->errors == before;
 }
 
-/* Zeros may be left out of Google's JSON, which the other rules of its
- * parameters know; the scale was chosen already, by other names. */
+/* Zeros may be left out of Google's JSON, as the other rules of its
+ * parameters allow; the scale was chosen already, by other names. */
 static bool finish_param(const struct field_reader *reader,
                          struct aip_param *said)
 {

@@ -5,7 +5,7 @@
 #include "proto/base/quote.h"
 
 /* One of the two variables. */
-struct look {
+struct variable {
     const struct cluster *cluster;
     bool numbered;   /* pools have Vertex's numbers */
     bool chief;      /* the master is called so */
@@ -17,7 +17,7 @@ static bool is_evaluator(const char *type)
     return strcmp(type, "evaluator") == 0;
 }
 
-/* TensorFlow 2 does not know a "master" beside evaluators, so Google's service
+/* TensorFlow 2 has no "master" beside evaluators, so Google's service
  * calls it chief as soon as there is one. */
 static bool has_chief(const struct cluster *cluster)
 {
@@ -27,21 +27,21 @@ static bool has_chief(const struct cluster *cluster)
     return chief;
 }
 
-static void append_type(const struct look *look, const char *type,
+static void append_type(const struct variable *variable, const char *type,
                         struct text *out)
 {
-    /* Vertex knows a pool by its place in workerPoolSpecs. */
-    if (look->numbered)
+    /* Vertex names a pool by its place in workerPoolSpecs. */
+    if (variable->numbered)
         text_printf(out, "\"workerpool%zu\"", job_pool_place(type));
     else
-        quote_json(out,
-                   look->chief && strcmp(type, "master") == 0 ? "chief" : type);
+        quote_json(out, variable->chief && strcmp(type, "master") == 0 ? "chief"
+                                                                       : type);
 }
 
-static void append_pool(const struct look *look,
+static void append_pool(const struct variable *variable,
                         const struct cluster_pool *pool, struct text *out)
 {
-    append_type(look, pool->type, out);
+    append_type(variable, pool->type, out);
     text_puts(out, ":[");
     for (size_t i = 0; i < pool->n; i++) {
         text_puts(out, i > 0 ? "," : "");
@@ -50,29 +50,29 @@ static void append_pool(const struct look *look,
     text_puts(out, "]");
 }
 
-static void append_cluster(const struct look *look, struct text *out)
+static void append_cluster(const struct variable *variable, struct text *out)
 {
     text_puts(out, "{");
     bool first = true;
-    for (size_t i = 0; i < look->cluster->n_pools; i++) {
-        const struct cluster_pool *pool = &look->cluster->pools[i];
-        if (!look->evaluators && is_evaluator(pool->type))
+    for (size_t i = 0; i < variable->cluster->n_pools; i++) {
+        const struct cluster_pool *pool = &variable->cluster->pools[i];
+        if (!variable->evaluators && is_evaluator(pool->type))
             continue;
         text_puts(out, first ? "" : ",");
-        append_pool(look, pool, out);
+        append_pool(variable, pool, out);
         first = false;
     }
     text_puts(out, "}");
 }
 
-static void append_variable(const struct look *look, const char *type,
+static void append_variable(const struct variable *variable, const char *type,
                             size_t index, struct text *out)
 {
-    const struct cluster *cluster = look->cluster;
+    const struct cluster *cluster = variable->cluster;
     text_puts(out, "{\"cluster\":");
-    append_cluster(look, out);
+    append_cluster(variable, out);
     text_puts(out, ",\"task\":{\"type\":");
-    append_type(look, type, out);
+    append_type(variable, type, out);
     text_printf(out, ",\"index\":%zu", index);
     if (cluster->trial != NULL) {
         text_puts(out, ",\"trial\":");
@@ -89,15 +89,16 @@ static void append_variable(const struct look *look, const char *type,
 void cluster_spec_text(const struct cluster *cluster, const char *type,
                        size_t index, struct text *out)
 {
-    const struct look look = {.cluster = cluster,
-                              .numbered = cluster->form == JOB_VERTEX,
-                              .evaluators = true};
-    append_variable(&look, type, index, out);
+    const struct variable variable = {.cluster = cluster,
+                                      .numbered = cluster->form == JOB_VERTEX,
+                                      .evaluators = true};
+    append_variable(&variable, type, index, out);
 }
 
 void cluster_tf_config_text(const struct cluster *cluster, const char *type,
                             size_t index, struct text *out)
 {
-    const struct look look = {.cluster = cluster, .chief = has_chief(cluster)};
-    append_variable(&look, type, index, out);
+    const struct variable variable = {.cluster = cluster,
+                                      .chief = has_chief(cluster)};
+    append_variable(&variable, type, index, out);
 }

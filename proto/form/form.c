@@ -24,8 +24,8 @@ static const struct mark marks[] = {{"trainingInput", FORM_AIP},
                                     {"parameters", FORM_NATIVE},
                                     {"command", FORM_NATIVE}};
 
-/* Members of trainingInput that people put one level too high, as they stand
- * there in some other tools. */
+/* Members of trainingInput that people put one level too high, as
+ * some other tools have them there. */
 static const char *const inner[] = {
     "hyperparameters", "scaleTier",   "masterConfig", "masterType",
     "workerConfig",    "workerCount", "pythonModule", "packageUris"};
@@ -109,7 +109,7 @@ static bool is_kubernetes(const struct field_reader *reader,
     return true;
 }
 
-/* `gcloud ai custom-jobs create --config` takes what stands in jobSpec alone.
+/* `gcloud ai custom-jobs create --config` takes the content of jobSpec alone.
  */
 static struct job *read_custom_spec(const struct node *root, struct diag *diag)
 {

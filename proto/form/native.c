@@ -11,7 +11,7 @@
 #define DRAFT(member) offsetof(struct native_draft, member)
 #define JOB(member) offsetof(struct native_draft, draft.job.member)
 
-/* ---- scalars of their own kind ---- */
+/* ---- scalars that only this form has ---- */
 
 static void read_version(const struct field_reader *reader, struct place at,
                          const struct field *field, void *into)

@@ -1,5 +1,5 @@
 /* native.h - what the parts of the native reader share, and the list of
- * its fields for those who document or check them. */
+ * its fields for what documents or checks them. */
 #ifndef HT_PROTO_FORM_NATIVE_H
 #define HT_PROTO_FORM_NATIVE_H
 
@@ -73,7 +73,7 @@ void native_omits(const struct job *job, struct diag *diag);
 void native_template(const char *command, const char *workdir,
                      struct text *out);
 
-/* Appends every field that the reader knows, one a line, such as
+/* Appends every field of the form, one a line, such as
  * "until.time" or "parameters.*.min". */
 void native_fields(struct text *out);
 

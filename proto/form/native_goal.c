@@ -63,7 +63,7 @@ static bool take_number(const struct field_reader *reader, const char **text,
     return number_double(number, value);
 }
 
-/* What stands behind a threshold: nothing, or "for SHARE of trials", a number
+/* What follows a threshold: nothing, or "for SHARE of trials", a number
  * above 0 and at most 1, or the same in percent. */
 static bool read_safe_share(const struct field_reader *reader, const char *text,
                             double *share)
@@ -83,7 +83,7 @@ static bool read_safe_share(const struct field_reader *reader, const char *text,
     return *share > 0 && *share <= 1 && strcmp(text, "of trials") == 0;
 }
 
-/* The last "<=" or ">=", in front of which the metric's name stands. */
+/* The last "<=" or ">=", behind the metric's name. */
 static const char *find_relation(const char *text)
 {
     const char *found = NULL;

@@ -12,7 +12,7 @@ struct vertex_draft {
     struct job_draft draft;  /* draft.job is the result */
     struct place extras;     /* hypertune.parameters: steps and conditions */
     struct strings order;    /* hypertune.parameterOrder */
-    struct place order_at;   /* where it stands */
+    struct place order_at;   /* where it is */
     struct place algorithm;  /* hypertune.algorithm: bayesian by name */
     struct place early_stop; /* hypertune.earlyStopping */
     struct place resources;  /* hypertune.replicas: what each type needs */

@@ -216,7 +216,7 @@ static struct job defaults(enum job_kind kind)
                         .grace_ms = JOB_GRACE_MS};
 }
 
-/* Where Google has a word of its own for something of ours. */
+/* Where Google has an own word for something of ours. */
 static void adopt_google(struct vertex_draft *vertex)
 {
     struct job *job = &vertex->draft.job;

@@ -175,7 +175,7 @@ static void add_run(cJSON *hypertune, const struct job *job)
         json_add_string(hypertune, "metricDoctor", "warn");
 }
 
-/* What Vertex knows goes to its place, the rest is listed by its path. */
+/* What Vertex has a place for goes there, the rest is listed by its path. */
 static void add_kept(cJSON *root, cJSON *hypertune, const struct job *job)
 {
     cJSON *others = cJSON_CreateObject();

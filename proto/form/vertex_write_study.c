@@ -54,9 +54,9 @@ static void add_parameter(cJSON *object, const struct param *param)
 /* Each level nests three deep in JSON, whose readers have a limit. */
 enum { MAX_NESTING = 8 };
 
-/* How deep Google's form nests the parameter; 0 for one that stands at the
+/* How deep Google's form nests the parameter; 0 for one at the
  * top: without condition, or with one that only hypertune.parameters can say.
- * Google knows one parent, of a type that is listed or whole. */
+ * Google allows one parent, of a type that is listed or whole. */
 static int nesting(const struct space *space, const struct param *param)
 {
     const struct condition *when = param->when;

@@ -87,7 +87,7 @@ enum ht_status command_split(struct arena *arena, const char *line,
 
 /* ---- substitution ---- */
 
-/* Whether "${name}" of the parameter stands at `c`; *len is the length of the
+/* Whether "${name}" of the parameter is at `c`; *len is the length of the
  * whole reference. */
 static bool refers_to(const struct param *param, const char *c, size_t *len)
 {

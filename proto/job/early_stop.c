@@ -97,7 +97,7 @@ void job_early_stop_write(cJSON *object, const struct early_stop *stop)
 
 /* ---- checking ---- */
 
-/* The member where it stands, and the whole where it does not. */
+/* The member where it was given, else the whole. */
 static struct place place_of(const struct field_reader *reader,
                              struct place whole, const char *member)
 {

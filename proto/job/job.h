@@ -1,8 +1,8 @@
 /* job.h - what a person asked for: a study, what each trial runs, and counts.
  *
  * Every spec form is read into this one struct and every other part of the
- * product works from it. All pointers live in the arena the job was read
- * into. Absent numbers have the defaults below, so nobody asks "was it set"
+ * product works from it. All pointers are in the arena the job was read
+ * into. Absent numbers have the defaults below, so no code asks "was it set"
  * unless a has_ field says so. */
 #ifndef HT_PROTO_JOB_JOB_H
 #define HT_PROTO_JOB_JOB_H
@@ -38,7 +38,7 @@ enum job_early_stop {
 enum job_noise { JOB_NOISE_UNKNOWN, JOB_NOISE_LOW, JOB_NOISE_HIGH };
 enum job_metric_doctor { /* what first trials without the objective do */
                          DOCTOR_PAUSE, /* the study pauses */
-                         DOCTOR_WARN   /* it goes on; each trial says it */
+                         DOCTOR_WARN   /* it continues; each trial shows it */
 };
 enum job_args_mode {
     ARGS_AUTO,   /* append every parameter that no ${name} consumed */
@@ -58,14 +58,14 @@ struct metric_goal {
  * rule's own defaults. */
 struct early_stop {
     enum job_early_stop rule;
-    bool by_time;      /* curves over elapsed time, not steps */
-    bool pauses;       /* ASHA, Hyperband: trials pause at a rung and go on from
-                          their checkpoint when promoted */
-    int64_t min_steps; /* no trial stops earlier; the first rung */
-    int64_t max_steps; /* where a trial ends by itself; 0: not known */
+    bool by_time; /* curves over elapsed time, not steps */
+    bool pauses;  /* ASHA, Hyperband: trials pause at a rung and continue from
+                     their checkpoint when promoted */
+    int64_t min_steps;        /* no trial stops earlier; the first rung */
+    int64_t max_steps;        /* where a trial ends by itself; 0: not known */
     int64_t min_trials;       /* completed before any stops */
     int64_t min_measurements; /* of a trial before it stops */
-    int64_t factor;           /* ASHA, Hyperband: one of so many goes on */
+    int64_t factor;           /* ASHA, Hyperband: one of so many continues */
 };
 
 /* One worker pool: replicas of one type that run the same thing. */
@@ -99,14 +99,14 @@ struct container_options {
     enum job_pull pull;
     const char *user;    /* "UID[:GID]" or a name in the image; NULL: its own */
     bool read_only;      /* its root file system */
-    const char *network; /* NULL: one of its own; "none"; else a name: "host"
+    const char *network; /* NULL: an own one; "none"; else a name: "host"
                             or an existing network */
     int64_t shm_bytes;   /* /dev/shm; 0: the engine's default */
     int64_t pids;        /* most processes; 0: the runner's default */
     bool privileged, host_pid;
 };
 
-/* Who is told of the study: webhooks of the server by their names. */
+/* The webhooks that report the study, by their names on the server. */
 struct notify_item {
     const char *webhook;
     unsigned events; /* bits, see notify.h */
@@ -117,7 +117,7 @@ struct notify {
     struct notify_item *items;
 };
 
-/* A variable whose value only the runner knows. */
+/* A variable whose value only the runner has. */
 struct secret {
     const char *name; /* of the variable */
     const char *file; /* in the runner's folder of secrets; or NULL */
@@ -185,7 +185,7 @@ struct job {
 
     int64_t max_trials; /* >= 1; JOB_STUDY: 0, no limit, is possible */
     int64_t parallel;   /* >= 1 */
-    int64_t max_failed; /* 0: no limit of its own */
+    int64_t max_failed; /* 0: no limit */
     struct stopping until;
     struct cancelling cancel_after;
     int64_t trial_timeout_ms; /* 0: none */
@@ -232,13 +232,13 @@ enum {
     JOB_GRACE_MS = 30000
 };
 
-/* How many metrics are to be improved; safety metrics stand behind them. */
+/* How many metrics are to be improved; safety metrics follow them. */
 size_t job_objectives(const struct job *job);
 /* Whether what people see of it is not its name. */
 bool job_is_named_apart(const struct job *job);
 /* Whether replicas run in containers: all of a job's pools do or none. */
 bool job_needs_images(const struct job *job);
-/* Whether trainers are told of gs://... anywhere: an argument, a variable, a
+/* Whether trainers get a gs://... anywhere: an argument, a variable, a
  * folder, the value of a parameter. */
 bool job_mentions_gcs(const struct job *job);
 

@@ -40,7 +40,7 @@ static void append_parts(struct text *out, const char *path)
     }
 }
 
-/* Containers have file systems of their own, of which only the replica's
+/* Containers have own file systems, of which only the replica's
  * folder is read. */
 const char *metrics_file_shared(struct arena *arena, const struct job *job)
 {

@@ -9,7 +9,7 @@
 #include "proto/doc/diag.h"
 #include "proto/job/job.h"
 
-/* Stands for the folder that a replica sees as HYPERTUNE_TRIAL_DIR. */
+/* Replaced by the folder that a replica sees as HYPERTUNE_TRIAL_DIR. */
 #define TRIAL_DIR_REFERENCE "${trialDir}"
 
 /* NAME of "${trialDir}/NAME"; NULL for any other. */

@@ -1,7 +1,7 @@
-/* notify.h - which of the admin's webhooks tell of a study, and of what.
+/* notify.h - which of the admin's webhooks report a study, and which events.
  *
- * A spec names webhooks and never an address: those stand in a file of the
- * server's alone. The native form and Vertex's member "hypertune" have it in
+ * A spec names webhooks and never an address: the addresses are in a file of
+ * the server. The native form and Vertex's member "hypertune" have it in
  * common: a name, a list of them, or a map of names and events. */
 #ifndef HT_PROTO_JOB_NOTIFY_H
 #define HT_PROTO_JOB_NOTIFY_H
@@ -30,7 +30,7 @@ field_function notify_events;
 /* struct notify */
 field_function job_notify;
 
-/* Where the i-th webhook stands as job_notify_write() writes it: "notify[0]",
+/* The path of the i-th webhook as job_notify_write() writes it: "notify[0]",
  * or "notify.chat". */
 const char *job_notify_path(struct arena *arena, const struct notify *notify,
                             size_t i);

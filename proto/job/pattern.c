@@ -65,7 +65,7 @@ static enum ht_status name_piece(struct arena *arena, struct pattern *pattern,
     return HT_OK;
 }
 
-/* A number knows where it ends, so that {*} may follow it at once. */
+/* A number ends by itself, so that {*} may follow it at once. */
 static enum ht_status add_piece(struct pattern *pattern,
                                 const struct piece *piece, struct ht_error *err)
 {

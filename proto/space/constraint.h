@@ -14,7 +14,7 @@
  *
  * RELATION is one of < <= > >= == != and FUNCTION one of abs min max log log2
  * log10 exp sqrt pow floor ceil. A name is read as the longest parameter's
- * that stands there, so a - b with blanks is a difference even where a-b is a
+ * that is there, so a - b with blanks is a difference even where a-b is a
  * parameter. A VALUE is written bare or in quotes. Text that is compared with
  * <, continuous parameters compared with == and relations that no point can
  * satisfy are refused.
@@ -34,7 +34,7 @@
 
 struct constraint; /* opaque, immutable */
 
-/* Reads one; it lives in the arena.
+/* Reads one; it is in the arena.
  * HT_INVALID  as the sentence says; *at (may be NULL) is the byte where */
 enum ht_status constraint_parse(struct arena *arena, const struct space *space,
                                 const char *text,

@@ -83,7 +83,7 @@ static bool take_word(struct reader *reader, const char *word)
     return true;
 }
 
-/* Whether `name` stands at c as a whole word. */
+/* Whether `name` is at c as a whole word. */
 static bool stands_at(const char *name, const char *c)
 {
     const size_t len = strlen(name);
@@ -91,7 +91,7 @@ static bool stands_at(const char *name, const char *c)
            (!is_word_byte(c[len]) || !is_word_byte(c[len - 1]));
 }
 
-/* The longest of n names that stands at c; n when none does. */
+/* The longest of n names that is at c; n when none does. */
 static size_t longest_at(size_t n, const char *(*name)(const void *, size_t),
                          const void *of, const char *c)
 {
@@ -381,7 +381,7 @@ static void no_label(struct reader *reader, const struct param *param,
 }
 
 /* The number of the value in quotes, up to the next such quote, or of the
- * longest that stands there; n_values after a fault. */
+ * longest there; n_values after a fault. */
 static size_t read_label(struct reader *reader, const struct param *param)
 {
     const char *c = skip_blanks(reader);

@@ -6,7 +6,7 @@
 
 /* Names are looked up one after the other: those of a single parameter first,
  * since their values tell which of several children another name means. */
-struct giving {
+struct assignment {
     const struct field_reader *reader;
     const struct space *space;
     size_t n;
@@ -25,22 +25,25 @@ static size_t count_named(const struct space *space, const char *name)
 }
 
 /* Whether parameter i may have the value beside those given so far. */
-static bool may_have(struct giving *giving, size_t i, struct value value)
+static bool may_have(struct assignment *assignment, size_t i,
+                     struct value value)
 {
     struct subspace part;
     size_t at;
-    giving->values[i] = value;
-    const bool may = subspace_make(giving->reader->arena, giving->space,
-                                   giving->values, &part, &at, NULL) == HT_OK;
-    giving->values[i] = (struct value){.absent = true};
+    assignment->values[i] = value;
+    const bool may =
+        subspace_make(assignment->reader->arena, assignment->space,
+                      assignment->values, &part, &at, NULL) == HT_OK;
+    assignment->values[i] = (struct value){.absent = true};
     return may;
 }
 
 /* Of children that share the name the only one that may have the value; -1
  * after an error. */
-static int find_child(struct giving *giving, const struct named_value *named)
+static int find_child(struct assignment *assignment,
+                      const struct named_value *named)
 {
-    const struct space *space = giving->space;
+    const struct space *space = assignment->space;
     int found = -1;
     size_t possible = 0;
     struct ht_error why;
@@ -48,13 +51,13 @@ static int find_child(struct giving *giving, const struct named_value *named)
         const struct param *param = &space->params[i];
         struct value value;
         if (strcmp(param->name, named->name) != 0 ||
-            !may_have(giving, i, space_param_from_unit(param, 0)))
+            !may_have(assignment, i, space_param_from_unit(param, 0)))
             continue;
         possible++;
         if (space_param_read(param, named->value.node, &value, &why) != HT_OK)
             continue;
         if (found >= 0) {
-            field_error(giving->reader, named->value,
+            field_error(assignment->reader, named->value,
                         "may be of several parameters \"%.64s\": say the value "
                         "of their parent, too",
                         named->name);
@@ -63,66 +66,66 @@ static int find_child(struct giving *giving, const struct named_value *named)
         found = (int)i;
     }
     if (found < 0 && possible == 1)
-        field_error(giving->reader, named->value, "%s", why.text);
+        field_error(assignment->reader, named->value, "%s", why.text);
     else if (found < 0)
-        field_error(giving->reader, named->value,
+        field_error(assignment->reader, named->value,
                     "no parameter \"%.64s\" can have it here", named->name);
     return found;
 }
 
-static void give(struct giving *giving, size_t k, int i)
+static void assign(struct assignment *assignment, size_t k, int i)
 {
-    const struct named_value *named = &giving->named[k];
+    const struct named_value *named = &assignment->named[k];
     struct ht_error why;
     struct value value;
     if (i < 0)
         return;
-    if (space_param_read(&giving->space->params[i], named->value.node, &value,
-                         &why) != HT_OK) {
-        field_error(giving->reader, named->value, "%s", why.text);
+    if (space_param_read(&assignment->space->params[i], named->value.node,
+                         &value, &why) != HT_OK) {
+        field_error(assignment->reader, named->value, "%s", why.text);
         return;
     }
-    giving->values[i] = value;
-    giving->of[k] = i;
+    assignment->values[i] = value;
+    assignment->of[k] = i;
 }
 
 /* The part of all values; the first that does not go with the others is an
  * error. */
-static void find_part(struct giving *giving)
+static void find_part(struct assignment *assignment)
 {
-    const struct field_reader *reader = giving->reader;
+    const struct field_reader *reader = assignment->reader;
     struct ht_error why;
     size_t at;
-    if (subspace_make(reader->arena, giving->space, giving->values,
-                      &giving->part, &at, &why) == HT_OK)
+    if (subspace_make(reader->arena, assignment->space, assignment->values,
+                      &assignment->part, &at, &why) == HT_OK)
         return;
-    for (size_t k = 0; k < giving->n; k++)
-        if (giving->of[k] == (int)at)
-            field_error(reader, giving->named[k].value, "%s", why.text);
+    for (size_t k = 0; k < assignment->n; k++)
+        if (assignment->of[k] == (int)at)
+            field_error(reader, assignment->named[k].value, "%s", why.text);
 }
 
 bool part_read(const struct field_reader *reader, const struct space *space,
                size_t n, const struct named_value named[], struct value given[],
                struct subspace *part)
 {
-    struct giving giving = {.reader = reader,
-                            .space = space,
-                            .n = n,
-                            .named = named,
-                            .values = given};
+    struct assignment assignment = {.reader = reader,
+                                    .space = space,
+                                    .n = n,
+                                    .named = named,
+                                    .values = given};
     const size_t errors = reader->diag->errors;
     for (size_t i = 0; i < space->n; i++)
         given[i] = (struct value){.absent = true};
     for (size_t k = 0; k < n; k++) {
-        giving.of[k] = -1;
+        assignment.of[k] = -1;
         if (count_named(space, named[k].name) == 1)
-            give(&giving, k, space_find(space, named[k].name));
+            assign(&assignment, k, space_find(space, named[k].name));
     }
     for (size_t k = 0; k < n; k++)
         if (count_named(space, named[k].name) > 1)
-            give(&giving, k, find_child(&giving, &named[k]));
-    find_part(&giving);
-    *part = giving.part;
+            assign(&assignment, k, find_child(&assignment, &named[k]));
+    find_part(&assignment);
+    *part = assignment.part;
     return reader->diag->errors == errors;
 }
 

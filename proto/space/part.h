@@ -1,4 +1,4 @@
-/* part.h - values that somebody gave, as the part of the space that has
+/* part.h - values given by a user or client, as the part of the space that has
  * them: some of the parameters, or all of them. */
 #ifndef HT_PROTO_SPACE_PART_H
 #define HT_PROTO_SPACE_PART_H

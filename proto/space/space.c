@@ -41,63 +41,64 @@ bool space_shares_names(const struct space *space)
  * ancestors, so without it a walk could take 2^n steps. */
 enum presence { PRESENCE_UNKNOWN, PRESENCE_ACTIVE, PRESENCE_INACTIVE };
 
-struct look {
+struct activity {
     const struct space *space;
     const struct value *point;
     unsigned char known[HT_MAX_PARAMETERS]; /* enum presence */
 };
 
-static bool look_active(struct look *look, size_t i);
+static bool activity_of(struct activity *activity, size_t i);
 
-static bool condition_holds(struct look *look,
+static bool condition_holds(struct activity *activity,
                             const struct condition *condition)
 {
-    const struct param *parent = &look->space->params[condition->parent];
-    const struct value value = look->point[condition->parent];
+    const struct param *parent = &activity->space->params[condition->parent];
+    const struct value value = activity->point[condition->parent];
     for (size_t i = 0; i < condition->n; i++)
         if (space_value_equal(parent, value, condition->values[i]))
-            return look_active(look, condition->parent);
+            return activity_of(activity, condition->parent);
     return false;
 }
 
-static bool look_active(struct look *look, size_t i)
+static bool activity_of(struct activity *activity, size_t i)
 {
     assert(i < HT_MAX_PARAMETERS);
-    if (look->known[i] != PRESENCE_UNKNOWN)
-        return look->known[i] == PRESENCE_ACTIVE;
+    if (activity->known[i] != PRESENCE_UNKNOWN)
+        return activity->known[i] == PRESENCE_ACTIVE;
     bool active = true;
-    for (const struct condition *c = look->space->params[i].when; c && active;
-         c = c->next)
-        active = condition_holds(look, c);
-    look->known[i] = active ? PRESENCE_ACTIVE : PRESENCE_INACTIVE;
+    for (const struct condition *c = activity->space->params[i].when;
+         c && active; c = c->next)
+        active = condition_holds(activity, c);
+    activity->known[i] = active ? PRESENCE_ACTIVE : PRESENCE_INACTIVE;
     return active;
 }
 
 bool space_active(const struct space *space, const struct value point[],
                   size_t i)
 {
-    struct look look = {.space = space, .point = point};
-    return look_active(&look, i);
+    struct activity activity = {.space = space, .point = point};
+    return activity_of(&activity, i);
 }
 
 void space_settle(const struct space *space, struct value point[])
 {
-    struct look look = {.space = space, .point = point};
+    struct activity activity = {.space = space, .point = point};
     /* A mark of an earlier settling says nothing about this point. */
     for (size_t i = 0; i < space->n; i++)
         point[i].absent = false;
     for (size_t i = 0; i < space->n; i++)
-        look_active(&look, i);
+        activity_of(&activity, i);
     for (size_t i = 0; i < space->n; i++)
-        point[i].absent = look.known[i] == PRESENCE_INACTIVE;
+        point[i].absent = activity.known[i] == PRESENCE_INACTIVE;
 }
 
 int space_find_active(const struct space *space, const struct value point[],
                       const char *name)
 {
-    struct look look = {.space = space, .point = point};
+    struct activity activity = {.space = space, .point = point};
     for (size_t i = 0; i < space->n; i++)
-        if (strcmp(space->params[i].name, name) == 0 && look_active(&look, i))
+        if (strcmp(space->params[i].name, name) == 0 &&
+            activity_of(&activity, i))
             return (int)i;
     return -1;
 }

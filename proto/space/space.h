@@ -83,7 +83,7 @@ const char *const *space_names(struct arena *arena, const struct space *space);
 bool space_active(const struct space *space, const struct value point[],
                   size_t i);
 /* Marks absent every parameter whose conditions do not hold, and only those. A
- * value must therefore stand in each place, also where it may be absent. */
+ * value must therefore be in each place, also where it may be absent. */
 void space_settle(const struct space *space, struct value point[]);
 /* No parameter has a condition: every point has every value. */
 bool space_is_flat(const struct space *space);
@@ -158,7 +158,7 @@ struct subspace {
 };
 
 /* Makes the part where every parameter has its value in `given`, settled or
- * not; there `absent` means that none is given. It lives in the arena.
+ * not; there `absent` means that none is given. It is in the arena.
  * HT_INVALID  no point has all of them; *at is the parameter, one of those
  *             given, that cannot exist beside the others */
 enum ht_status subspace_make(struct arena *arena, const struct space *space,

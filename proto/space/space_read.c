@@ -156,7 +156,7 @@ static enum ht_status read_active(const struct space *space,
     return HT_OK;
 }
 
-/* A value stands exactly where the conditions hold. */
+/* A value is given exactly where the conditions hold. */
 static enum ht_status check_presence(const struct space *space,
                                      const struct node *map,
                                      const struct value point[],

@@ -4,7 +4,7 @@
 
 #include "proto/base/limits.h"
 
-/* Labels of `more` stand behind those that trials may have already. */
+/* Labels of `more` follow the ones that trials may have already. */
 static bool add_labels(struct arena *arena, struct param *param,
                        const struct param *more)
 {

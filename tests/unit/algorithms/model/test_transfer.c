@@ -261,8 +261,9 @@ static void a_study_without_results_gives_nothing(void)
     encoding_fini(&encoding);
 }
 
-/* Whether the model of so many new results stands on the earlier study. */
-static bool stands(const bool shared[], double (*told)(double), size_t n)
+/* Whether the model of so many new results has the earlier study as its base.
+ */
+static bool has_base(const bool shared[], double (*told)(double), size_t n)
 {
     static struct earlier earlier;
     earlier_fill(&earlier, shared, told);
@@ -287,7 +288,7 @@ static bool stands(const bool shared[], double (*told)(double), size_t n)
     }
     goal_model_hyper_init(&hyper, 0, NOISE_UNKNOWN);
     CHECK(goal_model_init(&model, &history, &hyper, 3, 0));
-    const bool found = goal_model_stands(&model);
+    const bool found = goal_model_has_base(&model);
     CHECK(model.n == 2 && model.models[1]->base == NULL);
     goal_model_fini(&model);
     history_fini(&history);
@@ -298,12 +299,12 @@ static bool stands(const bool shared[], double (*told)(double), size_t n)
 
 static void a_study_that_agrees_is_stood_on_and_another_is_not(void)
 {
-    CHECK(stands(all_shared, same, 1));
-    CHECK(stands(all_shared, same, 10));
-    CHECK(stands(all_shared, scaled, 10));
-    CHECK(stands(only_x, same, 10));
-    CHECK(stands(all_shared, negated, 1));
-    CHECK(!stands(all_shared, negated, 10));
+    CHECK(has_base(all_shared, same, 1));
+    CHECK(has_base(all_shared, same, 10));
+    CHECK(has_base(all_shared, scaled, 10));
+    CHECK(has_base(only_x, same, 10));
+    CHECK(has_base(all_shared, negated, 1));
+    CHECK(!has_base(all_shared, negated, 10));
 }
 
 /* ---- the search ---- */

@@ -45,39 +45,39 @@ static void close_history(void)
 
 /* ---- standing still ---- */
 
-static size_t standstill(size_t n, const double values[])
+static size_t stagnation(size_t n, const double values[])
 {
     open_history();
     for (size_t i = 0; i < n; i++)
         tell(i, values[i]);
-    const size_t found = portfolio_standstill(&history);
+    const size_t found = portfolio_stagnation(&history);
     close_history();
     return found;
 }
 
 static void results_since_a_gain_are_counted(void)
 {
-    CHECK(standstill(0, NULL) == 0);
-    CHECK(standstill(1, (double[]){5}) == 0);
-    CHECK(standstill(4, (double[]){1, 2, 3, 4}) == 0);
-    CHECK(standstill(4, (double[]){4, 3, 2, 1}) == 3);
-    CHECK(standstill(6, (double[]){1, 3, 0, 8, 5, 7}) == 2);
-    CHECK(standstill(4, (double[]){2, 2, 2, 2}) == 3);
+    CHECK(stagnation(0, NULL) == 0);
+    CHECK(stagnation(1, (double[]){5}) == 0);
+    CHECK(stagnation(4, (double[]){1, 2, 3, 4}) == 0);
+    CHECK(stagnation(4, (double[]){4, 3, 2, 1}) == 3);
+    CHECK(stagnation(6, (double[]){1, 3, 0, 8, 5, 7}) == 2);
+    CHECK(stagnation(4, (double[]){2, 2, 2, 2}) == 3);
 }
 
 /* The best is 10 better than the median, so 0.1 is the least gain. */
 static void a_gain_too_small_to_matter_is_none(void)
 {
-    CHECK(standstill(5, (double[]){0, 0, 0, 9.95, 10}) == 1);
-    CHECK(standstill(5, (double[]){0, 0, 0, 9.5, 10}) == 0);
-    CHECK(standstill(6, (double[]){0, 0, 0, 0, 9.93, 10}) == 1);
-    CHECK(standstill(7, (double[]){0, 0, 0, 0, 9.85, 9.93, 10}) == 0);
+    CHECK(stagnation(5, (double[]){0, 0, 0, 9.95, 10}) == 1);
+    CHECK(stagnation(5, (double[]){0, 0, 0, 9.5, 10}) == 0);
+    CHECK(stagnation(6, (double[]){0, 0, 0, 0, 9.93, 10}) == 1);
+    CHECK(stagnation(7, (double[]){0, 0, 0, 0, 9.85, 9.93, 10}) == 0);
 }
 
 static void failures_are_results_without_a_gain(void)
 {
-    CHECK(standstill(5, (double[]){1, 4, NAN, NAN, 2}) == 3);
-    CHECK(standstill(2, (double[]){NAN, NAN}) == 2);
+    CHECK(stagnation(5, (double[]){1, 4, NAN, NAN, 2}) == 3);
+    CHECK(stagnation(2, (double[]){NAN, NAN}) == 2);
 }
 
 /* ---- whose turn it is ---- */
@@ -147,7 +147,7 @@ static void a_process_that_understands_goes_on(void)
     open_history();
     for (size_t i = 0; i < N; i++)
         tell(i, bowl(i));
-    CHECK(portfolio_standstill(&history) >= N - 1);
+    CHECK(portfolio_stagnation(&history) >= N - 1);
     goal_model_hyper_init(&hyper, 0, NOISE_UNKNOWN);
     CHECK(goal_model_init(&model, &history, &hyper, 1, 0));
     for (uint64_t i = 0; i < 4; i++)
