@@ -1,4 +1,4 @@
-/* normal.h - logarithms of what the normal distribution says of a value.
+/* normal.h - logarithms of chances and gains under the normal distribution.
  *
  * Chances and expected gains underflow where a search still needs slopes
  * (Ament et al., "Unexpected Improvements to Expected Improvement", 2023), so

@@ -26,8 +26,8 @@ enum { IMPORTANCE_LEAST = 10 };
 
 struct importance {
     double share;        /* 0 unless it is certain */
-    bool certain;        /* can be told from a parameter without effect */
-    double alone, total; /* what the model says, certain or not */
+    bool certain;        /* differs from a parameter without effect */
+    double alone, total; /* by the model, certain or not */
     double good;         /* sum to 1, or are all 0 where good results lie as
                             all do */
 };

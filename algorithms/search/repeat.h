@@ -20,8 +20,8 @@ enum { REPEAT_EVERY = 10 };
 bool repeat_is_due(const struct belief *belief,
                    const struct suggest_request *request);
 
-/* The result whose point may be the best: of the best values told in the part
- * asked for, within the constraints, the one with the highest mean plus
+/* The result whose point may be the best: of the best values reported in the
+ * part asked for, within the constraints, the one with the highest mean plus
  * deviation. False when there is none whose point is not pending. */
 bool repeat_find(const struct belief *belief,
                  const struct suggest_request *request, size_t *result);

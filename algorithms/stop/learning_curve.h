@@ -1,7 +1,8 @@
 /* learning_curve.h - one goal of a trial's curve, asked in the ways of rules.
  *
- * Places where the goal was not told, or not as a finite number, are left out
- * everywhere. Functions that have no answer return false and write nothing. */
+ * Places where the goal was not reported, or not as a finite number, are left
+ * out everywhere. Functions that have no answer return false and write nothing.
+ */
 #ifndef HT_ALGORITHMS_STOP_LEARNING_CURVE_H
 #define HT_ALGORITHMS_STOP_LEARNING_CURVE_H
 
@@ -15,7 +16,7 @@ struct learning_curve {
     size_t goal;
 };
 
-/* Values told up to and with `at`. */
+/* Values reported up to and with `at`. */
 size_t learning_curve_count(const struct learning_curve *curve, double at);
 /* The largest of them, and their mean. */
 bool learning_curve_best(const struct learning_curve *curve, double at,

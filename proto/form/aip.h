@@ -12,7 +12,7 @@ enum { AIP_LEAST_WAIT_MS = 1800000 }; /* scheduling.maxWaitTime */
  * masterType, workerCount. */
 extern const char *const aip_prefixes[JOB_POOLS];
 
-struct aip_replica { /* what was said of one role */
+struct aip_replica { /* what the job gives for one role */
     struct place config, container, machine_at, accelerator_at, count_at;
     int64_t count;
     const char *image, *machine, *accelerator;

@@ -12,7 +12,7 @@
 struct native_pool {
     struct pool pool;
     int64_t count;              /* of replicas, 0: not asked for */
-    struct place command, env;  /* where they were said */
+    struct place command, env;  /* where they were given */
     struct place command_items; /* the list, when command is one */
 };
 
@@ -64,8 +64,8 @@ void native_add_goals(cJSON *root, const struct job *job);
 enum native_detail { NATIVE_SPEC, NATIVE_FULL };
 cJSON *native_tree(const struct job *job, enum native_detail detail);
 
-/* Adds a warning for each thing the job says and the native form cannot, so
- * that native_write() leaves it out. */
+/* Adds a warning for each thing in the job that the native form has no word
+ * for, so that native_write() leaves it out. */
 void native_omits(const struct job *job, struct diag *diag);
 
 /* Appends a commented spec to begin with: that command (YAML) in the folder of

@@ -24,7 +24,7 @@ struct vertex_draft {
     bool flex_start;         /* Scheduling.strategy, as which alone counts */
     struct place wait_at;    /* Scheduling.maxWaitDuration */
     int64_t wait_ms;         /* the same; a day when left out, 0: for ever */
-    bool has_retries;        /* hypertune says it, so Google's is mute */
+    bool has_retries;        /* hypertune has it, so Google's is ignored */
 };
 
 /* Names of the lists of a parent's values, by its type; NULL where none is. */
@@ -35,7 +35,7 @@ field_function vertex_study;     /* studySpec */
 field_function vertex_variables; /* struct pairs from a list of {name, value} */
 extern const struct field vertex_job_spec_rows[]; /* trialJobSpec, jobSpec */
 
-/* Gives the pools what hypertune says of them, and the job its folder of
+/* Gives the pools what hypertune has for them, and the job its folder of
  * outputs, once all are read. */
 void vertex_finish_pools(const struct field_reader *reader,
                          struct vertex_draft *vertex);
@@ -54,7 +54,7 @@ bool vertex_has_place(const char *path);
 /* ---- writing ---- */
 
 void vertex_add_study(cJSON *root, const struct job *job);
-/* Whether studySpec says all there is of the rule. */
+/* Whether studySpec can hold the whole rule. */
 bool vertex_says_early_stop(const struct early_stop *stop);
 /* Adds to `hypertune` what studySpec.parameters cannot say. */
 void vertex_add_extras(cJSON *hypertune, const struct space *space);
