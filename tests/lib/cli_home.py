@@ -110,6 +110,15 @@ class Home:
         tap.equal(code, want, "%s: %s%s" % (arguments, out, err))
         return out, err
 
+    def describe(self, name):
+        """The study as `hypertune describe` shows it."""
+        return json.loads(self.cli("describe", name, "-o", "json")[0])
+
+    def trials(self, name):
+        """The study's trials as `hypertune export` writes them."""
+        out, _ = self.cli("export", name, "-o", "jsonl")
+        return [json.loads(line) for line in out.splitlines()]
+
 
 class Terminal:
     """A command on a pseudo-terminal; `program` is not hypertune but this."""
