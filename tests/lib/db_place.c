@@ -76,3 +76,56 @@ void db_place_put(struct db *db, int64_t id, enum trial_state state,
     CHECK(db_trial_insert(db, &row, &inserted, NULL) == HT_OK && inserted);
     CHECK(db_trial_save(db, &row, NULL) == HT_OK);
 }
+
+void db_place_put_attempt(struct db *db, int64_t trial, int64_t n,
+                          const char *runner)
+{
+    unsigned char hash[TOKEN_HASH_BYTES] = {(unsigned char)trial,
+                                            (unsigned char)n};
+    const struct runner_row machine = {.id = runner,
+                                       .engine = "process",
+                                       .host = "h",
+                                       .boot = "b",
+                                       .slots = 1,
+                                       .online = true,
+                                       .rules = "{}"};
+    const struct attempt_row row = {
+        .study = 1, .trial = trial, .n = n, .runner = runner};
+    const struct attempt_lease lease = {
+        .boot = "b", .lease_id = 1, .token_hash = hash};
+    CHECK(db_runner_save(db, &machine, NULL) == HT_OK);
+    CHECK(db_attempt_insert(db, &row, &lease, NULL) == HT_OK);
+}
+
+void db_place_put_record(struct db *db, const struct trial_name *name,
+                         int64_t step, const char *metrics)
+{
+    static int64_t seq;
+    bool inserted = false;
+    const struct measurement_row row = {.study = name->study,
+                                        .trial = name->trial,
+                                        .attempt = name->attempt,
+                                        .replica = "master-0",
+                                        .writer = 7,
+                                        .seq = ++seq,
+                                        .step = step,
+                                        .time_ms = step,
+                                        .metrics = metrics,
+                                        .checkpoint = ""};
+    CHECK(db_measurement_insert(db, &row, &inserted, NULL) == HT_OK);
+    CHECK(inserted);
+}
+
+/* --- a case on a database --- */
+
+void db_case_run(void (*test)(struct db_case *c))
+{
+    struct db_case c = {.arena = arena_new()};
+    db_place_open(&c.place);
+    CHECK(db_open(c.place.path, &c.db, NULL) == HT_OK);
+    CHECK(db_study_insert(c.db, &db_place_study, NULL) == HT_OK);
+    test(&c);
+    arena_free(c.arena);
+    db_close(c.db);
+    db_place_close(&c.place);
+}

@@ -1,9 +1,10 @@
-/* db_place.h - a database file of a test's own, and trials to put there. */
+/* db_place.h - a database file for one test, and rows to put there. */
 #ifndef HT_TESTS_LIB_DB_PLACE_H
 #define HT_TESTS_LIB_DB_PLACE_H
 
 #include <stdint.h>
 
+#include "proto/base/arena.h"
 #include "tests/check.h"
 #include "tuner/db/internal.h"
 
@@ -32,5 +33,28 @@ extern const struct study_row db_place_study;
 /* Inserts a trial of study 1 with x=id and that objective. */
 void db_place_put(struct db *db, int64_t id, enum trial_state state,
                   double objective);
+
+/* Inserts an attempt of a trial of study 1, on that runner, and the runner. */
+void db_place_put_attempt(struct db *db, int64_t trial, int64_t n,
+                          const char *runner);
+
+/* Inserts a record that the master of an attempt reported; each has the next
+ * seq of one writer. */
+void db_place_put_record(struct db *db, const struct trial_name *name,
+                         int64_t step, const char *metrics);
+
+/* --- a case on a database --- */
+
+struct db_case {
+    struct db_place place;
+    struct db *db; /* open, with study 1 */
+    struct arena *arena;
+};
+
+/* Opens, runs the case, closes. */
+void db_case_run(void (*test)(struct db_case *c));
+
+/* Runs a case with a new database. */
+#define RUN_ON_DB(test) RUN_CALL(test, db_case_run(test))
 
 #endif
