@@ -1,39 +1,7 @@
-/* Which trials keep their output folders, and what a runner must remove. */
+/* Which output folders a runner must remove. */
 #include "tuner/db/outputs.h"
 
 #include "tests/lib/db_place.h"
-
-static void
-the_best_trials_come_first_and_of_equals_the_older(struct db_case *c)
-{
-    struct id_list list;
-    struct ranking ranking = {.study = 1, .maximize = true, .n = 3};
-    db_place_put(c->db, 1, TRIAL_SUCCEEDED, 1);
-    db_place_put(c->db, 2, TRIAL_STOPPED, 4);
-    db_place_put(c->db, 3, TRIAL_FAILED, 9);
-    db_place_put(c->db, 4, TRIAL_SUCCEEDED, 4);
-    db_place_put(c->db, 5, TRIAL_SUCCEEDED, 3);
-    db_place_put(c->db, 6, TRIAL_ACTIVE, 8);
-    CHECK(db_trial_ranking(c->db, c->arena, &ranking, &list, NULL) == HT_OK);
-    CHECK(list.n == 3 && list.ids[0] == 2 && list.ids[1] == 4 &&
-          list.ids[2] == 5);
-    ranking.maximize = false;
-    ranking.n = 9;
-    CHECK(db_trial_ranking(c->db, c->arena, &ranking, &list, NULL) == HT_OK);
-    CHECK(list.n == 4 && list.ids[0] == 1 && list.ids[1] == 5 &&
-          list.ids[2] == 2 && list.ids[3] == 4);
-}
-
-static void a_trial_that_confirms_another_is_not_ranked(struct db_case *c)
-{
-    struct id_list list;
-    const struct ranking ranking = {.study = 1, .maximize = true, .n = 9};
-    db_place_put(c->db, 1, TRIAL_SUCCEEDED, 1);
-    db_place_put(c->db, 2, TRIAL_SUCCEEDED, 2);
-    db_place_tamper(&c->place, "UPDATE trials SET confirms=1 WHERE id=2");
-    CHECK(db_trial_ranking(c->db, c->arena, &ranking, &list, NULL) == HT_OK);
-    CHECK(list.n == 1 && list.ids[0] == 1);
-}
 
 /* Trials 1 and 2 with two attempts each: the first ran on "a", the second on
  * "b". */
@@ -94,8 +62,6 @@ static void only_outputs_of_the_named_state_move(struct db_case *c)
 
 int main(void)
 {
-    RUN_ON_DB(the_best_trials_come_first_and_of_equals_the_older);
-    RUN_ON_DB(a_trial_that_confirms_another_is_not_ranked);
     RUN_ON_DB(each_runner_removes_what_it_has);
     RUN_ON_DB(only_outputs_of_the_named_state_move);
     return check_done();

@@ -4,6 +4,38 @@
 
 #include "tests/lib/db_place.h"
 
+static void
+the_best_trials_come_first_and_of_equals_the_older(struct db_case *c)
+{
+    struct id_list list;
+    struct ranking ranking = {.study = 1, .maximize = true, .n = 3};
+    db_place_put(c->db, 1, TRIAL_SUCCEEDED, 1);
+    db_place_put(c->db, 2, TRIAL_STOPPED, 4);
+    db_place_put(c->db, 3, TRIAL_FAILED, 9);
+    db_place_put(c->db, 4, TRIAL_SUCCEEDED, 4);
+    db_place_put(c->db, 5, TRIAL_SUCCEEDED, 3);
+    db_place_put(c->db, 6, TRIAL_ACTIVE, 8);
+    CHECK(db_trial_ranking(c->db, c->arena, &ranking, &list, NULL) == HT_OK);
+    CHECK(list.n == 3 && list.ids[0] == 2 && list.ids[1] == 4 &&
+          list.ids[2] == 5);
+    ranking.maximize = false;
+    ranking.n = 9;
+    CHECK(db_trial_ranking(c->db, c->arena, &ranking, &list, NULL) == HT_OK);
+    CHECK(list.n == 4 && list.ids[0] == 1 && list.ids[1] == 5 &&
+          list.ids[2] == 2 && list.ids[3] == 4);
+}
+
+static void a_trial_that_confirms_another_is_not_ranked(struct db_case *c)
+{
+    struct id_list list;
+    const struct ranking ranking = {.study = 1, .maximize = true, .n = 9};
+    db_place_put(c->db, 1, TRIAL_SUCCEEDED, 1);
+    db_place_put(c->db, 2, TRIAL_SUCCEEDED, 2);
+    db_place_tamper(&c->place, "UPDATE trials SET confirms=1 WHERE id=2");
+    CHECK(db_trial_ranking(c->db, c->arena, &ranking, &list, NULL) == HT_OK);
+    CHECK(list.n == 1 && list.ids[0] == 1);
+}
+
 /* Trials 1 to 6 of one study, and final metrics where they have a result. */
 static void put_all(struct db_case *c)
 {
@@ -95,6 +127,8 @@ static void each_point_is_a_finalist_once_by_its_best_trial(struct db_case *c)
 
 int main(void)
 {
+    RUN_ON_DB(the_best_trials_come_first_and_of_equals_the_older);
+    RUN_ON_DB(a_trial_that_confirms_another_is_not_ranked);
     RUN_ON_DB(results_come_first_then_the_rest_by_id);
     RUN_ON_DB(marks_of_the_front_are_set_and_cleared);
     RUN_ON_DB(results_for_the_front_come_page_by_page);
