@@ -6,7 +6,7 @@
 #   docker exec hypertune cat /data/token
 #
 # It keeps everything in /data and runs no trials itself: runners on the
-# machines that do connect to it. docs/containers.md tells how.
+# machines that do connect to it. docs/containers.md shows how.
 ARG BASE=debian:bookworm-slim
 
 FROM ${BASE} AS build

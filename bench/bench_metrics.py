@@ -4,7 +4,7 @@ What one scrape a second takes is far below what other work on a machine does to
 any figure. So rounds with RATE scrapes a second and rounds without one alternate
 in the same run, the same work in each; of the ratios of neighbours, which had the
 same machine, the median counts, and what it is above 1 is shared by the scrapes.
-The scraper's own work is in it, too. Beside it stands the processor time of one
+The scraper's own work is in it, too. Beside it is the processor time of one
 scrape with as many series as there can be of studies."""
 
 import os
@@ -66,7 +66,7 @@ def show(key, value, digits):
 
 
 def make_studies(server):
-    """Open ones, each with series of its own."""
+    """Open ones, each with its own series."""
     for i in range(STUDIES):
         made = server.call("POST", VIZIER, {
             "displayName": "many-%d" % i,

@@ -1,6 +1,6 @@
 /* The likelihood of a model with its gradient, beside a Cholesky factorisation
  * of as many rows by LAPACK in the same run: the ratio says how much of the
- * time is more than the factor that nobody can do without. Processor time of
+ * time is more than the factor that no one can do without. Processor time of
  * one thread; the least of some rounds. */
 #include <math.h>
 #include <stdint.h>

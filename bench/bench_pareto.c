@@ -137,7 +137,7 @@ static void open_study(struct study *study)
         exit(1);
 }
 
-/* One trial; `values` are what the search is told. */
+/* One trial; `values` are what the search gets. */
 static void step(struct study *study, int trials, double values[],
                  void evaluate(const struct study *study,
                                const struct value point[], double values[]))

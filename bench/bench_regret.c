@@ -7,7 +7,7 @@
  * log10(1 - score / 100), in which the last ten thousandth no longer counts.
  * The best is that of the true values, also where results are noisy. Then the
  * same of each group of problems and of all, and the cost of a suggestion. With
- * SAID other than 0 the search is told which problems are noisy. */
+ * SAID other than 0 the search learns which problems are noisy. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

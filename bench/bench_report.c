@@ -3,7 +3,7 @@
  * Three figures from one run: a bare formatted write(2) of a line as long as a
  * record, our report into the file alone, and our report beside a live server
  * on nng. Rounds alternate, the best of each counts, so that a busy machine
- * disturbs all alike. Every variant is a process of its own, because the
+ * disturbs all alike. Every variant is its own process, because the
  * library reads its environment once, and nng's threads stay out of it. */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -82,7 +82,7 @@ static struct cost measure(bool (*step)(int fd, int i), int fd)
     return (struct cost){took[REPORTS / 2], took[REPORTS * 99 / 100]};
 }
 
-/* One round in a process of its own; url NULL: file only. */
+/* One round in its own process; url NULL: file only. */
 static struct cost run_round(bool (*step)(int fd, int i), const char *url)
 {
     int result[2];

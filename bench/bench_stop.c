@@ -63,7 +63,7 @@ static size_t count_running(const struct study *study)
     return n;
 }
 
-/* A paused trial that may go on takes the slot before a new one does. */
+/* A paused trial that may continue takes the slot before a new one does. */
 static bool promote(struct study *study, size_t slot)
 {
     const struct early_stop *options = study->seen.options;
@@ -92,7 +92,7 @@ static void start_next(struct study *study, size_t slot)
     study->seen.n = study->begun;
 }
 
-/* What one slot brought may let others go on in slots that are free. */
+/* What one slot brought may let others continue in slots that are free. */
 static void fill_slots(struct study *study, double now)
 {
     for (size_t s = 0; s < SLOTS; s++) {

@@ -86,7 +86,7 @@ static void dtlz2_four(const double x[], double values[])
 
 /* Error and latency of a network by rate, dropout, layers, units, batch and
  * kind of activation: more units err less and last longer, and each size has
- * a rate of its own. */
+ * its own rate. */
 static void network(const double x[], double values[])
 {
     const double size = x[2] * log2(x[3]);

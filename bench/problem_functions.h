@@ -153,7 +153,7 @@ static double elastic(const double x[])
            0.03 / (1 + exp(-2 * (log10(x[2]) + 2)));
 }
 
-/* A choice of four models, each with a surface of its own. */
+/* A choice of four models, each with its own surface. */
 static double arms(const double x[])
 {
     const double n = x[1], a = x[2], b = x[3], c = x[4];
@@ -204,7 +204,7 @@ static double valley(const double x[])
 }
 
 /* Ackley's function of three numbers, three of 17 levels, two of five
- * categories in an order of their own. */
+ * categories in their own order. */
 static double ackley_mixed(const double x[])
 {
     static const double place[] = {2, 0, 4, 1, 3};

@@ -1,5 +1,5 @@
 /* rough_problems.h - functions without the smoothness that a Gaussian process
- * believes in: steps, plains, models with parameters of their own, and a
+ * fits well: steps, plains, models with their own parameters, and a
  * roughness that differs from place to place. Those of the group "unseen" are
  * kept for the last measurement: nothing was chosen by them. */
 #ifndef HT_BENCH_ROUGH_PROBLEMS_H
@@ -55,9 +55,9 @@ static double samples(const double x[])
     return fmax(nearbyint(error), 0) / 178;
 }
 
-/* ---- parameters of their own ---- */
+/* ---- models with their own parameters ---- */
 
-/* One of three models; each has numbers that the others do not know. */
+/* One of three models; each has numbers that the others lack. */
 static double choice(const double x[])
 {
     switch ((int)x[0]) {

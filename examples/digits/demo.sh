@@ -1,6 +1,6 @@
 #!/bin/sh
-# demo.sh BUILD-DIR [OPTION...] - tunes the digits network in 40 trials with a
-# server of its own, then trains the best one again from its flags and tests
+# demo.sh BUILD-DIR [OPTION...] - tunes the digits network in 40 trials with
+# its own server, then trains the best one again from its flags and tests
 # it. Options go to `hypertune run`: -n 10 makes it shorter.
 set -eu
 

@@ -1,7 +1,7 @@
 """Nearest neighbours among handwritten digits; one process for each fold.
 
-Every worker reports for itself: after a fork hypertune gives the child a
-writer of its own, so that no report is lost or taken for another's.
+Every worker reports for itself: after a fork hypertune gives the child its
+own writer, so that no report is lost or taken for another's.
 """
 import argparse
 import csv

@@ -2,8 +2,8 @@
 
     python3 tune.py [TRIALS]
 
-Start it in two terminals to share the study; stop it and start it again to go
-on. `hypertune trials bowls` and the dashboard show it meanwhile.
+Start it in two terminals to share the study; stop it and start it again to
+continue. `hypertune trials bowls` and the dashboard show it meanwhile.
 """
 import math
 import sys

@@ -30,7 +30,7 @@ PATIENCE = 60  # seconds until everybody has to be up
 # ---- who am I ----
 
 class Replica:
-    """What CLUSTER_SPEC says."""
+    """CLUSTER_SPEC, read."""
 
     def __init__(self, text):
         spec = json.loads(text)
@@ -47,7 +47,7 @@ class Replica:
 
 
 def connect(address):
-    """Nobody knows who is up first, so everybody tries again."""
+    """The replicas start in no order, so each tries again."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:

@@ -1,6 +1,6 @@
 """Tells handwritten threes from eights by logistic regression.
 
-An ordinary program: the call of hypertune.report() is all it knows of tuning,
+An ordinary program: the call of hypertune.report() is its only part in tuning,
 and outside a trial that call does nothing.
 """
 import argparse

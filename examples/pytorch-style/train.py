@@ -7,7 +7,7 @@ WORLD_SIZE). Where PyTorch is installed it averages the gradients; else sockets
 do, so that the example runs everywhere.
 
 The master is rank 0: it reports the accuracy, and keeps checkpoints so that a
-trial that starts again goes on where it was.
+trial that starts again continues where it was.
 """
 import argparse
 import json
@@ -119,7 +119,7 @@ def receive(peer):
 
 
 def connect(address):
-    """Nobody knows who is up first, so everybody tries again."""
+    """The replicas start in no order, so each tries again."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:

@@ -39,7 +39,7 @@ INPUT = {
 
 
 class Server(harness.Server):
-    """Without a runner of its own; its jobs are those of project p."""
+    """Without its own runner; its jobs are those of project p."""
 
     def __init__(self):
         super().__init__("--runner", "none")

@@ -147,7 +147,7 @@ def forms_change_nothing():
     tap.equal(server.get(api.JOBS)["hyperparameterTuningJobs"], [])
 
 
-def every_answer_is_json_that_nobody_keeps():
+def every_answer_is_json_that_is_not_cached():
     for answer in (api.ask(server, "GET", "/healthz"),
                    api.ask(server, "GET", "/nothing"),
                    api.ask(server, "GET", api.JOBS),
@@ -159,7 +159,7 @@ def every_answer_is_json_that_nobody_keeps():
         answer.json()
 
 
-def tokens_stand_in_no_log():
+def tokens_are_in_no_log():
     text = server.log_text()
     for name in ("token", "runner-token"):
         if api.token(server, name) in text:
@@ -198,7 +198,7 @@ with harness.Server("--runner", "none") as server:
         exactly_one_host_is_needed,
         pages_of_others_are_refused,
         forms_change_nothing,
-        every_answer_is_json_that_nobody_keeps,
-        tokens_stand_in_no_log,
+        every_answer_is_json_that_is_not_cached,
+        tokens_are_in_no_log,
         without_a_token_only_loopback_is_served,
     ])

@@ -157,7 +157,7 @@ def each_trial_has_its_own_job_dir():
 
 # --- warnings ---
 
-def what_has_no_effect_is_told_in_the_events():
+def what_has_no_effect_is_named_in_the_events():
     server.plain("warned", network="projects/1/global/networks/n",
                  enableWebAccess=True, scaleTier="STANDARD_1",
                  encryptionConfig={"kmsKeyName": "k"},
@@ -224,7 +224,7 @@ def labels_are_replaced_as_a_whole():
     server.cancel("labelled")
 
 
-def other_changes_go_on_from_the_labels():
+def other_changes_start_from_the_labels():
     server.tune("grown", {"team": "red"})
     with server.runner() as one:  # now the job is in the server's memory
         attempt = one.one()
@@ -390,7 +390,7 @@ def a_job_that_waits_too_long_is_cancelled():
     server.cancel("waits")
 
 
-# --- going on from an earlier job ---
+# --- continuing from an earlier job ---
 
 def preparing_is_waiting_too():
     with server.runner() as one:
@@ -404,7 +404,7 @@ def preparing_is_waiting_too():
               "no trial started within its limit of 3s")
 
 
-def a_search_goes_on_from_another():
+def a_search_continues_another():
     search("first_part", maxTrials=1)
     with server.runner() as one:
         one.one().succeed(0.7)
@@ -462,7 +462,7 @@ def a_resumed_search_measures_nothing_twice():
     tap.equal(params_of("none"), [])
 
 
-def only_the_same_search_goes_on():
+def only_the_same_search_continues():
     search("origin")
     other = copy.deepcopy(SEARCH)
     other["params"][0]["maxValue"] = 0.2
@@ -517,11 +517,11 @@ def main():
             numbers_are_kept_as_they_were_written,
             operations_of_a_project_are_listed,
             each_trial_has_its_own_job_dir,
-            what_has_no_effect_is_told_in_the_events,
+            what_has_no_effect_is_named_in_the_events,
             warnings_name_the_fields_that_were_sent,
             other_forms_tell_theirs_too,
             labels_are_replaced_as_a_whole,
-            other_changes_go_on_from_the_labels,
+            other_changes_start_from_the_labels,
             an_etag_guards_labels,
             a_whole_job_may_come_with_its_new_labels,
             what_has_ended_gets_labels_too,
@@ -535,9 +535,9 @@ def main():
             trials_without_the_metric_do_not_pause_a_job,
             a_job_that_waits_too_long_is_cancelled,
             preparing_is_waiting_too,
-            a_search_goes_on_from_another,
+            a_search_continues_another,
         a_resumed_search_measures_nothing_twice,
-            only_the_same_search_goes_on,
+            only_the_same_search_continues,
             a_restart_keeps_everything,
         ])
 

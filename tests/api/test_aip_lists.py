@@ -10,7 +10,7 @@ from aip import JOBS, PLAIN
 server = None
 
 class Project:
-    """Jobs of a project of their own, the newest first."""
+    """Jobs of their own project, the newest first."""
 
     def __init__(self, name, jobs):
         self.path = "/v1/projects/%s/jobs" % name

@@ -76,7 +76,7 @@ def a_search_tells_its_trials_in_texts():
     tap.contains("startTime", first)
     tap.contains("endTime", first)
     tap.lacks("isTrialStoppedEarly", first)
-    # A value is what stands behind --name= of the trainer.
+    # A value is what is behind --name= of the trainer.
     given = dict(word[2:].split("=", 1)
                  for word in attempt.said["paramArgs"])
     tap.equal(second["hyperparameters"], given)
@@ -86,7 +86,7 @@ def a_search_tells_its_trials_in_texts():
     tap.lacks("endTime", second)
 
 
-def the_best_trial_stands_first():
+def the_best_trial_comes_first():
     for goal, order in (("MAXIMIZE", "2 4 3 5 1"), ("MINIMIZE", "5 3 2 4 1")):
         name = "best_" + goal.lower()
         server.tune(name, goal=goal, maxTrials=5, maxParallelTrials=1)
@@ -337,7 +337,7 @@ with aip.Server() as server:
         a_job_is_shown_as_it_was_sent,
         an_enumeration_sent_as_its_number_is_shown_by_its_name,
         a_search_tells_its_trials_in_texts,
-        the_best_trial_stands_first,
+        the_best_trial_comes_first,
         a_confirmation_is_not_the_best_trial,
         a_job_without_a_search_has_no_trials,
         the_etag_changes_with_the_labels_alone,

@@ -24,7 +24,7 @@ def read(name):
 
 
 def named_fields(error):
-    """Of google.rpc.BadRequest, which must stand there once and explain each
+    """Of google.rpc.BadRequest, which must be there once and explain each
     of its fields."""
     kinds = [detail["@type"] for detail in error["details"]]
     tap.equal(kinds, ["type.googleapis.com/google.rpc.BadRequest"])

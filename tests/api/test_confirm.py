@@ -1,4 +1,4 @@
-"""Confirming the best trials: repetitions that are judged and nothing else."""
+"""Confirming the best trials: only the repetitions are compared."""
 
 import api
 import harness
@@ -154,7 +154,7 @@ def a_study_of_clients_that_has_ended_stays_so():
                study.suggest(9)["trials"]], ["2", "2", None])
 
 
-def what_waits_to_confirm_is_told():
+def what_waits_to_confirm_is_shown():
     study = tried(0.5, 0.2)
     confirm(study, top=1, seeds=3)
     study.one()
@@ -207,7 +207,7 @@ def a_repetition_is_not_stopped_early():
     tap.equal(is_stopped(study, study.one(), (0.9, 0.9)), False)
 
 
-def asking_again_goes_on_where_it_was():
+def asking_again_continues_where_it_was():
     study = tried(0.5, 0.2)
     confirm(study, top=1, seeds=2)
     tap.equal(confirm(study, top=1, seeds=2)["open"], 2)
@@ -254,11 +254,11 @@ with harness.Server("--runner", "none") as server:
         repetitions_are_no_part_of_the_search,
         they_do_not_count_as_trials,
         a_study_of_clients_that_has_ended_stays_so,
-        what_waits_to_confirm_is_told,
+        what_waits_to_confirm_is_shown,
         an_open_space_is_not_confirmed,
         what_is_not_safe_is_no_finalist,
         a_repetition_is_not_stopped_early,
-        asking_again_goes_on_where_it_was,
+        asking_again_continues_where_it_was,
         another_finalist_joins_those_before,
         what_cannot_be_confirmed_is_refused,
     ])

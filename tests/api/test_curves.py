@@ -125,7 +125,7 @@ def of_one_step_the_newest_value_counts():
     tap.equal((curve["steps"], curve["values"]), ([1, 2, 3], [5, 7, 8]))
 
 
-def values_that_are_not_finite_are_told_apart():
+def values_that_are_not_finite_are_listed_apart():
     study = make_study("diverged")
     trial = train(study, [1, "NaN", 3, "Infinity", 5], 1, ends=False)
     curve, = curves(study)["curves"]
@@ -197,7 +197,7 @@ with harness.Server("--runner", "none") as server:
         a_long_curve_is_thinned_evenly_with_both_its_ends,
         a_curve_is_of_one_metric,
         of_one_step_the_newest_value_counts,
-        values_that_are_not_finite_are_told_apart,
+        values_that_are_not_finite_are_listed_apart,
         metrics_of_no_goal_have_curves_too,
         what_is_asked_wrongly_is_refused,
         what_a_further_attempt_measures_again_is_left_out,

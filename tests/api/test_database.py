@@ -1,4 +1,4 @@
-"""The files of the data folder, as those who open them behind the server's
+"""The files of the data folder, as people who open them behind the server's
 back find them."""
 
 import json

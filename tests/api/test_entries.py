@@ -88,7 +88,7 @@ def a_line_is_an_entry_whatever_the_chunks():
     assert all("trial_id" not in entry["labels"] for entry in found), found
 
 
-def what_was_not_kept_is_told():
+def what_was_not_kept_is_counted():
     attempt = started("gaps")
     attempt.say("begin\ncut o").lose(1000).say("ff\nend\n")
     attempt.ended("succeeded", exit=0)
@@ -149,7 +149,7 @@ def tasks_are_named_as_the_job_was_asked_for():
               ["workerpool0-0", "workerpool1-0", "workerpool1-1",
                "workerpool2-0"])
     tap.equal({job for job, _ in tasks(number)}, {number})
-    # Nobody asked for it by an id: as the API that made it.
+    # No one asked for it by an id: as the API that made it.
     tap.equal({entry["resource"]["labels"]["task_name"] for entry in entries(
         "labels.\"ml.googleapis.com/task_name\"=(\"worker-replica-1\" OR "
         "workerpool1-1)")}, {"worker-replica-1"})
@@ -378,7 +378,7 @@ with aip.Server() as server, server.runner() as runner:
     tap.run([
         an_entry_has_what_google_gives_it,
         a_line_is_an_entry_whatever_the_chunks,
-        what_was_not_kept_is_told,
+        what_was_not_kept_is_counted,
         a_line_without_an_end_is_cut,
         severities_come_from_the_stream_or_the_line,
         tasks_are_named_as_the_job_was_asked_for,

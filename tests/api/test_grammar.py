@@ -23,7 +23,7 @@ def head_is_get_without_a_body():
             head = api.read_answer(sock, bodiless=True)
             tap.equal((head.status, head.headers["content-length"]),
                       (get.status, get.headers["content-length"]), path)
-            # The connection goes on, so no byte of a body was sent.
+            # The connection continues, so no byte of a body was sent.
             sock.sendall(api.head(server, "GET", "/healthz"))
             tap.equal(api.read_answer(sock).json(), {"status": "ok"})
 
@@ -61,7 +61,7 @@ def bodies_are_limited_to_a_mebibyte():
     tap.equal(len(pad), MIB)
     tap.equal(api.send(server, "POST", api.JOBS, pad).status, 400)
     # From the announced length alone, before any byte of the body: who waits
-    # for a go-ahead, or announces what nobody reads to its end.
+    # for a go-ahead, or announces what no one reads to its end.
     for lines in (("Expect: 100-continue", "Content-Length: %d" % (MIB + 1)),
                   ("Content-Length: %d" % (16 * MIB + 1),),
                   ("Content-Length: 99999999999999",)):
@@ -199,7 +199,7 @@ def garbage_ends_only_its_own_connection():
         tap.equal(api.ask(server, "GET", "/healthz").status, 200)
 
 
-def slow_headers_end_after_ten_seconds_and_delay_nobody():
+def slow_headers_end_after_ten_seconds_and_delay_no_other():
     """One byte a second is activity, so only a deadline ends it."""
     begin = time.monotonic()
     slow = [api.connect(server) for _ in range(50)]
@@ -241,5 +241,5 @@ with harness.Server("--runner", "none") as server:
         a_client_that_expects_a_go_ahead_gets_it,
         paths_and_queries_are_decoded_once,
         garbage_ends_only_its_own_connection,
-        slow_headers_end_after_ten_seconds_and_delay_nobody,
+        slow_headers_end_after_ten_seconds_and_delay_no_other,
     ])

@@ -193,7 +193,7 @@ def a_damaged_spec_hides_no_others():
 
 
 def a_name_that_is_taken_gets_a_number():
-    """Also where somebody has given the number that comes next."""
+    """Also where someone has given the number that comes next."""
     path = CUSTOM.replace("locations/", "locations/taken-")
 
     def made(**ours):

@@ -15,7 +15,7 @@ import api
 import harness
 import tap
 
-# Seconds of a stop that waits for nobody; a call may take 60.
+# Seconds of a stop that waits for no one; a call may take 60.
 STOP_S = 30
 
 # Stands in for hypertune-runner: notes its start, holds the runner's lock.
@@ -85,7 +85,7 @@ def the_folder_tells_where_the_server_is():
         tap.true(not os.path.exists(path))
 
 
-def a_second_server_is_told_whose_folder_it_is():
+def a_second_server_learns_whose_folder_it_is():
     with harness.Server("--runner", "none") as server:
         done = run_beside(server.data)
         tap.equal((done.returncode, done.stdout), (5, ""))
@@ -262,7 +262,7 @@ def damage_found_by_a_reader_stops_the_writing():
 
 
 class Supervised:
-    """A server whose runners are fake ones: all stand in one folder."""
+    """A server whose runners are fake ones: all are in one folder."""
 
     def __init__(self, *flags):
         self.flags = flags or ("--runner", "process")
@@ -316,7 +316,7 @@ def the_runner_is_started_with_what_it_needs():
             "--state", data + "/runs", "--slots", "3", "--exit-when-alone"])
 
 
-def each_engine_has_a_runner_and_a_folder_of_its_own():
+def each_engine_has_its_own_runner_and_folder():
     with Supervised("--runner", "process,docker", "--gpus", "0,1", "--share",
                     "--volume-root", "/usr,/etc", "--allow", "networks",
                     "--docker-host", "unix:///x") as one:
@@ -366,7 +366,7 @@ def a_runner_left_by_a_crash_is_adopted():
 tap.run([
     it_is_ready_soon_and_small,
     the_folder_tells_where_the_server_is,
-    a_second_server_is_told_whose_folder_it_is,
+    a_second_server_learns_whose_folder_it_is,
     a_port_in_use_is_refused_unless_on_demand,
     wide_modes_are_refused,
     a_refusal_to_start_steers_no_terminal,
@@ -377,7 +377,7 @@ tap.run([
     a_damaged_database_is_read_and_not_written,
     damage_found_by_a_reader_stops_the_writing,
     the_runner_is_started_with_what_it_needs,
-    each_engine_has_a_runner_and_a_folder_of_its_own,
+    each_engine_has_its_own_runner_and_folder,
     a_runner_that_dies_is_started_again,
     a_stop_of_the_server_stops_its_runner,
     a_runner_left_by_a_crash_is_adopted,

@@ -35,11 +35,11 @@ def lists_of_every_kind_have_no_longer_page():
     tap.equal((sizes, len(names)), ([1], 1))
 
 
-def the_command_goes_on_to_the_end():
+def the_command_reads_all_pages():
     listed = server.cli("list", "-o", "name").stdout.split()
     tap.equal(sorted(listed), ["job%d" % number for number in range(5)])
 
 
 with harness.Server("--max-page", "2", "--runner", "none") as server:
     tap.run([lists_of_every_kind_have_no_longer_page,
-             the_command_goes_on_to_the_end])
+             the_command_reads_all_pages])

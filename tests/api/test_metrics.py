@@ -179,7 +179,7 @@ def counters_never_fall():
                 tap.true(second[name].samples[key] >= number, key)
 
 
-def a_finished_study_has_no_series_of_its_own():
+def a_finished_study_has_no_own_series():
     name = server.submit({
         "name": "measured", "goal": "maximize score", "trials": 3,
         "algorithm": "random", "parameters": {
@@ -232,7 +232,7 @@ with harness.Server() as server:
         suggestions_trials_and_studies_are_counted,
         answers_are_counted_by_route_and_status,
         counters_never_fall,
-        a_finished_study_has_no_series_of_its_own,
+        a_finished_study_has_no_own_series,
         a_trial_that_confirms_another_is_counted_once,
         only_readers_may_look,
     ])

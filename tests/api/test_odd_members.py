@@ -1,4 +1,4 @@
-"""Whatever stands in place of any member of a body, the answer is the resource
+"""Whatever is in place of any member of a body, the answer is the resource
 or Google's form of an error, and never the server's own fault."""
 
 import copy

@@ -233,7 +233,7 @@ def texts_are_kept_and_told_by_version():
                       "metadata": []})
 
 
-def long_lists_go_on_where_they_were():
+def long_lists_continue_where_they_were():
     path = study()
     for n in range(6):
         patch(path, {"metadata": [item("%d" % (1000 * n + i), "v")
@@ -296,7 +296,7 @@ def main():
             other_studies_have_no_open_trials,
             a_name_never_begins_with_a_dash,
             texts_are_kept_and_told_by_version,
-            long_lists_go_on_where_they_were,
+            long_lists_continue_where_they_were,
             a_change_may_expect_what_is_there,
             a_wrong_change_changes_nothing,
             texts_go_with_their_trial_and_study,

@@ -1,5 +1,5 @@
 """The query of a request: every method takes its own names, once each, and what
-stands beside the fields of any method of Google's."""
+is beside the fields of any method of Google's."""
 
 import api
 import harness

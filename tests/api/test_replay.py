@@ -131,7 +131,7 @@ def given_values_are_asked_for_again():
         tap.equal(ahead["why"]["context"], {"parameters": {"layers": 4}})
 
 
-def children_that_share_a_name_are_told_apart_again():
+def children_that_share_a_name_are_distinguished_again():
     study = Study(server, X, vizier.BRANCHES, algorithm="ALGORITHM_UNSPECIFIED")
     contexts = [{"parameters": vizier.parameters(**point)} for point in (
         {"rate": 0.5, "opt": "a"}, {"opt": "b", "rate": 0.5},
@@ -175,7 +175,7 @@ def what_was_forgotten_since_cannot_be_told():
     study.suggest(6, "third")
     found = {item["trial"]: item for item in verdicts(study)}
     tap.equal(found["1"]["verdict"], "SAME")
-    # Those that knew the trial, and those that were made after it had gone.
+    # Suggestions that used the trial, and later ones, made after it was gone.
     last = trials[-1]["id"]
     tap.equal((found[last]["verdict"], found[last]["reason"]),
               ("UNKNOWN", "a trial that was known then was deleted or retried"))
@@ -185,7 +185,7 @@ def what_was_forgotten_since_cannot_be_told():
 def what_was_forgotten_does_not_spoil_the_rest():
     study = searched(0)
     first, gone = [study.suggest(1, who)["trials"][0] for who in "ab"]
-    complete(study, first)  # the next point is of a search that knows both
+    complete(study, first)  # the next point is of a search that has both
     study.suggest(1, "c")
     study.good("DELETE", "/v1/" + gone["name"])
     study.suggest(1, "d")
@@ -291,7 +291,7 @@ with harness.Server("--runner", "none") as server:
         random_and_grid_are_too,
         what_else_a_search_knows_is_known_again,
         given_values_are_asked_for_again,
-        children_that_share_a_name_are_told_apart_again,
+        children_that_share_a_name_are_distinguished_again,
         a_replay_may_begin_anywhere,
         trials_of_others_are_left_out,
         what_was_forgotten_since_cannot_be_told,

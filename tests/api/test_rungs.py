@@ -25,7 +25,7 @@ def the_worst_of_a_rung_stop():
         tap.equal(check(study, trial, 9, 1), False, "before the first rung")
     stops = [check(study, trial, value, 2)
              for trial, value in zip(trials, (3, 2, 4, 1, 2.5, 0.5))]
-    # Of three the best goes on, of four and more two.
+    # Of three the best continues, of four and more two.
     tap.equal(stops, [False, False, True, False, True, False])
     shown = server.get(trials[4])
     tap.equal(shown["state"], "STOPPING")
@@ -33,7 +33,7 @@ def the_worst_of_a_rung_stop():
                  "value 2.5 > needed 2 of 5 trials",
                  shown["hypertune"]["reason"])
     tap.equal(shown["hypertune"]["stop"]["rung"], 0)
-    # The next rung is at step 6; at this one nobody is judged again.
+    # The next rung is at step 6; at this one none is compared again.
     tap.equal(check(study, trials[0], 9, 3), False)
     tap.equal(study.good("POST", trials[4] + ":complete", {})["state"],
               "SUCCEEDED")

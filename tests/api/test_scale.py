@@ -119,7 +119,7 @@ def connect_narrow():
     return sock
 
 
-def who_does_not_read_delays_nobody_and_no_stop():
+def a_client_that_does_not_read_delays_no_other_and_no_stop():
     slow = [connect_narrow() for _ in range(4)]
     for sock in slow:
         sock.sendall(api.head(server, "GET", JOB))
@@ -150,7 +150,7 @@ def a_study_deleted_while_it_is_sent_cuts_the_answer():
     tap.equal(server.get("/healthz"), {"status": "ok"})
 
 
-def connections_that_say_nothing_delay_nobody():
+def silent_connections_delay_no_other():
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = IDLE + HALF_OPEN + 100
     if soft < wanted:
@@ -186,7 +186,7 @@ with harness.Server("--runner", "none") as server:
         heads_of_unknown_length_have_no_body,
         a_long_answer_keeps_no_memory,
         the_best_of_many_is_found_at_once,
-        who_does_not_read_delays_nobody_and_no_stop,
+        a_client_that_does_not_read_delays_no_other_and_no_stop,
         a_study_deleted_while_it_is_sent_cuts_the_answer,
-        connections_that_say_nothing_delay_nobody,
+        silent_connections_delay_no_other,
     ])

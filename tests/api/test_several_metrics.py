@@ -42,7 +42,7 @@ def best(study):
     return server.call("GET", api.OURS + "/studies/%s/best" % number(study))
 
 
-def the_front_is_told_with_the_study():
+def the_front_is_shown_with_the_study():
     study = Study(server, metrics=[METRIC, SPEED])
     tap.equal(status(study)["optimal"], [])
     for loss, speed, want in ((1, 1, "1"), (2, 3, "1 2"), (2, 2, "1 2"),
@@ -147,7 +147,7 @@ def the_search_foretells_every_metric():
 
 with harness.Server("--runner", "none") as server:
     tap.run([
-        the_front_is_told_with_the_study,
+        the_front_is_shown_with_the_study,
         the_best_of_several_is_the_best_in_the_first,
         what_a_deleted_trial_beat_comes_back,
         only_trials_within_the_bounds_are_best,

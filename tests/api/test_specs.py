@@ -168,7 +168,7 @@ def a_study_shows_its_spec_in_every_form():
     get("/studies/none/spec", 404)
 
 
-def a_name_that_is_taken_is_told_where_it_stands():
+def a_name_that_is_taken_is_refused_with_its_place():
     def taken(text):
         return [(one["path"], one["line"], one["column"])
                 for one in findings(text)
@@ -245,7 +245,7 @@ with harness.Server("--runner", "none") as server:
         a_body_without_text_is_refused,
         the_template_needs_nothing_but_a_folder,
         a_study_shows_its_spec_in_every_form,
-        a_name_that_is_taken_is_told_where_it_stands,
+        a_name_that_is_taken_is_refused_with_its_place,
         a_trial_shows_the_commands_of_its_replicas,
         the_server_tells_of_its_disk,
         a_runner_was_last_heard_when_it_last_spoke,

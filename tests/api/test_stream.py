@@ -110,7 +110,7 @@ def a_change_arrives_at_every_stream():
         stream.close()
 
 
-def a_deletion_is_told_to_every_stream_and_then_forgotten():
+def a_deletion_reaches_every_stream_and_is_then_forgotten():
     number = create("doomed")
     streams = [Stream() for _ in range(2)]
     for stream in streams:
@@ -140,7 +140,7 @@ def a_deletion_is_told_to_every_stream_and_then_forgotten():
         stream.close()
 
 
-def a_slow_client_delays_nobody_and_gets_the_newest():
+def a_slow_client_delays_no_other_and_gets_the_newest():
     slow = Stream(receive_buffer=1024)
     number = create("busy")
     path = api.OURS + "/studies/busy"
@@ -212,8 +212,8 @@ with harness.Server("--runner", "none") as server:
     tap.run([
         a_stream_begins_with_every_study,
         a_change_arrives_at_every_stream,
-        a_deletion_is_told_to_every_stream_and_then_forgotten,
-        a_slow_client_delays_nobody_and_gets_the_newest,
+        a_deletion_reaches_every_stream_and_is_then_forgotten,
+        a_slow_client_delays_no_other_and_gets_the_newest,
         without_the_right_accept_it_is_no_stream,
         there_are_at_most_256_streams,
         silence_is_broken_by_a_comment,

@@ -195,7 +195,7 @@ def a_budget_below_what_was_made_is_refused():
     tap.equal((job["maxTrialCount"], job["parallelTrialCount"]), (4, 3))
     status, answer = server.call("PATCH", path, {"maxTrialCount": 3})
     tap.equal((status, answer["maxTrialCount"]), (200, 3))
-    # It ends with those that there are.
+    # It ends with the trials that there are.
     tap.equal(state_of("spent"), "RUNNING")
     tap.equal(server.call("PATCH", path, {"maxTrialCount": "+4"})[0], 400)
 

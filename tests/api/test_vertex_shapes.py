@@ -59,7 +59,7 @@ def googles_system_parameters_change_nothing():
             job["name"], query)), (200, {}))
 
 
-def a_paused_job_goes_on_when_it_is_resumed():
+def a_paused_job_continues_when_it_is_resumed():
     go = os.path.join(server.folder, "go")
     job = tune("paused", "until [ -e %s ]; do sleep 0.05; done; "
                "hypertune report loss=1" % go)
@@ -164,7 +164,7 @@ def a_failed_trial_is_infeasible_and_says_why():
 with harness.Server() as server:
     tap.run([
         googles_system_parameters_change_nothing,
-        a_paused_job_goes_on_when_it_is_resumed,
+        a_paused_job_continues_when_it_is_resumed,
         an_answer_has_the_version_that_was_asked,
         an_operation_asked_for_again_has_googles_members_only,
         a_deletion_is_a_done_operation_everywhere,

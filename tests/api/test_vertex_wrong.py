@@ -23,7 +23,7 @@ known = {}
 
 
 def named_fields(error):
-    """Of google.rpc.BadRequest, which stands there once, if any field is
+    """Of google.rpc.BadRequest, which is there once, if any field is
     wrong, and explains each of them."""
     fields = []
     for detail in error.get("details", []):
@@ -60,7 +60,7 @@ def case_of(path):
 
 
 def prepare():
-    """A study with a trial that nobody has measured, and a job."""
+    """A study with a trial that no one has measured, and a job."""
     def made(path, body):
         status, answer = server.call("POST", path, body)
         tap.equal(status, 200, answer)

@@ -207,7 +207,7 @@ def a_wrong_measurement_names_every_fault():
     tap.equal(server.get(trial)["measurements"], [])
 
 
-def a_value_that_is_no_double_is_told_as_it_came():
+def a_value_that_is_no_double_is_shown_as_it_came():
     study = Study(server)
     method = study.one() + ":addTrialMeasurement"
     for value, why in (("1e999", "1e999 is beyond the range of a double"),
@@ -324,7 +324,7 @@ def a_stopped_trial_waits_for_its_client():
     tap.equal(should_stop(), False)
     tap.equal(study.good("POST", trial + ":stop")["state"], "STOPPING")
     tap.equal(should_stop(), True)
-    # Nobody is given it again, though it is still out.
+    # No one is given it again, though it is still out.
     tap.true(study.one() != trial)
     done = study.complete(trial, 0.5)
     tap.equal((done["state"], done["hypertune"]["state"]),
@@ -475,7 +475,7 @@ with harness.Server("--runner", "none") as server:
         measurements_come_one_after_the_other,
         several_measurements_come_at_once_or_not_at_all,
         a_wrong_measurement_names_every_fault,
-        a_value_that_is_no_double_is_told_as_it_came,
+        a_value_that_is_no_double_is_shown_as_it_came,
         a_trial_is_completed_once,
         a_wrong_completion_changes_nothing,
         a_feasible_trial_may_be_said_to_be_so,

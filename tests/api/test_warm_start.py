@@ -111,7 +111,7 @@ def in_the_same_space_no_earlier_point_is_measured_again():
             tap.equal(new.status()["warmStart"][0]["own"], 10)
 
 
-def the_model_goes_on_from_what_is_known():
+def the_model_starts_from_earlier_results():
     """No first point, no best point again: at once where it is good."""
     old = learnt()
     new = Warm([old.name])
@@ -197,7 +197,7 @@ def crashing(*space, edge=0.5):
 
 
 def failures_are_carried_and_their_region_is_known():
-    """The optimum for what came out lies at the edge of what crashes."""
+    """The optimum for what came out is at the edge of what crashes."""
     old = crashing(X, Y)
     new = Warm([old.name])
     shown, = new.status()["warmStart"]
@@ -284,7 +284,7 @@ def what_an_earlier_study_started_from_counts_as_well():
     five = Warm([two.name, three.name])
     tap.equal(inherited(five), [(one.name, 10, True), (two.name, 3, False),
                                 (three.name, 4, False)])
-    # A study that is gone by now is still known to those that it taught.
+    # A study that is gone by now is still known to the studies that started from it.
     one.good("DELETE", one.path)
     tap.equal(inherited(Warm([two.name])),
               [(one.name, 10, True), (two.name, 3, False)])
@@ -364,7 +364,7 @@ def what_it_learnt_from_is_part_of_the_proof():
                   ["SAME"] * 4, proof)
 
 
-def several_studies_stand_on_each_other():
+def several_studies_build_on_each_other():
     one, two = learnt(), learnt(X, OPT)
     new = Warm([one.name, number(two)], X, Y, OPT)
     tap.equal([p["sharedParameters"] for p in new.status()["warmStart"]],
@@ -451,7 +451,7 @@ with harness.Server("--runner", "none") as server:
         what_it_started_from_is_shown,
         of_another_space_the_best_known_point_comes_first,
         in_the_same_space_no_earlier_point_is_measured_again,
-        the_model_goes_on_from_what_is_known,
+        the_model_starts_from_earlier_results,
         a_grid_skips_what_was_measured_and_says_so_at_its_end,
         a_job_ends_well_when_nothing_is_left_to_measure,
         failures_are_carried_and_their_region_is_known,
@@ -466,7 +466,7 @@ with harness.Server("--runner", "none") as server:
         later_results_and_a_deletion_change_nothing,
         a_killed_server_suggests_the_same,
         what_it_learnt_from_is_part_of_the_proof,
-        several_studies_stand_on_each_other,
+        several_studies_build_on_each_other,
         what_cannot_be_learnt_from_is_refused,
         what_is_odd_is_said,
         a_method_that_does_not_learn_is_warned_of,

@@ -71,7 +71,7 @@ def refused(path):
     tap.equal([line for line in noted if path not in line], [])
 
 
-def faults_of_a_spec_stand_beside_their_lines():
+def faults_of_a_spec_are_beside_their_lines():
     show(page, "#/new", "The spec is valid.")
     write_spec(SPEC.replace("trials: 2", "trails: 2"))
     page.wait_text('did you mean "trials"?', ".findings")
@@ -121,7 +121,7 @@ def a_spec_is_created_and_its_output_followed():
     behaves(page, "the output")
 
 
-def a_name_that_is_taken_is_told_before_it_is_sent():
+def a_name_that_is_taken_is_shown_before_it_is_sent():
     show(page, "#/new", "The spec is valid.")
     write_spec(SPEC.replace("name: written", "name: other"))
     create = "[aria-label=Check] .primary:enabled"
@@ -371,7 +371,7 @@ def a_study_is_paused_changed_stopped_and_deleted():
     behaves(page, "a study that is deleted")
 
 
-def an_added_trial_is_told_short_and_whole():
+def an_added_trial_is_shown_short_and_whole():
     number = make_study("short")
     call("POST", "%s/%d/trials" % (ROOT, number), {
         "parameters": [{"parameterId": "x", "value": 0.0000012327653643729431},
@@ -504,7 +504,7 @@ def chosen_columns_are_remembered():
     tap.contains("loss", page.text("thead"))
 
 
-def events_are_told_and_chosen_by_kind():
+def events_are_shown_and_chosen_by_kind():
     """One that lies far back is looked for, whatever came since."""
     number = make_study("events")
     for i in range(260):
@@ -528,23 +528,23 @@ def events_are_told_and_chosen_by_kind():
 with harness.Server("--auth", "none") as server, browser.Browser() as page:
     page.open(server.http + "/")
     tap.run([
-        faults_of_a_spec_stand_beside_their_lines,
+        faults_of_a_spec_are_beside_their_lines,
         a_template_that_is_not_filled_in_is_warned_of,
         a_spec_is_created_and_its_output_followed,
-        a_name_that_is_taken_is_told_before_it_is_sent,
+        a_name_that_is_taken_is_shown_before_it_is_sent,
         a_failed_trial_runs_again,
         a_trial_without_its_objective_tells_what_came,
         the_form_writes_a_spec,
         a_trial_is_added_by_a_form,
         what_the_form_leaves_empty_is_chosen_by_the_search,
         the_form_of_a_trial_knows_conditions_and_steps,
-        an_added_trial_is_told_short_and_whole,
+        an_added_trial_is_shown_short_and_whole,
         reasons_are_alike_but_for_their_numbers,
         marked_trials_are_compared,
         a_click_is_not_lost_to_rows_that_come_meanwhile,
         what_is_shown_is_saved,
         all_trials_are_saved_as_the_command_exports_them,
         chosen_columns_are_remembered,
-        events_are_told_and_chosen_by_kind,
+        events_are_shown_and_chosen_by_kind,
         a_study_is_paused_changed_stopped_and_deleted,
     ])

@@ -80,7 +80,7 @@ def tour(number):
 
 def names_of_studies():
     """Each is the title of its study; the server makes a plain name of it for
-    commands, which stands beside it."""
+    commands, which is beside it."""
     numbers = {name: make_study(name) for name in STRINGS}
     show(page, "#/studies", "toString")
     harmless("the list")

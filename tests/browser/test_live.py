@@ -1,5 +1,5 @@
 """A page that is open follows the server: as results come, while it is away,
-and when what is shown is deleted. A page that nobody sees asks nothing."""
+and when what is shown is deleted. A page that no one sees asks nothing."""
 
 import time
 
@@ -60,7 +60,7 @@ def a_result_comes_to_the_screen_by_itself():
     number = make_study("live")
     add(number, 0.5, 100)
     show(page, study(number), "Best loss")
-    quiet()  # it is told, and does not ask now and then
+    quiet()  # the server tells it; it does not ask now and then
     took = []
     for i in range(1, 6):
         loss = 100 - i
@@ -96,7 +96,7 @@ def every_page_follows():
     behaves(page, "pages that follow")
 
 
-def a_page_that_nobody_sees_closes_its_stream():
+def a_hidden_page_closes_its_stream():
     number = make_study("hidden")
     add(number, 0.5, 3)
     show(page, study(number, "trials"), "1 trial")
@@ -116,7 +116,7 @@ def a_page_that_nobody_sees_closes_its_stream():
     behaves(page, "a hidden page")
 
 
-def a_server_that_went_away_is_told_and_then_caught_up_with():
+def a_lost_server_is_shown_and_then_caught_up_with():
     number = make_study("away")
     add(number, 0.5, 3)
     show(page, study(number, "trials"), "1 trial")
@@ -244,8 +244,8 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
     tap.run([
         a_result_comes_to_the_screen_by_itself,
         every_page_follows,
-        a_page_that_nobody_sees_closes_its_stream,
-        a_server_that_went_away_is_told_and_then_caught_up_with,
+        a_hidden_page_closes_its_stream,
+        a_lost_server_is_shown_and_then_caught_up_with,
         a_study_that_is_not_there_is_asked_for_again_once_one_is_made,
         a_study_deleted_while_it_is_looked_at_is_said_to_be,
         a_study_is_found_by_a_name_with_a_slash,

@@ -26,7 +26,7 @@ def token():
 
 
 def begin(hash_=""):
-    """The dashboard for a browser that nobody knows."""
+    """The dashboard for a browser without a session."""
     page.cookies_gone()
     page.open(server.http + "/" + hash_)
 
@@ -81,7 +81,7 @@ def a_link_works_once():
     expect(401)
 
 
-def a_token_leads_in_and_a_wrong_one_is_told():
+def a_token_leads_in_and_a_wrong_one_is_refused():
     begin()
     page.wait("document.querySelector('.login input')", "the login")
     give("0" * 64)
@@ -113,7 +113,7 @@ def who_leaves_has_to_log_in_again():
     expect(401)
 
 
-def an_open_server_asks_nobody():
+def an_open_server_asks_for_no_token():
     with harness.Server("--runner", "none", "--auth", "none") as open_server:
         page.open(open_server.http + "/")
         page.wait_text("No study yet", "#main")
@@ -190,7 +190,7 @@ def a_page_of_another_host_reads_and_changes_nothing():
         thread.join()
         evil.server_close()
     tap.equal(studies(), [])
-    for line in page.complaints():  # the browser tells of each denial
+    for line in page.complaints():  # the browser logs each denial
         tap.true("CORS" in line or "ERR_FAILED" in line or "403" in line, line)
 
 
@@ -201,10 +201,10 @@ with harness.Server("--runner", "none") as server, browser.Browser(
         a_link_leads_in_and_leaves_no_trace_of_its_code,
         a_link_may_lead_to_a_page,
         a_link_works_once,
-        a_token_leads_in_and_a_wrong_one_is_told,
+        a_token_leads_in_and_a_wrong_one_is_refused,
         a_page_that_was_open_asks_again_when_its_session_ends,
         who_leaves_has_to_log_in_again,
-        an_open_server_asks_nobody,
+        an_open_server_asks_for_no_token,
         a_name_that_is_bound_to_this_machine_anew_opens_nothing,
         a_page_of_another_host_reads_and_changes_nothing,
     ])

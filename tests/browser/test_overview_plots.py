@@ -1,4 +1,4 @@
-"""What the plots of a study's results tell in a real browser."""
+"""What the plots of a study's results show in a real browser."""
 
 import re
 import time
@@ -107,7 +107,7 @@ def a_metric_that_is_no_goal_has_curves():
               ("acuracy", [["1", "0.25"], ["2", "0.5"]]))
     look("misspelt")
     wait_missing("Metric curves",
-                 "No trial has told this metric more than once.")
+                 "No trial has reported this metric more than once.")
     choose("Metric curves", "Metric", "metric:acuracy")
     reach("Metric curves")
     heads, rows = table("Metric curves")
@@ -122,7 +122,7 @@ def no_quarter_of_the_page_is_left_empty():
     reach(HISTORY)
     reach("Importances")
     wait_missing("Metric curves",
-                 "No trial has told this metric more than once.")
+                 "No trial has reported this metric more than once.")
     boxes = browser.run("""
         const of = {};
         for (const one of document.querySelectorAll(".plot")) {

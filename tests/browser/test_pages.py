@@ -152,7 +152,7 @@ def what_is_not_there_is_said_to_be_missing():
 
 
 def picked(text):
-    """(trials in the range, of all) as the page tells them."""
+    """(trials in the range, of all) as the page shows them."""
     words = text.split(" picked:")[0].split()
     return int(words[0]), int(words[-1])
 
@@ -247,7 +247,7 @@ def the_first_link_skips_to_the_content():
     tap.equal(page.text("h1"), "some")
 
 
-def a_filter_and_its_fault_are_told():
+def a_filter_and_its_fault_are_shown():
     show(page, study(numbers["some"], "trials"), "120 trials")
     page.type("input", "state=failed", "Filter")
     page.wait_text("3 of 120 trials", "#main")
@@ -322,7 +322,7 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
         the_keys_go_through_the_table_and_open_a_trial,
         the_tab_key_reaches_everything_and_is_seen,
         the_first_link_skips_to_the_content,
-        a_filter_and_its_fault_are_told,
+        a_filter_and_its_fault_are_shown,
         a_plot_as_a_table_tells_the_same,
         the_checks_see_what_they_look_for,
     ])

@@ -31,7 +31,7 @@ def a_range_that_is_brushed_holds_for_every_plot_and_tab():
     layers = [int(row[2]) for row in rows]
     tap.equal((min(layers) > 1, max(layers), 0 < len(rows) < RESULTS),
               (True, 8, True))
-    tap.true(n >= len(rows), (n, len(rows)))  # those that failed count, too
+    tap.true(n >= len(rows), (n, len(rows)))  # failed trials count, too
     for title in before:
         reach(title)
         harness.wait_until(lambda: ink(title) != before[title],
@@ -223,7 +223,7 @@ def a_title_that_is_long_takes_one_line():
 
 
 def slider():
-    """The slider that has the focus: its name, what it tells, its role."""
+    """The slider that has the focus: its name, its value in words, its role."""
     return browser.run("""const at = document.activeElement;
         return [at.ariaLabel, at.getAttribute("aria-valuetext"),
                 at.getAttribute("role")];""")

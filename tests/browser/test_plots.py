@@ -1,5 +1,5 @@
-"""The cards of plots in a real browser: what they draw, tell, zoom and save, and
-that they follow a study that goes on."""
+"""The cards of plots in a real browser: what they draw, describe, zoom and save, and
+that they follow a study that continues."""
 
 import math
 import random
@@ -85,7 +85,7 @@ def the_pointer_and_the_arrow_keys_tell_of_a_trial():
     behaves()
 
 
-def a_part_that_is_zoomed_stays_while_the_study_goes_on():
+def a_part_that_is_zoomed_stays_while_the_study_continues():
     study = make_study("live", GOALS)
     draw = random.Random(2)
     for _ in range(12):
@@ -246,7 +246,7 @@ def models_are_asked_again_only_now_and_then():
              asked("/importances"))
 
 
-def too_few_results_are_told_and_nothing_is_asked():
+def too_few_results_are_named_and_nothing_is_asked():
     look("few")
     wait_missing("Importances", "Needs 10 results, has 2.")
     look("few", "/parameters")
@@ -260,7 +260,7 @@ def too_few_results_are_told_and_nothing_is_asked():
     wait_missing("Timeline", "No trial has started yet.")
     look("failed")
     wait_missing("Optimisation history",
-                 "No trial has a result so far; the reasons are told above.")
+                 "No trial has a result so far; the reasons are shown above.")
     first = browser.text("[aria-label^=Failed] tr")
     tap.equal(first.split("\t")[:3], ["2 ×", "infeasible", "out of memory"])
     number = studies["few"]
@@ -313,7 +313,7 @@ def a_log_axis_is_on_where_values_span_decades():
     tap.equal(in_card(title, is_log), False, "what the reader chose")
 
 
-def a_plot_is_saved_as_a_picture_of_its_own():
+def a_plot_is_saved_as_its_own_picture():
     look("goals", "/parameters")
     reach("Contour")
     wait_contour()
@@ -368,7 +368,7 @@ def light_and_dark_are_drawn_in_colours_of_their_own():
         browser.dark(False)
 
 
-def a_study_that_is_not_there_is_told():
+def a_study_that_does_not_exist_is_named():
     browser.open(server.http + "/#/studies/none-such")
     browser.wait_text("There is no such study.")
     behaves()
@@ -378,7 +378,7 @@ def a_study_that_is_not_there_is_told():
         "%s%s/%d" % (server.http, STUDIES, gone), method="DELETE"),
         timeout=harness.PATIENCE)
     browser.wait_text("This study has been deleted")
-    browser.complaints()  # its console tells of the 404
+    browser.complaints()  # its console logs the 404
 
 
 with harness.Server("--runner", "none", "--auth", "none") as server, \
@@ -388,16 +388,16 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
     tap.run([
         every_plot_draws_and_says_the_same_as_text,
         the_pointer_and_the_arrow_keys_tell_of_a_trial,
-        a_part_that_is_zoomed_stays_while_the_study_goes_on,
+        a_part_that_is_zoomed_stays_while_the_study_continues,
         a_wheel_zooms_with_control_and_else_scrolls,
         a_part_is_moved_by_dragging_with_shift,
         keys_zoom_and_move,
         fingers_zoom_scroll_and_tell,
         models_are_asked_again_only_now_and_then,
-        too_few_results_are_told_and_nothing_is_asked,
+        too_few_results_are_named_and_nothing_is_asked,
         a_log_axis_is_for_positive_values_only,
         a_log_axis_is_on_where_values_span_decades,
-        a_plot_is_saved_as_a_picture_of_its_own,
+        a_plot_is_saved_as_its_own_picture,
         light_and_dark_are_drawn_in_colours_of_their_own,
-        a_study_that_is_not_there_is_told,
+        a_study_that_does_not_exist_is_named,
     ])

@@ -69,7 +69,7 @@ def main():
                           server.measurements("cut", trial["id"])]
                 tap.equal(values, [x + 0.5])
 
-        def nobody_can_be_given_the_report_file_of_another():
+        def no_trial_can_be_given_the_report_file_of_another():
             shared = os.path.join(server.folder, "shared.metrics")
             with open(shared, "w") as file:
                 file.write('{"accuracy": "77", "global_step": "1"}\n')
@@ -169,7 +169,7 @@ def main():
         tap.run([a_process_that_is_left_prints_for_no_other_trial,
                  a_retry_has_none_of_the_lines_of_the_attempt_before,
                  a_line_that_a_killed_trainer_began_is_no_number,
-                 nobody_can_be_given_the_report_file_of_another,
+                 no_trial_can_be_given_the_report_file_of_another,
                  a_study_in_a_trial_reports_for_itself,
                  a_trial_finds_no_checkpoint_but_its_own,
                  two_live_studies_have_no_output_folder_in_common,

@@ -132,7 +132,7 @@ def a_study_that_is_stopped_meanwhile_ends_as_it_had():
     tap.equal(server.wait_study(name)["state"], "SUCCEEDED")
 
 
-def more_trials_go_on_after_it():
+def more_trials_continue_after_it():
     name = study("longer", parallel=1)
     server.cli("confirm", name, "--top", "1", "--seeds", "2")
     server.cli("set", name, "-n", "+1")
@@ -196,7 +196,7 @@ with harness.Server(slots=4) as server:
         a_trainer_that_ignores_the_seed_is_noticed,
         a_confirmation_outlives_the_server,
         a_study_that_is_stopped_meanwhile_ends_as_it_had,
-        more_trials_go_on_after_it,
+        more_trials_continue_after_it,
         clients_are_not_waited_for_without_end,
         without_a_result_there_is_nothing_to_confirm,
     ])

@@ -78,7 +78,7 @@ def an_engine_that_does_not_answer_comes_with_its_repair():
         tap.equal(one["level"], "warn", "nobody listens: %s" % one)
 
 
-def something_that_is_no_engine_is_told_apart():
+def something_that_is_no_engine_is_recognised():
     with Home() as home:
         home.cli("list")
         url = home.note()["http"].replace("http:", "tcp:")
@@ -152,7 +152,7 @@ if __name__ == "__main__":
     tap.run([it_starts_nothing_and_says_what_there_is,
              an_engine_that_answers_is_named,
              an_engine_that_does_not_answer_comes_with_its_repair,
-             something_that_is_no_engine_is_told_apart,
+             something_that_is_no_engine_is_recognised,
              the_own_server_and_its_runners_are_shown,
              a_named_server_that_does_not_answer_is_a_warning,
              where_nothing_can_run_it_fails,

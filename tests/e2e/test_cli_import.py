@@ -123,7 +123,7 @@ KEPT = [{"trial": trial, "ns": ns, "key": key, "value": value}
 
 
 def rich_line(number, state, params, metrics=None, **more):
-    """As export writes it; each trial has an hour of its own."""
+    """As export writes it; each trial has its own hour."""
     hour = "2025-02-%02dT" % number
     line = {"id": number, "state": state, "params": params}
     if metrics:
@@ -225,7 +225,7 @@ def a_rich_study_comes_back_byte_for_byte():
                     for one in (folder, second)]
         tap.equal(without_own(now), without_own(was))
         tap.equal(now["hypertune"]["labels"], {"team": "ünï", "x": "1"})
-        # Python's export tells the same.
+        # Python's export writes the same.
         study = hypertune.Client(server.http, server.token_file).study("rich")
         path = os.path.join(server.folder, "all")
         study.export(path + ".csv")

@@ -34,7 +34,7 @@ def expect_nothing_left(home):
 
 @contextlib.contextmanager
 def local(**variables):
-    """A home whose temporary files have a folder of their own; its run() is
+    """A home whose temporary files have their own folder; its run() is
     local-run there."""
     with Home() as home:
         home.temporary = os.path.join(home.folder, "temporary")
@@ -146,7 +146,7 @@ def an_image_runs_as_a_trial_would(engine, home):
     has(err, "reported: acc=0.25 (step 7)", "exit 5, after ")
 
 
-def an_image_that_is_not_there_is_no_failure_of_its_own(engine, home):
+def a_missing_image_is_no_separate_failure(engine, home):
     _, err = run(home, "localhost/not-here:1", "--", "true", want=125)
     has(err, "localhost/not-here:1")
 
@@ -172,7 +172,7 @@ def container_cases(engine):
         return in_home
     return [bound(case) for case in (
         an_image_runs_as_a_trial_would,
-        an_image_that_is_not_there_is_no_failure_of_its_own,
+        a_missing_image_is_no_separate_failure,
         an_interrupt_removes_the_container)]
 
 

@@ -21,7 +21,7 @@ class Cases:
     def __init__(self, home):
         self.home = home
 
-    def a_trial_stands_behind_the_last_slash(self):
+    def a_trial_is_behind_the_last_slash(self):
         home = self.home
         out, _ = home.cli("logs", "team/sweep/1")
         tap.equal(out, "score=1\n")
@@ -65,7 +65,7 @@ if __name__ == "__main__":
         for made in (SWEEP, ONCE):
             own.cli("submit", own.write("spec.yaml", made), "--wait", "-q")
         cases = Cases(own)
-        tap.run([cases.a_trial_stands_behind_the_last_slash,
+        tap.run([cases.a_trial_is_behind_the_last_slash,
                  cases.a_custom_job_is_its_only_trial,
                  cases.a_name_that_a_trial_has_is_refused_before_anything_is_sent
                  ])

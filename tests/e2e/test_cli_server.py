@@ -128,7 +128,7 @@ def a_stranger_needs_a_token():
         home.cli("--server", url, "--token-file", token, "list", want=4)
 
 
-def data_keeps_a_server_of_its_own():
+def each_data_folder_has_its_own_server():
     with Home() as home:
         home.state = os.path.join(home.folder, "mine")
         path = home.write("quick.yaml", SPEC)
@@ -171,5 +171,5 @@ if __name__ == "__main__":
              a_named_server_is_never_started,
              a_server_that_cannot_start_shows_its_last_words,
              a_stranger_needs_a_token,
-             data_keeps_a_server_of_its_own,
+             each_data_folder_has_its_own_server,
              serve_runs_in_the_foreground])

@@ -143,7 +143,7 @@ def every_format_is_written_or_refused():
                   home.cli("version")[0])
 
 
-def what_cannot_be_written_is_told():
+def what_cannot_be_written_is_an_error():
     with Home() as home, open("/dev/full", "wb") as full:
         process = home.start("help", "spec", stdout=full)
         _, err = process.communicate(timeout=PATIENCE)
@@ -303,7 +303,7 @@ def trials_are_filtered_sorted_and_written_as_csv():
         tap.equal([json.loads(line)["id"] for line in lines], ["1", "2", "3"])
 
 
-# Each metric is a record of its own; the memory comes last and only once.
+# Each metric is its own record; the memory comes last and only once.
 SEVERAL = """
 import sys
 lr = float([a for a in sys.argv if a.startswith("--lr=")][0][5:])
@@ -392,7 +392,7 @@ def events_are_lines_for_people_and_for_machines():
         tap.equal(events[0]["kind"], "study.created")
 
 
-def a_retried_trial_is_told_with_its_reason():
+def a_retried_trial_is_shown_with_its_reason():
     with Home() as home:
         a_submitted_home(home, "import sys\nsys.exit(3)\n", trials=1,
                          retries=1)
@@ -534,7 +534,7 @@ if __name__ == "__main__":
              flags_alone_are_enough,
              the_same_spec_attaches_and_another_conflicts,
              every_format_is_written_or_refused,
-             what_cannot_be_written_is_told,
+             what_cannot_be_written_is_an_error,
              a_broken_spec_creates_nothing,
              flags_change_a_spec_or_are_refused,
              a_program_that_is_not_there_is_found_at_check,
@@ -548,7 +548,7 @@ if __name__ == "__main__":
              only_trials_within_their_bounds_are_best,
              a_metric_that_never_came_makes_a_trial_infeasible,
              events_are_lines_for_people_and_for_machines,
-             a_retried_trial_is_told_with_its_reason,
+             a_retried_trial_is_shown_with_its_reason,
              more_trials_reopen_a_finished_study,
              what_has_ended_is_said_to_have,
         ending_a_study_asks_first,

@@ -51,7 +51,7 @@ def heads(terminal):
 
 def watch_tells_what_runs_and_why_the_rest_waits():
     def case(home, terminal, columns):
-        # The first two are through; events tell of one step a second only.
+        # The first two are through; events show one step a second only.
         wait_until(lambda: home.run("curves", "quick", "-o", "csv")[1]
                    .count("\n") == 9, "all measurements")
         terminal.type("hypertune watch quick")
@@ -72,7 +72,7 @@ def watch_tells_what_runs_and_why_the_rest_waits():
     in_terminals(case)
 
 
-def failures_are_told_with_their_reason():
+def failures_are_shown_with_their_reason():
     def case(home, terminal, _):
         home.write("broken", "")
         home.write("go", "")
@@ -304,7 +304,7 @@ def colour_and_letters_are_what_the_terminal_takes():
 
 if __name__ == "__main__":
     tap.run([watch_tells_what_runs_and_why_the_rest_waits,
-             failures_are_told_with_their_reason,
+             failures_are_shown_with_their_reason,
              keys_do_what_the_last_line_says,
              a_new_size_leaves_nothing_of_the_old_picture,
              a_terminal_is_left_as_it_was_found,

@@ -183,7 +183,7 @@ def adding_to_an_ended_study_says_how_to_reopen_it():
         tap.contains("hypertune set quick -n +1", err)
 
 
-def one_trial_is_stopped_and_the_others_go_on():
+def one_trial_is_stopped_and_the_others_continue():
     with Home() as home:
         a_home_with(home, "wait")
         wait_until(lambda: home.cli("trials", "quick", "--state", "active",
@@ -405,7 +405,7 @@ if __name__ == "__main__":
              points_come_from_csv_and_json_lines,
              what_a_point_lacks_is_chosen_by_the_search,
         adding_to_an_ended_study_says_how_to_reopen_it,
-             one_trial_is_stopped_and_the_others_go_on,
+             one_trial_is_stopped_and_the_others_continue,
              failed_trials_run_again,
              curves_have_every_measurement,
              an_export_has_a_row_for_every_trial,

@@ -55,7 +55,7 @@ def a_link_leads_to_a_study():
         tap.equal(log_in(made["url"] + "\n"), 200)
 
 
-def under_ssh_the_tunnel_is_told():
+def under_ssh_the_tunnel_is_shown():
     with Home() as home:
         far = {**HERE, "SSH_CONNECTION": "192.0.2.7 50123 192.0.2.9 22",
                "USER": "ada"}
@@ -104,6 +104,6 @@ def a_browser_is_opened_where_there_is_a_screen():
 tap.run([
     a_link_logs_in_once,
     a_link_leads_to_a_study,
-    under_ssh_the_tunnel_is_told,
+    under_ssh_the_tunnel_is_shown,
     a_browser_is_opened_where_there_is_a_screen,
 ])

@@ -144,7 +144,7 @@ def every_way_out_restores_the_terminal():
 
 
 def ctrl_z_gives_the_terminal_back_until_it_is_continued():
-    # As under a shell: somebody else of the session can continue the group.
+    # As under a shell: someone else of the session can continue the group.
     inner = ("import os,signal,subprocess,sys\n"
              "signal.signal(signal.SIGTTOU, signal.SIG_IGN)\n"
              "child = subprocess.Popen(sys.argv[1:], preexec_fn=lambda: ("
@@ -189,7 +189,7 @@ def named(home, port):
 
 
 def shows_a_pause(home, port, lines):
-    """Does `lines` follow by now, so that it tells of a new event?"""
+    """Does `lines` follow by now, so that it shows a new event?"""
     for verb in "pause", "resume":
         home.cli(verb, "quick", **named(home, port))
     return bool(select.select([lines.stdout], [], [], 0.3)[0])

@@ -220,7 +220,7 @@ def main():
 
         # --- studies that are evaluated here ---
 
-        def what_is_no_parameter_is_told():
+        def what_is_no_parameter_is_named():
             error = tap.raises(TypeError, client.create_study, "odd", "loss",
                                "MINIMIZE", [SPACE[0], "momentum"])
             tap.contains("Categorical: 'momentum'", str(error), error)
@@ -438,7 +438,7 @@ def main():
 
         # --- the way there ---
 
-        def without_a_token_nothing_is_told():
+        def without_a_token_nothing_is_shown():
             tap.raises(hypertune.PermissionDenied,
                        hypertune.Client(server.http).studies)
 
@@ -479,7 +479,7 @@ def main():
             a_study_without_a_result_has_no_best_trial,
             a_study_is_paused_resumed_cancelled_and_deleted,
             a_trial_that_the_server_runs_is_stopped_or_added,
-            what_is_no_parameter_is_told,
+            what_is_no_parameter_is_named,
             asking_and_telling_finds_the_minimum,
             the_same_seed_gives_the_same_suggestions,
             reports_make_a_curve_and_complete_takes_the_last,
@@ -496,7 +496,7 @@ def main():
             a_study_that_clients_evaluate_is_stopped_and_deleted,
             a_project_sees_its_own_studies,
             all_studies_are_listed_once_newest_first,
-            without_a_token_nothing_is_told,
+            without_a_token_nothing_is_shown,
             an_unreachable_server_is_an_error_in_time,
             the_own_server_is_started_and_started_again,
         ])

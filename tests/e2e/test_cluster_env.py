@@ -1,4 +1,4 @@
-"""What replicas are told of their cluster and their job, for each form of job:
+"""What replicas learn of their cluster and their job, for each form of job:
 CLUSTER_SPEC and TF_CONFIG of every replica, key by key."""
 
 import json
@@ -100,7 +100,7 @@ class Cases:
         return job
 
     def check(self, name, sizes, master, job, names, trial="1", number=1):
-        """Every replica of the trial against what it must be told; `master` is
+        """Every replica of the trial against what it must get; `master` is
         its name in TF_CONFIG. The greeter has tried all addresses."""
         shown = self.said(name, "master-0", number)["CLUSTER_SPEC"]["cluster"]
         addresses = {role: shown[names[role]] for role in sizes}

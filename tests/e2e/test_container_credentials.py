@@ -65,7 +65,7 @@ class Credentials:
             first = self._server.output("cluster", replica).splitlines()[0]
             tap.equal(first, key(ACCOUNT), replica)
 
-    def without_a_key_a_trial_runs_and_is_told(self):
+    def without_a_key_a_trial_runs_with_a_warning(self):
         trial = self._server.run(spec("none", shell(
             "echo ${GOOGLE_APPLICATION_CREDENTIALS:-nothing}; ls /hypertune; "
             "echo score=1"), serviceAccount="nobody@moon"))

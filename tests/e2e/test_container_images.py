@@ -64,7 +64,7 @@ def cases(image):
         image.build()
         print("# built in %.0f s" % (time.monotonic() - begin))
 
-    def the_server_runs_as_somebody_and_keeps_its_data_in_a_volume():
+    def the_server_runs_as_a_user_and_keeps_its_data_in_a_volume():
         image.start("--runner", "process", "--slots", "1")
         harness.wait_until(
             lambda: image.run("hypertune", "list", "-o", "name")[0] == 0,
@@ -98,7 +98,7 @@ def cases(image):
         tap.equal(json.loads(output)["hypertune"]["objective"], 1.0)
 
     return [the_dockerfile_builds,
-            the_server_runs_as_somebody_and_keeps_its_data_in_a_volume,
+            the_server_runs_as_a_user_and_keeps_its_data_in_a_volume,
             its_health_is_asked_by_its_own_command, it_tunes,
             it_is_the_same_after_a_restart]
 

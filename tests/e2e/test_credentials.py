@@ -105,7 +105,7 @@ def a_job_without_an_account_finds_the_default():
     tap.equal((found["email"], words, warnings), ("default@moon", "", []))
 
 
-def an_unknown_account_is_told_twice_and_the_job_runs():
+def an_unknown_account_is_named_twice_and_the_job_runs():
     found, words, warnings = run("unknown", "nobody@moon")
     tap.equal((found["email"], found["path"]), (None, None))
     tap.equal(words, "no credentials of nobody@moon: nobody@moon.json is not "
@@ -131,7 +131,7 @@ def what_the_job_sets_itself_stays():
     tap.equal(warnings, [])
 
 
-def a_key_never_stands_in_a_log_nor_in_a_trials_folder():
+def a_key_is_never_in_a_log_nor_in_a_trials_folder():
     shown = ("import os; print(open(os.environ['%s']).read()); "
              "import json; print(json.load(open(os.environ['%s']))"
              "['private_key'])" % (VARIABLE, VARIABLE))
@@ -227,10 +227,10 @@ try:
             the_runner_tells_whose_keys_it_has,
             a_trial_finds_the_key_of_its_account,
             a_job_without_an_account_finds_the_default,
-            an_unknown_account_is_told_twice_and_the_job_runs,
+            an_unknown_account_is_named_twice_and_the_job_runs,
             a_key_that_others_can_read_is_none,
             what_the_job_sets_itself_stays,
-            a_key_never_stands_in_a_log_nor_in_a_trials_folder,
+            a_key_is_never_in_a_log_nor_in_a_trials_folder,
             an_ai_platform_job_has_its_account_too,
             ones_own_server_takes_the_folder_that_a_variable_names,
             an_account_that_names_no_file_is_refused,

@@ -118,7 +118,7 @@ def calls_of(text):
 
 
 def help_of(*argv):
-    """What a program says of itself, None when it does not know that."""
+    """A program's help, None when it has none for that."""
     done = subprocess.run(
         [os.path.join(harness.bin_dir(), argv[0])] + list(argv[1:]),
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")
@@ -126,7 +126,7 @@ def help_of(*argv):
 
 
 class Manual:
-    """Commands and flags as the programs tell them."""
+    """Commands and flags as the programs list them."""
 
     def __init__(self):
         self.commands = set(re.findall(r"^  ([a-z-]+)  +\w",

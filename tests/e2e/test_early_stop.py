@@ -18,7 +18,7 @@ case $0 in *e-5) set -- --hidden_units=500 ;; esac
 exec digits --data="%s" --seed=1 --epochs=%d --learning_rate=$0 "$@"
 """ % (tree.DIGITS, EPOCHS)
 
-# Tells no steps; the level 0 never rises, and goes on until it is stopped.
+# Tells no steps; the level 0 never rises, and continues until it is stopped.
 TRAINER = """
 import itertools, subprocess, sys, time
 level = int(sys.argv[1])
@@ -86,7 +86,7 @@ def the_convex_rule_stops_a_network_that_learns_too_slowly():
     check_digits("convex")
 
 
-def a_killed_server_goes_on_judging():
+def a_killed_server_continues_early_stopping():
     with harness.Server(slots=1) as server:
         with open(os.path.join(server.folder, "train.py"), "w",
                   encoding="ascii") as file:
@@ -118,4 +118,4 @@ def a_killed_server_goes_on_judging():
 tap.run([the_median_rule_stops_a_network_that_learns_too_slowly,
          the_decay_rule_stops_a_network_that_learns_too_slowly,
          the_convex_rule_stops_a_network_that_learns_too_slowly,
-         a_killed_server_goes_on_judging])
+         a_killed_server_continues_early_stopping])

@@ -256,7 +256,7 @@ def forms_are_converted_and_losses_told():
         tap.contains('no output format "aip"', err)
 
 
-def two_forms_in_one_file_are_told_apart():
+def two_forms_in_one_file_are_distinguished():
     with Home() as home:
         path = home.write("spec.yaml", "studySpec: {}\ntrainingInput: {}\n")
         _, err = home.cli("check", path, want=2)
@@ -282,4 +282,4 @@ if __name__ == "__main__":
              an_image_comes_from_a_flag_as_with_gcloud,
              an_image_has_its_own_path_and_no_program_here,
              forms_are_converted_and_losses_told,
-             two_forms_in_one_file_are_told_apart])
+             two_forms_in_one_file_are_distinguished])

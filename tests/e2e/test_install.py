@@ -101,7 +101,7 @@ def a_study_runs_with_the_installed_programs_alone():
         cli_home.stop(json.load(file)["pid"])
 
 
-def the_service_manager_is_told_when_the_server_is_ready():
+def the_service_manager_learns_when_the_server_is_ready():
     path = os.path.join(work, "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(path)
@@ -149,7 +149,7 @@ else:
                  the_library_has_a_versioned_name_and_two_links_to_it,
                  a_c_trainer_is_built_by_pkg_config_and_runs,
                  a_study_runs_with_the_installed_programs_alone,
-                 the_service_manager_is_told_when_the_server_is_ready,
+                 the_service_manager_learns_when_the_server_is_ready,
                  systemd_finds_no_fault_in_the_units])
     finally:
         shutil.rmtree(work, ignore_errors=True)

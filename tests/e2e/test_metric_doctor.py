@@ -41,7 +41,7 @@ def first_words(server, study):
 
 
 def seconds(span):
-    """Of a time as commands tell it: 870ms, 11.2s, 1m02s."""
+    """Of a time as commands print it: 870ms, 11.2s, 1m02s."""
     units = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
     return sum(float(number) * units[unit] for number, unit in
                re.findall(r"([\d.]+)(ms|s|m|h)", span))
@@ -115,7 +115,7 @@ def main():
             os.makedirs(folder)
             server.submit(spec(name, command, **members), cwd=folder, env=env)
 
-        def every_wrong_way_is_told():
+        def every_wrong_way_is_explained():
             for name, (command, members, _, _) in WRONG.items():
                 submit(name, command, **members)
             for name, (_, _, reason, hint) in WRONG.items():
@@ -128,7 +128,7 @@ def main():
                 if hint is not None:
                     tap.contains(hint, doctor["hints"], str(doctor))
 
-        def the_values_are_told_with_their_places():
+        def the_values_are_shown_with_their_places():
             seen = server.trial("library", 1)["hypertune"]["doctor"]["seen"]
             tap.equal(seen[0], {"name": "acuracy", "replica": "master-0",
                                 "count": 2, "first": "0.5", "last": "0.75",
@@ -146,7 +146,7 @@ def main():
             tap.equal((ours["state"], "doctor" in ours), ("SUCCEEDED", False))
 
         def a_file_at_the_default_place_is_noticed():
-            # What it holds does not matter; somebody else's is left as it is.
+            # What it holds does not matter; someone else's is left as it is.
             there = os.path.exists(DEFAULT_FILE)
             if there and not os.access(DEFAULT_FILE, os.W_OK):
                 raise tap.Skip(DEFAULT_FILE + " is somebody else's")
@@ -160,7 +160,7 @@ def main():
                       "meanwhile: the trial's own file is "
                       "CLOUD_ML_HP_METRIC_FILE")
 
-        def a_study_pauses_and_goes_on_for_good_when_resumed():
+        def a_study_pauses_and_continues_for_good_when_resumed():
             submit("burns", shell("echo 'Accuracy: 0.93'"), trials=8,
                    parallel=2)
             status = harness.wait_until(
@@ -265,11 +265,11 @@ hypertune: smoke: the trial ended without reporting accuracy
                 tap.equal(done.returncode, code, done.stderr)
                 tap.equal(done.stdout, "" if code else "first\n")
 
-        tap.run([every_wrong_way_is_told,
-                 the_values_are_told_with_their_places,
+        tap.run([every_wrong_way_is_explained,
+                 the_values_are_shown_with_their_places,
                  a_good_report_needs_no_doctor,
                  a_file_at_the_default_place_is_noticed,
-                 a_study_pauses_and_goes_on_for_good_when_resumed,
+                 a_study_pauses_and_continues_for_good_when_resumed,
                  smoke_says_the_same_before,
                  smoke_tells_what_a_trial_that_died_had_reported,
                  smoke_stops_when_it_has_seen_enough,

@@ -130,7 +130,7 @@ def main():
             for way in ways:
                 place.check("new-" + way)
 
-        def a_table_that_is_sorted_shows_nobody_else_s_lines():
+        def a_table_that_is_sorted_shows_only_its_own_lines():
             place.run(("sorted", "read_back_sorted", LEFT))
             for number in range(1, TRIALS + 1):
                 trial = server.trial("sorted", number)
@@ -311,7 +311,7 @@ def main():
 
         tap.run([every_way_to_write_a_file_gives_the_trial_its_own_values,
                  a_first_run_has_no_leftovers_to_mind,
-                 a_table_that_is_sorted_shows_nobody_else_s_lines,
+                 a_table_that_is_sorted_shows_only_its_own_lines,
                  lines_that_an_overwriting_trainer_leaves_are_not_its_own,
                  a_trial_that_writes_nothing_has_no_result,
                  a_file_of_one_line_ends_in_its_last_value,

@@ -108,7 +108,7 @@ def main():
             tap.equal(remote("branches").parameters(), ["lr", "opt"])
             tap.equal(remote("branches").counts["succeeded"], 15)
 
-        def earlier_trials_are_told_first():
+        def earlier_trials_are_sent_first():
             old = optuna.create_study(
                 study_name="old", sampler=optuna.samplers.RandomSampler(3))
             old.optimize(lambda t: t.suggest_float("x", 0, 1), n_trials=8)
@@ -130,7 +130,7 @@ def main():
             tap.equal(remote("given").trial(1).params, study.trials[0].params)
             tap.raises(ValueError, sampler, algorithm="magic")
 
-        def failed_and_pruned_trials_are_told_as_such():
+        def failed_and_pruned_trials_are_sent_as_such():
             study = optuna.create_study(study_name="ends", sampler=sampler(
                 seed=1, search_space={"x": FloatDistribution(0, 4)}))
             for x in (0.5, 1.5, 2.5, 3.5):
@@ -269,7 +269,7 @@ def main():
             keep, other = storage(), storage()
             study = optuna.create_study(study_name="ended", storage=keep)
             trial = study.ask()
-            other.get_trial(trial._trial_id)  # knows it as running
+            other.get_trial(trial._trial_id)  # has it as running
             study.tell(trial, 1.0)
             for change in (
                     lambda s: s.set_trial_user_attr(trial._trial_id, "a", 1),
@@ -401,7 +401,7 @@ def main():
             tap.true(after[0] is before[0], "nothing is read anew")
             tap.true(record.version > 0, record.version)
 
-        def a_pickled_storage_and_sampler_go_on():
+        def a_pickled_storage_and_sampler_continue():
             optuna.create_study(study_name="pickled", storage=storage())
             keep = pickle.loads(pickle.dumps(storage()))
             study = optuna.load_study(
@@ -432,7 +432,7 @@ def main():
             tap.raises(hypertune.Unavailable, hypertune.optuna.Storage(
                 "http://127.0.0.1:1", patience=0.2).get_all_studies)
 
-        def what_a_process_could_not_tell_any_more_is_told():
+        def what_a_process_could_no_longer_send_is_sent():
             keep = storage()
             study = optuna.create_study(study_name="died", storage=keep)
             first, second, third = study.ask(), study.ask(), study.ask()
@@ -449,7 +449,7 @@ def main():
                       [("INFEASIBLE", None), ("SUCCEEDED", 2.0),
                        ("SUCCEEDED", 1.0), ("ACTIVE", None)])
 
-        def the_example_runs_and_goes_on():
+        def the_example_runs_and_continues():
             script = tree.path("examples/optuna/tune.py")
             variables = dict(os.environ, PYTHONPATH=tree.PACKAGE,
                              HYPERTUNE_SERVER=server.http,
@@ -470,9 +470,9 @@ def main():
             the_same_seed_gives_the_same_points,
             values_come_back_as_they_were_given,
             spaces_change_as_the_study_goes,
-            earlier_trials_are_told_first,
+            earlier_trials_are_sent_first,
             a_given_space_is_searched_from_the_first_trial,
-            failed_and_pruned_trials_are_told_as_such,
+            failed_and_pruned_trials_are_sent_as_such,
             several_goals_and_constraints_are_searched,
             batches_have_points_of_their_own,
             names_and_labels_are_the_servers,
@@ -487,9 +487,9 @@ def main():
             optunas_own_pruner_works_with_it,
             the_command_line_shows_it,
             only_what_is_new_is_fetched,
-            a_pickled_storage_and_sampler_go_on,
-            what_a_process_could_not_tell_any_more_is_told,
-            the_example_runs_and_goes_on,
+            a_pickled_storage_and_sampler_continue,
+            what_a_process_could_no_longer_send_is_sent,
+            the_example_runs_and_continues,
             a_restart_of_the_server_is_waited_for,
         ])
 

@@ -94,7 +94,7 @@ def main():
             told = [t.params["x"] for t in searched("shared").trials()]
             tap.equal(sorted(told), sorted(t.params["x"] for t in trials))
 
-        def what_two_samplers_know_is_told_once():
+        def what_two_samplers_know_is_sent_once():
             study = optuna.create_study(study_name="twice", storage=storage())
             study.optimize(lambda t: t.suggest_float("x", 0, 1), n_trials=3)
             space = study.trials[0].distributions
@@ -109,7 +109,7 @@ def main():
             tap.equal([t.value for t in first.remote.trials()],
                       [t.value for t in study.trials])
 
-        def what_a_sampler_could_not_tell_is_told():
+        def what_a_sampler_could_not_send_is_sent_later():
             class Dying(hypertune.optuna.Sampler):
                 def after_trial(self, *_):
                     raise ConnectionError("as if it had died")
@@ -130,7 +130,7 @@ def main():
             tap.equal([t.value for t in searched("untold").trials()],
                       [t.value for t in study.trials])
 
-        def after_a_kill_the_study_goes_on():
+        def after_a_kill_the_study_continues():
             died = start(DIE, name="killed", interval=None)
             tap.equal(died.wait(harness.PATIENCE), -9)
             study = optuna.load_study(study_name="killed", storage=storage())
@@ -164,7 +164,7 @@ def main():
             tap.equal([(t.state, t.value) for t in
                        client.study("retried").trials()[3:]],
                       [("INFEASIBLE", None), ("SUCCEEDED", dead.params["x"])])
-            # To the search it is one trial, which somebody else has ended.
+            # To the search it is one trial, which someone else has ended.
             found = searched("retried")
             tap.equal(found.counts["active"], 0)
             tap.equal([t.value for t in found.trials()
@@ -209,9 +209,9 @@ def main():
 
         tap.run([
             processes_share_a_study_and_lose_nothing,
-            what_two_samplers_know_is_told_once,
-            what_a_sampler_could_not_tell_is_told,
-            after_a_kill_the_study_goes_on,
+            what_two_samplers_know_is_sent_once,
+            what_a_sampler_could_not_send_is_sent_later,
+            after_a_kill_the_study_continues,
             a_dead_trial_is_failed_and_tried_again,
             what_was_suggested_to_a_dead_trial_is_given_up,
             one_of_many_takes_a_dead_trial,

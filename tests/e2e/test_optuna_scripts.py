@@ -19,7 +19,7 @@ def main():
     import hypertune.optuna
 
     def seen(study):
-        """All that Optuna knows of its trials but times and storage's ids."""
+        """All that Optuna has of its trials but times and storage's ids."""
         return [(t.number, t.state.name, t.values, t.params, t.distributions,
                  t.user_attrs, t.system_attrs, t.intermediate_values)
                 for t in study.trials]

@@ -1,5 +1,5 @@
 """ASHA with pauses and a trainer that saves checkpoints: trials pause at their
-rungs, the best go on from where they were, also when the server dies."""
+rungs, the best continue from where they were, also when the server dies."""
 
 import os
 import shutil
@@ -79,7 +79,7 @@ def check_end(server):
     return trials
 
 
-def the_best_go_on_and_the_others_wait():
+def the_best_continue_and_the_others_wait():
     with harness.Server(slots=3) as server:
         submit(server)
         harness.wait_until(
@@ -101,7 +101,7 @@ def the_best_go_on_and_the_others_wait():
         tap.equal(starts[0], 0)
         tap.true(len(starts) > 1 and min(starts[1:]) >= 2, starts)
         tap.equal(trials[9]["attempt"], len(starts))
-        # From the start, which nobody who begins to watch later is told.
+        # From the start, which a later watcher does not see.
         events = server.get(harness.OURS + "pauses/events?limit=1000")["events"]
         told = [event["to"] + " " + event["reason"] for event in events
                 if event["kind"] == "trial.moved" and event["trial"] == 1]
@@ -129,8 +129,8 @@ def a_server_that_dies_in_between_changes_nothing():
         tap.equal(checker.check(server.data)[1], [])
 
 
-def the_example_with_checkpoints_goes_on_where_it_was():
-    """Of two replicas, which pause and go on together."""
+def the_example_with_checkpoints_continues_where_it_was():
+    """Of two replicas, which pause and continue together."""
     with harness.Server(slots=2) as server:
         shutil.copy(tree.path("examples/pytorch-style/train.py"), server.folder)
         server.submit(
@@ -160,6 +160,6 @@ def the_example_with_checkpoints_goes_on_where_it_was():
         tap.true(min(ends) < 27, ends)
 
 
-tap.run([the_best_go_on_and_the_others_wait,
+tap.run([the_best_continue_and_the_others_wait,
          a_server_that_dies_in_between_changes_nothing,
-         the_example_with_checkpoints_goes_on_where_it_was])
+         the_example_with_checkpoints_continues_where_it_was])

@@ -55,7 +55,7 @@ def scikit_learn_reports_every_fold():
     tap.true(best["objective"] > 0.9, best)
 
 
-def pytorch_goes_on_from_its_checkpoint():
+def pytorch_continues_from_its_checkpoint():
     need_module("torch", "PyTorch")
     with Home() as home:
         walkthrough.follow(home, "recipes/pytorch.md")
@@ -86,5 +86,5 @@ def r_reports_through_the_command():
 
 
 tap.run([a_script_reports_every_step, scikit_learn_reports_every_fold,
-         pytorch_goes_on_from_its_checkpoint, the_best_round_of_xgboost_counts,
+         pytorch_continues_from_its_checkpoint, the_best_round_of_xgboost_counts,
          r_reports_through_the_command])

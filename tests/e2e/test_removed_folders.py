@@ -1,5 +1,5 @@
 """A trainer that removes, moves, replaces or locks the folder of its trial: it
-is told as such, as often as the trial may begin, and nobody else is harmed."""
+is told as such, as often as the trial may begin, and no one else is harmed."""
 
 import os
 import re
@@ -15,13 +15,13 @@ HOME = "its own folder, HYPERTUNE_TRIAL_DIR, which the runner removes later"
 WAIT = "exec sleep 600"
 
 # Says something as long as the server has not confirmed a report, which then
-# lies in the folder alone.
+# is in the folder alone.
 REPORT = """
 D=$HYPERTUNE_TRIAL_DIR
 while [ -n "$(hypertune report score=0.5 2>&1)" ]; do :; done
 """
 
-# What a trainer does with its folder, and what is said about it. Some go on
+# What a trainer does with its folder, and what is said about it. Some continue
 # afterwards, and are ended; some end at once, well or badly.
 WAYS = {
     "folder": ('rm -rf "$D"', "removed"),
@@ -45,7 +45,7 @@ WAYS = {
     "link-to-nothing": ('rm -rf "$D"; ln -s no/such "$D"', "removed"),
 }
 
-# Parts that nobody needs while the trainer runs: it ends as it ends.
+# Parts that no one needs while the trainer runs: it ends as it ends.
 PARTS = {
     "reports": 'rm -f "$D/reports.jsonl"',
     "logs": 'rm -f "$D"/stdout.* "$D"/stderr.*',
@@ -86,7 +86,7 @@ def lines(server, *words):
 
 
 def check_failed(server, name, reason):
-    """Each attempt was told once, as its own fault, and nothing repeats."""
+    """Each attempt was reported once, as its own fault, and nothing repeats."""
     status = server.wait_study(name)
     tap.equal((status["state"], status["counts"]["failed"]), ("FAILED", 1),
               name)
@@ -123,7 +123,7 @@ def run_locks():
 
 
 def as_nobody(act):
-    """Nothing is locked against root. False when nobody else may run what is
+    """Nothing is locked against root. False when no one else may run what is
     tested."""
     done, failed, absent = range(3)
     folder = tempfile.mkdtemp(prefix="ht-", dir="/tmp")
@@ -156,7 +156,7 @@ def as_nobody(act):
 
 def main():
     with harness.Server(slots=8) as server:
-        def each_way_is_told_as_often_as_the_trial_begins():
+        def each_way_is_reported_as_often_as_the_trial_begins():
             run_ways(server, WAYS)
 
         def a_part_that_is_not_needed_does_no_harm():
@@ -242,7 +242,7 @@ def main():
             server.cli("set", "homeless", "parallel=1")
             server.cli("cancel", "homeless", "--yes")
 
-        def a_file_in_the_place_of_outputs_is_told_in_words():
+        def a_file_in_the_place_of_outputs_is_named():
             submit(server, spec("model", 'rmdir "$AIP_MODEL_DIR"; '
                                 'echo m >"$AIP_MODEL_DIR"; exit 1'))
             tap.equal(server.wait_study("model")["state"], "FAILED")
@@ -252,20 +252,20 @@ def main():
                       ["exit 1", "model is a file, where AIP_MODEL_DIR is to "
                        "be a folder"])
 
-        def a_locked_folder_is_told_as_that():
+        def a_locked_folder_is_named_as_that():
             if os.geteuid() != 0:
                 run_ways(server, LOCKS)
             elif not as_nobody(run_locks):
                 raise tap.Skip("the programs here are root's alone")
 
-        tap.run([each_way_is_told_as_often_as_the_trial_begins,
+        tap.run([each_way_is_reported_as_often_as_the_trial_begins,
                  a_part_that_is_not_needed_does_no_harm,
                  a_link_to_another_trial_leaves_that_alone,
                  a_trial_that_removed_it_can_be_stopped,
                  a_runner_that_comes_back_starts_no_second_trainer,
                  a_working_folder_that_is_gone_pauses_the_study,
-                 a_file_in_the_place_of_outputs_is_told_in_words,
-                 a_locked_folder_is_told_as_that])
+                 a_file_in_the_place_of_outputs_is_named,
+                 a_locked_folder_is_named_as_that])
 
 
 if __name__ == "__main__":

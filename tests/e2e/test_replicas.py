@@ -1,5 +1,5 @@
-"""Trials of several processes: who they are told to be, how they end together,
-GPUs, and a runner that is killed in the middle."""
+"""Trials of several processes: which one each is, how they end together, GPUs,
+and a runner that is killed in the middle."""
 
 import json
 import os
@@ -168,7 +168,7 @@ class Cases:
         self.expect_quiet()
 
     def an_image_waits_for_a_runner_of_containers(self):
-        # Google's clients cannot know which runners there are.
+        # Google's clients do not see which runners there are.
         status, job = self.server.call("POST", harness.JOBS.rstrip("/"), {
             "displayName": "image", "maxTrialCount": 1,
             "parallelTrialCount": 1,
@@ -193,7 +193,7 @@ class Cases:
     # --- GPUs ---
 
     def replicas_have_gpus_of_their_own(self):
-        # $0 is the trial's point: each trial has marks of its own.
+        # $0 is the trial's point: each trial has its own marks.
         show = ("echo gpus=$CUDA_VISIBLE_DEVICES; mkdir -p $DONE/$0; "
                 "touch $DONE/$0/$HYPERTUNE_REPLICA; ")
         others = "".join(
@@ -215,7 +215,7 @@ class Cases:
                 tap.equal(self.output("gpus", replica, number).split()[0],
                           "gpus=", replica)
 
-    def what_no_runner_has_is_told(self):
+    def what_no_runner_has_is_named(self):
         given = spec("greedy", shell("echo score=1"),
                      {"worker": {"count": 4, "resources": {"gpus": 1}}})
         self.server.submit(given)
@@ -325,7 +325,7 @@ def main():
             cases.the_timeout_is_everybodys,
             cases.an_image_waits_for_a_runner_of_containers,
             cases.replicas_have_gpus_of_their_own,
-            cases.what_no_runner_has_is_told,
+            cases.what_no_runner_has_is_named,
             cases.a_new_runner_finds_all_replicas,
             cases.a_killed_shim_of_a_worker_starts_the_attempt_again,
             cases.the_example_trains_on_five_processes,

@@ -2,7 +2,7 @@
 # dockerd.sh start|stop|kill FOLDER - a dockerd for tests, with everything it
 # keeps in FOLDER and its socket at FOLDER/engine.sock. `start` prints its
 # DOCKER_HOST; `stop` ends what runs in it and removes FOLDER; `kill` is a crash:
-# containers go on, `start` brings the daemon back.
+# containers continue, `start` brings the daemon back.
 #
 # It has no default bridge, so that another dockerd keeps its own; containers
 # use networks that were made for them, or none.
@@ -13,7 +13,7 @@ mkdir -p "$2" && folder=$(cd "$2" && pwd) || exit 2
 socket=$folder/engine.sock
 
 # Its containerd dies with it, and a new dockerd would wait in vain for one that
-# nobody has reaped yet.
+# no one has reaped yet.
 forget_containerd() {
     file=$folder/exec/containerd/containerd.pid
     if [ -s "$file" ] && ! readlink "/proc/$(cat "$file")/exe" >/dev/null; then

@@ -64,7 +64,7 @@ make() {
 }
 
 load() { # socket archive repository command
-    # Podman overlooks the parameter for the tag: it stands in the name.
+    # Podman overlooks the parameter for the tag: it is in the name.
     query="fromSrc=-&repo=$3:1&changes=CMD%20$4"
     query="$query&changes=ENV%20PATH%3D/usr/local/bin:/usr/bin:/bin"
     call "$1" POST "/images/create?$query" -T "$cache/$2" \

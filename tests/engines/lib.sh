@@ -35,7 +35,7 @@ end() {
     rm -f "$1"
 }
 
-# Without CAP_SYS_RESOURCE nobody may raise a limit above its hard value, and
+# Without CAP_SYS_RESOURCE no one may raise a limit above its hard value, and
 # the engines would try.
 open_files() {
     limit=$(ulimit -Hn)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh BUILD-DIR [NAME...] - runs the tests that need container engines on a
-# dockerd and a Podman of their own, which are gone afterwards. With NAMEs only
+# dockerd and their own Podman, which are gone afterwards. With NAMEs only
 # tests whose path contains one of them run.
 #
 # An engine that cannot be had here is named in a line that says "skip"; without

@@ -1,5 +1,5 @@
 """The clock of the machine jumps by a day, forth and back, while trials run:
-none is lost, none runs out of time, and the study goes on."""
+none is lost, none runs out of time, and the study continues."""
 
 import os
 import tempfile

@@ -3,7 +3,7 @@ trials runs in containers; on a dockerd and a Podman that belong to this test.
 
 ROUNDS (default 9) is the number of kills on each, SEED (default 1) their
 choice. dockerd itself dies only with KILL_DOCKERD=1: Debian's 20.10.24 has been
-seen to panic at every start after a kill -9, whoever had used it."""
+seen to panic at every start after a kill -9, whatever program had used it."""
 
 import collections
 import contextlib

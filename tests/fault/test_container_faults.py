@@ -177,7 +177,7 @@ class Real(Faults):
 
     # --- what the admin does not allow ---
 
-    def rights_that_nobody_gave(self):
+    def rights_that_were_not_given(self):
         for number, (field, options) in enumerate([
                 ("privileged", {"container": {"privileged": True}}),
                 ("network", {"container": {"network": "host"}}),
@@ -224,7 +224,7 @@ class Real(Faults):
     # --- the engine ---
 
     def an_engine_that_is_away_for_a_while(self):
-        """The runner knows it by a link, which is taken away."""
+        """The runner has it by a link, which is taken away."""
         link = self._engine.socket + ".link"
         os.symlink(self._engine.socket, link)
         engine = engines.Engine("unix://" + link)
@@ -286,7 +286,7 @@ class Fake(Faults):
         self._server.expect_nothing_left()
 
     def an_engine_that_stops_answering_about_a_container(self):
-        # The trial's own folder tells how it ended.
+        # The trial's own folder shows how it ended.
         self._fault("GET", "/containers/.*/json", do="hang")
         self._server.submit(spec("hangs", GOOD))
         status = self._server.wait_study("hangs")

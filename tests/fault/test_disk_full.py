@@ -1,5 +1,5 @@
-"""The disk of the data directory is full: changes are refused, reading goes
-on, and nothing that was confirmed is missing once there is room again."""
+"""The disk of the data directory is full: changes are refused, reading
+continues, and nothing that was confirmed is missing once there is room again."""
 
 import os
 import subprocess

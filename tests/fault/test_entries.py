@@ -42,7 +42,7 @@ def stamp(seconds):
 
 
 class Follower:
-    """Remembers what it was told last, and asks for what comes behind it."""
+    """Remembers the last answer, and asks for what comes behind it."""
 
     def __init__(self, more):
         self.more = more
@@ -63,7 +63,7 @@ class Follower:
 
 def follow(disturbances, more=""):
     """Lets the job run and does each of the disturbances, functions, at its
-    second; what a follower was told."""
+    second; what a follower got."""
     follower = Follower(more)
     begin = time.monotonic()
     left = list(disturbances)

@@ -61,7 +61,7 @@ def to_server(server):
 
 
 class Gcloud:
-    """A context manager: a home folder of its own, removed at the end. Which
+    """A context manager: its own home folder, removed at the end. Which
     server gcloud-env finds is in the variables."""
 
     def __init__(self, variables, arguments=""):

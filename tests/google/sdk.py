@@ -51,7 +51,7 @@ def need():
 
 
 def credentials(token=None):
-    """Nobody's, or those of a static token."""
+    """No one's, or those of a static token."""
     auth = importlib.import_module("google.auth.credentials")
     oauth = importlib.import_module("google.oauth2.credentials")
     return oauth.Credentials(token=token) if token else (
@@ -116,12 +116,12 @@ def simple(**more):
 
 class Recorder:
     """Sees the requests of a case, in the order they are sent. A name or page
-    token that an answer gave stands in later ones as {N} or {N+}, N counting
+    token that an answer gave is in later ones as {N} or {N+}, N counting
     the calls."""
 
     def __init__(self):
         self.calls = []
-        self.given = {}  # text -> what stands for it
+        self.given = {}  # text -> its stand-in
         requests = importlib.import_module("requests")
         self.session = requests.Session
         self.send = requests.Session.send

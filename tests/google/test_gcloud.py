@@ -1,6 +1,6 @@
 """The real gcloud against a real server: AI Platform's jobs, Vertex's tuning
 and custom jobs, logs. A fake runner takes the images and does what a trainer
-would. One command takes a second or two, so those that can run side by side."""
+would. One command takes a second or two, so independent ones run side by side."""
 
 import gcloud
 import harness

@@ -65,7 +65,7 @@ def gcloud_takes_the_token_file_as_it_is():
     tap.equal((done.good().code, "Listed 0 items" in done.err), (0, True), done)
 
 
-def gcloud_is_told_what_to_do_about_a_wrong_token():
+def gcloud_shows_what_to_do_about_a_wrong_token():
     need_gcloud()
     path = os.path.join(server.folder, "wrong")
     with open(path, "w", encoding="ascii") as file:
@@ -75,7 +75,7 @@ def gcloud_is_told_what_to_do_about_a_wrong_token():
              "UNAUTHENTICATED", "this token is not valid here: take " + PLACE)
 
 
-def gcloud_is_told_what_a_token_of_a_runner_may_not_do():
+def gcloud_shows_what_a_token_of_a_runner_may_not_do():
     need_gcloud()
     path = os.path.join(server.data, "runner-token")
     say({"CLOUDSDK_AUTH_ACCESS_TOKEN_FILE": path,
@@ -83,7 +83,7 @@ def gcloud_is_told_what_a_token_of_a_runner_may_not_do():
              "does not have permission", "this token may not do that: take " + PLACE)
 
 
-def gcloud_without_credentials_is_told_that_one_is_needed():
+def gcloud_without_credentials_shows_that_one_is_needed():
     need_gcloud()
     say({"CLOUDSDK_AUTH_ACCESS_TOKEN_FILE": None,
          "CLOUDSDK_AUTH_DISABLE_CREDENTIALS": "1"}).refused(
@@ -125,7 +125,7 @@ def a_wrong_static_token_does_not():
     refuses(oauth.Credentials(token="0" * 64), "RefreshError")
 
 
-def nobodys_credentials_come_in_where_none_are_wanted():
+def empty_credentials_come_in_where_none_are_wanted():
     auth = library("google.auth.credentials")
     refuses(auth.AnonymousCredentials(), "InvalidOperation")
     with harness.Server("--runner", "none", "--auth", "none") as open_one:
@@ -137,11 +137,11 @@ def nobodys_credentials_come_in_where_none_are_wanted():
 with harness.Server("--runner", "none") as server:
     tap.run([
         gcloud_takes_the_token_file_as_it_is,
-        gcloud_is_told_what_to_do_about_a_wrong_token,
-        gcloud_is_told_what_a_token_of_a_runner_may_not_do,
-        gcloud_without_credentials_is_told_that_one_is_needed,
+        gcloud_shows_what_to_do_about_a_wrong_token,
+        gcloud_shows_what_a_token_of_a_runner_may_not_do,
+        gcloud_without_credentials_shows_that_one_is_needed,
         gcloud_without_credentials_is_served_where_none_are_wanted,
         a_static_token_comes_in,
         a_wrong_static_token_does_not,
-        nobodys_credentials_come_in_where_none_are_wanted,
+        empty_credentials_come_in_where_none_are_wanted,
     ])

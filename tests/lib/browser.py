@@ -117,12 +117,12 @@ class Browser:
         self.cdp("Page.addScriptToEvaluateOnNewDocument", source=WATCHER)
 
     def _start_driver(self, driver):
-        """Starts chromedriver and learns its port; tells whether it lives.
+        """Starts chromedriver and learns its port; returns whether it runs.
 
         It takes a free port of IPv4 and then wants the same of IPv6, and
         exits when another program on the machine has that one.
         """
-        # A group of its own, which is ended as a whole.
+        # Its own group, which is ended as a whole.
         with open(self._driver_log(), "wb") as log:
             self.driver = subprocess.Popen(
                 [driver, "--port=0", "--log-path=" + os.devnull],
@@ -163,7 +163,7 @@ class Browser:
         subprocess.run(["rm", "-rf", self.folder], check=True)
 
     def _left(self):
-        """Ends what runs on our folder still; tells whether there was any."""
+        """Ends what runs on our folder still; returns whether there was any."""
         mark, left = os.fsencode(self.folder), False
         for pid in filter(str.isdigit, os.listdir("/proc")):
             if int(pid) != os.getpid() and mark in read_proc(pid, "cmdline"):

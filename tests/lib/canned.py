@@ -1,4 +1,4 @@
-"""canned - a study and trials as a server tells them, without a server."""
+"""canned - a study and trials as a server answers them, without a server."""
 
 HOSTILE = "<script>alert(\"1\")</script>&'\x1b[2J\u202e"
 
@@ -30,7 +30,7 @@ def trial(number, value, state="SUCCEEDED", **params):
 
 
 class Canned:
-    """A transport that knows one answer."""
+    """A transport that has one answer."""
 
     def __init__(self, answer):
         self.answer = answer

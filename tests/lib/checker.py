@@ -1,4 +1,4 @@
-"""checker - does the database agree with what its clients were told?
+"""checker - does the database agree with the answers that its clients got?
 
     python3 tests/lib/checker.py DATA-DIR [JOURNAL...]
 
@@ -12,7 +12,7 @@ A call is written before it is made, with end and answer null, and once more
 when it has returned; so a client that is killed in between leaves the first
 line only. "report" with answer 0 was recorded; "flush" with answer 0 says that
 the server confirmed every report of that client up to its seq. writer is null
-where the client does not know it; then an attempt has one writer.
+where the client does not have it; then an attempt has one writer.
 """
 
 import collections
@@ -266,7 +266,7 @@ def leftovers(data_dir):
             with open("/proc/%s/environ" % pid, "rb") as file:
                 variables = file.read().split(b"\0")
         except OSError:
-            continue  # it has just ended, or is somebody else's
+            continue  # it has just ended, or is someone else's
         if any(v == mark or v.startswith(mark + b"/") for v in variables):
             found.append(int(pid))
     return found

@@ -1,4 +1,4 @@
-"""cli_home - `hypertune` in a state folder of its own, for tests in Python."""
+"""cli_home - `hypertune` in its own state folder, for tests in Python."""
 
 import json
 import os

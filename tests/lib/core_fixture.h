@@ -1,4 +1,4 @@
-/* core_fixture.h - a core in a directory of its own, and a runner and a
+/* core_fixture.h - a core in its own directory, and a runner and a
  * reporter played by the test through core_post().
  *
  * Every call waits for its answer, so a test reads like a conversation. The
@@ -50,7 +50,7 @@ void fixture_close(struct fixture *fixture);
 /* Opens, runs the case, closes. */
 void fixture_run(void (*test)(struct fixture *f));
 
-/* Runs a case with a core of its own. */
+/* Runs a case with its own core. */
 #define RUN_ON_CORE(test) RUN_CALL(test, fixture_run(test))
 
 /* --- asking --- */
@@ -82,7 +82,7 @@ const struct node *fixture_reply(struct request *req);
 /* Submits a spec in the native form. */
 struct request *fixture_submit(struct fixture *fixture, const char *yaml);
 
-/* A connection of the test's own for looking; rows live in the arena. */
+/* The test's own connection, for looking; rows are in the arena. */
 struct db *fixture_db(struct fixture *fixture);
 
 /* The row of a study; without a name when there is none. */

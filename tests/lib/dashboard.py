@@ -29,7 +29,7 @@ PENDING = """
     ...document.getElementById("main").innerText.match(/Loading …/g) ?? [],
     ...[...document.querySelectorAll(".plot")].filter(plot => !isDrawn(plot)).map(plot => plot.ariaLabel)].filter(Boolean)"""
 
-# What a reader of screens could not tell: controls without a name.
+# What a screen reader could not name: controls without a name.
 NAMELESS = """
   const nameOf = one => (one.ariaLabel || one.title || one.alt || (one.labels?.length > 0 ? one.labels[0].textContent : "") ||
     one.getAttribute("aria-labelledby") || (["INPUT", "SELECT", "TEXTAREA"].includes(one.tagName) ? "" : one.textContent)).trim();

@@ -10,7 +10,7 @@
 
 /* A job in which every field that its kind may have takes any value that the
  * Vertex form can say, with texts full of what JSON escapes and numbers of any
- * size. The same `seed` (not 0) draws the same job; it lives in the arena. */
+ * size. The same `seed` (not 0) draws the same job; it is in the arena. */
 struct job *drawn_job(struct arena *arena, enum job_kind kind, uint64_t seed);
 
 #endif

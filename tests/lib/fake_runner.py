@@ -23,7 +23,7 @@ def receive(sock, size):
 
 
 class Attempt:
-    """One that was leased; its methods are what a runner may tell of it."""
+    """One that was leased; its methods are what a runner may report of it."""
 
     def __init__(self, runner, said):
         self.runner = runner
@@ -73,7 +73,7 @@ class Attempt:
 
 
 class Runner:
-    """Runs commands or images, whichever it is told to. A context manager."""
+    """Runs commands or images, whichever it is asked to. A context manager."""
 
     def __init__(self, server, slots=4, images=False, name="fake"):
         self.token = api.token(server, "runner-token")

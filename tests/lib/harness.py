@@ -1,4 +1,4 @@
-"""harness - a real server in a folder of its own, for tests in Python."""
+"""harness - a real server in its own folder, for tests in Python."""
 
 import contextlib
 import json
@@ -51,7 +51,7 @@ def wait_until(condition, what, seconds=PATIENCE):
 
 
 def read_proc(pid, name):
-    """A file of /proc/PID; empty when the process has gone."""
+    """A file of /proc/PID; empty when the process is gone."""
     try:
         with open("/proc/%s/%s" % (pid, name), "rb") as file:
             return file.read()
@@ -87,7 +87,7 @@ def kill_runs(folder):
 
 
 class Port:
-    """A port of this machine that nobody takes while its server is down: it
+    """A port of this machine that no one takes while its server is down: it
     is bound to, without listening, which a server that reuses addresses does
     not mind."""
 
@@ -178,7 +178,7 @@ class Server:
         self._reap()
 
     def wait_death(self):
-        """Waits for an end of its own; returns the exit code."""
+        """Waits for its own end; returns the exit code."""
         wait_until(lambda: self.process.poll() is not None,
                    "the death of the server")
         return self._reap()

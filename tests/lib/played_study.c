@@ -22,7 +22,7 @@ static bool is_taken(void *context, const struct value point[])
     return study_has(context, point);
 }
 
-/* Nothing sane follows a search that cannot be told. */
+/* After a search that takes no result nothing else makes sense. */
 static void must(enum ht_status status)
 {
     if (status != HT_OK)

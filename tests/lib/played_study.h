@@ -1,5 +1,5 @@
 /* played_study.h - a study that a test plays through with the Bayesian search:
- * it asks for a point, says what came of it, and knows what there was. */
+ * it asks for a point, gives the result, and keeps what there was. */
 #ifndef HT_TESTS_LIB_PLAYED_STUDY_H
 #define HT_TESTS_LIB_PLAYED_STUDY_H
 
@@ -27,7 +27,7 @@ enum ht_status study_ask(struct study *study, uint64_t ordinal,
 void study_tell(struct study *study, const struct value point[], bool feasible,
                 double objective);
 
-/* Whether a point was told or is pending. */
+/* Whether a point has a result or is pending. */
 bool study_has(const struct study *study, const struct value point[]);
 
 /* Four parameters, one of them conditional, and a function of them that is at

@@ -3,7 +3,7 @@
 import re
 
 MOMENT = re.compile(r"\w*[tT]ime$")
-OURS = ("hypertune", "hypertuneStatus")  # told by tests of their own
+OURS = ("hypertune", "hypertuneStatus")  # other tests compare them
 TEXTS = ("message", "description")       # for people
 UNFINISHED = ("JOB_STATE_PENDING", "JOB_STATE_RUNNING", "JOB_STATE_CANCELLING")
 NAME = re.compile(r"projects/[^{}]*")

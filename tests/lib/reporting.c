@@ -73,7 +73,7 @@ long reporting_run(void (*body)(void))
     return reporting_now_ms() - start;
 }
 
-/* ---- a server in a process of its own ---- */
+/* ---- a server in its own process ---- */
 
 void reporting_server_start(struct reporting_server *server, int port,
                             const char *mode)
@@ -121,7 +121,7 @@ int reporting_report(double value, int64_t step)
     return report_hyperparameter_tuning_metric("acc", value, step, NULL);
 }
 
-/* ---- what lies in a file of records ---- */
+/* ---- what is in a file of records ---- */
 
 static void add_record(struct reporting_summary *sum, const cJSON *record)
 {

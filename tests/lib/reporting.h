@@ -1,6 +1,6 @@
 /* reporting.h - a process per case, and a server to report to.
  *
- * Every case is a process of its own, because the library reads its
+ * Every case is its own process, because the library reads its
  * environment once. */
 #ifndef HT_TESTS_LIB_REPORTING_H
 #define HT_TESTS_LIB_REPORTING_H
@@ -22,7 +22,7 @@ long reporting_now_ms(void);
  * of the body. Returns how long it took, with its exit, in ms. */
 long reporting_run(void (*body)(void));
 
-/* ---- a server in a process of its own ---- */
+/* ---- a server in its own process ---- */
 
 struct reporting_server {
     pid_t pid;
@@ -43,7 +43,7 @@ void reporting_enter(const struct reporting_server *server);
 /* Reports acc=value at a step; the status of the library. */
 int reporting_report(double value, int64_t step);
 
-/* ---- what lies in a file of records ---- */
+/* ---- what is in a file of records ---- */
 
 enum { MAX_WRITERS = 32 };
 

@@ -1,5 +1,5 @@
-/* searching.h - an algorithm as tests of one objective use it: it is told
- * plain values and asked for points. */
+/* searching.h - an algorithm as tests of one objective use it: it gets
+ * plain values and is asked for points. */
 #ifndef HT_TESTS_LIB_SEARCHING_H
 #define HT_TESTS_LIB_SEARCHING_H
 

@@ -11,7 +11,7 @@ const char *spec_file(struct arena *arena, const char *path);
 typedef struct job *spec_reader(const struct node *root, struct diag *diag);
 
 /* Reads a text, named "spec" in messages; NULL after errors. Job and
- * diagnostics live in the arena and need the text. */
+ * diagnostics are in the arena and need the text. */
 struct job *spec_read(struct arena *arena, spec_reader *reader,
                       const char *text, struct diag *diag);
 

@@ -56,7 +56,7 @@ def is_alive(pid):
 
 
 def map_path(text, binds):
-    """The text with targets of binds, where they stand as paths, replaced."""
+    """The text with targets of binds, where they are paths, replaced."""
     for source, target in binds:
         text = re.sub(re.escape(target) + r"(?=$|[/:;,\s\"'])",
                       lambda _: source, text)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""fake_engine - a container engine that fails when it is told to.
+"""fake_engine - a container engine that fails when it is asked to.
 
     fake_engine.py SOCKET [--dialect docker|podman] [--script FILE] [--run]
                    [--image NAME]... [--journal FILE] [--state FILE]
@@ -10,7 +10,7 @@ the differences between them that were measured. Prints "ready" once it
 listens, ends at SIGTERM.
 
 Images, containers and networks are kept in memory, with --state also in a file
-from which the next start goes on, as after a daemon's restart. With --run a
+from which the next start continues, as after a daemon's restart. With --run a
 container is its command as a process of this machine: paths below the targets
 of its binds become the sources, also in launch.json of a bound folder, and
 killing it kills what it started. Without, it pretends to run until it is
@@ -36,8 +36,8 @@ containers end that only pretend, or, with --run, are killed as if by the kernel
 A fault strikes requests whose method and whole path (without version) match; of
 these the nth, a number or a list of them, or all. "do" is one of
     status    answers with "status" and "body" (JSON, or text as it is)
-    delay     waits "seconds", then goes on as usual
-    hold      waits for a script without this fault, then goes on as usual
+    delay     waits "seconds", then continues as usual
+    hold      waits for a script without this fault, then continues as usual
     hang      never answers; "drop": closes the connection without an answer
     truncate  sends half of the usual answer and closes
     garbage   answers 200 with bytes that are no JSON
@@ -127,7 +127,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return path, query, body
 
     def check_version(self):
-        """dockerd knows a range of versions; Podman does not look."""
+        """dockerd accepts a range of versions; Podman does not look."""
         asked = re.match(r"/v(\d+)\.(\d+)/", self.path)
         if asked is None or self.engine.dialect == "podman":
             return
@@ -182,7 +182,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 break
 
     def strike(self, fault, path, query, body):
-        """False when the request goes on as usual."""
+        """False when the request continues as usual."""
         kind = fault["do"]
         if kind == "delay":
             time.sleep(fault["seconds"])
@@ -248,7 +248,7 @@ class TlsServer(Threads, socketserver.TCPServer):
         context.verify_mode = ssl.CERT_REQUIRED
         context.load_cert_chain(os.path.join(folder, "server.pem"),
                                 os.path.join(folder, "server-key.pem"))
-        # The handshake is the handler's, so that a bad one stops nobody else.
+        # The handshake is the handler's, so that a bad one stops no one else.
         self.socket = context.wrap_socket(self.socket, server_side=True,
                                           do_handshake_on_connect=False)
         with open(os.path.join(folder, "port"), "w") as file:

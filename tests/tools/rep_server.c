@@ -2,10 +2,10 @@
  *
  * Port 0 takes any; prints "ready PORT". STORE is its database: every record
  * it had not, one a line, synced with the answer in the sense that matters
- * here: written before. A new server on the same STORE goes on where the old
+ * here: written before. A new server on the same STORE continues where the old
  * one was killed. Ends with its stdin, so that no test leaves one behind.
  * MODE: ok (default), silent, gone, denied, invalid, retry or busy (once, then
- * ok), thin=K. It is a program because nng may not live in a process that
+ * ok), thin=K. It is a program because nng may not be in a process that
  * forks. */
 #include <poll.h>
 #include <stdint.h>

@@ -13,10 +13,10 @@ const isOver = store => OVER.includes(store.status.state);
 const searches = store => store.status.kind !== "CUSTOM";
 const runsItself = store => store.status.kind === "TUNING";
 // Clients run what they ask for; of a study that has ended, or where they choose
-// the points, nobody would.
+// the points, no one would.
 const canConfirm = (store, open) => runsItself(store) || (searches(store) && open && !store.status.openSpace);
 
-// Does it at once; a refusal is told at the edge of the page.
+// Does it at once; a refusal is shown at the edge of the page.
 async function doNow(store, verb) {
   try {
     await post(`${studyPath(store.id)}:${verb}`);
@@ -33,13 +33,13 @@ export const resume = store => doNow(store, "resume");
 
 function askStop(store) {
   return actDialog({title: `Stop ${store.title}?`, label: "Stop", kind: "danger",
-    body: element("p", {}, "No further trials begin; those that run are ended and their results kept."),
+    body: element("p", {}, "No further trials begin; running ones are ended and their results kept."),
     act: () => post(`${studyPath(store.id)}:stop`)});
 }
 
 function askCancel(store) {
   return actDialog({title: `Cancel ${store.title}?`, label: "Cancel the study", kind: "danger",
-    body: element("p", {}, "Trials that run are ended and their results discarded. A cancelled study cannot go on later."),
+    body: element("p", {}, "Running trials are ended and their results discarded. A cancelled study cannot continue later."),
     act: () => post(`${studyPath(store.id)}:cancel`)});
 }
 
@@ -60,7 +60,7 @@ async function askTrial(store) {
   let made = null;
   await actDialog({title: "Add a trial", label: "Add", body: [element("p.quiet", {},
     store.status.best ? "Filled with the best trial so far. " : "", "The search chooses what you leave empty. ",
-    runsItself(store) ? "It runs before those that the search suggests." : "The next client is given it."),
+    runsItself(store) ? "It runs before the search's suggestions." : "The next client gets it."),
   element("button", {type: "button", onclick: () => form.clear()}, "Empty all"), form.element],
   act: async () => {
     const parameters = form.read();

@@ -13,7 +13,7 @@ export class ApiError extends Error {
 const TIMEOUT_MS = 30000;
 let onLoginNeeded = () => {};
 
-// Calls `handler` whenever the server does not know who asks.
+// Calls `handler` whenever the server refuses for lack of a valid token.
 export function whenLoginNeeded(handler) {
   onLoginNeeded = handler;
 }

@@ -1,4 +1,4 @@
-// dialog.js - dialogs that do something: what the server refuses is told in
+// dialog.js - dialogs that do something: what the server refuses is shown in
 // them, with the fields it is about, and they stay open.
 import {element, replace} from "./dom.js";
 import {ApiError} from "./api.js";
@@ -46,7 +46,7 @@ export function actDialog({title, body, label, kind = "primary", act, ready = ()
   });
 }
 
-// A labelled input; `note` stands below it.
+// A labelled input; `note` is below it.
 export function field(label, input, note = "") {
   return element("label.field", {}, element("span", {}, element("bdi", {}, label)), input,
     note && element("span.quiet", {}, note));

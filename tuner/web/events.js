@@ -93,7 +93,7 @@ export function eventLog(root, store) {
     if (!ended) draw();
   }
 
-  // Whether it was done; a refusal is told.
+  // Whether it was done; a refusal is shown.
   async function guarded(act) {
     try {
       await act();

@@ -1,11 +1,11 @@
 // format.js - numbers, times and states as people read them.
 
-// Signs that are not seen themselves but turn, break or hide what stands beside
+// Signs that are not seen themselves but turn, break or hide what is beside
 // them: Unicode's marks of direction and of lines, and control characters other
 // than tabs and line ends.
 const UNSEEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-// A text as it may stand among others: such signs are named, as ⟨U+202E⟩.
+// A text as it may be among others: such signs are named, as ⟨U+202E⟩.
 export function visible(text) {
   return text.replace(UNSEEN, sign => `⟨U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
 }

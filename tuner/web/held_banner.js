@@ -1,5 +1,5 @@
 // held_banner.js - of a study that the server itself has paused: what was seen,
-// what to do about it, and the button that goes on.
+// what to do about it, and the button that continues.
 import {element, renew} from "./dom.js";
 import {resume} from "./actions.js";
 import {StudyStore} from "./store.js";
@@ -14,8 +14,8 @@ function bannerOf(store) {
     element("h2", {}, "Paused by the server, before more trials are spent in vain"),
     element("p.reason", {}, element("bdi", {}, reason)),
     element("p", {}, "Repair what this names: in the program, its image, or on the machine that runs it.",
-      newest && [" The output of ", trialLink(store, newest, `trial ${newest.id}`), " may tell more."],
-      " Then resume: the study goes on with its next trials. What the spec says stays as it is; to change that, submit it as a new study."),
+      newest && [" The output of ", trialLink(store, newest, `trial ${newest.id}`), " may show more."],
+      " Then resume: the study continues with its next trials. The spec stays as it is; to change that, submit it as a new study."),
     may("submit") && element("button.primary", {onclick: () => resume(store)}, "Resume the study"));
 }
 

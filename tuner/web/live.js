@@ -1,8 +1,8 @@
-// live.js - which studies changed, told by the server as it happens.
+// live.js - which studies changed, reported by the server as it happens.
 //
-// One event stream serves the page; it is closed while nobody looks, since a
+// One event stream serves the page; it is closed while no one looks, since a
 // browser has only six connections to a host. Where the stream breaks, it is
-// opened again, and the first thing it tells is the revision of every study,
+// opened again, and the first thing it sends is the revision of every study,
 // so that nothing is missed.
 import {OURS} from "./api.js";
 
@@ -11,7 +11,7 @@ const listeners = new Set();
 const connection = {stream: null, timer: 0, heardMs: 0, away: false, newest: 0};
 
 // `changed(study, revision, isNew)`, revision: Infinity of one that is deleted,
-// isNew: none with a number as high was told before; `presence(away)` when the
+// isNew: none with a number as high came before; `presence(away)` when the
 // server goes or comes. Returns the function that ends it.
 export function listen({changed, presence = () => {}}) {
   const listener = {changed, presence};

@@ -1,6 +1,6 @@
 // main.js - the frame of the dashboard: login, header, and which page is shown.
 //
-// Pages live behind the hash, so that the server knows one page only. A page
+// Pages live behind the hash, so that the server has one page only. A page
 // is a function (root, parts) that fills `root` and returns the function that
 // ends it, or nothing.
 import {element, replace, notice} from "./dom.js";

@@ -62,7 +62,7 @@ export function inChunks(items, size, take) {
   for (let from = 0; from < items.length; from += size) take(items.slice(from, from + size));
 }
 
-// In pixels, so that many still can be told apart.
+// In pixels, so that many can still be distinguished.
 export const radiusFor = n => Math.max(1.2, Math.min(3.5, 3.5 * (400 / n) ** 0.3));
 
 const TINY = 1.5; // pixels of radius; below it a square looks the same and is drawn many times faster
@@ -72,7 +72,7 @@ export const dotFor = radius => radius < TINY ? shapes.square : shapes.circle;
 
 const PATH_MARKS = 500; // in one path; where several overlap it is darker
 
-// Draws marks, [{x, y, trial}], those that look alike together. `look(mark)`
+// Draws marks, [{x, y, trial}], equal looking ones together. `look(mark)`
 // may give {colour, alpha}; what it leaves out is as the trial's state is.
 export function drawMarks(pen, marks, theme, look = () => ({})) {
   const radius = radiusFor(marks.length);
@@ -92,7 +92,7 @@ export function drawMarks(pen, marks, theme, look = () => ({})) {
   }
 }
 
-// What a tooltip tells of a trial: pairs of a label and a text.
+// A tooltip for a trial: pairs of a label and a text.
 export function describeTrial(store, trial) {
   const pairs = (names, values) => names.map((name, i) => [name, format.number(values[i])])
     .filter(([, text]) => text !== "");

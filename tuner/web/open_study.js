@@ -11,7 +11,7 @@ export function openStudy(key) {
   return last;
 }
 
-// Where the address tells the study by that name or number, it tells the number
+// Where the address names the study by that name or number, it has the number
 // from now on, so that going back finds the study that was left.
 export function settleAddress(key, {id}) {
   const [, told, rest] = /^#\/studies\/([^/?]+)(.*)/.exec(location.hash) ?? [];

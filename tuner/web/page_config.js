@@ -1,4 +1,4 @@
-// page_config.js - the tab that tells how a study was ordered and what happened
+// page_config.js - the tab that shows how a study was ordered and what happened
 // to it since.
 import {element, replace, pairList} from "./dom.js";
 import {get, studyPath} from "./api.js";

@@ -72,7 +72,7 @@ function title(store) {
       reason && !held && element("span.quiet", {}, reason))];
 }
 
-// What stands in the way of showing the study, or is to be known of it.
+// What is in the way of showing the study, or is to be known of it.
 function complaint(store) {
   if (store.error === null) return null;
   if (store.isAbsent)

@@ -62,7 +62,7 @@ function failureList(store) {
   const row = trials => element("tr", {},
     element("td.number", {}, `${trials.length} ×`),
     element("td", {}, stateLabel({state: trials[0].state})),
-    element("td.reason", {}, element("bdi", {}, trials[trials.length - 1].reason || "no reason was told")),
+    element("td.reason", {}, element("bdi", {}, trials[trials.length - 1].reason || "no reason was given")),
     element("td", {}, "newest: ", trials.slice(-EXAMPLES).reverse().flatMap((trial, i) =>
       [i > 0 && ", ", trialLink(store, trial)])));
   return [element("div.scroll", {}, element("table", {}, element("tbody", {}, failures.slice(0, REASONS).map(row)))),

@@ -100,7 +100,7 @@ export function trialsTab(root, store, selection) {
 
   function goTo(id) {
     if (table.goTo(id)) return table.grid.focus();
-    replace(complaint, store.trial(id) ? `Trial ${id} is not among those that are shown.` : `There is no trial ${id}.`);
+    replace(complaint, store.trial(id) ? `Trial ${id} is not among the shown ones.` : `There is no trial ${id}.`);
   }
 
   function compare() {

@@ -14,7 +14,7 @@ export function traceLine(to, points) {
 
 const LEAST_STEP = 0.5; // pixels
 
-// The line without points that nobody could tell from the one before.
+// The line without points that cannot be seen beside the one before.
 export function thinLine(points) {
   let [atX, atY] = [NaN, NaN];
   return points.filter(([x, y], i) => {

@@ -80,7 +80,7 @@ export function scaleOf(axis, pixels) {
   return make().domain([axis.low, axis.high]).range(pixels);
 }
 
-// Of the values those that leave each other room for their labels.
+// The values that leave each other room for their labels.
 function spread(values, scale, pixels) {
   let before = -Infinity;
   return values.filter(value => {
@@ -126,8 +126,8 @@ function ticksOf(axis, scale, room) {
 
 const SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS, DAY_MS = 86400 * SECOND_MS;
 
-// A moment of an axis in full down to what tells its ticks apart, but for its
-// date, which stands where a day begins.
+// A moment of an axis in full down to what makes its ticks differ, but for its
+// date, which is where a day begins.
 function timeText([first, second]) {
   const step = second - first;
   const clock = d3.utcFormat(step >= MINUTE_MS ? "%H:%M" : step < SECOND_MS ? "%H:%M:%S.%L" : "%H:%M:%S");

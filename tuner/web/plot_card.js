@@ -1,5 +1,5 @@
 // plot_card.js - the frame of every plot: its title and controls, its drawing
-// ground, what it tells under the pointer or by arrow keys, its text form, and
+// ground, what it shows under the pointer or by arrow keys, its text form, and
 // saving it.
 //
 // A plot is drawn in a frame of the browser after the layout is known, only
@@ -45,13 +45,13 @@ export const ASKING = {missing: "Asking the server …", waits: true};
 export class PlotCard {
   // plot: {
   //   title, name (of saved files), wide: whether it takes a whole row,
-  //   front: whether axes lie above the marks,
+  //   front: whether axes are above the marks,
   //   height: pixels, or a function (width, data),
   //   leastWidth(data): pixels, below which it is moved sideways to be seen,
   //   controls: elements beside the title,
   //   prepare(): what is to be drawn, {missing: why it cannot be} or ASKING,
   //   paint(area, data): draws, returns marks [{x, y, trial, label, order}]:
-  //     label tells those of one trial apart, order is that of the arrow keys,
+  //     label distinguishes those of one trial, order is that of the arrow keys,
   //     x where it is left out,
   //   summary(data): the line under the plot, or nothing,
   //   table(data): {heads, rows}: the same as text,

@@ -17,21 +17,21 @@ const PREVIEW_PAUSE_MS = 30000; // it is searched for as if it were run
 
 // --- the model's cells ---
 
-// One number of each cell, rows of y from its first value: {cells, told, columns,
-// rows}; null where a parameter has no place, `told` are the others.
+// One number of each cell, rows of y from its first value: {cells, known, columns,
+// rows}; null where a parameter has no place, `known` are the others.
 function readCells(answer, deviates) {
   const [x, y] = answer.axes.map(axis => axis.values);
   const cells = y.flatMap((_, j) => x.map((_, i) => {
     if (answer.median[i][j] === null) return null;
     return deviates ? (answer.high[i][j] - answer.low[i][j]) / 2 : answer.median[i][j];
   }));
-  return {cells, told: cells.filter(cell => cell !== null), columns: x.length, rows: y.length};
+  return {cells, known: cells.filter(cell => cell !== null), columns: x.length, rows: y.length};
 }
 
-// How good each is; a model's median may lie below all that a logarithm has a
+// How good each is; a model's median may be below all that a logarithm has a
 // place for, and is then as good as the best result.
-function sharesOfCells(told, {isLog, minimize, results}) {
-  const [least, most] = d3.extent(told);
+function sharesOfCells(known, {isLog, minimize, results}) {
+  const [least, most] = d3.extent(known);
   const low = isLog ? Math.max(least, d3.min(results)) : least, high = Math.max(low, most);
   return minimize ? sharesOf(high, low, isLog) : sharesOf(low, high, isLog);
 }
@@ -117,7 +117,7 @@ export function contourPlot(store, selection) {
     const [xs, ys] = answer.axes.map(axis => axis.values);
     if (xs.length < 2 && ys.length < 2) return {missing: "Both parameters have one value only."};
     const field = readCells(answer, deviation.on);
-    const results = deviation.on ? field.told : store.results.map(trial => metric.place(trial)).filter(Number.isFinite);
+    const results = deviation.on ? field.known : store.results.map(trial => metric.place(trial)).filter(Number.isFinite);
     logColours.offer(metric, results);
     return {x, y, metric, answer, sides: [{values: xs, isLog: logX.on, trials}, {values: ys, isLog: logY.on, trials}],
       field, results, trials, next: preview.look().answer?.suggestions ?? []};
@@ -128,7 +128,7 @@ export function contourPlot(store, selection) {
     const frame = drawAxes(area, modelAxis(x, sides[0]), modelAxis(y, sides[1]), {bar: true});
     const values = [frame.axes.x, frame.axes.y].map((axis, i) => sides[i].values.map(value => placed(value, axis)));
     const minimize = metric.sign < 0 && !deviation.on;
-    const share = sharesOfCells(field.told, {isLog: logColours.on, minimize, results});
+    const share = sharesOfCells(field.known, {isLog: logColours.on, minimize, results});
     const even = !x.isCategory && !y.isCategory && values.every(axis => axis.length > 2) && !field.cells.includes(null);
     const isSeen = within(frame.inner);
     const marks = trials.map(trial => ({trial, x: frame.x(x.of(trial)), y: frame.y(y.of(trial))})).filter(isSeen);
@@ -136,14 +136,14 @@ export function contourPlot(store, selection) {
       .map((point, i) => ({next: point, label: `next ${i}`,
         x: frame.x(placed(valueAt(point, x), frame.axes.x)), y: frame.y(placed(valueAt(point, y), frame.axes.y))})).filter(isSeen);
     pen.inside(frame.inner, () => (even ? drawContours : drawCells)(area, frame, field, values, share));
-    // Points lie at the ends of the axes often, and are seen whole.
+    // Points are at the ends of the axes often, and are seen whole.
     const picked = marks.filter(({trial}) => selection.accepts(trial));
     const radius = radiusFor(picked.length) * 0.8, many = picked.length > CROWD;
     pen.path(to => picked.forEach(mark => dotFor(radius)(to, mark.x, mark.y, radius)),
       {fill: theme.text, alpha: many ? 0.5 : 1, stroke: many ? undefined : theme.card});
     pen.path(to => coming.forEach(mark => shapes.diamond(to, mark.x, mark.y, 7)),
       {fill: theme.bad, stroke: theme.card, width: 1.5});
-    drawBar(area, frame.inner, shade, share.told.map(format.number));
+    drawBar(area, frame.inner, shade, share.levels.map(format.number));
     drawLegend(area, [{label: "result", colour: theme.text, shape: shapes.circle},
       ...coming.length > 0 ? [{label: "comes next", colour: theme.bad, shape: shapes.diamond}] : []]);
     if (!x.isCategory && !y.isCategory) zoomable(area, frame);

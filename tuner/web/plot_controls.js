@@ -10,7 +10,7 @@ export function choice(label, changed, at = 0) {
   }});
   const made = {
     element: element("label.choice", {hidden: true}, `${label} `, menu),
-    chosen: null, // key; null: nobody has chosen
+    chosen: null, // key; null: no one has chosen
     // The chosen one of `items`, undefined without any.
     pick(items) {
       const picked = items.find(item => item.key === made.chosen) ?? items[Math.min(at, items.length - 1)];

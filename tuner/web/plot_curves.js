@@ -62,7 +62,7 @@ export function curvesPlot(store, selection) {
     const metric = offered.find(({name}) => name === answer.metric);
     const curves = answer.curves.map(curve => ({notFinite: [], ...curve, trial: store.trial(curve.trial)}))
       .filter(({trial, steps, notFinite}) => trial && steps.length + notFinite.length > 1);
-    if (curves.length === 0) return {missing: "No trial has told this metric more than once."};
+    if (curves.length === 0) return {missing: "No trial has reported this metric more than once."};
     log.offer(metric, curves.flatMap(({values}) => values));
     return {metric, curves, left: answer.left};
   }
@@ -84,7 +84,7 @@ export function curvesPlot(store, selection) {
     }));
     const lost = placed.flatMap(curve => curve.lost);
     drawLost(area, inner, lost);
-    if (ended.length > 0) drawBar(area, inner, shade, share.told.map(format.number));
+    if (ended.length > 0) drawBar(area, inner, shade, share.levels.map(format.number));
     const there = new Set(placed.map(({kind}) => kind));
     drawLegend(area, [...["running", "failed"].filter(kind => there.has(kind))
       .map(kind => ({label: KINDS[kind].label, colour: theme[KINDS[kind].colour]})),

@@ -52,8 +52,8 @@ export function historyPlot(store, selection) {
   function missing(failed) {
     if (store.trials.length === 0) return "No trial has begun yet.";
     return failed > 0 && failed === store.trials.length
-      ? "No trial has a result so far; the reasons are told above."
-      : "No trial has told a value yet.";
+      ? "No trial has a result so far; the reasons are shown above."
+      : "No trial has reported a value yet.";
   }
 
   function paint(area, {metric, shown, without, unsafe, steps}) {

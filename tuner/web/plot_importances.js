@@ -13,7 +13,7 @@ const MOST = 16; // bars; the table has all
 
 const share = value => `${(100 * value).toFixed(value < 0.0995 ? 1 : 0)} %`;
 
-// What cannot be told from no effect has no number.
+// What may have no effect has no number.
 const figure = item => item.certain ? share(item.importance) : "-";
 
 function drawBars(layer, items, {colour, length}) {
@@ -56,7 +56,7 @@ export function importancesPlot(store, selection) {
     if (answer === null) return ASKING;
     const {trials, least, importances: items} = answer;
     if (trials < least) return {missing: `Needs ${least} results, has ${trials}.`};
-    if (items.length === 0) return {missing: "The results tell the parameters nothing apart yet."};
+    if (items.length === 0) return {missing: "The results show no difference between the parameters yet."};
     return {items: items.slice(0, MOST), all: items, trials, metric: answer.metric};
   }
 

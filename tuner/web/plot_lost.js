@@ -1,5 +1,5 @@
 // plot_lost.js - steps of a curve whose values are not finite: the line breaks
-// there, and a cross at the foot of the plot tells them.
+// there, and a cross at the foot of the plot marks them.
 import {shapes} from "./marks.js";
 import {within} from "./plot_axes.js";
 

@@ -134,7 +134,7 @@ export function parallelPlot(store, selection) {
 
   function paint(area, {dimensions, metric, trials}) {
     const share = goodness(trials.map(trial => metric.of(trial)), metric.sign, logs.isOn(metric));
-    const texts = share.told.map(format.number), right = rightOf(texts);
+    const texts = share.levels.map(format.number), right = rightOf(texts);
     const axes = layOut(area, dimensions, right, trials, logs.isOn);
     const marks = trials.map(trial => {
       const good = share(metric.of(trial)), points = linePoints(trial, axes);

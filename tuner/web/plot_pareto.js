@@ -8,7 +8,7 @@ import {choice, logSwitch} from "./plot_controls.js";
 import {describeTrial, drawMarks, shapes} from "./marks.js";
 import * as format from "./format.js";
 
-// Of the trials those that none beats in x and y, by rising x.
+// The trials that none beats in x and y, by rising x.
 function frontOf(trials, x, y) {
   const sorted = trials.slice().sort((a, b) =>
     x.sign * (x.of(b) - x.of(a)) || y.sign * (y.of(b) - y.of(a)));

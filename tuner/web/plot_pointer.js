@@ -1,4 +1,4 @@
-// plot_pointer.js - what a plot tells of the mark under the pointer, or of the
+// plot_pointer.js - what a plot shows about the mark under the pointer, or of the
 // one that the arrow keys have reached, and how trials that are picked anywhere
 // on the page are ringed here.
 import {element, replace} from "./dom.js";
@@ -12,7 +12,7 @@ const MOVES = {ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDow
 const MOVE = 60; // pixels
 
 export const POINTER_HELP = [
-  ["Pointer, arrow keys, Home, End", "tell of a trial"],
+  ["Pointer, arrow keys, Home, End", "describe a trial"],
   ["Click, Enter", "opens its page"],
   ["Shift and click, M", "marks it to be compared"]];
 
@@ -27,7 +27,7 @@ const isSame = (a, b) => a.trial?.id === b.trial?.id && a.label === b.label;
 export class Pointer {
   constructor(card) {
     this.card = card;
-    this.at = null;       // the mark that is told of
+    this.at = null;       // the mark that is described
     this.byTrial = null;  // made when they are first needed
     this.tree = null;
     this.order = null;
@@ -41,7 +41,7 @@ export class Pointer {
     ground.addEventListener("keydown", event => this.key(event));
   }
 
-  // The plot has been painted: the mark of the same trial is told of.
+  // The plot has been painted: the mark of the same trial is described.
   marksChanged() {
     this.byTrial = this.tree = this.order = null;
     if (this.at !== null) {
@@ -83,7 +83,7 @@ export class Pointer {
     else this.leave();
   }
 
-  // A finger cannot hover: its first tap tells of a mark, the next one is a click.
+  // A finger cannot hover: its first tap describes a mark, the next one is a click.
   down(event) {
     const before = this.at;
     this.touched = null;

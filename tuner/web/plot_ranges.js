@@ -22,7 +22,7 @@ function rangeOf({axis, scale}, [top, bottom]) {
   return inside.length > 0 ? {values: new Set(inside)} : null;
 }
 
-// Where the range of the selection lies on an axis.
+// Where the range of the selection is on an axis.
 function pixelsOf({axis, scale}, range) {
   if (!axis.categories) return [scale(range.high), scale(range.low)];
   const places = [...range.values].map(name => scale(name));

@@ -124,7 +124,7 @@ export function timelinePlot(store, selection) {
 
   const square = (to, x, y, r) => to.rect(x - r, y - r, 2 * r, 2 * r);
 
-  // One path for all of an outcome; a dark edge tells further attempts.
+  // One path for all of an outcome; a dark edge marks further attempts.
   function drawBars({pen, theme}, placed) {
     for (const [name, {colour}] of Object.entries(OUTCOMES))
       for (const accepted of [true, false]) {

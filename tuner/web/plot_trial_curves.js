@@ -33,7 +33,7 @@ function readCurves(answers, metric) {
   return [...found.values()].map(curve => ({...curve, points: byStep(curve.points), lost: byStep(curve.lost)}));
 }
 
-// All metrics, those that were told of in these answers first.
+// All metrics, those named in these answers first.
 function offeredOf(answers, metrics) {
   const told = new Set(answers.flatMap(answer => answer?.measurements ?? []).flatMap(one => Object.keys(one.metrics)));
   return [...metrics, ...otherMetrics([...told], metrics)]
@@ -49,7 +49,7 @@ function medianOf(curves) {
     .map(([step, values]) => ({step, value: d3.median(values)})).sort((a, b) => a.step - b.step);
 }
 
-// Asks for the measurements of all of `ids` while their trials go on.
+// Asks for the measurements of all of `ids` while their trials continue.
 function askCurves(store, ids, answered) {
   const state = () => ids.map(id => `${store.trial(id)?.step} ${store.trial(id)?.state}`).join();
   const questions = ids.map(id => new Question(store, () => `${studyPath(store.key)}/measurements?trial=${id}`,

@@ -50,7 +50,7 @@ export class Zoomer {
     this.area.zoom(x === null && y === null ? null : {x, y});
   }
 
-  // What lies at pixel p goes to k * p + shift.
+  // What is at pixel p goes to k * p + shift.
   move(k, shift) {
     this.show(this.box.map(corner => corner.map((pixel, i) => (pixel - shift[i]) / k)));
   }

@@ -1,6 +1,6 @@
 // point_form.js - a form for a point of a search space, or a part of one: a field
 // for each parameter, those with conditions only while they hold; an empty one
-// gives no value. What can be no value of a parameter is told by the browser,
+// gives no value. What cannot be a value of a parameter is reported by the browser,
 // before anything is sent.
 import {element} from "./dom.js";
 import {field} from "./dialog.js";

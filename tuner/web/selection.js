@@ -65,7 +65,7 @@ export class Selection {
     this.tell("marked");
   }
 
-  // Whether the trial lies in every range.
+  // Whether the trial is in every range.
   accepts(trial) {
     for (const {dimension, low, high, values} of this.ranges.values()) {
       const value = dimension.of(trial);

@@ -1,7 +1,7 @@
-// store.js - one study as the page knows it: its job and the table of its
+// store.js - one study as the page holds it: its job and the table of its
 // trials, kept up to date by revisions.
 //
-// After the first answer only what changed is asked for; redraws are told at
+// After the first answer only what changed is asked for; redraws are announced at
 // most four times a second, whatever the server does.
 import {all, get, studyPath, ApiError, OURS} from "./api.js";
 import {listen} from "./live.js";
@@ -81,7 +81,7 @@ export class StudyStore {
       (trial.state === "SUCCEEDED" || trial.state === "STOPPED");
   }
 
-  // Whether the trial is one of those that the server counts as failed.
+  // Whether the server counts the trial as failed.
   static hasFailed(trial) { return trial.state === "FAILED" || trial.state === "INFEASIBLE"; }
 
   get results() { return this.worked.results ??= this.trials.filter(StudyStore.hasResult); }

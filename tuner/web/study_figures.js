@@ -1,7 +1,7 @@
-// study_figures.js - the figures of a study that are told in words: how far it
+// study_figures.js - the figures of a study in words: how far it
 // is, what is best, when it is likely to end.
 
-const RECENT = 30; // trials whose pace tells when the rest will have ended
+const RECENT = 30; // trials whose pace predicts when the rest will have ended
 const LEAST = 3;
 
 // The most trials that the study may have, 0: no bound.

@@ -1,5 +1,5 @@
 // study_title.js - what a study is called: by the name that a person gave it,
-// and by the one that commands and addresses take; and how it stands with it.
+// and by the one that commands and addresses take; and its state.
 import {element} from "./dom.js";
 import * as format from "./format.js";
 

@@ -7,7 +7,7 @@ import * as format from "./format.js";
 
 const ROW = 33;      // pixels, as style.css has it
 const AHEAD = 4;     // rows beyond the edges
-const SAMPLE = 300;  // rows that tell how wide a column is
+const SAMPLE = 300;  // rows that decide how wide a column is
 const PADDING = 22, NARROW = 50, ROOMY = 140, WIDE = 300; // pixels; beyond ROOMY a column gives way to others
 const GOLDEN = 0.618;
 const MARK = 40;     // pixels of the column of marks
@@ -34,7 +34,7 @@ function widest(widths, room) {
   return sum() > room ? WIDE : most;
 }
 
-// Makes `nodes` all there is in `parent`; those that stay are not touched.
+// Makes `nodes` the children of `parent`; nodes that stay are not touched.
 function arrange(parent, nodes) {
   const wanted = new Set(nodes);
   for (const node of [...parent.childNodes]) if (!wanted.has(node)) node.remove();

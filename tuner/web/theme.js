@@ -38,7 +38,7 @@ export function shade(share) {
 // `good`, with the values at its foot, middle and head.
 export function sharesOf(poor, good, isLog = false) {
   const share = (isLog ? d3.scaleLog : d3.scaleLinear)().domain([poor, good]).clamp(true);
-  return Object.assign(share, {told: [0, 0.5, 1].map(part => share.invert(part))});
+  return Object.assign(share, {levels: [0, 0.5, 1].map(part => share.invert(part))});
 }
 
 // How good values of a metric are, from 0 to 1, so that a few very poor ones

@@ -1,4 +1,4 @@
-// trial_columns.js - what the table of trials tells of each.
+// trial_columns.js - the columns of the table of trials.
 import {element} from "./dom.js";
 import {StudyStore} from "./store.js";
 import * as format from "./format.js";

@@ -35,7 +35,7 @@ function readCondition(word, columns) {
   };
 }
 
-// A function (row) that tells whether all conditions hold. Throws an Error with
+// A function (row) that returns whether all conditions hold. Throws an Error with
 // the words for the reader.
 export function readFilter(text, columns) {
   const conditions = words(text).map(word => readCondition(word, columns));

@@ -22,7 +22,7 @@ function menu(label, values, changed) {
   return element("select", {ariaLabel: label, onchange: changed}, values.map(([value, text]) => element("option", {value}, text)));
 }
 
-// `trial()`: the newest resource of it. {follow(), end()}: follow() is told when
+// `trial()`: the newest resource of it. {follow(), end()}: follow() is called when
 // it changed.
 export function trialLog(root, study, id, trial) {
   const stream = menu("Stream", STREAMS.map(name => [name, name]), restart);

@@ -1,4 +1,4 @@
-// trial_words.js - what the server tells of a trial in codes, as sentences.
+// trial_words.js - a trial's codes from the server, as sentences.
 import * as format from "./format.js";
 
 const KINDS = {
@@ -7,10 +7,10 @@ const KINDS = {
   EXPLOITS: "The model expects a good value there.",
   EXPLORES: "Little is known there.",
   REPEATS: "Measured again, since results differ by chance.",
-  SEED: "A good point of a study that this one learns from.",
+  SEED: "A good point of a study that this one starts from.",
 };
 
-// Pairs [label, text] that tell why the search chose the point.
+// Pairs [label, text] that explain why the search chose the point.
 export function whyPairs(why) {
   const {predicted, nearest, context} = why;
   const given = Object.entries(context?.parameters ?? {}).map(([name, value]) => `${name} = ${format.number(value)}`).join(", ");
@@ -25,7 +25,7 @@ export function whyPairs(why) {
 
 const RULES = {median: "median rule", decay: "decay curve rule", convex: "convex rule", asha: "ASHA", hyperband: "Hyperband"};
 
-// Pairs that tell why it was stopped early or paused.
+// Pairs that explain why it was stopped early or paused.
 export function stopPairs(stop) {
   const at = stop.by === "time" ? format.duration(1000 * Number(stop.at)) : `step ${stop.at}`;
   const {predicted} = stop;
@@ -51,7 +51,7 @@ export function exitWords(code) {
   return code > 128 ? SIGNALS[code - 128] ?? `signal ${code - 128}` : "";
 }
 
-// Pairs that tell which metrics a trial reported that ended without its objective,
+// Pairs that show which metrics a trial reported that ended without its objective,
 // and where: what `doctor` of the server says. Count 0 is the heading of a column.
 export function doctorPairs({seen = [], hints = []}) {
   const told = text => Number.isFinite(Number(text)) ? format.number(Number(text)) : text;

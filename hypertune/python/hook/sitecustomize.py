@@ -1,4 +1,4 @@
-"""Offers the package hypertune where a program has none of its own.
+"""Offers the package hypertune where a program has none.
 
 The runner puts this folder into PYTHONPATH of a container, so that Python runs
 this file at its start. It adds a finder that asks all others first and offers
@@ -41,7 +41,7 @@ class _Finder3(object):
 
     @staticmethod
     def is_mount(spec):
-        """The kit lies in /hypertune: a program whose folder is / would find
+        """The kit is in /hypertune: a program whose folder is / would find
         that as a package without any file."""
         folders = list(spec.submodule_search_locations or [])
         return spec.loader is None and bool(folders) and all(
@@ -105,7 +105,7 @@ def _start():
     sys.path_importer_cache.pop(_HOOK, None)
     is_new = sys.version_info[0] >= 3
     finder = _Finder3() if is_new else _Finder2()
-    # Python 2 empties a module that nobody holds, and the next one replaces it.
+    # Python 2 empties a module that none holds, and the next one replaces it.
     finder.module = sys.modules.get(__name__)
     sys.meta_path.insert(0, finder)
     (_run_hidden3 if is_new else _run_hidden2)(list(sys.path))

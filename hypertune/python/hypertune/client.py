@@ -79,7 +79,7 @@ class Client:
 
     def studies(self) -> List[Study]:
         """All studies, newest first."""
-        # A tuning job is a study too and stands in both lists.
+        # A tuning job is a study too and is in both lists.
         found = {study.id: study for study in self._list(STUDIES)}
         found.update((study.id, study) for study in self._list(JOBS))
         return [found[number] for number in sorted(found, reverse=True)]

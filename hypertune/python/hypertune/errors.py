@@ -38,7 +38,7 @@ class NoTrialYet(NotFound):
 
 
 class Conflict(ApiError):
-    """The name is taken, or somebody else changed the thing meanwhile."""
+    """The name is taken, or someone else changed the thing meanwhile."""
 
 
 class ResourceExhausted(ApiError):

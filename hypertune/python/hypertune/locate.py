@@ -37,7 +37,7 @@ def state_folder(environment: Mapping[str, str]) -> Optional[str]:
 
 
 def _is_held(folder: str) -> bool:
-    """A shared lock that can be had means that nobody has the exclusive one."""
+    """A shared lock that can be had means that none has the exclusive one."""
     try:
         fd = os.open(os.path.join(folder, "lock"), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

@@ -1,5 +1,5 @@
 """What a picture of a study shows, in values; drawn by matplotlib where it is
-installed, and as simple SVG of our own where it is not."""
+installed, and as our own simple SVG where it is not."""
 import math
 import os.path
 from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple

@@ -1,4 +1,4 @@
-"""The pictures of a study: what each needs to know, asked for and drawn."""
+"""The pictures of a study: each asks for its data and is drawn."""
 import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional
 

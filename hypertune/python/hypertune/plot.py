@@ -105,7 +105,7 @@ def curves(name: str, metric: str, reported: Mapping[int, "Curve"],
         trial: [(step, value) for step, value, _ in curve if is_finite(value)]
         for trial, curve in reported.items()}
     numbers = sorted(trial for trial, line in lines.items() if line)
-    # The newest ones when there are more than an eye can tell apart.
+    # The newest ones when there are more than an eye can distinguish.
     numbers = [n for n in numbers[-MOST_CURVES:] if n != best] + (
         [best] if best in numbers else [])
     picture = Picture(name, metric + " by step", Axis("step", whole=True),

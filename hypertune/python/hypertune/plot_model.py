@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 BAR = 26  # the height of a row
 _PALE = "#c3d3e4"
-_UNCERTAIN = "-"  # cannot be told from no effect
+_UNCERTAIN = "-"  # may have no effect
 _NOTHING = "the model says nothing here yet"
 
 
@@ -65,7 +65,7 @@ def slices(name: str, spec: Mapping[str, Any], answer: Mapping[str, Any],
     picture = Picture(name, "%s by %s" % (metric, parameter), x, y)
     if not known:
         return picture.empty(_NOTHING)
-    if y.log:  # the model knows no logarithms and may expect less than 0
+    if y.log:  # the model has no logarithms and may expect less than 0
         least = min(results)
         known = [(value, *(max(least, one) for one in row))
                  for value, *row in known]

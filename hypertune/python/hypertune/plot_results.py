@@ -20,7 +20,7 @@ _UNITS = ((2 * 86400.0, 86400.0, "days"), (2 * 3600.0, 3600.0, "hours"),
 
 def pareto(name: str, goals: Sequence[Tuple[str, bool]],
            trials: Sequence["Trial"], optimal: Set[int]) -> Plot:
-    """Two goals of each trial against each other; those that no other trial
+    """Two goals of each trial against each other; the ones that no other trial
     beats are joined. A goal is a metric and whether more is better."""
     (first, _), (second, _) = goals
     shown = sorted((trial for trial in trials if

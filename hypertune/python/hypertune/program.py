@@ -31,7 +31,7 @@ def run(arguments: Sequence[str], places: Mapping[str, str], timeout: float,
     """Runs `hypertune` with `text` on stdin; returns what it printed.
 
     `places` are the variables that lead it to the server. A refusal raises
-    the ApiError that its exit code stands for, with its words.
+    the ApiError of its exit code, with its message.
     """
     path = shutil.which("hypertune")
     if path is None:

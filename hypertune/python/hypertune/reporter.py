@@ -43,7 +43,7 @@ class ReportFile(object):
         self._path = path
         self._fd = -1
         self._identity = None
-        self._end = 0  # of our newest line; there nobody else has written
+        self._end = 0  # of our newest line; there no one else has written
 
     def close(self):
         fd, self._fd = self._fd, -1
@@ -65,8 +65,8 @@ class ReportFile(object):
             return False
 
     def _is_ours(self, fd):
-        # A trainer that daemonises closes all it does not know; the number may
-        # be another file's by now.
+        # A trainer that daemonises closes files that it did not open; the
+        # number may be another file's by now.
         try:
             now = os.fstat(fd)
         except OSError:
@@ -86,7 +86,7 @@ class ReportFile(object):
         self._fd = fd
 
     def _lock(self):
-        """False when somebody holds the lock too long: training goes on."""
+        """False when someone holds the lock too long: training continues."""
         deadline = time.time() + LOCK_SECONDS
         while True:
             try:

@@ -1,7 +1,7 @@
 """The daemon thread that carries records to the server.
 
 A bounded queue in front of one connection. What falls out of it, or is not
-confirmed when the process ends, lies in the report file and is delivered from
+confirmed when the process ends, is in the report file and is delivered from
 there.
 """
 import collections

@@ -237,7 +237,7 @@ class Study:
     def importances(self, metric: Optional[str] = None) -> Dict[str, float]:
         """How much each parameter matters, the most important first: the
         share of the variation of the metric that it explains. 0 where that
-        cannot be told from no effect, so they sum to 1 at most. Empty while
+        may have no effect, so they sum to 1 at most. Empty while
         there are too few results."""
         shares: Dict[str, float] = {}
         for row in self._importances(metric)["importances"]:
@@ -336,7 +336,7 @@ class Study:
         """Waits for the study's end; returns its state.
 
         `timeout` in seconds or as "1h30m"; TimeoutError after that, the study
-        goes on. `changed` is called with the newest summary once a second.
+        continues. `changed` is called with the newest summary once a second.
         """
         limit = math.inf if timeout is None else show.seconds(timeout)
         deadline = time.monotonic() + limit
@@ -359,7 +359,7 @@ class Study:
         return self
 
     def pause(self) -> "Study":
-        """No new trials; running ones go on."""
+        """No new trials; running ones continue."""
         return self._control("pause")
 
     def resume(self) -> "Study":
@@ -446,7 +446,7 @@ class Study:
     def add(self, params: Mapping[str, Any],
             result: Union[None, float, Metrics] = None,
             step: int = 0) -> Trial:
-        """A trial with parameters of your own choice.
+        """A trial with parameters that you choose.
 
         With a result - the objective, or metrics by name - it is complete and
         the search learns from it; it needs all parameters. Without one it is

@@ -24,8 +24,8 @@ def _reason(error: BaseException) -> str:
 
 
 class Transport:
-    """Sends requests to one server. Every request has a connection of its
-    own, so that threads and forked children may share a Transport."""
+    """Sends requests to one server. Every request has its own
+    connection, so that threads and forked children may share a Transport."""
 
     def __init__(self, address: locate.Address, timeout: float):
         self.timeout = timeout

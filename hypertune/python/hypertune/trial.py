@@ -170,7 +170,7 @@ class Trial:
             "measurement": measurement(values, self._step, self._elapsed())}))
 
     def should_stop(self) -> bool:
-        """Asks whether going on is worth it, by the study's early stopping."""
+        """Whether continuing is worth it, by the study's early stopping."""
         operation = self._post(":checkTrialEarlyStoppingState", {})
         return bool(response_of(operation).get("shouldStop", False))
 
@@ -202,7 +202,7 @@ class Trial:
             "infeasibleReason": show.plain(reason[:_MOST_REASON])}))
 
     def stop(self) -> None:
-        """Asks whoever evaluates the trial to end it; its results count."""
+        """Asks the trial's client to end it; its results count."""
         self._adopt(self._post(":stop", {}))
 
     def delete(self) -> None:

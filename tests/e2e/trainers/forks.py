@@ -1,5 +1,5 @@
 """A trainer as data loaders make them: the process reports, forks workers that
-report too, and goes on reporting when they have ended.
+report too, and continues reporting when they have ended.
 
     forks.py LIBHYPERTUNE.SO [--x=...]
 """

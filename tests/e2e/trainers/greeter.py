@@ -1,8 +1,8 @@
-"""Tells who it is and greets every replica of its cluster, itself too.
+"""Names itself and greets every replica of its cluster, itself too.
 
-Each replica listens on its own address and tells its name to who asks; each
+Each replica listens on its own address and answers with its name; each
 asks all of them and expects the right names. The master also asks each whether
-it is done, so that nobody is stopped before, and reports how many there are: on
+it is done, so that none is stopped before, and reports how many there are: on
 its output, and where the job has a metric also as Google's reporter does. The
 others wait to be stopped."""
 

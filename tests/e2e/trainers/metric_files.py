@@ -84,7 +84,7 @@ def rotate(x):
 
 
 def read_table():
-    """As programs do that read a table: numbers in a way of their own."""
+    """As programs do that read a table: numbers in their own way."""
     if not os.path.exists(FILE):
         return []
     with open(FILE, newline="") as file:
@@ -110,7 +110,7 @@ def read_back_and_replace(x):
 
 
 def overwrite(x):
-    """Over the first bytes of what is there; what lies behind stays."""
+    """Over the first bytes of what is there; what is behind stays."""
     if not os.path.exists(FILE):
         write("w", "")
     with open(FILE, "r+") as file:
@@ -142,7 +142,7 @@ def empty(x):
 
 
 def background(x):
-    """Leaves a process that would go on writing when the next trial runs."""
+    """Leaves a process that would still write when the next trial runs."""
     append(x)
     subprocess.Popen(
         [sys.executable, "-c",

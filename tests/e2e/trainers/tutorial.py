@@ -1,5 +1,5 @@
-"""A tutorial's trainer: takes whatever flags a job file has, checks who it was
-told to be, and reports the way Google's reporter does. The master's result is
+"""A tutorial's trainer: takes whatever flags a job file has, checks which
+replica it is, and reports the way Google's reporter does. The master's result is
 known from the flags; others only check their part of the cluster."""
 
 import json

@@ -17,7 +17,7 @@ class Line:
 
     def patiently(self, ask: Callable[[], Any],
                    was_done: Callable[[], Any] = lambda: None) -> Any:
-        """Asks until the server is there. `was_done` tells whether a question
+        """Asks until the server is there. `was_done` returns whether a question
         whose answer was lost had its effect."""
         deadline = time.monotonic() + self._patience
         pause = _PAUSE

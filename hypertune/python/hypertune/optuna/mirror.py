@@ -1,7 +1,7 @@
-"""Trials of an Optuna study as everybody else sees them.
+"""Trials of an Optuna study as the server's other users see them.
 
 The dashboard, the command line and early stopping look at the trial itself: it
-is told each parameter, report and end right behind Optuna's own record of it.
+gets each parameter, report and end right behind Optuna's own record of it.
 """
 from typing import Any, Dict, Mapping, Optional, Sequence
 
@@ -17,7 +17,7 @@ from hypertune.trial import measurement
 
 
 class Mirror:
-    """Tells the server's trials what Optuna knows of them."""
+    """Sends to the server's trials what Optuna has of them."""
 
     def __init__(self, line: Line):
         self._line = line
@@ -94,7 +94,7 @@ class Mirror:
 
     def repair(self, record: Record, counts: Mapping[str, int]) -> None:
         """Ends trials whose process wrote that they had ended, and died
-        before it could tell them."""
+        before it could send them."""
         ended = [trial for trial in record.trials if trial.state.is_finished()]
         closed = sum(counts[state] for state in (
             "succeeded", "stopped", "failed", "cancelled"))

@@ -57,7 +57,7 @@ class _Session:
         self.remote = remote
         self.space = space
         self._names = names  # of the metrics, constraints behind values
-        self._over: Set[int] = set()  # trials of the server that are told
+        self._over: Set[int] = set()  # trials of the server whose end was sent
 
     def number_of(self, trial: FrozenTrial) -> Optional[int]:
         """The server's trial that was suggested for it, if it was here."""
@@ -70,7 +70,7 @@ class _Session:
 
     def give_up(self, trials: Sequence[FrozenTrial]) -> None:
         """Ends what was suggested for trials that have failed untold: their
-        process died, and no other goes on with them."""
+        process died, and no other continues with them."""
         kept = {self.number_of(trial) for trial in trials
                 if not trial.state.is_finished()} | self._over
         for trial in trials:
@@ -82,7 +82,7 @@ class _Session:
             try:
                 self.remote.trial(number).infeasible("FAIL in Optuna")
             except (errors.FailedPrecondition, errors.NotFound):
-                pass  # it was told
+                pass  # it was sent
 
     def metrics(self, values: Sequence[float],
                 constraints: Sequence[float]) -> Dict[str, float]:
@@ -101,7 +101,7 @@ class _Session:
 
     def add(self, trial: FrozenTrial, state: TrialState,
             metrics: Mapping[str, float]) -> None:
-        """Tells of a trial that somebody else chose, once for all processes
+        """Tells of a trial that someone else chose, once for all processes
         that know of it."""
         complete = len(metrics) == len(self._names)
         if not (complete or state == TrialState.FAIL) or not self._claims(
@@ -114,7 +114,7 @@ class _Session:
                 "FAIL in Optuna")
 
     def _claims(self, number: int) -> bool:
-        """Is this the first who wants to tell of that trial of Optuna's?"""
+        """Is this the first process to send that trial of Optuna's?"""
         key = "told:%d" % number
         try:
             self.remote._transport.call(
@@ -143,7 +143,7 @@ class Sampler(BaseSampler):
     independent_sampler  for parameters outside of that space; random
 
     The trials become a study of the server, one for each search space, to
-    which earlier trials are told first. It asks with a client of its own for
+    which earlier trials are sent first. It asks with its own client for
     each trial, so that threads and processes may share an Optuna study.
     """
 
@@ -214,7 +214,7 @@ class Sampler(BaseSampler):
         given = session.suggested(trial)
         if given is not None and given.is_open:
             return given  # to the trial that this one is the retry of
-        # Nobody else has this name: a trial that its process has left behind
+        # No one else has this name: a trial that its process has left behind
         # is not given to the next one.
         asker = "optuna-%d-%s" % (trial.number, uuid.uuid4().hex[:12])
         found = session.remote.suggest(1, asker, [fixed] if fixed else None)
@@ -239,7 +239,7 @@ class Sampler(BaseSampler):
                 session.add(trial, state, metrics)
             elif suggested.params == session.space.told(trial.params):
                 session.tell(suggested, state, metrics)
-            else:  # the objective took values of its own
+            else:  # the objective took its own values
                 suggested.delete()
                 session.add(trial, state, metrics)
 
@@ -304,7 +304,7 @@ class Sampler(BaseSampler):
 
     @staticmethod
     def _catch_up(study: "optuna.Study", session: _Session) -> None:
-        """Tells the server what it does not know yet of this study."""
+        """Sends the server what it lacks of this study."""
         still_open = {trial.id: trial for trial in session.remote.trials()
                       if trial.is_open}
         for trial in _ended(study):
@@ -315,7 +315,7 @@ class Sampler(BaseSampler):
             number = session.number_of(trial)
             if number is None:
                 session.add(trial, trial.state, metrics)
-            elif number in still_open:  # who had it could not tell
+            elif number in still_open:  # its process could not send it
                 session.tell(still_open[number], trial.state, metrics)
 
 

@@ -39,7 +39,7 @@ def labels(choices: Sequence[Any]) -> List[str]:
 
 
 class Parameter:
-    """One of Optuna's parameters as the server knows it."""
+    """One of Optuna's parameters as the server has it."""
 
     def __init__(self, name: str, distribution: BaseDistribution):
         self.name = name  # the server's

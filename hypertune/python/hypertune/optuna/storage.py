@@ -1,8 +1,8 @@
-"""A storage of Optuna's behind which this server stands.
+"""A storage for Optuna that keeps its data on this server.
 
-An Optuna study is a study of clients with an open space. What Optuna knows
-of its trials is their metadata (record.py), and decides; the trials themselves are
-told (mirror.py).
+An Optuna study is a study of clients with an open space. What Optuna has
+of its trials is their metadata (record.py), and decides; the trials themselves
+are updated (mirror.py).
 """
 import copy
 import datetime
@@ -53,7 +53,7 @@ class Storage(BaseStorage, BaseHeartbeat):
                     it asks for is then done once
 
     heartbeat_interval, grace_period, failed_trial_callback  as of Optuna's
-                    RDBStorage: optimize() tells every so many seconds that
+                    RDBStorage: optimize() reports every so many seconds that
                     its trials are alive; those of which nothing was heard for
                     the grace period, by default twice the interval, are
                     failed by the next optimize() anywhere, and the callback,
@@ -174,7 +174,7 @@ class Storage(BaseStorage, BaseHeartbeat):
                             {"state": trial.state.name})
                 return record
             except errors.Conflict:
-                continue  # somebody has moved it
+                continue  # another process has moved it
 
     # --- studies ---
 
@@ -403,4 +403,4 @@ class Storage(BaseStorage, BaseHeartbeat):
                         {"state": "RUNNING", "beat": seen})
             return True
         except errors.Conflict:
-            return False  # somebody else was first, or it lives
+            return False  # another process was first, or it is alive
