@@ -136,8 +136,8 @@ enum ht_status leftovers_start(const struct docker_address *address,
                            .keeps = keeps,
                            .context = context,
                            .docker = docker_new(address),
-                           /* What an earlier life asked for last may come
-                            * to be only now. */
+                           /* Calls from before a restart may still make
+                            * something. */
                            .soon_until = clock_monotonic_ms() + SOON_SPAN_MS};
     pthread_mutex_init(&made->lock, NULL);
     pthread_condattr_t attributes;

@@ -90,8 +90,8 @@ static enum ht_status look(struct docker *docker, struct arena *arena,
         arena_printf(arena, "/networks/%s", docker_escape(arena, name));
     const enum ht_status status = docker_get(docker, arena, path, answer, err);
     if (status == HT_OK && *answer == NULL)
-        return ht_fail(err, HT_INTERNAL, "nothing is said about network %s",
-                       name);
+        return ht_fail(err, HT_INTERNAL,
+                       "the engine's answer has no network %s", name);
     return status;
 }
 
@@ -108,7 +108,7 @@ static bool is_ours(const struct node *answer,
            order_key_equal(&key, &request->order->key);
 }
 
-/* Networks of a user's engine are in a namespace that we are not in. */
+/* Networks of a rootless engine are in another namespace. */
 static const char *find_gateway(const struct node *answer,
                                 const struct docker_facts *facts)
 {
@@ -161,7 +161,6 @@ enum ht_status network_make(struct docker *docker, struct arena *arena,
         return status;
     *network = (struct network){
         .name = wanted != NULL ? wanted : request->order->name,
-        .ours = wanted == NULL,
         .has_names = true,
         .gateway = find_gateway(answer, request->facts),
     };

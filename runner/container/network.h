@@ -22,7 +22,6 @@
 
 struct network {
     const char *name;    /* for NetworkMode: "none", "host", a name */
-    bool ours;           /* made for this attempt, to be removed with it */
     bool has_names;      /* containers in it resolve each other's names */
     const char *gateway; /* this machine's address in it; NULL: none that a
                             container could reach */

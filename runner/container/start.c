@@ -271,6 +271,13 @@ static enum ht_status prepare(struct start *start, struct ht_error *err)
 
 /* ---- containers ---- */
 
+/* Also of a replica that has ended. */
+static bool has_begun(const struct container_attempt *attempt, size_t replica)
+{
+    return container_attempt_has_exit(attempt, replica) ||
+           container_attempt_has_begun(attempt, replica);
+}
+
 static enum ht_status make_container(struct start *start, struct docker *docker,
                                      size_t replica, struct ht_error *err)
 {
@@ -324,8 +331,7 @@ static void start_replica(struct container_attempt *attempt,
     struct ht_error err = {.status = HT_INTERNAL};
     int pause_ms = FIRST_PAUSE_MS;
     enum ht_status status;
-    if (container_attempt_has_exit(attempt, replica) ||
-        container_attempt_has_begun(attempt, replica))
+    if (has_begun(attempt, replica))
         return;
     do {
         if (disk_has(attempt->folders[replica], "stop")) {
@@ -343,19 +349,16 @@ static void start_replica(struct container_attempt *attempt,
 
 static bool has_all_begun(const struct container_attempt *attempt)
 {
-    for (size_t i = 0; i < attempt->order->n_replicas; i++) {
-        if (!container_attempt_has_exit(attempt, i) &&
-            !container_attempt_has_begun(attempt, i))
-            return false;
-    }
-    return true;
+    size_t i = 0;
+    while (i < attempt->order->n_replicas && has_begun(attempt, i))
+        i++;
+    return i == attempt->order->n_replicas;
 }
 
 static void give_up_unbegun(struct container_attempt *attempt)
 {
     for (size_t i = 0; i < attempt->order->n_replicas; i++) {
-        if (!container_attempt_has_exit(attempt, i) &&
-            !container_attempt_has_begun(attempt, i))
+        if (!has_begun(attempt, i))
             end_unbegun(attempt, i);
     }
 }

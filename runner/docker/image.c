@@ -296,14 +296,12 @@ static enum ht_status describe(struct arena *arena, const char *name,
         return ht_fail(err, HT_INTERNAL,
                        "image %s: the engine describes it without an id", name);
     *image = (struct image){
-        .name = name,
         .id = id,
         .digest = find_digest(inspected, name, id),
         .entrypoint = read_strings(arena, node_find(config, "Entrypoint")),
         .command = read_strings(arena, node_find(config, "Cmd")),
         .env = read_env(arena, node_find(config, "Env")),
         .workdir = null_if_empty(node_get_string(config, "WorkingDir", NULL)),
-        .user = null_if_empty(node_get_string(config, "User", NULL)),
     };
     return HT_OK;
 }
@@ -319,7 +317,7 @@ static enum ht_status inspect(struct docker *docker, struct arena *arena,
         docker_get(docker, arena, path, &inspected, err);
     if (status != HT_OK)
         return status;
-    return describe(arena, arena_strdup(arena, name), inspected, image, err);
+    return describe(arena, name, inspected, image, err);
 }
 
 /* ---- getting it ---- */

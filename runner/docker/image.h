@@ -9,14 +9,12 @@
 #include "runner/docker/docker.h"
 
 struct image {
-    const char *name;   /* as it was ordered */
     const char *id;     /* "sha256:...", containers are made from it */
     const char *digest; /* of the registry, else the id; for the record */
     struct strings entrypoint; /* maybe empty */
     struct strings command;
     struct pairs env;
     const char *workdir; /* NULL: "/" */
-    const char *user;    /* NULL: root */
 };
 
 /* Gets lines of progress in the calling thread: the first, the last, and others

@@ -14,8 +14,7 @@ static const struct pair image_env[] = {{"PATH", "/opt/conda/bin:/bin"},
                                         {"PYTHONPATH", "/app"}};
 static const char *const entrypoint[] = {"python3", "-m", "task"};
 static const char *const command[] = {"--default"};
-static const struct image image = {.name = "registry/x:1",
-                                   .entrypoint = {3, entrypoint},
+static const struct image image = {.entrypoint = {3, entrypoint},
                                    .command = {1, command},
                                    .env = {4, image_env},
                                    .workdir = "/app"};
@@ -157,7 +156,7 @@ static void an_image_without_a_command_needs_one(void)
 {
     char folder[PATH_MAX];
     struct order *order = make_order("", "");
-    const struct image empty = {.name = "registry/x:1"};
+    const struct image empty = {.id = "sha256:0"};
     const struct replica_view view =
         replica_view_of_container(order->arena, &site, order, 0, &empty, NULL);
     struct replica_place place = {.address = "host:2222"};

@@ -37,7 +37,7 @@ static void set_up(struct scene *scene)
         .replica = {.type = "master", .name = "master-0", .image = "a:1"},
         .image = {.id = "sha256:1"},
         .mounts = {2, items},
-        .network = {.name = "ht-ab12-7-3-1", .ours = true, .has_names = true},
+        .network = {.name = "ht-ab12-7-3-1", .has_names = true},
     };
     scene->order = (struct order){
         .arena = scene->arena,
