@@ -27,8 +27,8 @@ struct discard_request { /* of the server */
     bool rewrite_gcs;
 };
 /* Adds the request unless there is one for that trial. Only in the state folder
- * or below a root of the admin it removes the folders of models, checkpoints and
- * logs, and the one above them if it is empty then. */
+ * or below a root of the admin it removes the folders of models, checkpoints
+ * and logs, and the one above them if it is empty then. */
 void discard_ask(struct discard *discard,
                  const struct discard_request *request);
 

@@ -2,7 +2,7 @@
  * engine that is the same for all.
  *
  * An engine adds the ends as it learns of them; exit.json in a replica's folder
- * is one with every engine. */
+ * means the same with every engine. */
 #ifndef HT_RUNNER_ATTEMPT_REPLICAS_H
 #define HT_RUNNER_ATTEMPT_REPLICAS_H
 

@@ -233,7 +233,7 @@ size_t procfs_kill_leftovers(const char *folder, const struct process *leader,
     }
 }
 
-/* Our own children's pids cannot be reused before we reap them. */
+/* A child's pid cannot be reused before this process reaps it. */
 static bool kill_if_child(pid_t pid, const void *context)
 {
     struct stat_fields fields;

@@ -157,7 +157,7 @@ static void put_network(struct text *out, const char *name,
     json_close(out);
 }
 
-/* Root in a user's engine is that user, so files there stay ours. */
+/* Root in a rootless engine is the runner's user, who then owns its files. */
 static void put_user(struct text *out, const struct container_plan *plan,
                      struct arena *arena)
 {

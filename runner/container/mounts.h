@@ -26,7 +26,7 @@ struct mounts {
  * the arena. The trial's output folders are made when they are missing.
  * HT_PRECONDITION  a volume or the output folder is outside every volume root,
  *                  passes a symbolic link on its way, is an engine's socket
- *                  that --allow does not name, or covers one of ours
+ *                  that --allow does not name, or covers a folder of hypertune
  * HT_IO            a folder cannot be made */
 enum ht_status mounts_find(struct arena *arena, const struct site *site,
                            const struct order *order, const char *folder,

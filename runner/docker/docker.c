@@ -331,7 +331,7 @@ static long read_version(const char *text)
     return major * MINORS + minor;
 }
 
-/* Takes the newest that is not newer than ours, else the oldest there is. */
+/* Takes the newest up to USUAL_VERSION, else the oldest there is. */
 static void choose_version(struct docker *docker, const struct node *facts)
 {
     const long newest =

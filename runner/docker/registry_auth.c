@@ -46,7 +46,7 @@ static int make_input(const char *server)
 }
 
 /* Its own group, so that a slow one is ended with all it started, and none of
- * the signal settings of our thread. */
+ * the signal settings of this thread. */
 static int spawn(struct helper *helper, int input, int output)
 {
     posix_spawn_file_actions_t actions;

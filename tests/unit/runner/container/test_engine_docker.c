@@ -143,7 +143,7 @@ static void an_image_that_is_nowhere_fails_for_good(void)
     docker_fixture_close(&fixture);
 }
 
-static void a_name_that_a_stranger_has_is_said(void)
+static void a_name_of_another_program_is_reported(void)
 {
     struct docker_fixture fixture;
     docker_fixture_open(&fixture, "docker", "{}");
@@ -478,7 +478,7 @@ int main(void)
     RUN(a_stop_breaks_off_a_pull);
     RUN(without_a_network_none_is_made);
     RUN(an_image_that_is_nowhere_fails_for_good);
-    RUN(a_name_that_a_stranger_has_is_said);
+    RUN(a_name_of_another_program_is_reported);
     RUN(a_full_disk_is_not_the_trials_fault);
     RUN(a_start_that_takes_too_long_is_given_up);
     RUN(an_unknown_user_is_the_trials_fault);

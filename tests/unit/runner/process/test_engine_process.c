@@ -322,16 +322,16 @@ static void another_boot_id_means_the_machine_was_restarted(void)
     attempt_fixture_close(&fixture);
 }
 
-static void a_stranger_with_the_shims_pid_is_spared(void)
+static void another_process_with_the_shims_pid_is_spared(void)
 {
     struct attempt_fixture fixture;
     attempt_fixture_open(&fixture, once, NULL);
     attempt_fixture_write_launches(&fixture);
     char *argv[] = {(char[]){"sleep"}, (char[]){"600"}, NULL};
-    pid_t stranger;
-    CHECK(posix_spawnp(&stranger, "sleep", NULL, NULL, argv, environ) == 0);
+    pid_t other;
+    CHECK(posix_spawnp(&other, "sleep", NULL, NULL, argv, environ) == 0);
     struct process shim;
-    CHECK(procfs_identify(stranger, &shim, NULL) == HT_OK);
+    CHECK(procfs_identify(other, &shim, NULL) == HT_OK);
     shim.start--;
     CHECK(folder_write_shim(fixture.replica, &shim, NULL) == HT_OK);
     struct attempts attempts;
@@ -339,9 +339,9 @@ static void a_stranger_with_the_shims_pid_is_spared(void)
     UNTIL(attempt_fixture_has_ended(attempt));
     CHECK(attempt->ending.outcome == OUTCOME_LOST);
     attempts_drop(&attempts, attempt);
-    CHECK(waitpid(stranger, NULL, WNOHANG) == 0);
-    kill(stranger, SIGKILL);
-    runner_fixture_wait(stranger);
+    CHECK(waitpid(other, NULL, WNOHANG) == 0);
+    kill(other, SIGKILL);
+    runner_fixture_wait(other);
     attempts_fini(&attempts);
     attempt_fixture_close(&fixture);
 }
@@ -401,7 +401,7 @@ int main(void)
     RUN(what_a_link_leads_to_is_spared);
     RUN(a_dead_shim_makes_the_attempt_lost);
     RUN(another_boot_id_means_the_machine_was_restarted);
-    RUN(a_stranger_with_the_shims_pid_is_spared);
+    RUN(another_process_with_the_shims_pid_is_spared);
     RUN(a_shim_that_cannot_start_is_lost_not_hung);
     RUN(removing_kills_whatever_runs);
     runner_fixture_fini();
