@@ -306,7 +306,7 @@ SOURCES := $(foreach f,proto algorithms tuner runner hypertune examples tests \
   bench,$(call files,$(f),*.[ch]))
 HEADERS := $(filter %.h,$(SOURCES))
 
-lint: lint-layers lint-headers lint-format lint-tidy ## all static checks
+lint: lint-layers lint-headers lint-includes lint-format lint-tidy ## all static checks
 
 # Who may include whom: .ci/rooms says it.
 lint-layers:
@@ -329,14 +329,26 @@ $(B)/lint/%.ok: % Makefile
 	@echo '#include "$<"' | $(CC) $(CPPFLAGS) -std=c17 -Wall -Wextra -Werror \
 	  -fsyntax-only -x c - && touch $@
 
+CHECKED := $(filter-out tests/% bench/%,$(filter %.c,$(SOURCES)))
+# No file includes what it does not use; .ci/includes.imp has what the tool does
+# not see. What it would like to add is not asked for.
+lint-includes: $(CHECKED:%=$(B)/lint/%.includes)
+	@echo "includes: all are used"
+$(B)/lint/%.includes: % .ci/includes.imp Makefile
+	@mkdir -p $(@D)
+	@include-what-you-use -Xiwyu --no_fwd_decls -Xiwyu --no_comments \
+	  -Xiwyu --mapping_file=.ci/includes.imp $(CPPFLAGS) -std=c17 $< 2>&1 | \
+	  awk '/should remove/ { file = $$1 } /^- #include/ { print file ": " $$0 }' >$@.out
+	@[ ! -s $@.out ] || { cat $@.out; exit 1; }
+	@touch $@
+
 lint-format:
 	@clang-format --dry-run -Werror $(SOURCES)
 	@echo "format: ok"
 
-TIDY := $(filter-out tests/% bench/%,$(filter %.c,$(SOURCES)))
 # It includes <hypertune.h>, as a program elsewhere does.
 $(B)/lint/examples/c/%.tidy: CPPFLAGS += -Ihypertune
-lint-tidy: $(TIDY:%=$(B)/lint/%.tidy)
+lint-tidy: $(CHECKED:%=$(B)/lint/%.tidy)
 	@echo "tidy: ok"
 $(B)/lint/%.tidy: % .clang-tidy Makefile
 	@mkdir -p $(@D)

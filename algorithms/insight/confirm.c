@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <gsl/gsl_cdf.h>
+#include <stdbool.h>
 
 #include "algorithms/base/order.h"
 #include "proto/base/arena.h"

@@ -7,7 +7,6 @@
 #ifndef HT_ALGORITHMS_INSIGHT_CONFIRM_H
 #define HT_ALGORITHMS_INSIGHT_CONFIRM_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* A chance from which on a setting counts as better than all others. */

@@ -8,9 +8,7 @@
 #define HT_ALGORITHMS_SEARCH_ACQUIRE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "algorithms/base/algorithm.h"
 #include "algorithms/space/candidates.h"
 
 struct acquire {

@@ -11,11 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "algorithms/base/algorithm.h"
-#include "algorithms/model/acquisition.h"
 #include "algorithms/model/goal_model.h"
 #include "algorithms/model/history.h"
-#include "algorithms/space/candidates.h"
 
 enum family { FAMILY_PROCESS, FAMILY_FOREST, FAMILY_PARZEN };
 

@@ -1,4 +1,8 @@
 #include "algorithms/space/inside.h"
+#include "algorithms/space/encoding.h"
+#include "proto/base/limits.h"
+#include "proto/space/constraint.h"
+#include "proto/space/space.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,8 +8,6 @@
 #include <stdbool.h>
 
 #include "algorithms/base/rng.h"
-#include "algorithms/space/encoding.h"
-#include "proto/space/constraint.h"
 
 struct inside {
     const struct encoding *encoding;

@@ -2,6 +2,7 @@
 
 #include "algorithms/base/algorithm.h"
 #include "algorithms/base/rng.h"
+#include "algorithms/space/encoding.h"
 #include "algorithms/space/inside.h"
 #include "proto/base/limits.h"
 

@@ -16,11 +16,9 @@
 #ifndef HT_ALGORITHMS_STOP_ASHA_H
 #define HT_ALGORITHMS_STOP_ASHA_H
 
-#include <stdbool.h>
+#include "proto/job/job.h"
 #include <stddef.h>
 #include <stdint.h>
-
-#include "algorithms/stop/early_stop.h"
 
 struct asha_ladder {
     double first;  /* place of rung 0, > 0 */

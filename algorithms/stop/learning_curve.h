@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "algorithms/stop/early_stop.h"
-
 struct learning_curve {
     const struct stop_curve *of; /* borrowed */
     size_t goal;

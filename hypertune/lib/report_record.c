@@ -1,4 +1,5 @@
 #include "hypertune/lib/report_record.h"
+#include "hypertune/hypertune.h"
 
 #include <errno.h>
 #include <inttypes.h>

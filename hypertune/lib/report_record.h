@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hypertune/hypertune.h"
+struct hypertune_metric; /* hypertune/hypertune.h */
 
 /* The bounds of proto/base/limits.h, repeated because this library stands
  * alone. */

@@ -1,6 +1,5 @@
 #include "proto/base/clock.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-#include "proto/form/native.h"
+#include "proto/form/native.h" /* IWYU pragma: keep (it declares them) */
 
 static const char range_hint[] = "write \"min: A\" and \"max: B\"";
 static const char log_hint[] = "write \"type: double\" and \"scale: log\"";

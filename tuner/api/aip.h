@@ -7,8 +7,6 @@
 #ifndef HT_TUNER_API_AIP_H
 #define HT_TUNER_API_AIP_H
 
-#include <stdint.h>
-
 #include "tuner/core/request.h"
 
 request_handler aip_create; /* body: a Job */

@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "proto/base/error.h"
-#include "proto/doc/diag.h"
 #include "tuner/core/request.h"
 #include "tuner/db/rows.h"
 

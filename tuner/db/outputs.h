@@ -11,7 +11,6 @@
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "tuner/db/db.h"
-#include "tuner/db/write.h"
 
 /* Attempts of the trial whose outputs are in one state get another. */
 enum ht_status db_outputs_move(struct db *db, int64_t study, int64_t trial,

@@ -6,7 +6,6 @@
 #define HT_TUNER_DB_ROWS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/job/job.h"

@@ -12,7 +12,6 @@
 
 #include "proto/base/limits.h"
 #include "proto/base/text.h"
-#include "tuner/core/request.h"
 #include "tuner/http/http.h"
 #include "tuner/http/peers.h"
 

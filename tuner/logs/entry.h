@@ -5,7 +5,6 @@
 #define HT_TUNER_LOGS_ENTRY_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/base/arena.h"

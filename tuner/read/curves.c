@@ -1,4 +1,3 @@
-#include "proto/base/limits.h"
 #include "tuner/read/reader.h"
 
 #include <string.h>

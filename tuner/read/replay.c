@@ -4,6 +4,7 @@
 #include "proto/doc/json.h"
 #include "tuner/ask/query.h"
 #include "tuner/ask/trial_context.h"
+#include "tuner/core/live.h"
 #include "tuner/read/reader.h"
 #include "tuner/read/trials.h"
 #include "tuner/search/method.h"

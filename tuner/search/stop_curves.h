@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "algorithms/stop/early_stop.h"
 #include "tuner/db/db.h"
 
 struct stop_curves;

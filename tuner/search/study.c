@@ -9,6 +9,7 @@
 #include "proto/form/form.h"
 #include "proto/job/job.h"
 #include "tuner/ask/trial_context.h"
+#include "tuner/core/live.h"
 #include "tuner/search/method.h"
 #include "tuner/search/points.h"
 #include "tuner/search/reason_json.h"

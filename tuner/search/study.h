@@ -12,7 +12,6 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "tuner/core/live.h"
 #include "tuner/core/worker.h"
 #include "tuner/db/db.h"
 

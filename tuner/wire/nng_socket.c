@@ -11,7 +11,6 @@
 #include <nng/supplemental/util/platform.h>
 
 #include "proto/base/limits.h"
-#include "proto/base/log.h"
 #include "tuner/core/core.h"
 #include "tuner/core/request.h"
 #include "tuner/wire/control.h"

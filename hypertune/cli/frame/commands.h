@@ -3,8 +3,6 @@
 #define HT_HYPERTUNE_CLI_FRAME_COMMANDS_H
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "hypertune/cli/frame/cli.h"
 #include "hypertune/cli/frame/options.h"

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -14,7 +13,6 @@
 #include "hypertune/cli/frame/server.h"
 #include "hypertune/cli/frame/shell.h"
 #include "proto/base/quote.h"
-#include "proto/doc/json.h"
 
 /* The variables' values before the first gcloud-env of this shell. */
 static const char record_name[] = "HYPERTUNE_GCLOUD_BEFORE";

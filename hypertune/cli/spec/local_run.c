@@ -1,7 +1,6 @@
 /* hypertune local-run: one trial on a temporary server, which ends with the
  * command. */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 
-#include "hypertune/cli/frame/cli.h"
 #include "hypertune/cli/frame/engine.h"
 #include "hypertune/cli/frame/server.h"
 

@@ -1,5 +1,4 @@
 /* hypertune submit --smoke, check --smoke: one trial before the study. */
-#include <signal.h>
 #include <string.h>
 
 #include "hypertune/cli/live/watch.h"

@@ -10,6 +10,7 @@
 #include "hypertune/cli/study/trial.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
+#include "proto/space/constraint.h"
 
 enum { MOST_BYTES = 64 * 1024 * 1024 }; /* of a file; 10^5 points are less */
 

@@ -6,7 +6,7 @@
 #include <cjson/cJSON.h>
 
 #include "hypertune/cli/frame/options.h"
-#include "proto/space/constraint.h"
+#include "proto/space/space.h"
 
 /* Points of one space, whole or in part, in the arena of the diagnostics. */
 struct cli_points {

@@ -1,6 +1,7 @@
 /* The figures were integrated apart from this program, over a common grid of
  * 100,000 cells; they hold to 1e-6. */
 #include <math.h>
+#include <stdbool.h>
 
 #include "algorithms/insight/confirm.h"
 #include "tests/check.h"

@@ -1,7 +1,9 @@
 #include <math.h>
 
 #include "algorithms/base/rng.h"
+#include "algorithms/model/acquisition.h"
 #include "algorithms/search/portfolio.h"
+#include "algorithms/space/candidates.h"
 #include "tests/check.h"
 #include "tests/lib/searching.h"
 #include "tests/lib/taken_set.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "algorithms/stop/asha.h"
+#include "algorithms/stop/early_stop.h"
 #include "tests/check.h"
 
 enum { MOST = 64, STEPS = 32 };

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "hypertune/hypertune.h"
 #include "hypertune/lib/metric_file.h"
 #include "hypertune/lib/report_record.h"
 #include "tests/check.h"

@@ -1,6 +1,7 @@
 /* Learning curves from records: places by time, over several attempts. */
 #include <sqlite3.h>
 
+#include "algorithms/stop/early_stop.h"
 #include "tests/lib/core_fixture.h"
 #include "tuner/search/stop_curves.h"
 

@@ -2,6 +2,7 @@
 #include "proto/form/form.h"
 #include "tests/lib/core_fixture.h"
 #include "tuner/api/vizier.h"
+#include "tuner/core/live.h"
 #include "tuner/search/study.h"
 
 static const char spec[] =

@@ -1,6 +1,7 @@
 #include "hypertune/cli/study/points.h"
 
 #include "proto/doc/json.h"
+#include "proto/space/constraint.h"
 #include "tests/check.h"
 
 /* lr in [0.1, 0.9], opt of adam and sgd, momentum only with sgd, fixed = 3. */
