@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 
 import harness
 import optuna_there
@@ -170,9 +171,17 @@ def main():
             tap.true(len(feasible) >= 9, len(feasible))
             tap.true(max(t.values[1] for t in feasible) > 0.95)
 
+        class SlowStorage(optuna.storages.InMemoryStorage):
+            """Leaves other threads the time to read before a write."""
+
+            def set_study_system_attr(self, *arguments):
+                time.sleep(0.1)
+                super().set_study_system_attr(*arguments)
+
         def batches_have_points_of_their_own():
-            study = optuna.create_study(study_name="batch", sampler=sampler(
-                seed=1, search_space={"x": FloatDistribution(0, 1)}))
+            study = optuna.create_study(
+                study_name="batch", storage=SlowStorage(), sampler=sampler(
+                    seed=1, search_space={"x": FloatDistribution(0, 1)}))
             together = threading.Barrier(4, timeout=harness.PATIENCE)
 
             def objective(trial):
@@ -184,6 +193,8 @@ def main():
             tap.true(len({t.params["x"] for t in study.trials}) >= 7,
                      len({t.params["x"] for t in study.trials}))
             tap.equal(remote("batch").counts["succeeded"], 8)
+            tap.equal(sum(found.name.startswith("batch-")
+                          for found in client.studies()), 1)
 
         def names_and_labels_are_the_servers():
             taken = set()

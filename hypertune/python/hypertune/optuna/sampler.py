@@ -270,8 +270,8 @@ class Sampler(BaseSampler):
                 return None
             constraints = len(known[0])
         space = Space(search_space)
-        key = "%s %s %d" % (_family(study), space.key(), constraints)
-        with self._lock:
+        with self._lock:  # two threads would give the study two families
+            key = "%s %s %d" % (_family(study), space.key(), constraints)
             if key not in self._sessions:
                 specs = metric_specs(study.directions, constraints)
                 session = _Session(
