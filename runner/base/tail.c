@@ -1,5 +1,6 @@
 #include "runner/base/tail.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -263,6 +264,7 @@ static bool read_open(struct reader *reader, size_t budget)
     if (!reader->final && !emptied && is_same(&look, &tail->look))
         return false;
     if (emptied) {
+        assert(tail->rewritten != NULL); /* only such a tail has a mark */
         clear_mark(&tail->mark);
         start_over(tail);
         tail->rewritten(reader->context);
