@@ -491,7 +491,7 @@ enum ht_status docker_ask_facts(struct docker *docker, struct arena *arena,
                                 struct docker_facts *facts,
                                 struct ht_error *err)
 {
-    const struct node *version, *info;
+    const struct node *version = NULL, *info = NULL;
     enum ht_status status = ask(docker, arena, "/version", &version, err);
     if (status == HT_OK)
         status = ask(docker, arena, "/info", &info, err);

@@ -343,7 +343,7 @@ static enum ht_status ask_helper(struct arena *arena, const char *helper,
                                  struct credentials *credentials,
                                  struct ht_error *err)
 {
-    const struct node *found;
+    const struct node *found = NULL;
     const char *server = strcmp(host, hub) == 0 ? hub_server : host;
     const enum ht_status status =
         registry_auth_ask_helper(arena, helper, server, HELPER_MS, &found, err);
