@@ -63,16 +63,21 @@ int cli_imported_open(struct cli *cli, cJSON *study,
     struct cli_study made;
     const struct cli_http_request request = {"POST", STUDIES,
                                              json_text(cli->arena, study)};
+    const sigset_t taken = taken_signals();
+    sigset_t before;
     int code = cli_connect(cli);
-    if (code == CLI_DONE)
-        code = ask(cli, cli->arena, &request, &answer);
     if (code != CLI_DONE)
         return code;
+    /* Ahead of the request: a signal after it must find the study to remove. */
+    sigprocmask(SIG_BLOCK, &taken, &before);
+    code = ask(cli, cli->arena, &request, &answer);
+    if (code != CLI_DONE) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        return code;
+    }
     cli_study_read(answer.root, &made);
-    *imported =
-        (struct cli_imported){.cli = cli, .name = made.name, .id = made.id};
-    const sigset_t taken = taken_signals();
-    sigprocmask(SIG_BLOCK, &taken, &imported->before);
+    *imported = (struct cli_imported){
+        .cli = cli, .name = made.name, .id = made.id, .before = before};
     return CLI_DONE;
 }
 
