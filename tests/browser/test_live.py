@@ -128,8 +128,8 @@ def a_lost_server_is_shown_and_then_caught_up_with():
     page.wait_text("2 trials", "#main")
     page.wait("!document.getElementById('top').innerText"
               ".includes('No answer')", "its return is told")
-    for line in page.complaints():
-        tap.contains("net::ERR_", line)
+    for line in page.complaints():  # a server that stops may answer 503
+        tap.true("net::ERR_" in line or "status of 503" in line, line)
 
 
 def a_study_that_is_not_there_is_asked_for_again_once_one_is_made():
