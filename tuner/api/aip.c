@@ -247,7 +247,7 @@ static enum ht_status store(struct core *core, struct request *req,
                               .reason = reason_cut(req->arena, differences),
                               .data = ""};
     const enum ht_status status = move_event(core, &event, err);
-    live_forget_job(core_memory(core), row->id);
+    live_forget_job(core_live(core), row->id);
     return status == HT_OK ? db_study_save(core_db(core), row, err) : status;
 }
 

@@ -136,7 +136,7 @@ static enum ht_status store_space(struct vizier_call *call,
         status = move_event(call->core, &event, err);
     if (status == HT_OK)
         status = db_study_save(core_db(call->core), &call->study, err);
-    live_forget_job(core_memory(call->core), call->study.id);
+    live_forget_job(core_live(call->core), call->study.id);
     if (status == HT_OK)
         call->job = stored;
     return status;

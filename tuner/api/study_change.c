@@ -264,7 +264,7 @@ static enum ht_status store(struct change *change, struct ht_error *err)
     enum ht_status status = move_event(change->core, &event, err);
     if (status == HT_OK)
         status = db_study_save(core_db(change->core), &change->row, err);
-    live_forget_job(core_memory(change->core), change->row.id);
+    live_forget_job(core_live(change->core), change->row.id);
     core_touch(change->core, change->row.id);
     return status == HT_OK ? reopen(change, err) : status;
 }
@@ -297,8 +297,7 @@ static enum ht_status apply(struct change *change, struct ht_error *err)
     enum ht_status status =
         vertex_parse(change->req->arena, change->row.spec, &change->job, err);
     if (status == HT_OK)
-        status =
-            live_job(core_memory(change->core), &change->row, &before, err);
+        status = live_job(core_live(change->core), &change->row, &before, err);
     if (status == HT_OK)
         status = read_body(change, err);
     if (status == HT_OK)

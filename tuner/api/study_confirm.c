@@ -89,7 +89,7 @@ static enum ht_status find_study(struct confirming *confirming,
         return ht_fail(err, HT_PRECONDITION, "study %.128s is %s", study->name,
                        db_study_state_name(study->state));
     status =
-        live_job(core_memory(confirming->core), study, &confirming->job, err);
+        live_job(core_live(confirming->core), study, &confirming->job, err);
     return status == HT_OK ? check_clients(confirming, err) : status;
 }
 

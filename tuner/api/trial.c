@@ -41,7 +41,7 @@ enum ht_status trial_reply(struct core *core, struct request *req,
 {
     const struct job *job;
     cJSON *view = NULL;
-    enum ht_status status = live_job(core_memory(core), study, &job, err);
+    enum ht_status status = live_job(core_live(core), study, &job, err);
     if (status == HT_OK)
         status = view_trial(core_db(core), req->arena, study, job, trial, true,
                             &view, err);
@@ -106,7 +106,7 @@ static enum ht_status request_again(struct core *core,
     if (status == HT_OK)
         status = rungs_forget(core, trial, err);
     if (status == HT_OK)
-        status = live_job(core_memory(core), study, &job, err);
+        status = live_job(core_live(core), study, &job, err);
     if (status != HT_OK)
         return status;
     trial->failures = trial->losses = 0;

@@ -30,7 +30,7 @@ enum ht_status vizier_find_study(struct vizier_call *call, struct ht_error *err)
     /* Settling drops it from the core's memory again. */
     if (db_study_state_is_final(call->study.state))
         core_touch(core, call->study.id);
-    return live_job(core_memory(core), &call->study, &call->job, err);
+    return live_job(core_live(core), &call->study, &call->job, err);
 }
 
 /* The trial of the request, also one that a job runs. */
@@ -38,9 +38,9 @@ static enum ht_status find_trial(struct vizier_call *call, struct ht_error *err)
 {
     const enum ht_status status = trial_find_named(
         call->core, call->req, &call->study, &call->trial, err);
-    return status == HT_OK ? live_job(core_memory(call->core), &call->study,
-                                      &call->job, err)
-                           : status;
+    return status == HT_OK
+               ? live_job(core_live(call->core), &call->study, &call->job, err)
+               : status;
 }
 
 enum ht_status vizier_find_trial(struct vizier_call *call, struct ht_error *err)
@@ -89,7 +89,7 @@ static bool waits(const struct vizier_call *call)
         return true;
     }
     const struct live_trial *live =
-        live_find_trial(core_memory(core), call->trial.study, call->trial.id);
+        live_find_trial(core_live(core), call->trial.study, call->trial.id);
     return live != NULL && live->judging &&
            req->held_until_ms > core_now_ms(core);
 }

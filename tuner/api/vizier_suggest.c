@@ -351,7 +351,7 @@ static enum ht_status wait_for_search(struct suggesting *suggesting,
     struct core *core = suggesting->call.core;
     struct request *req = suggesting->call.req;
     const struct live_study *live =
-        live_study(core_memory(core), suggesting->call.study.id);
+        live_study(core_live(core), suggesting->call.study.id);
     if (live->ask_after_ms > core_now_ms(core))
         return ht_fail(err, HT_UNAVAILABLE,
                        "the search of study %.128s failed; ask again in a "

@@ -274,7 +274,7 @@ static enum ht_status wait_for_search(struct vizier_call *call,
     struct core *core = call->core;
     struct request *req = call->req;
     const int64_t now_ms = core_now_ms(core);
-    if (live_study(core_memory(core), call->study.id)->ask_after_ms > now_ms)
+    if (live_study(core_live(core), call->study.id)->ask_after_ms > now_ms)
         return ht_fail(err, HT_UNAVAILABLE,
                        "the search of study %.128s failed; nothing was added, "
                        "try again in a second",
@@ -376,8 +376,7 @@ static enum ht_status erase(struct vizier_call *call, struct ht_error *err)
                               .reason = "deleted by user",
                               .data = ""};
     const struct job *job;
-    enum ht_status status =
-        live_job(core_memory(core), &call->study, &job, err);
+    enum ht_status status = live_job(core_live(core), &call->study, &job, err);
     if (status == HT_OK)
         status = pareto_trials_forget(core_db(core), job, trial, err);
     if (status == HT_OK)

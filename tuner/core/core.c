@@ -44,7 +44,7 @@ const char *core_report_url(const struct core *core)
     return core->report_url;
 }
 
-struct live *core_memory(struct core *core)
+struct live *core_live(struct core *core)
 {
     return core->live;
 }

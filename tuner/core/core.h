@@ -105,7 +105,7 @@ const struct core_options *core_options_of(const struct core *core);
 /* Of hypertune.db, for threads that read it beside the core. */
 const char *core_path(const struct core *core);
 const char *core_report_url(const struct core *core); /* NULL: none */
-struct live *core_memory(struct core *core);
+struct live *core_live(struct core *core);
 /* The parsed spec of a study, as live_job(): its row is read only when it is
  * not there yet. HT_NOT_FOUND */
 enum ht_status core_job(struct core *core, int64_t study,

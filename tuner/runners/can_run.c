@@ -118,7 +118,7 @@ bool can_run_leaves(struct core *core, struct arena *arena,
                     const struct live_runner *runner, const struct job *job)
 {
     struct can_run_lack lack;
-    const struct live_runner *other = live_runners(core_memory(core));
+    const struct live_runner *other = live_runners(core_live(core));
     if (job->service_account == NULL || has_credentials(&runner->rules, job))
         return false;
     for (; other != NULL; other = other->next) {
@@ -150,7 +150,7 @@ static const struct live_runner *next_fit(const struct checking *checking,
 
 static const struct live_runner *first_fit(const struct checking *checking)
 {
-    return next_fit(checking, live_runners(core_memory(checking->core)));
+    return next_fit(checking, live_runners(core_live(checking->core)));
 }
 
 /* The first runner's refusal is shown when all refuse. */
@@ -175,7 +175,7 @@ static void check_kind(const struct checking *checking)
     const struct runner_rules opposite = {.images =
                                               !job_needs_images(checking->job)};
     bool any;
-    (void)live_slots(core_memory(checking->core), &any);
+    (void)live_slots(core_live(checking->core), &any);
     if (any && first_fit(checking) == NULL &&
         !can_run_allows(checking->arena, &opposite, checking->job, &lack))
         diag_warning(checking->warnings, 0, 0, lack.field, "%s", lack.text);
@@ -220,7 +220,7 @@ static void check_gpus(const struct checking *checking)
     const int64_t needed =
         machine_types_gpus_needed(checking->core, checking->job);
     const struct gpus_known known =
-        machine_types_gpus_known(core_memory(checking->core));
+        machine_types_gpus_known(core_live(checking->core));
     if (first_fit(checking) != NULL && needed > known.most)
         diag_warning(checking->warnings, 0, 0, "",
                      "each trial needs %lld GPU%s, no runner has more than "

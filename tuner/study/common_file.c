@@ -32,7 +32,7 @@ static enum ht_status writes_it(struct looking *looking, int64_t id, bool *does,
     const enum ht_status status = db_study_get(
         core_db(looking->core), looking->arena, id, &looking->found, err);
     *does = false;
-    if (status != HT_OK || live_job(core_memory(looking->core), &looking->found,
+    if (status != HT_OK || live_job(core_live(looking->core), &looking->found,
                                     &job, NULL) != HT_OK)
         return status;
     const char *path = looking->find(looking->arena, job);

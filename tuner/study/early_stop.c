@@ -17,7 +17,7 @@ static void apply_asked(struct core *core, const void *data)
 {
     const struct asked *asked = data;
     struct live_trial *live =
-        live_trial(core_memory(core), asked->study, asked->trial);
+        live_trial(core_live(core), asked->study, asked->trial);
     live->judging = true;
     live->awaited = live->awaited || asked->awaited;
     worker_ask(core_part(core, CORE_STOP_WORKER),
@@ -41,7 +41,7 @@ static void apply_judged(struct core *core, const void *data)
 {
     const struct asked *judged = data;
     struct live_trial *live =
-        live_find_trial(core_memory(core), judged->study, judged->trial);
+        live_find_trial(core_live(core), judged->study, judged->trial);
     if (live == NULL)
         return;
     if (live->awaited)

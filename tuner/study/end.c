@@ -15,7 +15,7 @@ static bool lets_finish(struct core *core, const struct study_row *row)
     const struct job *job;
     return row->state == STUDY_STOPPING && row->ends_as == STUDY_SUCCEEDED &&
            !db_study_only_confirms(row) &&
-           live_job(core_memory(core), row, &job, NULL) == HT_OK &&
+           live_job(core_live(core), row, &job, NULL) == HT_OK &&
            job->until.let_finish;
 }
 
@@ -143,7 +143,7 @@ static enum ht_status check_file(struct core *core, const struct study_row *row,
                                  struct ht_error *err)
 {
     const struct job *job;
-    const enum ht_status status = live_job(core_memory(core), row, &job, err);
+    const enum ht_status status = live_job(core_live(core), row, &job, err);
     return status == HT_OK ? common_file_check(core, row->id, job, err)
                            : status;
 }

@@ -21,7 +21,7 @@ enum ht_status study_look(struct settling *settling, struct ht_error *err)
     if (status != HT_OK)
         return status;
     settling->used_ms = running_time_used_ms(settling->core, &settling->row);
-    return live_job(core_memory(settling->core), &settling->row, &settling->job,
+    return live_job(core_live(settling->core), &settling->row, &settling->job,
                     err);
 }
 

@@ -177,7 +177,7 @@ enum ht_status final_measurement_prepare(struct core *core, struct arena *arena,
         core_db(core), arena, deciding->trial->study, &deciding->study, err);
     if (status == HT_OK)
         status =
-            live_job(core_memory(core), &deciding->study, &deciding->job, err);
+            live_job(core_live(core), &deciding->study, &deciding->job, err);
     if (status != HT_OK || deciding->job->n_metrics == 0)
         return status;
     status = choose(core, arena, deciding, &record, err);

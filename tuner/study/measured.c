@@ -19,7 +19,7 @@ static void apply_measured(struct core *core, const void *data)
 {
     const struct measured *measured = data;
     struct live_trial *live =
-        live_trial(core_memory(core), measured->study, measured->trial);
+        live_trial(core_live(core), measured->study, measured->trial);
     live->measured_at_ms = measured->at_ms;
     live->measured_due = measured->due;
     memcpy(live->measured_by, measured->by, sizeof measured->by);
@@ -57,7 +57,7 @@ enum ht_status measured_note(struct core *core, const struct trial_row *trial,
                              struct ht_error *err)
 {
     const struct live_trial *live =
-        live_find_trial(core_memory(core), trial->study, trial->id);
+        live_find_trial(core_live(core), trial->study, trial->id);
     const int64_t last = live == NULL ? 0 : live->measured_at_ms;
     if (last == 0 || core_now_ms(core) - last >= MEASURED_MS)
         return write_measured(core, trial, err);
@@ -95,7 +95,7 @@ static void visit_due(void *context, struct live_trial *live)
 enum ht_status measured_tick(struct core *core, struct ht_error *err)
 {
     struct due_trials due = {core, arena_new(), HT_OK, err};
-    live_each_trial(core_memory(core), visit_due, &due);
+    live_each_trial(core_live(core), visit_due, &due);
     arena_free(due.arena);
     return due.status;
 }
@@ -110,6 +110,6 @@ static void visit_earliest(void *context, struct live_trial *live)
 int64_t measured_deadline(struct core *core)
 {
     int64_t next = LIVE_NEVER;
-    live_each_trial(core_memory(core), visit_earliest, &next);
+    live_each_trial(core_live(core), visit_earliest, &next);
     return next;
 }

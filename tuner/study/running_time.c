@@ -15,14 +15,14 @@ struct mark {
 static void apply_mark(struct core *core, const void *data)
 {
     const struct mark *mark = data;
-    struct live_study *live = live_study(core_memory(core), mark->study);
+    struct live_study *live = live_study(core_live(core), mark->study);
     live->clock_mark_ms = mark->at_ms;
     live->clock_used_ms = mark->used_ms;
 }
 
 int64_t running_time_used_ms(struct core *core, const struct study_row *study)
 {
-    const struct live_study *live = live_study(core_memory(core), study->id);
+    const struct live_study *live = live_study(core_live(core), study->id);
     if (live->clock_mark_ms == 0)
         return study->used_ms;
     return live->clock_used_ms + core_now_ms(core) - live->clock_mark_ms;
@@ -35,7 +35,7 @@ enum ht_status running_time_count(struct core *core,
     const bool counts =
         study->state == STUDY_RUNNING && !db_study_only_confirms(study);
     const bool counted =
-        live_study(core_memory(core), study->id)->clock_mark_ms > 0;
+        live_study(core_live(core), study->id)->clock_mark_ms > 0;
     const int64_t used_ms = running_time_used_ms(core, study);
     const int64_t gained = used_ms - study->used_ms;
     const bool save = gained >= SAVE_USED_MS || (gained > 0 && !counts);

@@ -31,7 +31,7 @@ struct look_at {
 static void apply_look_at(struct core *core, const void *data)
 {
     const struct look_at *look = data;
-    live_study(core_memory(core), look->study)->look_at_ms = look->at_ms;
+    live_study(core_live(core), look->study)->look_at_ms = look->at_ms;
 }
 
 static void look_at(struct core *core, int64_t study, int64_t at_ms)
@@ -43,13 +43,13 @@ static void look_at(struct core *core, int64_t study, int64_t at_ms)
 static void apply_fresh(struct core *core, const void *data)
 {
     const int64_t *study = data;
-    live_study(core_memory(core), *study)->stale = false;
+    live_study(core_live(core), *study)->stale = false;
 }
 
 static void apply_ask(struct core *core, const void *data)
 {
     const struct worker_question *question = data;
-    struct live_study *live = live_study(core_memory(core), question->study);
+    struct live_study *live = live_study(core_live(core), question->study);
     if (live->asking)
         return;
     live->asking = true;
@@ -60,14 +60,14 @@ static void apply_ask(struct core *core, const void *data)
 static void apply_drop(struct core *core, const void *data)
 {
     const int64_t *study = data;
-    live_drop_study(core_memory(core), *study);
+    live_drop_study(core_live(core), *study);
 }
 
 static void apply_deleted(struct core *core, const void *data)
 {
     const int64_t *study = data;
     const struct core_options *options = core_options_of(core);
-    live_drop_study(core_memory(core), *study);
+    live_drop_study(core_live(core), *study);
     if (options->on_deleted != NULL)
         options->on_deleted(options->context, *study);
 }
@@ -77,7 +77,7 @@ static void apply_deleted(struct core *core, const void *data)
 void study_ask(struct core *core, const struct study_row *row, int64_t n,
                const char *context)
 {
-    const struct live_study *live = live_study(core_memory(core), row->id);
+    const struct live_study *live = live_study(core_live(core), row->id);
     if (n == 0 || live->asking || live->ask_after_ms > core_now_ms(core))
         return;
     const struct worker_question question = {
@@ -93,7 +93,7 @@ void study_ask(struct core *core, const struct study_row *row, int64_t n,
 static void want_trials(struct settling *settling)
 {
     const struct live_study *live =
-        live_study(core_memory(settling->core), settling->row.id);
+        live_study(core_live(settling->core), settling->row.id);
     if (settling->row.kind != JOB_STUDY)
         study_ask(settling->core, &settling->row, study_wanted(settling), NULL);
     else if (live->ask_after_ms > 0 && !live->asking)
@@ -106,8 +106,7 @@ static void want_trials(struct settling *settling)
 static const char *refusal_of_all(struct settling *settling)
 {
     struct can_run_lack lack = {0};
-    const struct live_runner *runner =
-        live_runners(core_memory(settling->core));
+    const struct live_runner *runner = live_runners(core_live(settling->core));
     for (; runner != NULL; runner = runner->next)
         if (runner->online && can_run_allows(settling->arena, &runner->rules,
                                              settling->job, &lack))
@@ -124,7 +123,7 @@ static const char *wanted_reason(struct settling *settling, int64_t slots)
     const int64_t needed =
         machine_types_gpus_needed(settling->core, settling->job);
     const struct gpus_known gpus =
-        machine_types_gpus_known(core_memory(settling->core));
+        machine_types_gpus_known(core_live(settling->core));
     if (needed > gpus.most)
         return arena_printf(
             settling->arena,
@@ -160,7 +159,7 @@ static const char *running_reason(struct settling *settling)
     const int64_t waiting =
         trial_counts_all(&settling->counts, TRIAL_REQUESTED);
     bool any;
-    const int64_t slots = live_slots(core_memory(settling->core), &any);
+    const int64_t slots = live_slots(core_live(settling->core), &any);
     if (pauses_for_refusals(&settling->row) ||
         pauses_for_metric(&settling->row))
         return settling->row.reason;
@@ -221,7 +220,7 @@ static enum ht_status save_reason(struct settling *settling,
 static int64_t next_look(const struct settling *settling)
 {
     const struct live_study *live =
-        live_study(core_memory(settling->core), settling->row.id);
+        live_study(core_live(settling->core), settling->row.id);
     const int64_t asks = live->ask_after_ms;
     const int64_t due = suggestion_stock_due_ms(settling),
                   end = study_next_end_ms(settling);
@@ -378,7 +377,7 @@ static enum ht_status accept_in(struct settling *settling,
     if (status == HT_NOT_FOUND)
         return HT_OK;
     if (status == HT_OK)
-        status = live_job(core_memory(settling->core), &settling->row,
+        status = live_job(core_live(settling->core), &settling->row,
                           &settling->job, err);
     if (status == HT_OK)
         status = db_trial_counts(core_db(settling->core), found->study,
@@ -389,7 +388,7 @@ static enum ht_status accept_in(struct settling *settling,
 /* The worker's answer could not be stored: the next question waits a little. */
 static void ask_later(struct core *core, int64_t study)
 {
-    struct live_study *live = live_study(core_memory(core), study);
+    struct live_study *live = live_study(core_live(core), study);
     live->asking = false;
     live->ask_after_ms = core_now_ms(core) + RETRY_MS;
     live->look_at_ms = live->ask_after_ms;
@@ -400,7 +399,7 @@ static enum ht_status store(struct core *core, const void *answer,
                             struct ht_error *err)
 {
     const struct suggestions *found = answer;
-    struct live_study *live = live_study(core_memory(core), found->study);
+    struct live_study *live = live_study(core_live(core), found->study);
     live->asking = false;
     live->ask_after_ms = 0;
     if (found->failed) {
@@ -436,7 +435,7 @@ enum ht_status study_recover(struct core *core, struct ht_error *err)
         struct id_list list = {0};
         status = db_study_ids(core_db(core), arena, states[i], &list, err);
         for (size_t j = 0; j < list.n; j++)
-            live_study(core_memory(core), list.ids[j])->look_at_ms =
+            live_study(core_live(core), list.ids[j])->look_at_ms =
                 core_now_ms(core);
     }
     arena_free(arena);
@@ -457,7 +456,7 @@ static void visit_due(void *context, struct live_study *study)
 enum ht_status study_tick(struct core *core, struct ht_error *err)
 {
     (void)err;
-    live_each_study(core_memory(core), visit_due, core);
+    live_each_study(core_live(core), visit_due, core);
     return HT_OK;
 }
 
@@ -472,6 +471,6 @@ static void visit_earliest(void *context, struct live_study *study)
 int64_t study_deadline(struct core *core)
 {
     int64_t next = LIVE_NEVER;
-    live_each_study(core_memory(core), visit_earliest, &next);
+    live_each_study(core_live(core), visit_earliest, &next);
     return next;
 }

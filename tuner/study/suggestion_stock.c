@@ -14,19 +14,19 @@ enum {
 
 static struct live_suggestion *stock_of(struct core *core, int64_t study)
 {
-    return &live_study(core_memory(core), study)->offer;
+    return &live_study(core_live(core), study)->offer;
 }
 
 void suggestion_stock_outdate(struct core *core, int64_t study)
 {
-    struct live_study *live = live_study(core_memory(core), study);
+    struct live_study *live = live_study(core_live(core), study);
     live->news++;
     live->offer.due_ms = 0;
 }
 
 int64_t suggestion_stock_ask(struct core *core, int64_t study, bool of_context)
 {
-    struct live_study *live = live_study(core_memory(core), study);
+    struct live_study *live = live_study(core_live(core), study);
     if (!of_context)
         live->offer.patience = UNASKED;
     return live->news;
@@ -66,7 +66,7 @@ suggestion_stock_take(struct core *core, const struct suggestion_claim *claim)
 
 void suggestion_stock_put(struct core *core, const struct suggestions *found)
 {
-    struct live_study *live = live_study(core_memory(core), found->study);
+    struct live_study *live = live_study(core_live(core), found->study);
     struct live_suggestion *stock = &live->offer;
     assert(!found->failed && live->asked_news <= live->news);
     arena_free(stock->arena);
@@ -94,7 +94,7 @@ void suggestion_stock_put(struct core *core, const struct suggestions *found)
 static bool is_missing(const struct settling *settling)
 {
     const struct live_study *live =
-        live_study(core_memory(settling->core), settling->row.id);
+        live_study(core_live(settling->core), settling->row.id);
     const struct live_suggestion *stock = &live->offer;
     const int64_t most = settling->job->max_trials;
     return settling->row.kind == JOB_STUDY &&

@@ -27,14 +27,14 @@ struct retry {
 static void apply_retry(struct core *core, const void *data)
 {
     const struct retry *retry = data;
-    live_trial(core_memory(core), retry->study, retry->trial)->retry_at_ms =
+    live_trial(core_live(core), retry->study, retry->trial)->retry_at_ms =
         retry->at_ms;
 }
 
 static void apply_forget(struct core *core, const void *data)
 {
     const struct trial_name *gone = data;
-    struct live *live = core_memory(core);
+    struct live *live = core_live(core);
     const struct live_trial *trial =
         live_find_trial(live, gone->study, gone->trial);
     if (trial != NULL && trial->awaited)

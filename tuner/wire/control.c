@@ -429,8 +429,8 @@ static struct live_runner *find_runner(struct core *core,
         ht_fail(err, HT_INVALID, "runner, boot or id is missing or too long");
         return NULL;
     }
-    struct live_runner *found = hello ? live_runner(core_memory(core), id, boot)
-                                      : live_find_runner(core_memory(core), id);
+    struct live_runner *found = hello ? live_runner(core_live(core), id, boot)
+                                      : live_find_runner(core_live(core), id);
     if (found != NULL && strcmp(found->boot, boot) == 0)
         return found;
     ht_fail(err, HT_INVALID, "say hello first");

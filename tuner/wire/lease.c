@@ -42,7 +42,7 @@ struct lease_poll {
 static bool backs_off(struct core *core, const struct trial_row *trial)
 {
     const struct live_trial *memory =
-        live_find_trial(core_memory(core), trial->study, trial->id);
+        live_find_trial(core_live(core), trial->study, trial->id);
     return memory != NULL && memory->retry_at_ms > core_now_ms(core);
 }
 
@@ -52,7 +52,7 @@ static enum ht_status find_job(struct lease_poll *poll, int64_t id,
 {
     const enum ht_status status =
         db_study_get(core_db(poll->core), poll->req->arena, id, study, err);
-    return status == HT_OK ? live_job(core_memory(poll->core), study, job, err)
+    return status == HT_OK ? live_job(core_live(poll->core), study, job, err)
                            : status;
 }
 
@@ -77,7 +77,7 @@ static enum ht_status is_at_home_elsewhere(struct lease_poll *poll,
     if (status != HT_OK)
         return status;
     const struct live_runner *home =
-        live_find_runner(core_memory(poll->core), newest.runner);
+        live_find_runner(core_live(poll->core), newest.runner);
     *elsewhere = home != NULL && home != poll->runner && home->online &&
                  job->output_dir == NULL;
     return HT_OK;
@@ -361,7 +361,7 @@ static void apply_sent_stop(struct core *core, const void *data)
 {
     const struct sent_stop *note = data;
     struct live_runner *runner =
-        live_find_runner(core_memory(core), note->runner);
+        live_find_runner(core_live(core), note->runner);
     if (runner == NULL)
         return;
     runner->sent_stops =

@@ -16,7 +16,7 @@ static void apply_presence(struct core *core, const void *data)
 {
     const struct presence *presence = data;
     struct live_runner *runner =
-        live_find_runner(core_memory(core), presence->id);
+        live_find_runner(core_live(core), presence->id);
     if (runner == NULL)
         return;
     runner->online = presence->online;
@@ -34,7 +34,7 @@ static void visit_stale(void *context, struct live_study *study)
 static void apply_stale(struct core *core, const void *data)
 {
     (void)data;
-    live_each_study(core_memory(core), visit_stale, NULL);
+    live_each_study(core_live(core), visit_stale, NULL);
 }
 
 void runner_online_note(struct core *core, const struct live_runner *runner,
@@ -49,7 +49,7 @@ void runner_online_note(struct core *core, const struct live_runner *runner,
 static void apply_rules(struct core *core, const void *data)
 {
     const char *id = data;
-    struct live_runner *runner = live_find_runner(core_memory(core), id);
+    struct live_runner *runner = live_find_runner(core_live(core), id);
     if (runner != NULL)
         live_set_rules(runner, id + strlen(id) + 1);
 }
@@ -111,7 +111,7 @@ enum ht_status runner_online_recover(struct core *core, struct ht_error *err)
         db_runner_list(core_db(core), arena, &list, err);
     for (size_t i = 0; i < list.n; i++) {
         struct live_runner *runner =
-            live_runner(core_memory(core), list.rows[i].id, list.rows[i].boot);
+            live_runner(core_live(core), list.rows[i].id, list.rows[i].boot);
         runner->online = list.rows[i].online;
         runner->slots = list.rows[i].slots;
         live_set_rules(runner, list.rows[i].rules);
@@ -161,12 +161,12 @@ enum ht_status runner_online_tick(struct core *core, struct ht_error *err)
 {
     struct arena *arena = arena_new();
     enum ht_status status = HT_OK;
-    for (struct live_runner *runner = live_runners(core_memory(core));
+    for (struct live_runner *runner = live_runners(core_live(core));
          status == HT_OK && runner != NULL; runner = runner->next)
         if (is_silent(core, runner))
             status = give_up(core, arena, runner, err);
     arena_free(arena);
-    live_each_trial(core_memory(core), visit_due_retry, core);
+    live_each_trial(core_live(core), visit_due_retry, core);
     return status;
 }
 
@@ -181,10 +181,10 @@ int64_t runner_online_deadline(struct core *core)
 {
     int64_t next = LIVE_NEVER;
     const int64_t silence_ms = core_options_of(core)->lost_after_ms;
-    for (const struct live_runner *runner = live_runners(core_memory(core));
+    for (const struct live_runner *runner = live_runners(core_live(core));
          runner != NULL; runner = runner->next)
         if (runner->online && runner->seen_ms + silence_ms < next)
             next = runner->seen_ms + silence_ms;
-    live_each_trial(core_memory(core), visit_earliest, &next);
+    live_each_trial(core_live(core), visit_earliest, &next);
     return next;
 }

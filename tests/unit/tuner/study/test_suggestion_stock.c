@@ -84,7 +84,7 @@ static enum ht_status handle_look(struct core *core, struct request *req,
                                   struct ht_error *err)
 {
     (void)err;
-    const struct live_study *memory = live_study(core_memory(core), 1);
+    const struct live_study *memory = live_study(core_live(core), 1);
     const struct live_suggestion *offer = &memory->offer;
     cJSON *object = cJSON_CreateObject();
     json_add_bool(object, "asking", memory->asking);
