@@ -4,31 +4,30 @@
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"
 
-static void add_rung(struct arena *arena, struct climber_list *list,
+static void add_rung(struct arena *arena, struct rung_trial_list *list,
                      sqlite3_stmt *stmt)
 {
     const int64_t trial = sqlite3_column_int64(stmt, 0);
     if (list->n == 0 || list->rows[list->n - 1].trial != trial) {
         list->rows = db_grow(arena, list->rows, list->n, sizeof *list->rows);
-        list->rows[list->n++] = (struct climber){
+        list->rows[list->n++] = (struct rung_trial){
             .trial = trial,
             .ordinal = sqlite3_column_int64(stmt, 1),
             .rungs_passed = sqlite3_column_int64(stmt, 2),
             .state = (enum trial_state)sqlite3_column_int(stmt, 3)};
     }
-    struct climber *climber = &list->rows[list->n - 1];
-    climber->rungs =
-        db_grow(arena, climber->rungs, climber->n, sizeof *climber->rungs);
-    climber->rungs[climber->n++] =
+    struct rung_trial *row = &list->rows[list->n - 1];
+    row->rungs = db_grow(arena, row->rungs, row->n, sizeof *row->rungs);
+    row->rungs[row->n++] =
         (struct rung_row){.trial = trial,
                           .rung = sqlite3_column_int64(stmt, 4),
                           .at = sqlite3_column_double(stmt, 5),
                           .goals = db_column_text(arena, stmt, 6)};
 }
 
-enum ht_status db_rung_climbers(struct db *db, struct arena *arena,
-                                int64_t study, struct climber_list *list,
-                                struct ht_error *err)
+enum ht_status db_rung_trials(struct db *db, struct arena *arena, int64_t study,
+                              struct rung_trial_list *list,
+                              struct ht_error *err)
 {
     sqlite3_stmt *stmt;
     enum ht_status status = db_query(
@@ -38,7 +37,7 @@ enum ht_status db_rung_climbers(struct db *db, struct arena *arena,
         "ON t.study=r.study AND t.id=r.trial "
         "WHERE r.study=? AND t." TRIAL_SEARCHES " ORDER BY r.trial, r.rung",
         "i", study);
-    struct climber_list found = {0};
+    struct rung_trial_list found = {0};
     bool row = status == HT_OK;
     while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row)
         add_rung(arena, &found, stmt);

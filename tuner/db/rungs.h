@@ -14,21 +14,21 @@ struct rung_row {
                           better, null where it is unknown */
 };
 
-/* A trial's, and its rungs so far. */
-struct climber {
+/* A trial and its rungs so far. */
+struct rung_trial {
     int64_t trial, ordinal, rungs_passed;
     enum trial_state state;
     size_t n;
     struct rung_row *rungs; /* in order */
 };
-struct climber_list {
+struct rung_trial_list {
     size_t n;
-    struct climber *rows; /* by id */
+    struct rung_trial *rows; /* by id */
 };
 /* Trials of the search that reached a rung. */
-enum ht_status db_rung_climbers(struct db *db, struct arena *arena,
-                                int64_t study, struct climber_list *list,
-                                struct ht_error *err);
+enum ht_status db_rung_trials(struct db *db, struct arena *arena, int64_t study,
+                              struct rung_trial_list *list,
+                              struct ht_error *err);
 
 /* --- writing; core only --- */
 

@@ -5,22 +5,23 @@
 #include "proto/base/clock.h"
 #include "tuner/base/meter.h"
 #include "tuner/base/webhook_board.h"
-#include "tuner/db/census.h"
 #include "tuner/db/db.h"
+#include "tuner/db/state_counts.h"
 #include "tuner/read/reader.h"
 
 /* A monitor keeps a series for each study: those that go on, and not more
  * than these. */
 enum { STUDIES_MOST = 200 };
 
-static void write_census(const struct census *census, struct text *out)
+static void write_state_counts(const struct state_counts *counts,
+                               struct text *out)
 {
     meter_family(out, "hypertune_studies", "gauge", "Studies by state.");
     for (int i = 0; i < STUDY_STATES; i++) {
         const struct meter_label label = {
             "state", db_study_state_name((enum study_state)i)};
         meter_sample(out, "hypertune_studies", 1, &label,
-                     (double)census->studies[i]);
+                     (double)counts->studies[i]);
     }
     meter_family(out, "hypertune_trials", "gauge",
                  "Trials of all studies by state.");
@@ -28,17 +29,17 @@ static void write_census(const struct census *census, struct text *out)
         const struct meter_label label = {
             "state", db_trial_state_name((enum trial_state)i)};
         meter_sample(out, "hypertune_trials", 1, &label,
-                     (double)census->trials[i]);
+                     (double)counts->trials[i]);
     }
 }
 
-static void write_open(const struct census_parts *parts, struct text *out)
+static void write_open(const struct open_state_counts *parts, struct text *out)
 {
     meter_family(out, "hypertune_study_trials", "gauge",
                  "Trials by state of the newest studies that have not "
                  "ended.");
     for (size_t i = 0; i < parts->n; i++) {
-        const struct census_part *part = &parts->items[i];
+        const struct open_state_count *part = &parts->rows[i];
         char id[24];
         if (part->state == TRIAL_PREPARED)
             continue;
@@ -165,19 +166,19 @@ static void write_server(const struct reader *reader, struct text *out)
 enum ht_status read_metrics(struct reader *reader, struct request *req,
                             struct ht_error *err)
 {
-    struct census census;
-    struct census_parts parts;
-    enum ht_status status = db_census(reader->db, &census, err);
+    struct state_counts counts;
+    struct open_state_counts parts;
+    enum ht_status status = db_state_counts(reader->db, &counts, err);
     if (status == HT_OK)
-        status =
-            db_census_open(reader->db, req->arena, STUDIES_MOST, &parts, err);
+        status = db_state_counts_open(reader->db, req->arena, STUDIES_MOST,
+                                      &parts, err);
     if (status == HT_OK)
         status = write_runners(reader, req, err);
     if (status != HT_OK)
         return status;
     req->reply_type = "text/plain; version=0.0.4; charset=utf-8";
     write_server(reader, &req->reply);
-    write_census(&census, &req->reply);
+    write_state_counts(&counts, &req->reply);
     write_open(&parts, &req->reply);
     write_files(reader->facts->folder, req->arena, &req->reply);
     const struct webhook_rows webhooks =

@@ -80,18 +80,18 @@ static const double *read_goals(struct arena *arena, const struct job *job,
 }
 
 static struct stop_curve read_curve(struct settling *settling,
-                                    const struct climber *climber)
+                                    const struct rung_trial *trial)
 {
     struct stop_point *points =
-        arena_alloc(settling->arena, climber->n, sizeof *points);
-    for (size_t i = 0; i < climber->n; i++)
+        arena_alloc(settling->arena, trial->n, sizeof *points);
+    for (size_t i = 0; i < trial->n; i++)
         points[i] = (struct stop_point){
-            climber->rungs[i].at, read_goals(settling->arena, settling->job,
-                                             climber->rungs[i].goals)};
-    return (struct stop_curve){.ordinal = (uint64_t)climber->ordinal,
-                               .passed = climber->rungs_passed,
-                               .paused = climber->state == TRIAL_PAUSED,
-                               .n = climber->n,
+            trial->rungs[i].at,
+            read_goals(settling->arena, settling->job, trial->rungs[i].goals)};
+    return (struct stop_curve){.ordinal = (uint64_t)trial->ordinal,
+                               .passed = trial->rungs_passed,
+                               .paused = trial->state == TRIAL_PAUSED,
+                               .n = trial->n,
                                .points = points};
 }
 
@@ -128,29 +128,29 @@ enum ht_status rungs_promote(struct settling *settling, struct ht_error *err)
 {
     const struct stop_rule *rule =
         stop_rule_find(settling->job->early_stop.rule);
-    struct climber_list climbers;
+    struct rung_trial_list trials;
     if (room_of(settling) <= 0 || rule == NULL || rule->promote == NULL)
         return HT_OK;
     enum ht_status status =
-        db_rung_climbers(core_db(settling->core), settling->arena,
-                         settling->row.id, &climbers, err);
+        db_rung_trials(core_db(settling->core), settling->arena,
+                       settling->row.id, &trials, err);
     if (status != HT_OK)
         return status;
     struct stop_curve *curves =
-        arena_alloc(settling->arena, climbers.n + 1, sizeof *curves);
-    for (size_t i = 0; i < climbers.n; i++)
-        curves[i] = read_curve(settling, &climbers.rows[i]);
+        arena_alloc(settling->arena, trials.n + 1, sizeof *curves);
+    for (size_t i = 0; i < trials.n; i++)
+        curves[i] = read_curve(settling, &trials.rows[i]);
     const struct setting setting =
         search_setting(settling->job, (uint64_t)settling->row.seed);
     const struct stop_study study = {.setting = &setting,
                                      .options = &settling->job->early_stop,
-                                     .n = climbers.n,
+                                     .n = trials.n,
                                      .curves = curves};
     size_t chosen;
     while (status == HT_OK && room_of(settling) > 0 &&
            rule->promote(&study, is_last(settling), &chosen)) {
         curves[chosen].paused = false;
-        status = promote(settling, climbers.rows[chosen].trial, err);
+        status = promote(settling, trials.rows[chosen].trial, err);
     }
     /* The row has a new revision. */
     return status == HT_OK

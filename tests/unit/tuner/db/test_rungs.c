@@ -24,11 +24,11 @@ static void put_all(struct db *db)
 
 static void rungs_come_by_trial_and_in_order(struct db_case *c)
 {
-    struct climber_list list;
+    struct rung_trial_list list;
     put_all(c->db);
     const struct trial_row passed = {.study = 1, .id = 2, .rungs_passed = 2};
     CHECK(db_trial_set_rungs_passed(c->db, &passed, NULL) == HT_OK);
-    CHECK(db_rung_climbers(c->db, c->arena, 1, &list, NULL) == HT_OK);
+    CHECK(db_rung_trials(c->db, c->arena, 1, &list, NULL) == HT_OK);
     CHECK(list.n == 2);
     if (list.n != 2)
         return;
@@ -46,29 +46,29 @@ static void rungs_come_by_trial_and_in_order(struct db_case *c)
 
 static void a_rung_that_is_set_again_has_the_new_values(struct db_case *c)
 {
-    struct climber_list list;
+    struct rung_trial_list list;
     put_all(c->db);
     set(c->db, 1, 0, "[0.75]");
-    CHECK(db_rung_climbers(c->db, c->arena, 1, &list, NULL) == HT_OK);
+    CHECK(db_rung_trials(c->db, c->arena, 1, &list, NULL) == HT_OK);
     CHECK(list.n == 2 && list.rows[0].n == 1);
     CHECK_TEXT(list.rows[0].rungs[0].goals, "[0.75]");
 }
 
 static void a_trial_forgets_its_rungs(struct db_case *c)
 {
-    struct climber_list list;
+    struct rung_trial_list list;
     put_all(c->db);
     CHECK(db_rung_clear(c->db, 1, 2, NULL) == HT_OK);
-    CHECK(db_rung_climbers(c->db, c->arena, 1, &list, NULL) == HT_OK);
+    CHECK(db_rung_trials(c->db, c->arena, 1, &list, NULL) == HT_OK);
     CHECK(list.n == 1 && list.rows[0].trial == 1);
 }
 
 static void trials_that_confirm_others_do_not_count(struct db_case *c)
 {
-    struct climber_list list;
+    struct rung_trial_list list;
     put_all(c->db);
     db_place_tamper(&c->place, "UPDATE trials SET confirms=1 WHERE id=2");
-    CHECK(db_rung_climbers(c->db, c->arena, 1, &list, NULL) == HT_OK);
+    CHECK(db_rung_trials(c->db, c->arena, 1, &list, NULL) == HT_OK);
     CHECK(list.n == 1 && list.rows[0].trial == 1);
 }
 

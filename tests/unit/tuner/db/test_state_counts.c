@@ -1,5 +1,5 @@
 /* Counts of studies and trials, over all studies and by study. */
-#include "tuner/db/census.h"
+#include "tuner/db/state_counts.h"
 
 #include "tests/lib/db_place.h"
 #include "tuner/db/write.h"
@@ -24,47 +24,47 @@ static void count(struct db *db, int64_t study, enum trial_state state,
 
 static void a_new_file_counts_nothing(struct db_case *c)
 {
-    struct census census;
-    struct census_parts parts;
+    struct state_counts counts;
+    struct open_state_counts parts;
     db_place_tamper(&c->place, "DELETE FROM studies");
-    CHECK(db_census(c->db, &census, NULL) == HT_OK);
+    CHECK(db_state_counts(c->db, &counts, NULL) == HT_OK);
     for (int state = 0; state < STUDY_STATES; state++)
-        CHECK(census.studies[state] == 0);
+        CHECK(counts.studies[state] == 0);
     for (int state = 0; state < TRIAL_STATES; state++)
-        CHECK(census.trials[state] == 0);
-    CHECK(db_census_open(c->db, c->arena, 9, &parts, NULL) == HT_OK);
+        CHECK(counts.trials[state] == 0);
+    CHECK(db_state_counts_open(c->db, c->arena, 9, &parts, NULL) == HT_OK);
     CHECK(parts.n == 0);
 }
 
 static void trials_of_all_studies_add_up_by_state(struct db_case *c)
 {
-    struct census census;
+    struct state_counts counts;
     put_study(c->db, 2, "b", STUDY_FAILED);
     count(c->db, 1, TRIAL_SUCCEEDED, 3);
     count(c->db, 2, TRIAL_SUCCEEDED, 4);
     count(c->db, 2, TRIAL_PAUSED, 1);
     count(c->db, 1, TRIAL_SUCCEEDED, -1);
-    CHECK(db_census(c->db, &census, NULL) == HT_OK);
-    CHECK(census.studies[STUDY_RUNNING] == 1);
-    CHECK(census.studies[STUDY_FAILED] == 1);
-    CHECK(census.trials[TRIAL_SUCCEEDED] == 6);
-    CHECK(census.trials[TRIAL_PAUSED] == 1);
-    CHECK(census.trials[TRIAL_ACTIVE] == 0);
+    CHECK(db_state_counts(c->db, &counts, NULL) == HT_OK);
+    CHECK(counts.studies[STUDY_RUNNING] == 1);
+    CHECK(counts.studies[STUDY_FAILED] == 1);
+    CHECK(counts.trials[TRIAL_SUCCEEDED] == 6);
+    CHECK(counts.trials[TRIAL_PAUSED] == 1);
+    CHECK(counts.trials[TRIAL_ACTIVE] == 0);
 }
 
 static void a_study_that_is_being_deleted_counts_no_more(struct db_case *c)
 {
-    struct census census;
+    struct state_counts counts;
     put_study(c->db, 2, "b", STUDY_DELETING);
     count(c->db, 2, TRIAL_SUCCEEDED, 4);
-    CHECK(db_census(c->db, &census, NULL) == HT_OK);
-    CHECK(census.studies[STUDY_RUNNING] == 1);
-    CHECK(census.trials[TRIAL_SUCCEEDED] == 0);
+    CHECK(db_state_counts(c->db, &counts, NULL) == HT_OK);
+    CHECK(counts.studies[STUDY_RUNNING] == 1);
+    CHECK(counts.trials[TRIAL_SUCCEEDED] == 0);
 }
 
 static void the_newest_studies_that_have_not_ended_are_listed(struct db_case *c)
 {
-    struct census_parts parts;
+    struct open_state_counts parts;
     put_study(c->db, 2, "paused", STUDY_PAUSED);
     put_study(c->db, 3, "ended", STUDY_SUCCEEDED);
     put_study(c->db, 4, "new", STUDY_RUNNING);
@@ -72,16 +72,16 @@ static void the_newest_studies_that_have_not_ended_are_listed(struct db_case *c)
         count(c->db, id, TRIAL_SUCCEEDED, id);
         count(c->db, id, TRIAL_ACTIVE, 1);
     }
-    CHECK(db_census_open(c->db, c->arena, 2, &parts, NULL) == HT_OK);
+    CHECK(db_state_counts_open(c->db, c->arena, 2, &parts, NULL) == HT_OK);
     CHECK(parts.n == 4);
     if (parts.n != 4)
         return;
-    CHECK_TEXT(parts.items[0].name, "paused");
-    CHECK(parts.items[0].state == TRIAL_ACTIVE && parts.items[0].n == 1);
-    CHECK(parts.items[1].study == 2 && parts.items[1].n == 2 &&
-          parts.items[1].state == TRIAL_SUCCEEDED);
-    CHECK_TEXT(parts.items[3].name, "new");
-    CHECK(parts.items[3].study == 4 && parts.items[3].n == 4);
+    CHECK_TEXT(parts.rows[0].name, "paused");
+    CHECK(parts.rows[0].state == TRIAL_ACTIVE && parts.rows[0].n == 1);
+    CHECK(parts.rows[1].study == 2 && parts.rows[1].n == 2 &&
+          parts.rows[1].state == TRIAL_SUCCEEDED);
+    CHECK_TEXT(parts.rows[3].name, "new");
+    CHECK(parts.rows[3].study == 4 && parts.rows[3].n == 4);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-#include "tuner/db/census.h"
+#include "tuner/db/state_counts.h"
 
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"
@@ -17,10 +17,10 @@ static enum ht_status add_up(struct db *db, sqlite3_stmt *stmt, size_t n,
     return status;
 }
 
-enum ht_status db_census(struct db *db, struct census *census,
-                         struct ht_error *err)
+enum ht_status db_state_counts(struct db *db, struct state_counts *counts,
+                               struct ht_error *err)
 {
-    struct census found = {0};
+    struct state_counts found = {0};
     sqlite3_stmt *stmt;
     enum ht_status status =
         db_query(db, &stmt, err,
@@ -36,14 +36,16 @@ enum ht_status db_census(struct db *db, struct census *census,
     if (status == HT_OK)
         status = add_up(db, stmt, TRIAL_STATES, found.trials, err);
     if (status == HT_OK)
-        *census = found;
+        *counts = found;
     return status;
 }
 
-enum ht_status db_census_open(struct db *db, struct arena *arena, size_t most,
-                              struct census_parts *parts, struct ht_error *err)
+enum ht_status db_state_counts_open(struct db *db, struct arena *arena,
+                                    size_t most,
+                                    struct open_state_counts *parts,
+                                    struct ht_error *err)
 {
-    struct census_parts found = {0};
+    struct open_state_counts found = {0};
     sqlite3_stmt *stmt;
     enum ht_status status =
         db_query(db, &stmt, err,
@@ -55,8 +57,8 @@ enum ht_status db_census_open(struct db *db, struct arena *arena, size_t most,
                  "i", (int64_t)most);
     bool row = status == HT_OK;
     while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
-        found.items = db_grow(arena, found.items, found.n, sizeof *found.items);
-        found.items[found.n++] = (struct census_part){
+        found.rows = db_grow(arena, found.rows, found.n, sizeof *found.rows);
+        found.rows[found.n++] = (struct open_state_count){
             .study = sqlite3_column_int64(stmt, 0),
             .name = db_column_text(arena, stmt, 1),
             .state = (enum trial_state)sqlite3_column_int64(stmt, 2),
