@@ -14,10 +14,10 @@ enum ht_status db_attempt_list(struct db *db, struct arena *arena,
                                int64_t study, int64_t trial,
                                struct attempt_list *list, struct ht_error *err)
 {
-    return db_ask_attempts(db, arena, list, err,
-                           "SELECT " DB_ATTEMPT_COLUMNS " FROM attempts "
-                           "WHERE study=? AND trial=? ORDER BY n",
-                           "ii", study, trial);
+    return db_ask_list(db, DB_ATTEMPTS(arena, list), err,
+                       "SELECT " DB_ATTEMPT_COLUMNS " FROM attempts "
+                       "WHERE study=? AND trial=? ORDER BY n",
+                       "ii", study, trial);
 }
 
 enum ht_status db_trial_has_run(struct db *db, int64_t study, int64_t trial,
@@ -33,11 +33,11 @@ enum ht_status db_attempt_open(struct db *db, struct arena *arena,
                                const char *runner, struct attempt_list *list,
                                struct ht_error *err)
 {
-    return db_ask_attempts(db, arena, list, err,
-                           "SELECT " DB_ATTEMPT_COLUMNS " FROM attempts "
-                           "WHERE runner=? AND " ATTEMPT_IS_OPEN
-                           " ORDER BY study, trial, n",
-                           "s", runner);
+    return db_ask_list(db, DB_ATTEMPTS(arena, list), err,
+                       "SELECT " DB_ATTEMPT_COLUMNS " FROM attempts "
+                       "WHERE runner=? AND " ATTEMPT_IS_OPEN
+                       " ORDER BY study, trial, n",
+                       "s", runner);
 }
 
 enum ht_status db_attempt_leased(struct db *db, struct arena *arena,
@@ -45,8 +45,8 @@ enum ht_status db_attempt_leased(struct db *db, struct arena *arena,
                                  struct attempt_list *list,
                                  struct ht_error *err)
 {
-    return db_ask_attempts(
-        db, arena, list, err,
+    return db_ask_list(
+        db, DB_ATTEMPTS(arena, list), err,
         "SELECT " DB_ATTEMPT_COLUMNS " FROM attempts "
         "WHERE runner=? AND boot=? AND lease_id=? AND " ATTEMPT_IS_OPEN
         " AND " ATTEMPT_IS_STARTING " ORDER BY study, trial, n",
@@ -79,28 +79,25 @@ enum ht_status db_attempt_by_token(struct db *db, struct arena *arena,
                       "x", &blob);
 }
 
+static void read_usage(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    (void)arena;
+    *(struct attempt_usage *)row = (struct attempt_usage){
+        .begun = sqlite3_column_int64(stmt, 0),
+        .ran_ms = (int64_t)sqlite3_column_double(stmt, 1)};
+}
+
 enum ht_status db_attempt_usage(struct db *db, int64_t study, int64_t wall_ms,
                                 struct attempt_usage *usage,
                                 struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    bool row = false;
+    const struct db_one one = {.read = read_usage, .row = usage};
     /* The wall clock may have been set back meanwhile. */
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT count(*), total(max(0, "
-                 "iif(ended_ms>0, ended_ms, ?2) - started_ms)) "
-                 "FROM attempts WHERE study=?1 AND started_ms>0",
-                 "ii", study, wall_ms);
-    if (status == HT_OK)
-        status = db_step(db, stmt, &row, err);
-    if (status != HT_OK)
-        return status;
-    *usage = (struct attempt_usage){
-        .begun = sqlite3_column_int64(stmt, 0),
-        .ran_ms = (int64_t)sqlite3_column_double(stmt, 1)};
-    db_done(stmt);
-    return HT_OK;
+    return db_ask_one(db, &one, err,
+                      "SELECT count(*), total(max(0, "
+                      "iif(ended_ms>0, ended_ms, ?2) - started_ms)) "
+                      "FROM attempts WHERE study=?1 AND started_ms>0",
+                      "ii", study, wall_ms);
 }
 
 /* --- changing them --- */

@@ -21,12 +21,12 @@ enum ht_status db_curve_trials(struct db *db, struct arena *arena,
                                int64_t study, size_t limit,
                                struct trial_list *list, struct ht_error *err)
 {
-    return db_ask_trials(db, arena, list, err,
-                         NEWEST_TRIALS(TRIAL_IS_SHOWN
-                                       " AND NOT " TRIAL_IS_FAILED
-                                       " AND NOT " TRIAL_IS_CANCELLED
-                                       " AND started_ms>0"),
-                         "ii", study, (int64_t)limit);
+    return db_ask_list(db, DB_TRIALS(arena, list), err,
+                       NEWEST_TRIALS(TRIAL_IS_SHOWN
+                                     " AND NOT " TRIAL_IS_FAILED
+                                     " AND NOT " TRIAL_IS_CANCELLED
+                                     " AND started_ms>0"),
+                       "ii", study, (int64_t)limit);
 }
 
 enum ht_status db_curve_records(struct db *db, struct arena *arena,
@@ -35,18 +35,12 @@ enum ht_status db_curve_records(struct db *db, struct arena *arena,
                                 struct measurement_list *list,
                                 struct ht_error *err)
 {
-    struct db_rows found = {.arena = arena,
-                            .size = sizeof *list->rows,
-                            .read = db_read_measurement};
-    const enum ht_status status = db_ask_rows(
-        db, &found, err,
-        "SELECT " DB_MEASUREMENT_COLUMNS " FROM measurements "
-        "WHERE study=? AND trial=? AND replica IN (?, 'client') "
-        "ORDER BY attempt, step, time_ms, writer, seq LIMIT ?",
-        "iisi", trial->study, trial->id, master, (int64_t)HT_MAX_REPORTS);
-    if (status == HT_OK)
-        *list = (struct measurement_list){found.n, found.items};
-    return status;
+    return db_ask_list(db, DB_MEASUREMENTS(arena, list), err,
+                       "SELECT " DB_MEASUREMENT_COLUMNS " FROM measurements "
+                       "WHERE study=? AND trial=? AND replica IN (?, 'client') "
+                       "ORDER BY attempt, step, time_ms, writer, seq LIMIT ?",
+                       "iisi", trial->study, trial->id, master,
+                       (int64_t)HT_MAX_REPORTS);
 }
 
 /* --- curves to show --- */
@@ -55,8 +49,8 @@ static enum ht_status best_trials(struct db *db, struct arena *arena,
                                   const struct curve_choice *choice,
                                   struct trial_list *list, struct ht_error *err)
 {
-    return db_ask_trials(
-        db, arena, list, err,
+    return db_ask_list(
+        db, DB_TRIALS(arena, list), err,
         "SELECT " DB_TRIAL_COLUMNS " FROM trials "
         "WHERE study=? AND " TRIAL_HAS_RESULT " AND " TRIAL_SEARCHES " "
         "AND objective IS NOT NULL ORDER BY ? * objective, id LIMIT ?",
@@ -71,13 +65,13 @@ enum ht_status db_curve_choose(struct db *db, struct arena *arena,
     struct trial_list kinds[3] = {0};
     enum ht_status status = best_trials(db, arena, choice, &kinds[0], err);
     if (status == HT_OK)
-        status = db_ask_trials(db, arena, &kinds[1], err,
-                               NEWEST_TRIALS(TRIAL_IS_UNDER_WAY), "ii",
-                               choice->study, (int64_t)choice->running);
+        status = db_ask_list(db, DB_TRIALS(arena, &kinds[1]), err,
+                             NEWEST_TRIALS(TRIAL_IS_UNDER_WAY), "ii",
+                             choice->study, (int64_t)choice->running);
     if (status == HT_OK)
-        status = db_ask_trials(db, arena, &kinds[2], err,
-                               NEWEST_TRIALS(TRIAL_IS_FAILED), "ii",
-                               choice->study, (int64_t)choice->failed);
+        status = db_ask_list(db, DB_TRIALS(arena, &kinds[2]), err,
+                             NEWEST_TRIALS(TRIAL_IS_FAILED), "ii",
+                             choice->study, (int64_t)choice->failed);
     if (status != HT_OK)
         return status;
     *list = (struct trial_list){
@@ -142,39 +136,46 @@ static double read_value(sqlite3_stmt *stmt, int column)
     return strtod((const char *)sqlite3_column_text(stmt, column), NULL);
 }
 
+struct drawing {
+    struct curve_points curve;
+    int64_t attempt; /* of the last point; -1: there is none */
+};
+
+static void draw_point(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    struct drawing *drawing = row;
+    const int64_t attempt = sqlite3_column_int64(stmt, 0);
+    if (sqlite3_column_type(stmt, 2) == SQLITE_NULL)
+        return;
+    take_point(&drawing->curve, arena, attempt != drawing->attempt,
+               (struct curve_point){sqlite3_column_int64(stmt, 1),
+                                    read_value(stmt, 2)});
+    drawing->attempt = attempt;
+}
+
 enum ht_status db_curve_points(struct db *db, struct arena *arena,
                                const struct curve_question *question,
                                struct curve_points *points,
                                struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    const struct trial_row *trial = question->trial;
-    enum ht_status status = db_query(
-        db, &stmt, err,
-        "SELECT attempt, step, "
-        "(SELECT value FROM json_each(metrics) WHERE key=?) "
-        "FROM measurements "
-        "WHERE study=? AND trial=? AND replica IN (?, 'client') "
-        "ORDER BY attempt, step, time_ms, writer, seq",
-        "siis", question->metric, trial->study, trial->id, question->master);
-    struct curve_points curve = {0};
-    int64_t before = -1;
-    bool row = status == HT_OK;
-    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
-        const int64_t attempt = sqlite3_column_int64(stmt, 0);
-        if (sqlite3_column_type(stmt, 2) == SQLITE_NULL)
-            continue;
-        take_point(&curve, arena, attempt != before,
-                   (struct curve_point){sqlite3_column_int64(stmt, 1),
-                                        read_value(stmt, 2)});
-        before = attempt;
-    }
+    struct drawing drawing = {.attempt = -1};
+    struct curve_points *curve = &drawing.curve;
+    const struct db_one each = {arena, draw_point, &drawing, NULL};
+    const enum ht_status status =
+        db_ask_each(db, &each, err,
+                    "SELECT attempt, step, "
+                    "(SELECT value FROM json_each(metrics) WHERE key=?) "
+                    "FROM measurements "
+                    "WHERE study=? AND trial=? AND replica IN (?, 'client') "
+                    "ORDER BY attempt, step, time_ms, writer, seq",
+                    "siis", question->metric, question->trial->study,
+                    question->trial->id, question->master);
     if (status != HT_OK)
         return status;
-    set_odd_apart(&curve, arena);
-    thin(curve.points, &curve.n, question->most);
-    thin(curve.odd, &curve.n_odd, question->most);
-    *points = curve;
+    set_odd_apart(curve, arena);
+    thin(curve->points, &curve->n, question->most);
+    thin(curve->odd, &curve->n_odd, question->most);
+    *points = *curve;
     return HT_OK;
 }
 
@@ -183,21 +184,11 @@ enum ht_status db_curve_metrics(struct db *db, struct arena *arena,
                                 const char *master, struct metric_names *names,
                                 struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    enum ht_status status = db_query(
-        db, &stmt, err,
+    return db_ask_list(
+        db, DB_LIST(arena, db_read_text, &names->n, &names->names), err,
         "SELECT DISTINCT key FROM ("
         "SELECT metrics FROM measurements WHERE study=? AND trial=? "
         "AND replica IN (?, 'client') LIMIT ?) AS m, "
         "json_each(m.metrics) ORDER BY key",
         "iisi", trial->study, trial->id, master, (int64_t)NAMING_RECORDS);
-    struct metric_names found = {0};
-    bool row = status == HT_OK;
-    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
-        found.names = db_grow(arena, found.names, found.n, sizeof *found.names);
-        found.names[found.n++] = db_column_text(arena, stmt, 0);
-    }
-    if (status == HT_OK)
-        *names = found;
-    return status;
 }

@@ -25,21 +25,16 @@ enum ht_status db_event_list(struct db *db, struct arena *arena, int64_t study,
                              int64_t since, size_t limit,
                              struct event_list *list, struct ht_error *err)
 {
-    struct db_rows found = {
-        .arena = arena, .size = sizeof *list->rows, .read = read_event};
-    const enum ht_status status =
-        db_ask_rows(db, &found, err,
-                    "SELECT e.study, revision, e.time_ms, kind, e.trial, "
-                    "e.attempt, \"from\", \"to\", reason, "
-                    "iif(m.seq IS NULL, data, " DB_MEASURED_DATA "), actor "
-                    "FROM events AS e LEFT JOIN measurements AS m "
-                    "ON m.study=e.study AND m.trial=e.trial "
-                    "AND " DB_IS_RECORD_OF_EVENT "WHERE e.study=? "
-                    "AND revision>? ORDER BY revision LIMIT ?",
-                    "iii", study, since, (int64_t)limit);
-    if (status == HT_OK)
-        *list = (struct event_list){found.n, found.items};
-    return status;
+    return db_ask_list(db, DB_LIST(arena, read_event, &list->n, &list->rows),
+                       err,
+                       "SELECT e.study, revision, e.time_ms, kind, e.trial, "
+                       "e.attempt, \"from\", \"to\", reason, "
+                       "iif(m.seq IS NULL, data, " DB_MEASURED_DATA "), actor "
+                       "FROM events AS e LEFT JOIN measurements AS m "
+                       "ON m.study=e.study AND m.trial=e.trial "
+                       "AND " DB_IS_RECORD_OF_EVENT "WHERE e.study=? "
+                       "AND revision>? ORDER BY revision LIMIT ?",
+                       "iii", study, since, (int64_t)limit);
 }
 
 enum ht_status db_event_insert(struct db *db, const struct event_row *row,
@@ -55,31 +50,32 @@ enum ht_status db_event_insert(struct db *db, const struct event_row *row,
                   row->reason, row->data, &row->record, row->actor);
 }
 
+static void read_head(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    (void)arena;
+    *(struct event_head *)row = (struct event_head){
+        sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1)};
+}
+
 enum ht_status db_event_step(struct db *db, int64_t study, int64_t revision,
                              bool down, struct event_head *head,
                              struct ht_error *err)
 {
-#define TOLD                                                                   \
+#define SHOWN                                                                  \
     " AND (kind IN ('study.created', 'study.moved', 'study.changed',"          \
     " 'study.warned', 'trial.moved') OR"                                       \
     " (kind='attempt.moved' AND \"to\"='ENDED')) ORDER BY revision "
 #define FROM_EVENTS "SELECT revision, time_ms FROM events WHERE study=?1"
-    static const char up_sql[] = FROM_EVENTS " AND revision>=?2" TOLD "LIMIT 1";
+    static const char up_sql[] =
+        FROM_EVENTS " AND revision>=?2" SHOWN "LIMIT 1";
     static const char down_sql[] =
-        FROM_EVENTS " AND revision<=?2" TOLD "DESC LIMIT 1";
+        FROM_EVENTS " AND revision<=?2" SHOWN "DESC LIMIT 1";
 #undef FROM_EVENTS
-#undef TOLD
-    sqlite3_stmt *stmt;
-    enum ht_status status = db_query(db, &stmt, err, down ? down_sql : up_sql,
-                                     "ii", study, revision);
-    if (status == HT_OK)
-        status = db_first(db, stmt, err, "no event from there on");
-    if (status != HT_OK)
-        return status;
-    *head = (struct event_head){sqlite3_column_int64(stmt, 0),
-                                sqlite3_column_int64(stmt, 1)};
-    db_done(stmt);
-    return HT_OK;
+#undef SHOWN
+    const struct db_one one = {
+        .read = read_head, .row = head, .missing = "no event from there on"};
+    return db_ask_one(db, &one, err, down ? down_sql : up_sql, "ii", study,
+                      revision);
 }
 
 /* Revisions have no gaps and their moments do not fall. */
@@ -90,14 +86,12 @@ enum ht_status db_event_seek(struct db *db, int64_t study, int64_t last,
     int64_t low = 1, high = last + 1;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        sqlite3_stmt *stmt;
         int64_t moment;
-        enum ht_status status =
-            db_query(db, &stmt, err,
-                     "SELECT time_ms FROM events WHERE study=? AND revision=?",
-                     "ii", study, middle);
-        if (status == HT_OK)
-            status = db_integer(db, stmt, INT64_MAX, &moment, err);
+        const enum ht_status status = db_ask_integer(
+            db, &moment, err,
+            "SELECT coalesce((SELECT time_ms FROM events WHERE study=? "
+            "AND revision=?), ?)",
+            "iii", study, middle, INT64_MAX);
         if (status != HT_OK)
             return status;
         if (moment < time_ms)
@@ -115,8 +109,8 @@ enum ht_status db_changed_trials(struct db *db, struct arena *arena,
                                  int64_t study, int64_t since,
                                  struct id_list *list, struct ht_error *err)
 {
-    return db_ask_ids(db, arena, list, err,
-                      "SELECT DISTINCT trial FROM events WHERE study=? "
-                      "AND revision>? AND trial>0 ORDER BY trial",
-                      "ii", study, since);
+    return db_ask_list(db, DB_IDS(arena, list), err,
+                       "SELECT DISTINCT trial FROM events WHERE study=? "
+                       "AND revision>? AND trial>0 ORDER BY trial",
+                       "ii", study, since);
 }

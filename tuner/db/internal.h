@@ -78,6 +78,7 @@ struct record_name db_column_record(struct arena *arena, sqlite3_stmt *stmt,
 /* Reads the row that the statement is at into the struct of its table. */
 typedef void db_reader(sqlite3_stmt *stmt, struct arena *arena, void *row);
 db_reader db_read_study, db_read_trial, db_read_attempt, db_read_measurement;
+db_reader db_read_integer, db_read_text; /* the first column */
 
 /* --- ask.c: a query and its result --- */
 
@@ -85,8 +86,8 @@ db_reader db_read_study, db_read_trial, db_read_attempt, db_read_measurement;
 enum ht_status db_first(struct db *db, sqlite3_stmt *stmt, struct ht_error *err,
                         const char *missing);
 
-/* The first row of a query, read into `row`; HT_NOT_FOUND with the text
- * `missing` when there is none. */
+/* The first row of a query, read into `row`. Without one HT_NOT_FOUND with the
+ * text `missing`; where that is NULL, HT_OK and `row` is unchanged. */
 struct db_one {
     struct arena *arena;
     db_reader *read;
@@ -96,14 +97,16 @@ struct db_one {
 enum ht_status db_ask_one(struct db *db, const struct db_one *one,
                           struct ht_error *err, const char *sql,
                           const char *format, ...);
+/* Every row is read into the same `row`, which adds them up. */
+enum ht_status db_ask_each(struct db *db, const struct db_one *each,
+                           struct ht_error *err, const char *sql,
+                           const char *format, ...);
 
-/* The one integer a query gives; `fallback` without a row or for NULL. */
-enum ht_status db_integer(struct db *db, sqlite3_stmt *stmt, int64_t fallback,
-                          int64_t *value, struct ht_error *err);
-/* The same in one call, 0 being the fallback; or whether it is not 0. */
+/* The one integer a query gives; 0 without a row or for NULL. */
 enum ht_status db_ask_integer(struct db *db, int64_t *value,
                               struct ht_error *err, const char *sql,
                               const char *format, ...);
+/* Whether that is not 0. */
 enum ht_status db_ask_bool(struct db *db, bool *is, struct ht_error *err,
                            const char *sql, const char *format, ...);
 /* The one text; NULL without a row. */
@@ -111,27 +114,27 @@ enum ht_status db_ask_text(struct db *db, struct arena *arena,
                            const char **text, struct ht_error *err,
                            const char *sql, const char *format, ...);
 
-/* All rows of a query; the caller fills in the first three. */
-struct db_rows {
+/* All rows of a query as a list: a number of rows and a pointer to them. */
+struct db_list {
     struct arena *arena; /* of the rows and their texts */
-    size_t size;         /* of one */
     db_reader *read;
-    size_t n;
-    void *items;
+    size_t size; /* of one row */
+    size_t *n;
+    void *rows; /* the list's pointer */
 };
-enum ht_status db_ask_rows(struct db *db, struct db_rows *rows,
+#define DB_LIST(arena, read, n, rows)                                          \
+    (&(const struct db_list){arena, read, sizeof **(rows), n, rows})
+#define DB_IDS(arena, list)                                                    \
+    DB_LIST(arena, db_read_integer, &(list)->n, &(list)->ids)
+#define DB_TRIALS(arena, list)                                                 \
+    DB_LIST(arena, db_read_trial, &(list)->n, &(list)->rows)
+#define DB_ATTEMPTS(arena, list)                                               \
+    DB_LIST(arena, db_read_attempt, &(list)->n, &(list)->rows)
+#define DB_MEASUREMENTS(arena, list)                                           \
+    DB_LIST(arena, db_read_measurement, &(list)->n, &(list)->rows)
+/* After a failure the list is unchanged. */
+enum ht_status db_ask_list(struct db *db, const struct db_list *list,
                            struct ht_error *err, const char *sql,
                            const char *format, ...);
-
-struct id_list;
-enum ht_status db_ask_ids(struct db *db, struct arena *arena,
-                          struct id_list *list, struct ht_error *err,
-                          const char *sql, const char *format, ...);
-enum ht_status db_ask_trials(struct db *db, struct arena *arena,
-                             struct trial_list *list, struct ht_error *err,
-                             const char *sql, const char *format, ...);
-enum ht_status db_ask_attempts(struct db *db, struct arena *arena,
-                               struct attempt_list *list, struct ht_error *err,
-                               const char *sql, const char *format, ...);
 
 #endif

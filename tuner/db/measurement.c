@@ -194,19 +194,13 @@ enum ht_status db_measurement_page(struct db *db, struct arena *arena,
                                    size_t limit, struct measurement_list *list,
                                    struct ht_error *err)
 {
-    struct db_rows found = {.arena = arena,
-                            .size = sizeof *list->rows,
-                            .read = db_read_measurement};
-    const enum ht_status status = db_ask_rows(
-        db, &found, err,
+    return db_ask_list(
+        db, DB_MEASUREMENTS(arena, list), err,
         "SELECT " DB_MEASUREMENT_COLUMNS " FROM measurements "
         "WHERE study=? AND trial=? "
         "ORDER BY attempt, CASE attempt WHEN 0 THEN seq END, time_ms, "
         "step, replica, writer, seq LIMIT ? OFFSET ?",
         "iiii", trial->study, trial->trial, (int64_t)limit, skip);
-    if (status == HT_OK)
-        *list = (struct measurement_list){found.n, found.items};
-    return status;
 }
 
 // NOLINTNEXTLINE(readability-function-size): a key, a page and a result
@@ -255,29 +249,31 @@ enum ht_status db_measurement_newest(struct db *db, struct arena *arena,
 
 /* --- writers --- */
 
+static void read_writer(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    *(struct replica_writer *)row = (struct replica_writer){
+        .replica = db_column_text(arena, stmt, 0),
+        .row = {.writer = (uint64_t)sqlite3_column_int64(stmt, 1),
+                .have = sqlite3_column_int64(stmt, 2),
+                .records = sqlite3_column_int64(stmt, 3)}};
+}
+
 enum ht_status db_writer_get(struct db *db, const struct replica_key *key,
                              uint64_t writer, struct writer_row *row,
                              struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT have, records FROM writers WHERE study=? AND trial=? "
-                 "AND attempt=? AND replica=? AND writer=?",
-                 "iiisi", key->study, key->trial, key->attempt, key->replica,
-                 (int64_t)writer);
-    bool found = false;
+    struct replica_writer found = {.row = {.writer = writer}};
+    const struct db_one one = {.read = read_writer, .row = &found};
+    const enum ht_status status =
+        db_ask_one(db, &one, err,
+                   "SELECT NULL, writer, have, records FROM writers "
+                   "WHERE study=? AND trial=? AND attempt=? AND replica=? "
+                   "AND writer=?",
+                   "iiisi", key->study, key->trial, key->attempt, key->replica,
+                   (int64_t)writer);
     if (status == HT_OK)
-        status = db_step(db, stmt, &found, err);
-    if (status != HT_OK)
-        return status;
-    *row = (struct writer_row){.writer = writer};
-    if (found) {
-        row->have = sqlite3_column_int64(stmt, 0);
-        row->records = sqlite3_column_int64(stmt, 1);
-        db_done(stmt);
-    }
-    return HT_OK;
+        *row = found.row;
+    return status;
 }
 
 enum ht_status db_writer_set(struct db *db, const struct replica_key *key,
@@ -302,28 +298,14 @@ enum ht_status db_replica_records(struct db *db, const struct replica_key *key,
         "iiis", key->study, key->trial, key->attempt, key->replica);
 }
 
-static void read_writer(sqlite3_stmt *stmt, struct arena *arena, void *row)
-{
-    *(struct replica_writer *)row = (struct replica_writer){
-        .replica = db_column_text(arena, stmt, 0),
-        .row = {.writer = (uint64_t)sqlite3_column_int64(stmt, 1),
-                .have = sqlite3_column_int64(stmt, 2),
-                .records = sqlite3_column_int64(stmt, 3)}};
-}
-
 enum ht_status db_attempt_writers(struct db *db, struct arena *arena,
                                   const struct attempt_row *attempt,
                                   struct replica_writer_list *list,
                                   struct ht_error *err)
 {
-    struct db_rows found = {
-        .arena = arena, .size = sizeof *list->rows, .read = read_writer};
-    const enum ht_status status =
-        db_ask_rows(db, &found, err,
-                    "SELECT replica, writer, have, records FROM writers "
-                    "WHERE study=? AND trial=? AND attempt=? ORDER BY replica",
-                    "iii", attempt->study, attempt->trial, attempt->n);
-    if (status == HT_OK)
-        *list = (struct replica_writer_list){found.n, found.items};
-    return status;
+    return db_ask_list(
+        db, DB_LIST(arena, read_writer, &list->n, &list->rows), err,
+        "SELECT replica, writer, have, records FROM writers "
+        "WHERE study=? AND trial=? AND attempt=? ORDER BY replica",
+        "iii", attempt->study, attempt->trial, attempt->n);
 }

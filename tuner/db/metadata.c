@@ -37,14 +37,9 @@ enum ht_status db_metadata_since(struct db *db, struct arena *arena,
                                  struct metadata_list *list,
                                  struct ht_error *err)
 {
-    struct db_rows found = {
-        .arena = arena, .size = sizeof *list->rows, .read = read_metadata};
-    const enum ht_status status =
-        db_ask_rows(db, &found, err,
-                    "SELECT version, trial, ns, key, value FROM metadata "
-                    "WHERE study=? AND version>? ORDER BY version LIMIT ?",
-                    "iii", span->study, span->version, span->most);
-    if (status == HT_OK)
-        *list = (struct metadata_list){found.n, found.items};
-    return status;
+    return db_ask_list(db, DB_LIST(arena, read_metadata, &list->n, &list->rows),
+                       err,
+                       "SELECT version, trial, ns, key, value FROM metadata "
+                       "WHERE study=? AND version>? ORDER BY version LIMIT ?",
+                       "iii", span->study, span->version, span->most);
 }

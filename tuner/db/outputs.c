@@ -25,17 +25,12 @@ enum ht_status db_outputs_unwanted(struct db *db, struct arena *arena,
                                    struct outputs_list *list,
                                    struct ht_error *err)
 {
-    struct db_rows found = {
-        .arena = arena, .size = sizeof *list->rows, .read = read_name};
-    const enum ht_status status =
-        db_ask_rows(db, &found, err,
-                    "SELECT DISTINCT study, trial FROM attempts "
-                    "INDEXED BY attempts_unwanted "
-                    "WHERE runner=? AND " OUTPUTS_ARE_UNWANTED " LIMIT ?",
-                    "si", runner, (int64_t)limit);
-    if (status == HT_OK)
-        *list = (struct outputs_list){found.n, found.items};
-    return status;
+    return db_ask_list(db, DB_LIST(arena, read_name, &list->n, &list->rows),
+                       err,
+                       "SELECT DISTINCT study, trial FROM attempts "
+                       "INDEXED BY attempts_unwanted "
+                       "WHERE runner=? AND " OUTPUTS_ARE_UNWANTED " LIMIT ?",
+                       "si", runner, (int64_t)limit);
 }
 
 enum ht_status db_outputs_settle(struct db *db, const char *runner,

@@ -119,15 +119,10 @@ static void read_prior(sqlite3_stmt *stmt, struct arena *arena, void *row)
 enum ht_status db_prior_list(struct db *db, struct arena *arena, int64_t study,
                              struct prior_list *list, struct ht_error *err)
 {
-    struct db_rows found = {
-        .arena = arena, .size = sizeof *list->rows, .read = read_prior};
-    const enum ht_status status = db_ask_rows(
-        db, &found, err,
+    return db_ask_list(
+        db, DB_LIST(arena, read_prior, &list->n, &list->rows), err,
         "SELECT " DB_PRIOR_COLUMNS " FROM priors WHERE study=? ORDER BY n", "i",
         study);
-    if (status == HT_OK)
-        *list = (struct prior_list){found.n, found.items};
-    return status;
 }
 
 static void read_result(sqlite3_stmt *stmt, struct arena *arena, void *row)
@@ -150,15 +145,10 @@ enum ht_status db_prior_results(struct db *db, struct arena *arena,
                                 struct prior_trial_list *list,
                                 struct ht_error *err)
 {
-    struct db_rows found = {
-        .arena = arena, .size = sizeof *list->rows, .read = read_result};
-    const enum ht_status status =
-        db_ask_rows(db, &found, err,
-                    "SELECT study, trial, state, params, objective, "
-                    "final_metrics, final_step, stop, point FROM prior_results "
-                    "WHERE study=? AND prior=? ORDER BY trial",
-                    "ii", study, n);
-    if (status == HT_OK)
-        *list = (struct prior_trial_list){found.n, found.items};
-    return status;
+    return db_ask_list(
+        db, DB_LIST(arena, read_result, &list->n, &list->rows), err,
+        "SELECT study, trial, state, params, objective, "
+        "final_metrics, final_step, stop, point FROM prior_results "
+        "WHERE study=? AND prior=? ORDER BY trial",
+        "ii", study, n);
 }

@@ -22,9 +22,9 @@ enum ht_status db_trial_ranking(struct db *db, struct arena *arena,
 {
     static const char highest[] = RANKING("DESC");
     static const char lowest[] = RANKING("ASC");
-    return db_ask_ids(db, arena, list, err,
-                      ranking->maximize ? highest : lowest, "ii",
-                      ranking->study, ranking->n);
+    return db_ask_list(db, DB_IDS(arena, list), err,
+                       ranking->maximize ? highest : lowest, "ii",
+                       ranking->study, ranking->n);
 }
 
 #define RESULTS(index)                                                         \
@@ -46,28 +46,18 @@ enum ht_status db_front_marked(struct db *db, struct arena *arena,
                                int64_t study, struct front_rows *list,
                                struct ht_error *err)
 {
-    struct db_rows found = {
-        .arena = arena, .size = sizeof *list->rows, .read = read_result};
-    const enum ht_status status = db_ask_rows(
-        db, &found, err, RESULTS(MARKED) "AND " TRIAL_IS_OPTIMAL " ORDER BY id",
-        "i", study);
-    if (status == HT_OK)
-        *list = (struct front_rows){found.n, found.items};
-    return status;
+    return db_ask_list(
+        db, DB_LIST(arena, read_result, &list->n, &list->rows), err,
+        RESULTS(MARKED) "AND " TRIAL_IS_OPTIMAL " ORDER BY id", "i", study);
 }
 
 enum ht_status db_front_results(struct db *db, struct arena *arena,
                                 int64_t study, int64_t after,
                                 struct front_rows *list, struct ht_error *err)
 {
-    struct db_rows found = {
-        .arena = arena, .size = sizeof *list->rows, .read = read_result};
-    const enum ht_status status = db_ask_rows(
-        db, &found, err, RESULTS("") "AND id>?2 ORDER BY id LIMIT ?3", "iii",
-        study, after, (int64_t)DB_FRONT_PAGE);
-    if (status == HT_OK)
-        *list = (struct front_rows){found.n, found.items};
-    return status;
+    return db_ask_list(db, DB_LIST(arena, read_result, &list->n, &list->rows),
+                       err, RESULTS("") "AND id>?2 ORDER BY id LIMIT ?3", "iii",
+                       study, after, (int64_t)DB_FRONT_PAGE);
 }
 
 enum ht_status db_front_mark(struct db *db, int64_t study, int64_t trial,
@@ -102,13 +92,13 @@ enum ht_status db_trial_order(struct db *db, struct arena *arena, int64_t study,
                               bool maximize, struct id_list *list,
                               struct ht_error *err)
 {
-    return db_ask_ids(db, arena, list, err,
-                      "SELECT id FROM (SELECT id, objective, objective IS NOT "
-                      "NULL AND " TRIAL_HAS_RESULT " AND " TRIAL_SEARCHES
-                      " AS ranks FROM trials "
-                      "WHERE study=?1 AND " TRIAL_IS_SHOWN ") "
-                      "ORDER BY ranks DESC, iif(ranks, ?2*objective, 0), id",
-                      "ii", study, (int64_t)(maximize ? -1 : 1));
+    return db_ask_list(db, DB_IDS(arena, list), err,
+                       "SELECT id FROM (SELECT id, objective, objective IS NOT "
+                       "NULL AND " TRIAL_HAS_RESULT " AND " TRIAL_SEARCHES
+                       " AS ranks FROM trials "
+                       "WHERE study=?1 AND " TRIAL_IS_SHOWN ") "
+                       "ORDER BY ranks DESC, iif(ranks, ?2*objective, 0), id",
+                       "ii", study, (int64_t)(maximize ? -1 : 1));
 }
 
 /* --- confirmations --- */
@@ -128,17 +118,17 @@ enum ht_status db_confirm_finalists(struct db *db, struct arena *arena,
 {
     static const char highest[] = FINALISTS("DESC");
     static const char lowest[] = FINALISTS("ASC");
-    return db_ask_trials(db, arena, list, err,
-                         ranking->maximize ? highest : lowest, "ii",
-                         ranking->study, ranking->n);
+    return db_ask_list(db, DB_TRIALS(arena, list), err,
+                       ranking->maximize ? highest : lowest, "ii",
+                       ranking->study, ranking->n);
 }
 
 enum ht_status db_confirm_list(struct db *db, struct arena *arena,
                                int64_t study, struct trial_list *list,
                                struct ht_error *err)
 {
-    return db_ask_trials(
-        db, arena, list, err,
+    return db_ask_list(
+        db, DB_TRIALS(arena, list), err,
         "SELECT " DB_TRIAL_COLUMNS " FROM trials INDEXED BY trials_confirm "
         "WHERE study=? AND " TRIAL_CONFIRMS " ORDER BY confirms, id",
         "i", study);

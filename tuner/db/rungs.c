@@ -1,12 +1,11 @@
 #include "tuner/db/rungs.h"
 
-#include "tuner/db/db.h"
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"
 
-static void add_rung(struct arena *arena, struct rung_trial_list *list,
-                     sqlite3_stmt *stmt)
+static void add_rung(sqlite3_stmt *stmt, struct arena *arena, void *into)
 {
+    struct rung_trial_list *list = into;
     const int64_t trial = sqlite3_column_int64(stmt, 0);
     if (list->n == 0 || list->rows[list->n - 1].trial != trial) {
         list->rows = db_grow(arena, list->rows, list->n, sizeof *list->rows);
@@ -29,18 +28,15 @@ enum ht_status db_rung_trials(struct db *db, struct arena *arena, int64_t study,
                               struct rung_trial_list *list,
                               struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    enum ht_status status = db_query(
-        db, &stmt, err,
+    struct rung_trial_list found = {0};
+    const struct db_one each = {arena, add_rung, &found, NULL};
+    const enum ht_status status = db_ask_each(
+        db, &each, err,
         "SELECT t.id, t.ordinal, t.rungs_passed, t.state, r.rung, r.place, "
         "r.goals FROM rungs AS r JOIN trials AS t "
         "ON t.study=r.study AND t.id=r.trial "
         "WHERE r.study=? AND t." TRIAL_SEARCHES " ORDER BY r.trial, r.rung",
         "i", study);
-    struct rung_trial_list found = {0};
-    bool row = status == HT_OK;
-    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row)
-        add_rung(arena, &found, stmt);
     if (status == HT_OK)
         *list = found;
     return status;

@@ -11,14 +11,9 @@ static void read_runner(sqlite3_stmt *stmt, struct arena *arena, void *row)
 enum ht_status db_runner_list(struct db *db, struct arena *arena,
                               struct runner_list *list, struct ht_error *err)
 {
-    struct db_rows found = {
-        .arena = arena, .size = sizeof *list->rows, .read = read_runner};
-    const enum ht_status status = db_ask_rows(
-        db, &found, err,
+    return db_ask_list(
+        db, DB_LIST(arena, read_runner, &list->n, &list->rows), err,
         "SELECT " DB_RUNNER_COLUMNS " FROM runners ORDER BY id", "");
-    if (status == HT_OK)
-        *list = (struct runner_list){found.n, found.items};
-    return status;
 }
 
 enum ht_status db_runner_busy(struct db *db, const char *runner, int64_t *busy,

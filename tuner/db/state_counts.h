@@ -33,8 +33,7 @@ struct open_state_counts {
 };
 /* Of the newest `most` such studies, by study and state. */
 enum ht_status db_state_counts_open(struct db *db, struct arena *arena,
-                                    size_t most,
-                                    struct open_state_counts *parts,
+                                    size_t most, struct open_state_counts *list,
                                     struct ht_error *err);
 
 #endif

@@ -106,17 +106,12 @@ enum ht_status db_study_list(struct db *db, struct arena *arena,
                              size_t limit, struct study_list *list,
                              struct ht_error *err)
 {
-    struct db_rows found = {
-        .arena = arena, .size = sizeof *list->rows, .read = db_read_study};
-    const enum ht_status status = db_ask_rows(
-        db, &found, err,
+    return db_ask_list(
+        db, DB_LIST(arena, db_read_study, &list->n, &list->rows), err,
         "SELECT " DB_STUDY_COLUMNS " FROM studies WHERE id<?4 AND " IN_SCOPE
         "ORDER BY id DESC LIMIT ?5",
         "ssiii", scope->project, scope->location, (int64_t)scope->kinds,
         before > 0 ? before : INT64_MAX, (int64_t)limit);
-    if (status == HT_OK)
-        *list = (struct study_list){found.n, found.items};
-    return status;
 }
 
 enum ht_status db_study_name_taken(struct db *db, const char *project,
@@ -143,16 +138,16 @@ enum ht_status db_study_ids(struct db *db, struct arena *arena,
                             enum study_state state, struct id_list *list,
                             struct ht_error *err)
 {
-    return db_ask_ids(db, arena, list, err,
-                      "SELECT id FROM studies WHERE state=? ORDER BY id", "i",
-                      (int64_t)state);
+    return db_ask_list(db, DB_IDS(arena, list), err,
+                       "SELECT id FROM studies WHERE state=? ORDER BY id", "i",
+                       (int64_t)state);
 }
 
 enum ht_status db_study_hungry(struct db *db, struct arena *arena,
                                struct id_list *list, struct ht_error *err)
 {
-    return db_ask_ids(
-        db, arena, list, err,
+    return db_ask_list(
+        db, DB_IDS(arena, list), err,
         "SELECT s.id FROM studies AS s JOIN trial_counts AS waiting "
         "ON waiting.study=s.id AND waiting." TRIAL_IS_REQUESTED
         " AND waiting.n>0 "

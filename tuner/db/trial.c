@@ -28,29 +28,29 @@ enum ht_status db_trial_list(struct db *db, struct arena *arena, int64_t study,
                              int64_t after, size_t limit,
                              struct trial_list *list, struct ht_error *err)
 {
-    return db_ask_trials(db, arena, list, err,
-                         "SELECT " DB_TRIAL_COLUMNS " FROM trials "
-                         "WHERE study=? AND id>? AND " TRIAL_IS_SHOWN
-                         " ORDER BY id LIMIT ?",
-                         "iii", study, after, (int64_t)limit);
+    return db_ask_list(db, DB_TRIALS(arena, list), err,
+                       "SELECT " DB_TRIAL_COLUMNS " FROM trials "
+                       "WHERE study=? AND id>? AND " TRIAL_IS_SHOWN
+                       " ORDER BY id LIMIT ?",
+                       "iii", study, after, (int64_t)limit);
 }
 
 enum ht_status db_trial_open(struct db *db, struct arena *arena, int64_t study,
                              size_t limit, struct trial_list *list,
                              struct ht_error *err)
 {
-    return db_ask_trials(db, arena, list, err,
-                         "SELECT " DB_TRIAL_COLUMNS " FROM trials "
-                         "WHERE study=? AND " TRIAL_IS_OPEN " LIMIT ?",
-                         "ii", study, (int64_t)limit);
+    return db_ask_list(db, DB_TRIALS(arena, list), err,
+                       "SELECT " DB_TRIAL_COLUMNS " FROM trials "
+                       "WHERE study=? AND " TRIAL_IS_OPEN " LIMIT ?",
+                       "ii", study, (int64_t)limit);
 }
 
 enum ht_status db_trial_paused(struct db *db, struct arena *arena,
                                int64_t study, size_t limit,
                                struct trial_list *list, struct ht_error *err)
 {
-    return db_ask_trials(
-        db, arena, list, err,
+    return db_ask_list(
+        db, DB_TRIALS(arena, list), err,
         "SELECT " DB_TRIAL_COLUMNS " FROM trials "
         "INDEXED BY trials_paused WHERE study=? AND " TRIAL_IS_PAUSED " "
         "ORDER BY id LIMIT ?",
@@ -61,12 +61,12 @@ enum ht_status db_trial_waiting(struct db *db, struct arena *arena,
                                 int64_t study, int64_t after,
                                 struct trial_list *list, struct ht_error *err)
 {
-    return db_ask_trials(db, arena, list, err,
-                         "SELECT " DB_TRIAL_COLUMNS
-                         " FROM trials INDEXED BY trials_open "
-                         "WHERE study=? AND " TRIAL_IS_REQUESTED
-                         " AND " TRIAL_IS_OPEN " AND id>? ORDER BY id LIMIT ?",
-                         "iii", study, after, (int64_t)DB_WAITING_PAGE);
+    return db_ask_list(db, DB_TRIALS(arena, list), err,
+                       "SELECT " DB_TRIAL_COLUMNS
+                       " FROM trials INDEXED BY trials_open "
+                       "WHERE study=? AND " TRIAL_IS_REQUESTED
+                       " AND " TRIAL_IS_OPEN " AND id>? ORDER BY id LIMIT ?",
+                       "iii", study, after, (int64_t)DB_WAITING_PAGE);
 }
 
 enum ht_status db_trial_of_client(struct db *db, struct arena *arena,
@@ -74,11 +74,11 @@ enum ht_status db_trial_of_client(struct db *db, struct arena *arena,
                                   struct trial_list *list, struct ht_error *err)
 {
     /* Few are active, while a client may have evaluated many. */
-    return db_ask_trials(db, arena, list, err,
-                         "SELECT " DB_TRIAL_COLUMNS " FROM trials INDEXED BY "
-                         "trials_open WHERE study=? AND " TRIAL_IS_ACTIVE
-                         " AND " TRIAL_IS_OPEN " AND client=? ORDER BY id",
-                         "is", study, client);
+    return db_ask_list(db, DB_TRIALS(arena, list), err,
+                       "SELECT " DB_TRIAL_COLUMNS " FROM trials INDEXED BY "
+                       "trials_open WHERE study=? AND " TRIAL_IS_ACTIVE
+                       " AND " TRIAL_IS_OPEN " AND client=? ORDER BY id",
+                       "is", study, client);
 }
 
 #define BEST_IN(is_one, extreme)                                               \
@@ -146,16 +146,12 @@ enum ht_status db_trial_common_failure(struct db *db, struct arena *arena,
                                        int64_t study, const char **reason,
                                        struct ht_error *err)
 {
-    const char *found;
-    const enum ht_status status =
-        db_ask_text(db, arena, &found, err,
-                    "SELECT reason FROM trials WHERE study=? "
-                    "AND " TRIAL_IS_FAILED " AND " TRIAL_SEARCHES " "
-                    "GROUP BY reason ORDER BY count(*) DESC, min(id) LIMIT 1",
-                    "i", study);
-    if (status == HT_OK)
-        *reason = found != NULL ? found : "";
-    return status;
+    return db_ask_text(
+        db, arena, reason, err,
+        "SELECT coalesce((SELECT reason FROM trials WHERE study=? "
+        "AND " TRIAL_IS_FAILED " AND " TRIAL_SEARCHES " "
+        "GROUP BY reason ORDER BY count(*) DESC, min(id) LIMIT 1), '')",
+        "i", study);
 }
 
 enum ht_status db_trial_latest(struct db *db, struct arena *arena,
@@ -197,23 +193,26 @@ int64_t trial_counts_ended(const int64_t by_state[TRIAL_STATES])
     return add_up(by_state, db_trial_state_is_final);
 }
 
+static void read_counts(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    struct trial_counts *counts = row;
+    const int state = sqlite3_column_int(stmt, 0);
+    (void)arena;
+    counts->of[state] = sqlite3_column_int64(stmt, 1);
+    counts->confirming[state] = sqlite3_column_int64(stmt, 2);
+}
+
 enum ht_status db_trial_counts(struct db *db, int64_t study,
                                struct trial_counts *counts,
                                struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT state, n-confirming, confirming FROM trial_counts "
-                 "WHERE study=?",
-                 "i", study);
     struct trial_counts found = {0};
-    bool row = status == HT_OK;
-    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
-        const int state = sqlite3_column_int(stmt, 0);
-        found.of[state] = sqlite3_column_int64(stmt, 1);
-        found.confirming[state] = sqlite3_column_int64(stmt, 2);
-    }
+    const struct db_one each = {.read = read_counts, .row = &found};
+    const enum ht_status status =
+        db_ask_each(db, &each, err,
+                    "SELECT state, n-confirming, confirming FROM trial_counts "
+                    "WHERE study=?",
+                    "i", study);
     if (status == HT_OK)
         *counts = found;
     return status;

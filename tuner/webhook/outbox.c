@@ -144,20 +144,15 @@ enum ht_status webhook_outbox_drop(struct db *outbox, struct arena *arena,
                                    struct webhook_dropped_list *dropped,
                                    struct ht_error *err)
 {
-    struct db_rows found = {.arena = arena,
-                            .size = sizeof(struct webhook_dropped),
-                            .read = read_dropped};
-    enum ht_status status = db_ask_rows(
-        outbox, &found, err,
+    enum ht_status status = db_ask_list(
+        outbox, DB_LIST(arena, read_dropped, &dropped->n, &dropped->items), err,
         "SELECT study, count(*) " DROPPED "GROUP BY study ORDER BY study",
         "siii", overdue->webhook, overdue->refused, overdue->before_ms,
         overdue->most);
-    if (status == HT_OK && found.n > 0)
+    if (status == HT_OK && dropped->n > 0)
         status =
             db_run(outbox, err, "DELETE " DROPPED, "siii", overdue->webhook,
                    overdue->refused, overdue->before_ms, overdue->most);
-    if (status == HT_OK)
-        *dropped = (struct webhook_dropped_list){found.n, found.items};
     return status;
 }
 
