@@ -2,63 +2,35 @@
 
 const char *db_study_kind_name(enum job_kind kind)
 {
-    switch (kind) {
-    case JOB_TUNING:
-        return "TUNING";
-    case JOB_STUDY:
-        return "STUDY";
-    case JOB_CUSTOM:
-        return "CUSTOM";
-    }
-    return "";
+    static const char *const names[] = {[JOB_TUNING] = "TUNING",
+                                        [JOB_STUDY] = "STUDY",
+                                        [JOB_CUSTOM] = "CUSTOM"};
+    return names[kind];
 }
+
+static const struct {
+    const char *name, *vertex;
+} studies[] = {
+    [STUDY_RUNNING] = {"RUNNING", "JOB_STATE_RUNNING"},
+    [STUDY_PAUSED] = {"PAUSED", "JOB_STATE_PAUSED"},
+    [STUDY_STOPPING] = {"STOPPING", "JOB_STATE_RUNNING"},
+    [STUDY_CANCELLING] = {"CANCELLING", "JOB_STATE_CANCELLING"},
+    [STUDY_SUCCEEDED] = {"SUCCEEDED", "JOB_STATE_SUCCEEDED"},
+    /* Vertex has no state for a study that was ended early with its results. */
+    [STUDY_STOPPED] = {"STOPPED", "JOB_STATE_SUCCEEDED"},
+    [STUDY_FAILED] = {"FAILED", "JOB_STATE_FAILED"},
+    [STUDY_CANCELLED] = {"CANCELLED", "JOB_STATE_CANCELLED"},
+    [STUDY_DELETING] = {"DELETING", "JOB_STATE_CANCELLED"},
+};
 
 const char *db_study_state_name(enum study_state state)
 {
-    switch (state) {
-    case STUDY_RUNNING:
-        return "RUNNING";
-    case STUDY_PAUSED:
-        return "PAUSED";
-    case STUDY_STOPPING:
-        return "STOPPING";
-    case STUDY_CANCELLING:
-        return "CANCELLING";
-    case STUDY_SUCCEEDED:
-        return "SUCCEEDED";
-    case STUDY_STOPPED:
-        return "STOPPED";
-    case STUDY_FAILED:
-        return "FAILED";
-    case STUDY_CANCELLED:
-        return "CANCELLED";
-    case STUDY_DELETING:
-        return "DELETING";
-    }
-    return "";
+    return studies[state].name;
 }
 
-/* Vertex has no state for a study that was ended early with its results. */
 const char *db_study_state_vertex(enum study_state state)
 {
-    switch (state) {
-    case STUDY_RUNNING:
-    case STUDY_STOPPING:
-        return "JOB_STATE_RUNNING";
-    case STUDY_PAUSED:
-        return "JOB_STATE_PAUSED";
-    case STUDY_CANCELLING:
-        return "JOB_STATE_CANCELLING";
-    case STUDY_SUCCEEDED:
-    case STUDY_STOPPED:
-        return "JOB_STATE_SUCCEEDED";
-    case STUDY_FAILED:
-        return "JOB_STATE_FAILED";
-    case STUDY_CANCELLED:
-    case STUDY_DELETING:
-        return "JOB_STATE_CANCELLED";
-    }
-    return "";
+    return studies[state].vertex;
 }
 
 /* A study that wants no more trials is complete for clients, also while its
@@ -70,89 +42,49 @@ const char *db_study_state_vizier(enum study_state state)
     return state == STUDY_PAUSED ? "INACTIVE" : "COMPLETED";
 }
 
+static const struct {
+    const char *name, *vertex;
+} trials[TRIAL_STATES] = {
+    [TRIAL_PREPARED] = {"PREPARED", "REQUESTED"},
+    [TRIAL_REQUESTED] = {"REQUESTED", "REQUESTED"},
+    [TRIAL_ACTIVE] = {"ACTIVE", "ACTIVE"},
+    [TRIAL_STOPPING] = {"STOPPING", "STOPPING"},
+    [TRIAL_SUCCEEDED] = {"SUCCEEDED", "SUCCEEDED"},
+    [TRIAL_STOPPED] = {"STOPPED", "SUCCEEDED"},
+    [TRIAL_FAILED] = {"FAILED", "INFEASIBLE"},
+    [TRIAL_INFEASIBLE] = {"INFEASIBLE", "INFEASIBLE"},
+    [TRIAL_CANCELLED] = {"CANCELLED", "INFEASIBLE"},
+    /* Vertex has no state for a trial that waits to continue: it is requested
+     * again. */
+    [TRIAL_PAUSED] = {"PAUSED", "REQUESTED"},
+};
+
 const char *db_trial_state_name(enum trial_state state)
 {
-    switch (state) {
-    case TRIAL_PREPARED:
-        return "PREPARED";
-    case TRIAL_REQUESTED:
-        return "REQUESTED";
-    case TRIAL_ACTIVE:
-        return "ACTIVE";
-    case TRIAL_STOPPING:
-        return "STOPPING";
-    case TRIAL_SUCCEEDED:
-        return "SUCCEEDED";
-    case TRIAL_STOPPED:
-        return "STOPPED";
-    case TRIAL_FAILED:
-        return "FAILED";
-    case TRIAL_INFEASIBLE:
-        return "INFEASIBLE";
-    case TRIAL_CANCELLED:
-        return "CANCELLED";
-    case TRIAL_PAUSED:
-        return "PAUSED";
-    }
-    return "";
+    return trials[state].name;
 }
 
-/* Vertex has no state for a trial that waits to continue: it is requested
- * again. */
 const char *db_trial_state_vertex(enum trial_state state)
 {
-    switch (state) {
-    case TRIAL_PREPARED:
-    case TRIAL_REQUESTED:
-    case TRIAL_PAUSED:
-        return "REQUESTED";
-    case TRIAL_ACTIVE:
-        return "ACTIVE";
-    case TRIAL_STOPPING:
-        return "STOPPING";
-    case TRIAL_SUCCEEDED:
-    case TRIAL_STOPPED:
-        return "SUCCEEDED";
-    case TRIAL_FAILED:
-    case TRIAL_INFEASIBLE:
-    case TRIAL_CANCELLED:
-        return "INFEASIBLE";
-    }
-    return "";
+    return trials[state].vertex;
 }
 
 const char *db_attempt_state_name(enum attempt_state state)
 {
-    switch (state) {
-    case ATTEMPT_STARTING:
-        return "STARTING";
-    case ATTEMPT_RUNNING:
-        return "RUNNING";
-    case ATTEMPT_DRAINING:
-        return "DRAINING";
-    case ATTEMPT_ENDED:
-        return "ENDED";
-    }
-    return "";
+    static const char *const names[] = {[ATTEMPT_STARTING] = "STARTING",
+                                        [ATTEMPT_RUNNING] = "RUNNING",
+                                        [ATTEMPT_DRAINING] = "DRAINING",
+                                        [ATTEMPT_ENDED] = "ENDED"};
+    return names[state];
 }
 
 const char *db_attempt_outcome_name(enum attempt_outcome outcome)
 {
-    switch (outcome) {
-    case OUTCOME_NONE:
-        return "";
-    case OUTCOME_SUCCEEDED:
-        return "succeeded";
-    case OUTCOME_FAILED:
-        return "failed";
-    case OUTCOME_STOPPED:
-        return "stopped";
-    case OUTCOME_TIMEOUT:
-        return "timeout";
-    case OUTCOME_LOST:
-        return "lost";
-    }
-    return "";
+    static const char *const names[] = {
+        [OUTCOME_NONE] = "",           [OUTCOME_SUCCEEDED] = "succeeded",
+        [OUTCOME_FAILED] = "failed",   [OUTCOME_STOPPED] = "stopped",
+        [OUTCOME_TIMEOUT] = "timeout", [OUTCOME_LOST] = "lost"};
+    return names[outcome];
 }
 
 bool db_study_state_is_final(enum study_state state)

@@ -162,7 +162,7 @@ enum ht_status db_is_busy(struct db *db, bool *busy, struct ht_error *err)
 {
     return db_ask_bool(db, busy, err,
                        "SELECT EXISTS(SELECT 1 FROM studies "
-                       "WHERE " STUDY_IS_DELETED " OR (" STUDY_GOES_ON
+                       "WHERE " STUDY_IS_DELETED " OR (" STUDY_CONTINUES
                        " AND " STUDY_IS_OURS ")) "
                        "OR EXISTS(SELECT 1 FROM attempts WHERE " ATTEMPT_IS_OPEN
                        ")",
@@ -253,13 +253,6 @@ enum ht_status db_study_take_trial_id(struct db *db, int64_t study,
     return status;
 }
 
-enum ht_status db_study_skip_trial_ids(struct db *db, int64_t study, int64_t id,
-                                       struct ht_error *err)
-{
-    return db_run(db, err, "UPDATE studies SET next_trial=?2 WHERE id=?1", "ii",
-                  study, id);
-}
-
 enum ht_status db_study_set_progress(struct db *db, int64_t study,
                                      int64_t stale, int64_t gain_ms,
                                      struct ht_error *err)
@@ -269,26 +262,17 @@ enum ht_status db_study_set_progress(struct db *db, int64_t study,
                   "iii", study, stale, gain_ms);
 }
 
-enum ht_status db_study_set_used(struct db *db, int64_t study, int64_t used_ms,
-                                 struct ht_error *err)
+enum ht_status db_study_set(struct db *db, int64_t study,
+                            enum study_number number, int64_t value,
+                            struct ht_error *err)
 {
-    return db_run(db, err, "UPDATE studies SET used_ms=?2 WHERE id=?1", "ii",
-                  study, used_ms);
-}
-
-enum ht_status db_study_set_refusals(struct db *db, int64_t study,
-                                     int64_t refusals, struct ht_error *err)
-{
-    return db_run(db, err, "UPDATE studies SET refusals=?2 WHERE id=?1", "ii",
-                  study, refusals);
-}
-
-enum ht_status db_study_set_unreported(struct db *db, int64_t study,
-                                       int64_t in_row, struct ht_error *err)
-{
-    return db_run(db, err,
-                  "UPDATE studies SET unreported_in_row=?2 WHERE id=?1", "ii",
-                  study, in_row);
+    static const char *const updates[] = {
+        [STUDY_NEXT_TRIAL] = "UPDATE studies SET next_trial=?2 WHERE id=?1",
+        [STUDY_USED_MS] = "UPDATE studies SET used_ms=?2 WHERE id=?1",
+        [STUDY_REFUSALS] = "UPDATE studies SET refusals=?2 WHERE id=?1",
+        [STUDY_UNREPORTED] =
+            "UPDATE studies SET unreported_in_row=?2 WHERE id=?1"};
+    return db_run(db, err, updates[number], "ii", study, value);
 }
 
 enum ht_status db_study_erase(struct db *db, int64_t study, int64_t limit,

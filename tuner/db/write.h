@@ -50,24 +50,22 @@ enum ht_status db_study_add_revision(struct db *db, int64_t study,
 enum ht_status db_study_take_trial_id(struct db *db, int64_t study,
                                       bool confirms, int64_t *id,
                                       struct ht_error *err);
-/* The next trial has that id. */
-enum ht_status db_study_skip_trial_ids(struct db *db, int64_t study, int64_t id,
-                                       struct ht_error *err);
 enum ht_status db_study_set_progress(struct db *db, int64_t study,
                                      int64_t stale, int64_t gain_ms,
                                      struct ht_error *err);
-enum ht_status db_study_set_used(struct db *db, int64_t study, int64_t used_ms,
-                                 struct ht_error *err);
+/* Numbers of a study that change one at a time. */
+enum study_number {
+    STUDY_NEXT_TRIAL, /* the id that the next trial gets */
+    STUDY_USED_MS,
+    STUDY_REFUSALS,  /* attempts in a row that no runner could begin */
+    STUDY_UNREPORTED /* study_row.unreported_in_row */
+};
+enum ht_status db_study_set(struct db *db, int64_t study,
+                            enum study_number number, int64_t value,
+                            struct ht_error *err);
 /* Whether any attempt of the study has ever run. */
 enum ht_status db_study_has_run(struct db *db, int64_t study, bool *has_run,
                                 struct ht_error *err);
-/* Attempts in a row that no runner could begin. */
-enum ht_status db_study_set_refusals(struct db *db, int64_t study,
-                                     int64_t refusals, struct ht_error *err);
-/* First trials that ended without the objective, see
- * tuner/study/pauses.h. */
-enum ht_status db_study_set_unreported(struct db *db, int64_t study,
-                                       int64_t in_row, struct ht_error *err);
 /* Ids of the studies in that state, oldest first. */
 struct id_list {
     size_t n;

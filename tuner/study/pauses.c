@@ -22,7 +22,8 @@ static enum ht_status save(struct core *core, struct study_row *row,
                            int64_t unreported, struct ht_error *err)
 {
     row->unreported_in_row = unreported;
-    return db_study_set_unreported(core_db(core), row->id, unreported, err);
+    return db_study_set(core_db(core), row->id, STUDY_UNREPORTED, unreported,
+                        err);
 }
 
 /* Whether trials are left that a pause would save. */
@@ -120,8 +121,8 @@ enum ht_status pauses_allow_unreported(struct core *core,
                                        struct ht_error *err)
 {
     return study->unreported_in_row == UNREPORTED_PAUSED
-               ? db_study_set_unreported(core_db(core), study->id,
-                                         UNREPORTED_NEVER_PAUSES, err)
+               ? db_study_set(core_db(core), study->id, STUDY_UNREPORTED,
+                              UNREPORTED_NEVER_PAUSES, err)
                : HT_OK;
 }
 
@@ -140,8 +141,8 @@ enum ht_status pauses_note_refusal(struct core *core, struct arena *arena,
     enum ht_status status =
         db_study_get(core_db(core), arena, study, &row, err);
     if (status == HT_OK)
-        status =
-            db_study_set_refusals(core_db(core), study, ++row.refusals, err);
+        status = db_study_set(core_db(core), study, STUDY_REFUSALS,
+                              ++row.refusals, err);
     if (status != HT_OK || row.refusals < REFUSALS_MOST ||
         row.state != STUDY_RUNNING)
         return status;
@@ -156,5 +157,5 @@ enum ht_status pauses_note_refusal(struct core *core, struct arena *arena,
 enum ht_status pauses_forget_refusals(struct core *core, int64_t study,
                                       struct ht_error *err)
 {
-    return db_study_set_refusals(core_db(core), study, 0, err);
+    return db_study_set(core_db(core), study, STUDY_REFUSALS, 0, err);
 }

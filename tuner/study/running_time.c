@@ -44,7 +44,8 @@ enum ht_status running_time_count(struct core *core,
                                   used_ms};
         core_defer(core, apply_mark, &mark, sizeof mark);
     }
-    return save ? db_study_set_used(core_db(core), study->id, used_ms, err)
+    return save ? db_study_set(core_db(core), study->id, STUDY_USED_MS, used_ms,
+                               err)
                 : HT_OK;
 }
 

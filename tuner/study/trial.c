@@ -400,7 +400,7 @@ static enum ht_status find_id(struct db *db, struct study_row *study,
                        (long long)trial->id, (long long)study->next_trial - 1);
     if (trial->id > study->next_trial) {
         study->next_trial = trial->id;
-        return db_study_skip_trial_ids(db, study->id, trial->id, err);
+        return db_study_set(db, study->id, STUDY_NEXT_TRIAL, trial->id, err);
     }
     trial->id = study->next_trial;
     return HT_OK;
