@@ -18,13 +18,6 @@ struct live *live_new(void)
     return ht_xcalloc(1, sizeof(struct live));
 }
 
-static void free_study(struct live_study *study)
-{
-    arena_free(study->arena);
-    arena_free(study->offer.arena);
-    free(study);
-}
-
 static void clear_runner(struct live_runner *runner)
 {
     for (size_t i = 0; i < LIVE_TYPES; i++) {
@@ -36,22 +29,16 @@ static void clear_runner(struct live_runner *runner)
     runner->n_sent_stops = 0;
 }
 
-static void visit_free_study(void *context, struct live_study *study)
-{
-    live_drop_study(context, study->id);
-}
-
-static void visit_free_trial(void *context, struct live_trial *trial)
-{
-    live_drop_trial(context, trial->study, trial->trial);
-}
-
 void live_free(struct live *live)
 {
     if (live == NULL)
         return;
-    live_each_study(live, visit_free_study, live);
-    live_each_trial(live, visit_free_trial, live);
+    const struct live_study *study;
+    while ((study = live_next_study(live, NULL)) != NULL)
+        live_drop_study(live, study->id);
+    const struct live_trial *trial;
+    while ((trial = live_next_trial(live, NULL)) != NULL)
+        live_drop_trial(live, trial->study, trial->trial);
     while (live->runners != NULL) {
         struct live_runner *runner = live->runners;
         live->runners = runner->next;
@@ -64,9 +51,14 @@ void live_free(struct live *live)
 
 /* --- studies --- */
 
+static size_t study_bucket(int64_t id)
+{
+    return (size_t)((uint64_t)id % BUCKETS);
+}
+
 static struct live_study **study_link(struct live *live, int64_t id)
 {
-    struct live_study **link = &live->studies[(uint64_t)id % BUCKETS];
+    struct live_study **link = &live->studies[study_bucket(id)];
     while (*link != NULL && (*link)->id != id)
         link = &(*link)->next;
     return link;
@@ -90,7 +82,9 @@ void live_drop_study(struct live *live, int64_t id)
     if (study == NULL)
         return;
     *link = study->next;
-    free_study(study);
+    arena_free(study->arena);
+    arena_free(study->stock.arena);
+    free(study);
 }
 
 static void forget_job(struct live_study *study)
@@ -129,11 +123,15 @@ enum ht_status live_job(struct live *live, const struct study_row *row,
 
 /* --- trials --- */
 
+static size_t trial_bucket(int64_t study, int64_t trial)
+{
+    return (size_t)(((uint64_t)study * 31 + (uint64_t)trial) % BUCKETS);
+}
+
 static struct live_trial **trial_link(struct live *live, int64_t study,
                                       int64_t trial)
 {
-    const uint64_t hash = (uint64_t)study * 31 + (uint64_t)trial;
-    struct live_trial **link = &live->trials[hash % BUCKETS];
+    struct live_trial **link = &live->trials[trial_bucket(study, trial)];
     while (*link != NULL &&
            ((*link)->study != study || (*link)->trial != trial))
         link = &(*link)->next;
@@ -222,39 +220,33 @@ int64_t live_slots(struct live *live, bool *any)
 
 /* --- all of them --- */
 
-void live_each_trial(struct live *live, live_visit_trial *visit, void *context)
+struct live_study *live_next_study(struct live *live,
+                                   const struct live_study *after)
 {
-    for (size_t i = 0; i < BUCKETS; i++) {
-        struct live_trial *next;
-        for (struct live_trial *trial = live->trials[i]; trial != NULL;
-             trial = next) {
-            next = trial->next;
-            visit(context, trial);
-        }
-    }
+    if (after != NULL && after->next != NULL)
+        return after->next;
+    size_t i = after == NULL ? 0 : study_bucket(after->id) + 1;
+    while (i < BUCKETS && live->studies[i] == NULL)
+        i++;
+    return i < BUCKETS ? live->studies[i] : NULL;
 }
 
-void live_each_study(struct live *live, live_visit_study *visit, void *context)
+struct live_trial *live_next_trial(struct live *live,
+                                   const struct live_trial *after)
 {
-    for (size_t i = 0; i < BUCKETS; i++) {
-        struct live_study *next;
-        for (struct live_study *study = live->studies[i]; study != NULL;
-             study = next) {
-            next = study->next;
-            visit(context, study);
-        }
-    }
-}
-
-static void visit_forget_job(void *context, struct live_study *study)
-{
-    (void)context;
-    forget_job(study);
+    if (after != NULL && after->next != NULL)
+        return after->next;
+    size_t i = after == NULL ? 0 : trial_bucket(after->study, after->trial) + 1;
+    while (i < BUCKETS && live->trials[i] == NULL)
+        i++;
+    return i < BUCKETS ? live->trials[i] : NULL;
 }
 
 void live_forget_rows(struct live *live, int64_t transaction)
 {
-    live_each_study(live, visit_forget_job, NULL);
+    struct live_study *study = NULL;
+    while ((study = live_next_study(live, study)) != NULL)
+        forget_job(study);
     for (struct live_runner *runner = live->runners;
          transaction > 0 && runner != NULL; runner = runner->next)
         for (size_t i = 0; i < LIVE_TYPES; i++) {

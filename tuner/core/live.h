@@ -39,13 +39,13 @@ struct live_suggestion {      /* what a search found for clients */
 
 struct live_study {
     int64_t id;
-    struct arena *arena;  /* holds job and nothing else */
-    struct job *job;      /* NULL: read it from the row again */
-    bool asking;          /* a search worker has a question */
-    int64_t news;         /* results added or removed, a count */
-    int64_t asked_news;   /* of them, known to the search asked last */
-    int64_t ask_after_ms; /* no question before, after a failed one */
-    struct live_suggestion offer;
+    struct arena *arena;          /* holds job and nothing else */
+    struct job *job;              /* NULL: read it from the row again */
+    bool asking;                  /* a search worker has a question */
+    int64_t news;                 /* results added or removed, a count */
+    int64_t asked_news;           /* of them, known to the search asked last */
+    int64_t ask_after_ms;         /* no question before, after a failed one */
+    struct live_suggestion stock; /* see suggestion_stock.h */
     int64_t clock_mark_ms; /* running time is counted from here; 0: stands */
     int64_t clock_used_ms; /* running time at the mark */
     int64_t look_at_ms;    /* settle again then */
@@ -133,11 +133,11 @@ struct live_runner *live_runners(struct live *live);
 /* Slots of all runners online. */
 int64_t live_slots(struct live *live, bool *any);
 
-/* Calls `visit` for every trial or study entry; the entry visited may be
- * dropped. */
-typedef void live_visit_trial(void *context, struct live_trial *trial);
-void live_each_trial(struct live *live, live_visit_trial *visit, void *context);
-typedef void live_visit_study(void *context, struct live_study *study);
-void live_each_study(struct live *live, live_visit_study *visit, void *context);
+/* The entry after that one, in no order: the first one after NULL, and NULL
+ * after the last one. `after` must still be there. */
+struct live_study *live_next_study(struct live *live,
+                                   const struct live_study *after);
+struct live_trial *live_next_trial(struct live *live,
+                                   const struct live_trial *after);
 
 #endif

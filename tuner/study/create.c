@@ -114,10 +114,8 @@ static enum ht_status insert(struct core *core, struct request *req,
         return status;
     struct event_row event = {.study = making->id,
                               .kind = "study.created",
-                              .from = "",
                               .to = db_study_state_name(STUDY_RUNNING),
-                              .reason = "submitted",
-                              .data = ""};
+                              .reason = "submitted"};
     return move_event(core, &event, err);
 }
 
@@ -179,13 +177,10 @@ static enum ht_status note_warnings(struct core *core,
         struct event_row event = {
             .study = making->id,
             .kind = "study.warned",
-            .from = "",
-            .to = "",
             .reason = reason_make(diag->arena, "%s%s%s%s%s", path,
                                   *path == '\0' ? "" : ": ", item->text,
                                   item->hint == NULL ? "" : "; ",
-                                  item->hint == NULL ? "" : item->hint),
-            .data = ""};
+                                  item->hint == NULL ? "" : item->hint)};
         status = move_event(core, &event, err);
     }
     return status;

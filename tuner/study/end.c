@@ -77,14 +77,7 @@ static enum ht_status save_changed(struct core *core, struct study_row *row,
                                    const char *reason, struct ht_error *err)
 {
     row->reason = reason;
-    struct event_row event = {.study = row->id,
-                              .kind = "study.changed",
-                              .from = "",
-                              .to = "",
-                              .reason = reason,
-                              .data = ""};
-    const enum ht_status status = move_event(core, &event, err);
-    return status == HT_OK ? db_study_save(core_db(core), row, err) : status;
+    return move_study_changed(core, row, reason, err);
 }
 
 enum ht_status study_hasten_end(struct core *core, struct arena *arena,

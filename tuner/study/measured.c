@@ -41,10 +41,6 @@ static enum ht_status write_measured(struct core *core,
                               .kind = "trial.measured",
                               .trial = trial->id,
                               .attempt = trial->attempt,
-                              .from = "",
-                              .to = "",
-                              .reason = "",
-                              .data = "",
                               .record = trial->latest};
     const enum ht_status status = move_event(core, &event, err);
     if (status != HT_OK)
@@ -65,51 +61,41 @@ enum ht_status measured_note(struct core *core, const struct trial_row *trial,
     return HT_OK;
 }
 
-struct due_trials {
-    struct core *core;
-    struct arena *arena;
-    enum ht_status status;
-    struct ht_error *err;
-};
-
-static void visit_due(void *context, struct live_trial *live)
+static enum ht_status write_due(struct core *core, struct arena *arena,
+                                struct live_trial *live, struct ht_error *err)
 {
-    struct due_trials *due = context;
-    if (!live->measured_due || due->status != HT_OK ||
-        core_now_ms(due->core) - live->measured_at_ms < MEASURED_MS)
-        return;
     struct trial_row trial = {0};
-    due->status = db_trial_get(core_db(due->core), due->arena, live->study,
-                               live->trial, &trial, due->err);
-    if (due->status == HT_OK && trial.latest.replica != NULL) {
-        core_act_for(due->core, live->measured_by);
-        due->status = write_measured(due->core, &trial, due->err);
-        return;
+    const enum ht_status status = db_trial_get(
+        core_db(core), arena, live->study, live->trial, &trial, err);
+    if (status == HT_OK && trial.latest.replica != NULL) {
+        core_act_for(core, live->measured_by);
+        return write_measured(core, &trial, err);
     }
     /* Deleted, or started anew since. */
     live->measured_due = false;
-    if (due->status == HT_NOT_FOUND)
-        due->status = HT_OK;
+    return status == HT_NOT_FOUND ? HT_OK : status;
 }
 
 enum ht_status measured_tick(struct core *core, struct ht_error *err)
 {
-    struct due_trials due = {core, arena_new(), HT_OK, err};
-    live_each_trial(core_live(core), visit_due, &due);
-    arena_free(due.arena);
-    return due.status;
-}
-
-static void visit_earliest(void *context, struct live_trial *live)
-{
-    int64_t *next = context;
-    if (live->measured_due && live->measured_at_ms + MEASURED_MS < *next)
-        *next = live->measured_at_ms + MEASURED_MS;
+    struct arena *arena = arena_new();
+    enum ht_status status = HT_OK;
+    struct live_trial *live = NULL;
+    while (status == HT_OK &&
+           (live = live_next_trial(core_live(core), live)) != NULL)
+        if (live->measured_due &&
+            core_now_ms(core) - live->measured_at_ms >= MEASURED_MS)
+            status = write_due(core, arena, live, err);
+    arena_free(arena);
+    return status;
 }
 
 int64_t measured_deadline(struct core *core)
 {
     int64_t next = LIVE_NEVER;
-    live_each_trial(core_live(core), visit_earliest, &next);
+    const struct live_trial *live = NULL;
+    while ((live = live_next_trial(core_live(core), live)) != NULL)
+        if (live->measured_due && live->measured_at_ms + MEASURED_MS < next)
+            next = live->measured_at_ms + MEASURED_MS;
     return next;
 }

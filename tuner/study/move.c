@@ -77,11 +77,21 @@ bool move_attempt_may(enum attempt_state from, enum attempt_state to)
     return (attempt_moves[from] & TO(to)) != 0;
 }
 
+static void fill_text(const char **text)
+{
+    if (*text == NULL)
+        *text = "";
+}
+
 enum ht_status move_event(struct core *core, struct event_row *event,
                           struct ht_error *err)
 {
     struct db *db = core_db(core);
     assert(event->study > 0 && event->kind != NULL);
+    fill_text(&event->from);
+    fill_text(&event->to);
+    fill_text(&event->reason);
+    fill_text(&event->data);
     event->time_ms = core_wall_ms(core);
     event->actor = core_actor(core);
     enum ht_status status = db_study_add_revision(
@@ -93,6 +103,16 @@ enum ht_status move_event(struct core *core, struct event_row *event,
     assert(event->revision > 0);
     core_note_revision(core, event->study, event->revision);
     return HT_OK;
+}
+
+enum ht_status move_study_changed(struct core *core,
+                                  const struct study_row *row,
+                                  const char *reason, struct ht_error *err)
+{
+    struct event_row event = {
+        .study = row->id, .kind = "study.changed", .reason = reason};
+    const enum ht_status status = move_event(core, &event, err);
+    return status == HT_OK ? db_study_save(core_db(core), row, err) : status;
 }
 
 enum ht_status move_study(struct core *core, struct study_row *row,
@@ -107,8 +127,7 @@ enum ht_status move_study(struct core *core, struct study_row *row,
                               .kind = "study.moved",
                               .from = db_study_state_name(row->state),
                               .to = db_study_state_name(to),
-                              .reason = reason,
-                              .data = ""};
+                              .reason = reason};
     enum ht_status status = move_event(core, &event, err);
     if (status != HT_OK)
         return status;
@@ -203,8 +222,7 @@ enum ht_status move_attempt(struct core *core, struct attempt_row *row,
                               .attempt = row->n,
                               .from = db_attempt_state_name(row->state),
                               .to = db_attempt_state_name(to),
-                              .reason = reason,
-                              .data = ""};
+                              .reason = reason};
     const enum ht_status status = move_event(core, &event, err);
     if (status != HT_OK)
         return status;

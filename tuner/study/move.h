@@ -32,8 +32,15 @@ enum ht_status move_attempt(struct core *core, struct attempt_row *row,
                             struct ht_error *err);
 
 /* Writes an event that is no move (created, changed, measured). Sets the
- * study's next revision, the time and the actor in *event. */
+ * study's next revision, the time and the actor in *event, and "" where a text
+ * is NULL. */
 enum ht_status move_event(struct core *core, struct event_row *event,
                           struct ht_error *err);
+
+/* Saves a row that the caller has changed otherwise than by a move, with the
+ * event that says why. */
+enum ht_status move_study_changed(struct core *core,
+                                  const struct study_row *row,
+                                  const char *reason, struct ht_error *err);
 
 #endif

@@ -323,14 +323,8 @@ static enum ht_status note_exhausted(struct core *core, struct study_row *row,
                                      struct ht_error *err)
 {
     row->exhausted = true;
-    struct event_row event = {.study = row->id,
-                              .kind = "study.changed",
-                              .from = "",
-                              .to = "",
-                              .reason = "every point of the space is taken",
-                              .data = ""};
-    const enum ht_status status = move_event(core, &event, err);
-    return status == HT_OK ? db_study_save(core_db(core), row, err) : status;
+    return move_study_changed(core, row, "every point of the space is taken",
+                              err);
 }
 
 static enum ht_status make_trials(struct settling *settling,
@@ -442,35 +436,29 @@ enum ht_status study_recover(struct core *core, struct ht_error *err)
     return status;
 }
 
-static void visit_due(void *context, struct live_study *study)
-{
-    struct core *core = context;
-    if (!study->stale && study->look_at_ms > core_now_ms(core))
-        return;
-    /* Settling well sets its own time; this one holds when it fails. */
-    look_at(core, study->id, core_now_ms(core) + RETRY_MS);
-    core_defer(core, apply_fresh, &study->id, sizeof study->id);
-    core_touch(core, study->id);
-}
-
 enum ht_status study_tick(struct core *core, struct ht_error *err)
 {
     (void)err;
-    live_each_study(core_live(core), visit_due, core);
+    const int64_t now_ms = core_now_ms(core);
+    const struct live_study *study = NULL;
+    while ((study = live_next_study(core_live(core), study)) != NULL) {
+        if (!study->stale && study->look_at_ms > now_ms)
+            continue;
+        /* Settling well sets its own time; this one holds when it fails. */
+        look_at(core, study->id, now_ms + RETRY_MS);
+        core_defer(core, apply_fresh, &study->id, sizeof study->id);
+        core_touch(core, study->id);
+    }
     return HT_OK;
-}
-
-static void visit_earliest(void *context, struct live_study *study)
-{
-    int64_t *next = context;
-    const int64_t at_ms = study->stale ? 0 : study->look_at_ms;
-    if (at_ms < *next)
-        *next = at_ms;
 }
 
 int64_t study_deadline(struct core *core)
 {
     int64_t next = LIVE_NEVER;
-    live_each_study(core_live(core), visit_earliest, &next);
+    const struct live_study *study = NULL;
+    while ((study = live_next_study(core_live(core), study)) != NULL) {
+        const int64_t at_ms = study->stale ? 0 : study->look_at_ms;
+        next = at_ms < next ? at_ms : next;
+    }
     return next;
 }

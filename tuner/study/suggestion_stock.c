@@ -14,21 +14,21 @@ enum {
 
 static struct live_suggestion *stock_of(struct core *core, int64_t study)
 {
-    return &live_study(core_live(core), study)->offer;
+    return &live_study(core_live(core), study)->stock;
 }
 
 void suggestion_stock_outdate(struct core *core, int64_t study)
 {
     struct live_study *live = live_study(core_live(core), study);
     live->news++;
-    live->offer.due_ms = 0;
+    live->stock.due_ms = 0;
 }
 
 int64_t suggestion_stock_ask(struct core *core, int64_t study, bool of_context)
 {
     struct live_study *live = live_study(core_live(core), study);
     if (!of_context)
-        live->offer.patience = UNASKED;
+        live->stock.patience = UNASKED;
     return live->news;
 }
 
@@ -67,7 +67,7 @@ suggestion_stock_take(struct core *core, const struct suggestion_claim *claim)
 void suggestion_stock_put(struct core *core, const struct suggestions *found)
 {
     struct live_study *live = live_study(core_live(core), found->study);
-    struct live_suggestion *stock = &live->offer;
+    struct live_suggestion *stock = &live->stock;
     assert(!found->failed && live->asked_news <= live->news);
     arena_free(stock->arena);
     *stock = (struct live_suggestion){.arena = arena_new(),
@@ -95,7 +95,7 @@ static bool is_missing(const struct settling *settling)
 {
     const struct live_study *live =
         live_study(core_live(settling->core), settling->row.id);
-    const struct live_suggestion *stock = &live->offer;
+    const struct live_suggestion *stock = &live->stock;
     const int64_t most = settling->job->max_trials;
     return settling->row.kind == JOB_STUDY &&
            settling->row.state == STUDY_RUNNING && !settling->row.exhausted &&

@@ -321,10 +321,7 @@ static enum ht_status end_pausing(struct core *core, struct trial_row *trial,
                               .kind = "trial.changed",
                               .trial = trial->id,
                               .attempt = trial->attempt,
-                              .from = "",
-                              .to = "",
-                              .reason = reason,
-                              .data = ""};
+                              .reason = reason};
     const enum ht_status status = move_event(core, &event, err);
     if (status != HT_OK)
         return status;
@@ -375,13 +372,12 @@ static enum ht_status insert(struct core *core, const struct study_row *study,
     return status == HT_OK ? db_trial_insert(db, trial, created, err) : status;
 }
 
-static enum ht_status tell(struct core *core, struct trial_row *trial,
-                           struct ht_error *err)
+static enum ht_status note_created(struct core *core, struct trial_row *trial,
+                                   struct ht_error *err)
 {
     struct event_row event = {.study = trial->study,
                               .kind = "trial.created",
                               .trial = trial->id,
-                              .from = "",
                               .to = db_trial_state_name(trial->state),
                               .reason = trial->reason,
                               .data = trial->params};
@@ -431,7 +427,7 @@ enum ht_status trial_create(struct core *core, struct study_row *study,
     if (status == HT_OK)
         status = db_trial_count(db, trial, trial->state, 1, err);
     if (status == HT_OK)
-        status = tell(core, trial, err);
+        status = note_created(core, trial, err);
     if (status != HT_OK)
         return status;
     if (trial->chosen_by_person)

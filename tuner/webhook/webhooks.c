@@ -249,16 +249,13 @@ static void report_dropped(struct core *core, const struct webhook_queue *queue,
     *event = (struct event_row){
         .study = dropped->study,
         .kind = "study.warned",
-        .from = "",
-        .to = "",
         .reason = reason_make(
             req->arena,
             "webhook %.128s gave up %lld %s to %.128s after %lld attempt%s: %s",
             row->name, (long long)dropped->deliveries,
             dropped->deliveries == 1 ? "delivery" : "deliveries",
             queue->webhook->host, (long long)row->failures,
-            row->failures == 1 ? "" : "s", row->why),
-        .data = ""};
+            row->failures == 1 ? "" : "s", row->why)};
     log_event(LOG_WARN, "webhook.dead", "study=%lld reason=\"%s\"",
               (long long)event->study, event->reason);
     req->owner = event;

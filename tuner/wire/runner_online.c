@@ -24,17 +24,13 @@ static void apply_presence(struct core *core, const void *data)
         runner->slots = presence->slots;
 }
 
-static void visit_stale(void *context, struct live_study *study)
-{
-    (void)context;
-    study->stale = true;
-}
-
 /* "no runner is connected" and "6 of 8 wait: 2 slots" may have changed. */
 static void apply_stale(struct core *core, const void *data)
 {
+    struct live_study *study = NULL;
     (void)data;
-    live_each_study(core_live(core), visit_stale, NULL);
+    while ((study = live_next_study(core_live(core), study)) != NULL)
+        study->stale = true;
 }
 
 void runner_online_note(struct core *core, const struct live_runner *runner,
@@ -148,13 +144,15 @@ static enum ht_status give_up(struct core *core, struct arena *arena,
     return HT_OK;
 }
 
-static void visit_due_retry(void *context, struct live_trial *trial)
+static void wake_retries(struct core *core)
 {
-    struct core *core = context;
-    if (trial->retry_at_ms == 0 || trial->retry_at_ms > core_now_ms(core))
-        return;
-    trial->retry_at_ms = 0;
-    core_wake(core, CORE_POLLS, 0);
+    struct live_trial *trial = NULL;
+    while ((trial = live_next_trial(core_live(core), trial)) != NULL) {
+        if (trial->retry_at_ms == 0 || trial->retry_at_ms > core_now_ms(core))
+            continue;
+        trial->retry_at_ms = 0;
+        core_wake(core, CORE_POLLS, 0);
+    }
 }
 
 enum ht_status runner_online_tick(struct core *core, struct ht_error *err)
@@ -166,15 +164,8 @@ enum ht_status runner_online_tick(struct core *core, struct ht_error *err)
         if (is_silent(core, runner))
             status = give_up(core, arena, runner, err);
     arena_free(arena);
-    live_each_trial(core_live(core), visit_due_retry, core);
+    wake_retries(core);
     return status;
-}
-
-static void visit_earliest(void *context, struct live_trial *trial)
-{
-    int64_t *next = context;
-    if (trial->retry_at_ms > 0 && trial->retry_at_ms < *next)
-        *next = trial->retry_at_ms;
 }
 
 int64_t runner_online_deadline(struct core *core)
@@ -185,6 +176,9 @@ int64_t runner_online_deadline(struct core *core)
          runner != NULL; runner = runner->next)
         if (runner->online && runner->seen_ms + silence_ms < next)
             next = runner->seen_ms + silence_ms;
-    live_each_trial(core_live(core), visit_earliest, &next);
+    const struct live_trial *trial = NULL;
+    while ((trial = live_next_trial(core_live(core), trial)) != NULL)
+        if (trial->retry_at_ms > 0 && trial->retry_at_ms < next)
+            next = trial->retry_at_ms;
     return next;
 }

@@ -85,13 +85,13 @@ static enum ht_status handle_look(struct core *core, struct request *req,
 {
     (void)err;
     const struct live_study *memory = live_study(core_live(core), 1);
-    const struct live_suggestion *offer = &memory->offer;
+    const struct live_suggestion *stock = &memory->stock;
     cJSON *object = cJSON_CreateObject();
     json_add_bool(object, "asking", memory->asking);
-    json_add_bool(object, "fresh", offer->news == memory->news);
-    json_add_int(object, "left", (int64_t)(offer->n - offer->taken));
-    if (offer->taken < offer->n)
-        json_add_string(object, "params", offer->items[offer->taken].params);
+    json_add_bool(object, "fresh", stock->news == memory->news);
+    json_add_int(object, "left", (int64_t)(stock->n - stock->taken));
+    if (stock->taken < stock->n)
+        json_add_string(object, "params", stock->items[stock->taken].params);
     json_print(object, &req->reply);
     return HT_OK;
 }
