@@ -307,8 +307,11 @@ static enum ht_status conclude(struct vizier_call *call,
 {
     struct arena *arena = call->req->arena;
     const struct job *job = call->job;
-    struct deciding deciding = {
-        .trial = &call->trial, .study = call->study, .job = job};
+    struct deciding deciding = {.core = call->core,
+                                .arena = arena,
+                                .trial = &call->trial,
+                                .study = call->study,
+                                .job = job};
     if (trial->final.n > 0)
         deciding.final.metrics = report_batch_metrics_text(
             arena, trial->final.n, trial->final.items);
@@ -322,8 +325,8 @@ static enum ht_status conclude(struct vizier_call *call,
                 : 0;
     }
     const char *reason = trial->row.reason == NULL ? "" : trial->row.reason;
-    return final_measurement_apply(call->core, arena, &deciding,
-                                   trial->row.state, reason, err);
+    return final_measurement_end_trial(&deciding, trial->row.state, reason,
+                                       err);
 }
 
 /* The row has the moments of what happened; its events have that of now. */

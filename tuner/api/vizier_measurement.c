@@ -269,12 +269,14 @@ static enum ht_status conclude(struct vizier_call *call,
                                enum trial_state to, const char *reason,
                                struct ht_error *err)
 {
-    struct deciding deciding = {.trial = &call->trial,
+    struct deciding deciding = {.core = call->core,
+                                .arena = call->req->arena,
+                                .trial = &call->trial,
                                 .study = call->study,
                                 .job = call->job,
                                 .final = final};
-    const enum ht_status status = final_measurement_apply(
-        call->core, call->req->arena, &deciding, to, reason, err);
+    const enum ht_status status =
+        final_measurement_end_trial(&deciding, to, reason, err);
     if (status != HT_OK)
         return status;
     trial_forget(call->core, &call->trial);

@@ -18,34 +18,34 @@
 enum { LOOKED_AT = 100 }; /* records read for the names that did come */
 
 /* "ended without reporting accuracy; saw: acuracy; ..." */
-static enum ht_status why_missing(struct core *core, struct arena *arena,
-                                  struct deciding *deciding, const char *metric,
+static enum ht_status why_missing(struct deciding *deciding, const char *metric,
                                   struct ht_error *err)
 {
     const struct attempt_row *attempt = deciding->attempt;
     struct metric_symptoms symptoms = {
         .job = deciding->job,
         .metric = metric,
-        .master = report_batch_master(arena, deciding->job),
+        .master = report_batch_master(deciding->arena, deciding->job),
         .evidence = deciding->evidence};
-    const enum ht_status status =
-        db_measurement_list(core_db(core), arena, attempt->study,
-                            attempt->trial, LOOKED_AT, &symptoms.records, err);
+    const enum ht_status status = db_measurement_list(
+        core_db(deciding->core), deciding->arena, attempt->study,
+        attempt->trial, LOOKED_AT, &symptoms.records, err);
     if (status != HT_OK)
         return status;
     const struct metric_diagnosis diagnosis =
-        metric_doctor_examine(arena, &symptoms);
+        metric_doctor_examine(deciding->arena, &symptoms);
     deciding->final = (struct final_measurement){.why = diagnosis.reason,
                                                  .doctor = diagnosis.json};
-    return db_attempt_set_doctor(core_db(core), attempt, diagnosis.json, err);
+    return db_attempt_set_doctor(core_db(deciding->core), attempt,
+                                 diagnosis.json, err);
 }
 
-static void say_not_finite(struct arena *arena, struct deciding *deciding,
-                           const char *metric, double value)
+static void say_not_finite(struct deciding *deciding, const char *metric,
+                           double value)
 {
     char text[TEXT_DOUBLE_BYTES];
     deciding->final = (struct final_measurement){
-        .why = arena_printf(arena, "%s was %s at step %lld", metric,
+        .why = arena_printf(deciding->arena, "%s was %s at step %lld", metric,
                             text_of_double(text, value),
                             (long long)deciding->final.step)};
 }
@@ -59,9 +59,10 @@ struct record {
     struct report_metric *metrics;
 };
 
-static void read_record(struct arena *arena, const struct deciding *deciding,
-                        const char *text, struct record *record)
+static void read_record(const struct deciding *deciding, const char *text,
+                        struct record *record)
 {
+    struct arena *arena = deciding->arena;
     const struct attempt_row *attempt = deciding->attempt;
     struct diag diag;
     diag_init(&diag, arena, "metrics", text, strlen(text));
@@ -89,27 +90,27 @@ static size_t index_of(const struct record *record, const char *metric)
     return i;
 }
 
-static enum ht_status choose(struct core *core, struct arena *arena,
-                             struct deciding *deciding, struct record *record,
+static enum ht_status choose(struct deciding *deciding, struct record *record,
                              struct ht_error *err)
 {
     struct attempt_scores scores;
     const enum ht_status status =
-        db_scores_get(core_db(core), arena, deciding->attempt, &scores, err);
+        db_scores_get(core_db(deciding->core), deciding->arena,
+                      deciding->attempt, &scores, err);
     if (status != HT_OK)
         return status;
     const char *objective = deciding->job->metrics[0].name;
     if (scores.last.metrics == NULL)
-        return why_missing(core, arena, deciding, objective, err);
+        return why_missing(deciding, objective, err);
     const bool best =
         deciding->job->selection == SELECT_BEST && scores.best.metrics != NULL;
     const struct measurement_row *chosen = best ? &scores.best : &scores.last;
-    read_record(arena, deciding, chosen->metrics, record);
+    read_record(deciding, chosen->metrics, record);
     const size_t at = index_of(record, objective);
     const double value = at < record->n ? record->metrics[at].value : NAN;
     deciding->final.step = chosen->step;
     if (!isfinite(value)) {
-        say_not_finite(arena, deciding, objective, value);
+        say_not_finite(deciding, objective, value);
         return HT_OK;
     }
     deciding->final = (struct final_measurement){.found = true,
@@ -123,8 +124,7 @@ static enum ht_status choose(struct core *core, struct arena *arena,
 
 /* Trainers may report one metric a record: what the chosen one lacks is looked
  * for in the others. */
-static enum ht_status find_metric(struct core *core,
-                                  const struct deciding *deciding,
+static enum ht_status find_metric(const struct deciding *deciding,
                                   const char *metric, struct record *record,
                                   const struct report_metric **value,
                                   struct ht_error *err)
@@ -135,7 +135,7 @@ static enum ht_status find_metric(struct core *core,
     if (i == record->n) {
         const struct metric_question question = {record->key, metric,
                                                  deciding->final.step};
-        status = db_measurement_value(core_db(core), &question,
+        status = db_measurement_value(core_db(deciding->core), &question,
                                       &record->metrics[i].value, &found, err);
         record->metrics[i].name = metric;
         record->n += found ? 1 : 0;
@@ -144,8 +144,7 @@ static enum ht_status find_metric(struct core *core,
     return status;
 }
 
-static enum ht_status complete(struct core *core, struct arena *arena,
-                               struct deciding *deciding, struct record *record,
+static enum ht_status complete(struct deciding *deciding, struct record *record,
                                struct ht_error *err)
 {
     const struct job *job = deciding->job;
@@ -153,37 +152,37 @@ static enum ht_status complete(struct core *core, struct arena *arena,
         const char *name = job->metrics[i].name;
         const struct report_metric *metric;
         const enum ht_status status =
-            find_metric(core, deciding, name, record, &metric, err);
+            find_metric(deciding, name, record, &metric, err);
         if (status != HT_OK)
             return status;
         if (metric == NULL)
-            return why_missing(core, arena, deciding, name, err);
+            return why_missing(deciding, name, err);
         if (!isfinite(metric->value)) {
-            say_not_finite(arena, deciding, name, metric->value);
+            say_not_finite(deciding, name, metric->value);
             return HT_OK;
         }
     }
     deciding->final.metrics =
-        report_batch_metrics_text(arena, record->n, record->metrics);
+        report_batch_metrics_text(deciding->arena, record->n, record->metrics);
     return HT_OK;
 }
 
-enum ht_status final_measurement_prepare(struct core *core, struct arena *arena,
-                                         struct deciding *deciding,
+enum ht_status final_measurement_prepare(struct deciding *deciding,
                                          struct ht_error *err)
 {
     struct record record = {0};
-    enum ht_status status = db_study_get(
-        core_db(core), arena, deciding->trial->study, &deciding->study, err);
+    enum ht_status status =
+        db_study_get(core_db(deciding->core), deciding->arena,
+                     deciding->trial->study, &deciding->study, err);
     if (status == HT_OK)
-        status =
-            live_job(core_live(core), &deciding->study, &deciding->job, err);
+        status = live_job(core_live(deciding->core), &deciding->study,
+                          &deciding->job, err);
     if (status != HT_OK || deciding->job->n_metrics == 0)
         return status;
-    status = choose(core, arena, deciding, &record, err);
+    status = choose(deciding, &record, err);
     return status == HT_OK && deciding->final.found &&
                    deciding->job->n_metrics > 1
-               ? complete(core, arena, deciding, &record, err)
+               ? complete(deciding, &record, err)
                : status;
 }
 
@@ -200,26 +199,28 @@ static enum ht_status save_winner(struct core *core, struct attempt_row *winner,
     return db_attempt_save(core_db(core), winner, err);
 }
 
-enum ht_status final_measurement_apply(struct core *core, struct arena *arena,
-                                       struct deciding *deciding,
-                                       enum trial_state to, const char *reason,
-                                       struct ht_error *err)
+enum ht_status final_measurement_end_trial(struct deciding *deciding,
+                                           enum trial_state to,
+                                           const char *reason,
+                                           struct ht_error *err)
 {
     struct trial_row *trial = deciding->trial;
     const bool counts = trial->confirms == 0 && deciding->job->n_metrics > 0;
     struct pareto_trials_change change = {0};
-    enum ht_status status = save_winner(core, deciding->attempt, err);
+    enum ht_status status = save_winner(deciding->core, deciding->attempt, err);
     trial->has_objective = deciding->final.found;
     trial->objective = deciding->final.objective;
     trial->final_step = deciding->final.step;
     trial->final_metrics = deciding->final.metrics;
     if (status == HT_OK && counts)
-        status = pareto_trials_note(core_db(core), arena, deciding->job, trial,
-                                    &change, err);
+        status = pareto_trials_note(core_db(deciding->core), deciding->arena,
+                                    deciding->job, trial, &change, err);
     if (status == HT_OK)
-        status = outputs_note_beaten(core, trial->study, deciding->job,
-                                     &change.beaten, err);
+        status = outputs_note_beaten(deciding->core, trial->study,
+                                     deciding->job, &change.beaten, err);
     if (status == HT_OK && counts)
-        status = running_time_note(core, &deciding->study, change.gain, err);
-    return status == HT_OK ? move_trial(core, trial, to, reason, err) : status;
+        status = running_time_note(deciding->core, &deciding->study,
+                                   change.gain, err);
+    return status == HT_OK ? move_trial(deciding->core, trial, to, reason, err)
+                           : status;
 }

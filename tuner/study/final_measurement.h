@@ -21,8 +21,11 @@ struct final_measurement {
     const char *doctor;  /* ... when it was not reported: JSON, or NULL */
 };
 
-/* The input and the outcome of a trial's end. */
+/* The end of a trial: what it is decided by, and the outcome. The rows of trial
+ * and attempt are the caller's, and the functions below change them. */
 struct deciding {
+    struct core *core;
+    struct arena *arena;
     struct trial_row *trial;
     struct attempt_row *attempt; /* NULL: a client evaluated the trial */
     const struct node *evidence; /* of the runner about metrics, or NULL */
@@ -31,18 +34,19 @@ struct deciding {
     struct final_measurement final;
 };
 
-/* Fills study, job and final for the trial and the attempt, which the caller
- * has set. The diagnosis of a missing metric is kept with the attempt. */
-enum ht_status final_measurement_prepare(struct core *core, struct arena *arena,
-                                         struct deciding *deciding,
+/* Fills study, job and final for the trial and the attempt, whose rows are
+ * unchanged. The diagnosis of a missing metric is stored with the attempt. */
+enum ht_status final_measurement_prepare(struct deciding *deciding,
                                          struct ht_error *err);
 
-/* The trial ends in the state `to` with `final`, which the attempt, if there is
- * one, has won; `study` and `job` are set. The study's best trials, its
- * progress and its outputs follow. */
-enum ht_status final_measurement_apply(struct core *core, struct arena *arena,
-                                       struct deciding *deciding,
-                                       enum trial_state to, const char *reason,
-                                       struct ht_error *err);
+/* Ends the trial in the state `to` with `final`: its row has the result and the
+ * new state, and that of the attempt, if there is one, is marked as the winner;
+ * both are saved. `study` and `job` are set. The study's best trials, its
+ * progress and its outputs are updated. After a failure the rows may be changed
+ * in part, and the caller's savepoint is rolled back. */
+enum ht_status final_measurement_end_trial(struct deciding *deciding,
+                                           enum trial_state to,
+                                           const char *reason,
+                                           struct ht_error *err);
 
 #endif

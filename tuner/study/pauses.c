@@ -44,26 +44,26 @@ static enum ht_status has_more(struct core *core, const struct study_row *row,
     return HT_OK;
 }
 
-static enum ht_status pause_for_metric(struct core *core, struct arena *arena,
-                                       const struct deciding *deciding,
+static enum ht_status pause_for_metric(const struct deciding *deciding,
                                        struct study_row *row,
                                        int64_t unreported, struct ht_error *err)
 {
-    const enum ht_status status = save(core, row, UNREPORTED_PAUSED, err);
+    const enum ht_status status =
+        save(deciding->core, row, UNREPORTED_PAUSED, err);
     if (status != HT_OK)
         return status;
     const char *reason =
         unreported == 1
-            ? reason_make(arena, "paused, as the first trial %s",
+            ? reason_make(deciding->arena, "paused, as the first trial %s",
                           deciding->final.why)
-            : reason_make(arena, "paused, as the first %lld trials all %s",
+            : reason_make(deciding->arena,
+                          "paused, as the first %lld trials all %s",
                           (long long)unreported, deciding->final.why);
-    return move_study(core, row, STUDY_PAUSED, reason, err);
+    return move_study(deciding->core, row, STUDY_PAUSED, reason, err);
 }
 
 /* Ends during a pause are not counted. */
-static enum ht_status note_unreported(struct core *core, struct arena *arena,
-                                      const struct deciding *deciding,
+static enum ht_status note_unreported(const struct deciding *deciding,
                                       struct study_row *row,
                                       struct ht_error *err)
 {
@@ -74,32 +74,31 @@ static enum ht_status note_unreported(struct core *core, struct arena *arena,
         return HT_OK;
     const int64_t unreported = row->unreported_in_row + 1;
     const enum ht_status status =
-        has_more(core, row, deciding->job, &more, err);
+        has_more(deciding->core, row, deciding->job, &more, err);
     if (status != HT_OK)
         return status;
     return more && unreported >= most_unreported(deciding->job)
-               ? pause_for_metric(core, arena, deciding, row, unreported, err)
-               : save(core, row, unreported, err);
+               ? pause_for_metric(deciding, row, unreported, err)
+               : save(deciding->core, row, unreported, err);
 }
 
-static enum ht_status note_reported(struct core *core, struct arena *arena,
-                                    const struct deciding *deciding,
+static enum ht_status note_reported(const struct deciding *deciding,
                                     struct study_row *row, struct ht_error *err)
 {
     const bool was_paused = pauses_for_metric(row);
-    const enum ht_status status = save(core, row, UNREPORTED_NEVER_PAUSES, err);
+    const enum ht_status status =
+        save(deciding->core, row, UNREPORTED_NEVER_PAUSES, err);
     if (status != HT_OK || !was_paused)
         return status;
-    core_wake(core, CORE_ALL_HELD, row->id);
-    return move_study(core, row, STUDY_RUNNING,
-                      reason_make(arena, "trial %lld reported %s",
+    core_wake(deciding->core, CORE_ALL_HELD, row->id);
+    return move_study(deciding->core, row, STUDY_RUNNING,
+                      reason_make(deciding->arena, "trial %lld reported %s",
                                   (long long)deciding->trial->id,
                                   deciding->job->metrics[0].name),
                       err);
 }
 
-enum ht_status pauses_note_result(struct core *core, struct arena *arena,
-                                  const struct deciding *deciding,
+enum ht_status pauses_note_result(const struct deciding *deciding,
                                   struct ht_error *err)
 {
     const struct trial_row *trial = deciding->trial;
@@ -108,12 +107,12 @@ enum ht_status pauses_note_result(struct core *core, struct arena *arena,
     struct study_row row;
     if (deciding->job->n_metrics == 0 || (!unreported && !trial->has_objective))
         return HT_OK;
-    const enum ht_status status =
-        db_study_get(core_db(core), arena, trial->study, &row, err);
+    const enum ht_status status = db_study_get(
+        core_db(deciding->core), deciding->arena, trial->study, &row, err);
     if (status != HT_OK || row.unreported_in_row == UNREPORTED_NEVER_PAUSES)
         return status;
-    return unreported ? note_unreported(core, arena, deciding, &row, err)
-                      : note_reported(core, arena, deciding, &row, err);
+    return unreported ? note_unreported(deciding, &row, err)
+                      : note_reported(deciding, &row, err);
 }
 
 enum ht_status pauses_allow_unreported(struct core *core,

@@ -25,8 +25,7 @@ enum {
 /* Counts a trial that has ended without its objective. A trial with a result
  * proves that the study can have them, and resumes a study that was paused for
  * the lack. */
-enum ht_status pauses_note_result(struct core *core, struct arena *arena,
-                                  const struct deciding *deciding,
+enum ht_status pauses_note_result(const struct deciding *deciding,
                                   struct ht_error *err);
 /* A person resumes the study: one that was paused for this never is again. */
 enum ht_status pauses_allow_unreported(struct core *core,

@@ -118,7 +118,8 @@ static enum ht_status promote(struct settling *settling, int64_t id,
     enum ht_status status =
         db_trial_get(db, settling->arena, settling->row.id, id, &trial, err);
     if (status == HT_OK)
-        status = trial_promote(settling->core, settling->arena, &trial, err);
+        status =
+            trial_pause_promote(settling->core, settling->arena, &trial, err);
     if (status == HT_OK)
         status = db_trial_counts(db, settling->row.id, &settling->counts, err);
     return status;

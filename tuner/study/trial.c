@@ -74,43 +74,41 @@ enum ht_status trial_find(struct core *core, struct arena *arena,
 
 /* --- the end of a trial --- */
 
-static enum ht_status decide_success(struct core *core, struct arena *arena,
-                                     struct deciding *deciding,
+static enum ht_status decide_success(struct deciding *deciding,
                                      struct ht_error *err)
 {
     if (deciding->job->n_metrics == 0 || deciding->final.found)
-        return final_measurement_apply(core, arena, deciding, TRIAL_SUCCEEDED,
-                                       "", err);
-    return final_measurement_apply(core, arena, deciding, TRIAL_INFEASIBLE,
-                                   deciding->final.why, err);
+        return final_measurement_end_trial(deciding, TRIAL_SUCCEEDED, "", err);
+    return final_measurement_end_trial(deciding, TRIAL_INFEASIBLE,
+                                       deciding->final.why, err);
 }
 
 /* It was asked to end, or ended early by itself. */
-static enum ht_status decide_stopped(struct core *core, struct arena *arena,
-                                     struct deciding *deciding,
+static enum ht_status decide_stopped(struct deciding *deciding,
                                      const char *reason, struct ht_error *err)
 {
     const bool counts =
         deciding->final.found && deciding->study.state != STUDY_CANCELLING;
     if (counts)
-        return final_measurement_apply(core, arena, deciding, TRIAL_STOPPED,
-                                       reason, err);
-    return move_trial(core, deciding->trial, TRIAL_CANCELLED, reason, err);
+        return final_measurement_end_trial(deciding, TRIAL_STOPPED, reason,
+                                           err);
+    return move_trial(deciding->core, deciding->trial, TRIAL_CANCELLED, reason,
+                      err);
 }
 
-static enum ht_status decide_timeout(struct core *core, struct arena *arena,
-                                     struct deciding *deciding,
+static enum ht_status decide_timeout(struct deciding *deciding,
                                      struct ht_error *err)
 {
     char limit[CLOCK_DURATION_BYTES];
     const char *reason =
-        reason_make(arena, "ran longer than %s",
+        reason_make(deciding->arena, "ran longer than %s",
                     clock_duration(limit, deciding->job->trial_timeout_ms));
     deciding->trial->failures++;
     if (deciding->final.found)
-        return final_measurement_apply(core, arena, deciding, TRIAL_STOPPED,
-                                       reason, err);
-    return move_trial(core, deciding->trial, TRIAL_FAILED, reason, err);
+        return final_measurement_end_trial(deciding, TRIAL_STOPPED, reason,
+                                           err);
+    return move_trial(deciding->core, deciding->trial, TRIAL_FAILED, reason,
+                      err);
 }
 
 /* The pause before the n-th start again, n from 1. */
@@ -130,100 +128,97 @@ static void retry_later(struct core *core, const struct trial_row *trial,
     core_defer(core, apply_retry, &retry, sizeof retry);
 }
 
-static enum ht_status decide_failed(struct core *core, struct arena *arena,
-                                    struct deciding *deciding,
+static enum ht_status decide_failed(struct deciding *deciding,
                                     struct ht_error *err)
 {
     struct trial_row *trial = deciding->trial;
     const char *why = deciding->attempt->reason;
     trial->failures++;
     if (trial->failures > deciding->job->retries)
-        return move_trial(core, trial, TRIAL_FAILED, why, err);
-    const int64_t delay_ms = retry_delay_ms(core, trial->failures);
+        return move_trial(deciding->core, trial, TRIAL_FAILED, why, err);
+    const int64_t delay_ms = retry_delay_ms(deciding->core, trial->failures);
     char text[CLOCK_DURATION_BYTES];
-    const char *reason = reason_make(arena, "%s; retry %lld of %lld after %s",
-                                     why, (long long)trial->failures,
-                                     (long long)deciding->job->retries,
-                                     clock_duration(text, delay_ms));
-    retry_later(core, trial, delay_ms);
-    return move_trial(core, trial, TRIAL_REQUESTED, reason, err);
+    const char *reason = reason_make(
+        deciding->arena, "%s; retry %lld of %lld after %s", why,
+        (long long)trial->failures, (long long)deciding->job->retries,
+        clock_duration(text, delay_ms));
+    retry_later(deciding->core, trial, delay_ms);
+    return move_trial(deciding->core, trial, TRIAL_REQUESTED, reason, err);
 }
 
-static enum ht_status decide_lost(struct core *core, struct arena *arena,
-                                  struct deciding *deciding,
+static enum ht_status decide_lost(struct deciding *deciding,
                                   struct ht_error *err)
 {
     struct trial_row *trial = deciding->trial;
     const char *why = deciding->attempt->reason;
     trial->losses++;
     if (trial->losses > HT_MAX_LOST)
-        return move_trial(core, trial, TRIAL_FAILED,
-                          reason_make(arena, "lost %lld times: %s",
+        return move_trial(deciding->core, trial, TRIAL_FAILED,
+                          reason_make(deciding->arena, "lost %lld times: %s",
                                       (long long)trial->losses, why),
                           err);
     if (trial->losses == 1) /* usually a lost machine */
-        return move_trial(core, trial, TRIAL_REQUESTED,
-                          reason_make(arena, "%s; starts again", why), err);
-    const int64_t delay_ms = retry_delay_ms(core, trial->losses - 1);
+        return move_trial(deciding->core, trial, TRIAL_REQUESTED,
+                          reason_make(deciding->arena, "%s; starts again", why),
+                          err);
+    const int64_t delay_ms = retry_delay_ms(deciding->core, trial->losses - 1);
     char text[CLOCK_DURATION_BYTES];
-    retry_later(core, trial, delay_ms);
-    return move_trial(core, trial, TRIAL_REQUESTED,
-                      reason_make(arena, "%s; starts again after %s", why,
-                                  clock_duration(text, delay_ms)),
+    retry_later(deciding->core, trial, delay_ms);
+    return move_trial(deciding->core, trial, TRIAL_REQUESTED,
+                      reason_make(deciding->arena, "%s; starts again after %s",
+                                  why, clock_duration(text, delay_ms)),
                       err);
 }
 
-static enum ht_status decide(struct core *core, struct arena *arena,
-                             struct deciding *deciding, struct ht_error *err)
+static enum ht_status decide(struct deciding *deciding, struct ht_error *err)
 {
     const struct trial_row *trial = deciding->trial;
     bool decided = false;
     if (trial->pausing) {
         const enum ht_status status =
-            trial_decide_pause(core, deciding, &decided, err);
+            trial_pause_decide(deciding, &decided, err);
         if (status != HT_OK || decided)
             return status;
         if (deciding->attempt->outcome == OUTCOME_SUCCEEDED)
-            return decide_success(core, arena, deciding, err);
+            return decide_success(deciding, err);
     }
     if (trial->state == TRIAL_STOPPING)
-        return decide_stopped(core, arena, deciding, trial->reason, err);
+        return decide_stopped(deciding, trial->reason, err);
     switch (deciding->attempt->outcome) {
     case OUTCOME_SUCCEEDED:
-        return decide_success(core, arena, deciding, err);
+        return decide_success(deciding, err);
     case OUTCOME_STOPPED:
-        return decide_stopped(core, arena, deciding, deciding->attempt->reason,
-                              err);
+        return decide_stopped(deciding, deciding->attempt->reason, err);
     case OUTCOME_TIMEOUT:
-        return decide_timeout(core, arena, deciding, err);
+        return decide_timeout(deciding, err);
     case OUTCOME_FAILED:
-        return decide_failed(core, arena, deciding, err);
+        return decide_failed(deciding, err);
     case OUTCOME_LOST:
     case OUTCOME_NONE:
         break;
     }
-    return decide_lost(core, arena, deciding, err);
+    return decide_lost(deciding, err);
 }
 
-static enum ht_status end_attempt(struct core *core, struct arena *arena,
-                                  struct deciding *deciding,
+static enum ht_status end_attempt(struct deciding *deciding,
                                   struct ht_error *err)
 {
-    enum ht_status status = move_attempt(core, deciding->attempt, ATTEMPT_ENDED,
-                                         deciding->attempt->reason, err);
+    enum ht_status status =
+        move_attempt(deciding->core, deciding->attempt, ATTEMPT_ENDED,
+                     deciding->attempt->reason, err);
     if (status == HT_OK)
-        status = decide(core, arena, deciding, err);
+        status = decide(deciding, err);
     if (status == HT_OK)
-        status = pauses_note_result(core, arena, deciding, err);
+        status = pauses_note_result(deciding, err);
     if (status != HT_OK)
         return status;
     /* Another one may run in its place. */
-    core_wake(core, CORE_ALL_HELD, deciding->study.id);
+    core_wake(deciding->core, CORE_ALL_HELD, deciding->study.id);
     const struct trial_row *trial = deciding->trial;
     const bool final = db_trial_state_is_final(trial->state);
     if (final || trial->state == TRIAL_PAUSED)
-        trial_forget(core, trial);
-    return final ? outputs_note_end(core, trial, err) : HT_OK;
+        trial_forget(deciding->core, trial);
+    return final ? outputs_note_end(deciding->core, trial, err) : HT_OK;
 }
 
 /* --- messages of runners --- */
@@ -268,21 +263,24 @@ enum ht_status trial_drained(struct core *core, struct arena *arena,
 {
     if (pair->attempt.state != ATTEMPT_DRAINING)
         return ht_fail(err, HT_INVALID, "drained before ended");
-    struct deciding deciding = {
-        .trial = &pair->trial, .attempt = &pair->attempt, .evidence = evidence};
-    const enum ht_status status =
-        final_measurement_prepare(core, arena, &deciding, err);
-    return status == HT_OK ? end_attempt(core, arena, &deciding, err) : status;
+    struct deciding deciding = {.core = core,
+                                .arena = arena,
+                                .trial = &pair->trial,
+                                .attempt = &pair->attempt,
+                                .evidence = evidence};
+    const enum ht_status status = final_measurement_prepare(&deciding, err);
+    return status == HT_OK ? end_attempt(&deciding, err) : status;
 }
 
 enum ht_status trial_lost(struct core *core, struct arena *arena,
                           struct trial_pair *pair, const char *reason,
                           struct ht_error *err)
 {
-    struct deciding deciding = {.trial = &pair->trial,
+    struct deciding deciding = {.core = core,
+                                .arena = arena,
+                                .trial = &pair->trial,
                                 .attempt = &pair->attempt};
-    const enum ht_status status =
-        final_measurement_prepare(core, arena, &deciding, err);
+    const enum ht_status status = final_measurement_prepare(&deciding, err);
     if (status != HT_OK)
         return status;
     const bool known = pair->attempt.state == ATTEMPT_DRAINING &&
@@ -292,7 +290,7 @@ enum ht_status trial_lost(struct core *core, struct arena *arena,
         pair->attempt.outcome = OUTCOME_LOST;
         pair->attempt.reason = reason;
     }
-    return end_attempt(core, arena, &deciding, err);
+    return end_attempt(&deciding, err);
 }
 
 /* --- requests of people --- */
@@ -303,7 +301,7 @@ static enum ht_status end_requested(struct core *core, struct arena *arena,
                                     struct ht_error *err)
 {
     if (trial->rungs_passed > 0 && trial->attempt > 0)
-        return trial_end_waiting(core, arena, trial, reason, err);
+        return trial_pause_end(core, arena, trial, reason, err);
     const enum ht_status status =
         move_trial(core, trial, TRIAL_CANCELLED, reason, err);
     return status == HT_OK && trial->attempt > 0
@@ -338,7 +336,7 @@ enum ht_status trial_end(struct core *core, struct arena *arena,
     case TRIAL_REQUESTED:
         return end_requested(core, arena, trial, reason, err);
     case TRIAL_PAUSED:
-        return trial_end_waiting(
+        return trial_pause_end(
             core, arena, trial,
             reason_make(arena, "%s; %s", trial->reason, reason), err);
     case TRIAL_ACTIVE:

@@ -38,20 +38,22 @@ static bool is_at_its_end(const struct deciding *deciding)
            options->max_steps > 0 && deciding->final.step >= options->max_steps;
 }
 
-enum ht_status trial_decide_pause(struct core *core, struct deciding *deciding,
-                                  bool *decided, struct ht_error *err)
+enum ht_status trial_pause_decide(struct deciding *deciding, bool *decided,
+                                  struct ht_error *err)
 {
     struct trial_row *trial = deciding->trial;
     const bool pausing = trial->pausing && !is_at_its_end(deciding);
     trial->pausing = false;
     *decided = pausing && (deciding->study.state == STUDY_RUNNING ||
                            deciding->study.state == STUDY_PAUSED);
-    return *decided ? move_trial(core, trial, TRIAL_PAUSED, trial->reason, err)
+    return *decided ? move_trial(deciding->core, trial, TRIAL_PAUSED,
+                                 trial->reason, err)
                     : HT_OK;
 }
 
-enum ht_status trial_promote(struct core *core, struct arena *arena,
-                             struct trial_row *trial, struct ht_error *err)
+enum ht_status trial_pause_promote(struct core *core, struct arena *arena,
+                                   struct trial_row *trial,
+                                   struct ht_error *err)
 {
     trial->rungs_passed++;
     trial->stop = "";
@@ -62,28 +64,29 @@ enum ht_status trial_promote(struct core *core, struct arena *arena,
                       err);
 }
 
-enum ht_status trial_end_waiting(struct core *core, struct arena *arena,
-                                 struct trial_row *trial, const char *reason,
-                                 struct ht_error *err)
+enum ht_status trial_pause_end(struct core *core, struct arena *arena,
+                               struct trial_row *trial, const char *reason,
+                               struct ht_error *err)
 {
     struct attempt_row attempt;
-    struct deciding deciding = {.trial = trial, .attempt = &attempt};
+    struct deciding deciding = {
+        .core = core, .arena = arena, .trial = trial, .attempt = &attempt};
     enum ht_status status = newest_attempt(core, arena, trial, &attempt, err);
     if (status == HT_OK)
-        status = final_measurement_prepare(core, arena, &deciding, err);
+        status = final_measurement_prepare(&deciding, err);
     if (status != HT_OK && status != HT_CORRUPT)
         return status;
     if (deciding.final.found && deciding.study.state != STUDY_CANCELLING)
-        status = final_measurement_apply(core, arena, &deciding, TRIAL_STOPPED,
-                                         reason, err);
+        status =
+            final_measurement_end_trial(&deciding, TRIAL_STOPPED, reason, err);
     else
         status = move_trial(core, trial, TRIAL_CANCELLED, reason, err);
     return status == HT_OK ? outputs_note_end(core, trial, err) : status;
 }
 
-enum ht_status trial_resume_scores(struct core *core, struct arena *arena,
-                                   const struct attempt_row *attempt,
-                                   struct ht_error *err)
+enum ht_status trial_pause_copy_scores(struct core *core, struct arena *arena,
+                                       const struct attempt_row *attempt,
+                                       struct ht_error *err)
 {
     struct attempt_row before = *attempt;
     struct attempt_scores scores;
