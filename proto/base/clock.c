@@ -30,6 +30,15 @@ int64_t clock_monotonic_us(void)
     return read_clock(CLOCK_BOOTTIME);
 }
 
+void clock_cond_init(pthread_cond_t *cond)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(cond, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
 struct timespec clock_in_ms(int64_t ms)
 {
     struct timespec at;

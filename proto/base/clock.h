@@ -5,6 +5,7 @@
 #ifndef HT_PROTO_BASE_CLOCK_H
 #define HT_PROTO_BASE_CLOCK_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -14,8 +15,9 @@ int64_t clock_wall_us(void);
 int64_t clock_monotonic_ms(void); /* CLOCK_BOOTTIME */
 int64_t clock_monotonic_us(void); /* the same, to measure spans */
 
-/* The moment so many milliseconds from now, for a pthread_cond_timedwait() on
- * CLOCK_MONOTONIC. */
+/* A condition on CLOCK_MONOTONIC, and the moment so many milliseconds from now
+ * for its pthread_cond_timedwait(). */
+void clock_cond_init(pthread_cond_t *cond);
 struct timespec clock_in_ms(int64_t ms);
 
 /* "2026-11-21T03:10:02.123Z", always the same width. */

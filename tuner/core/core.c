@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "proto/base/clock.h"
 #include "proto/base/token.h"
 #include "tuner/base/meter.h"
 #include "tuner/core/internal.h"
@@ -182,11 +182,7 @@ static struct core *make(const struct core_options *options)
     request_queue_init(&core->queue);
     request_queue_init(&core->held);
     pthread_mutex_init(&core->lock, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&core->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    clock_cond_init(&core->wake);
     return core;
 }
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "tuner/db/db.h"
+
 void transaction_init(struct transaction *transaction)
 {
     *transaction = (struct transaction){.arena = arena_new()};
@@ -32,27 +34,15 @@ void transaction_back_to(struct transaction *transaction,
     transaction->n_revisions = mark.revisions;
 }
 
-/* Room for one more; full exactly at powers of two, also after
- * transaction_back_to() because the larger array is then simply made again. */
-static void *grow(struct transaction *transaction, void *items, size_t n,
-                  size_t size)
-{
-    if (n != 0 && (n & (n - 1)) != 0)
-        return items;
-    void *larger = arena_alloc(transaction->arena, n == 0 ? 1 : 2 * n, size);
-    if (n > 0)
-        memcpy(larger, items, n * size);
-    return larger;
-}
-
 void transaction_add_step(struct transaction *transaction, core_deferred *apply,
                           const void *data, size_t size)
 {
     void *copy = arena_alloc(transaction->arena, 1, size > 0 ? size : 1);
     if (size > 0)
         memcpy(copy, data, size);
-    transaction->steps = grow(transaction, transaction->steps,
-                              transaction->n_steps, sizeof *transaction->steps);
+    transaction->steps =
+        db_grow(transaction->arena, transaction->steps, transaction->n_steps,
+                sizeof *transaction->steps);
     transaction->steps[transaction->n_steps++] =
         (struct transaction_step){apply, copy};
 }
@@ -61,8 +51,8 @@ void transaction_add_revision(struct transaction *transaction, int64_t study,
                               int64_t revision)
 {
     transaction->revisions =
-        grow(transaction, transaction->revisions, transaction->n_revisions,
-             sizeof *transaction->revisions);
+        db_grow(transaction->arena, transaction->revisions,
+                transaction->n_revisions, sizeof *transaction->revisions);
     transaction->revisions[transaction->n_revisions++] =
         (struct transaction_revision){study, revision};
 }
@@ -80,8 +70,8 @@ void transaction_add_touched(struct transaction *transaction, int64_t study)
     if (has(transaction->n_touched, transaction->touched, study))
         return;
     transaction->touched =
-        grow(transaction, transaction->touched, transaction->n_touched,
-             sizeof *transaction->touched);
+        db_grow(transaction->arena, transaction->touched,
+                transaction->n_touched, sizeof *transaction->touched);
     transaction->touched[transaction->n_touched++] = study;
 }
 
@@ -91,8 +81,9 @@ void transaction_add_wake(struct transaction *transaction, bool polls,
     transaction->wake_polls = transaction->wake_polls || polls;
     if (study == 0 || has(transaction->n_woken, transaction->woken, study))
         return;
-    transaction->woken = grow(transaction, transaction->woken,
-                              transaction->n_woken, sizeof *transaction->woken);
+    transaction->woken =
+        db_grow(transaction->arena, transaction->woken, transaction->n_woken,
+                sizeof *transaction->woken);
     transaction->woken[transaction->n_woken++] = study;
 }
 

@@ -236,11 +236,7 @@ enum ht_status worker_start(const struct worker_role *role,
     worker->last = &worker->first;
     worker->known = ht_xcalloc(role->studies, sizeof *worker->known);
     pthread_mutex_init(&worker->lock, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&worker->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    clock_cond_init(&worker->wake);
     const int code = pthread_create(&worker->thread, NULL, run, worker);
     if (code != 0) {
         release(worker);

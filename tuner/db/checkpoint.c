@@ -61,11 +61,7 @@ enum ht_status checkpoint_start(const char *path, struct checkpoint **out,
     struct checkpoint *checkpoint = ht_xcalloc(1, sizeof *checkpoint);
     checkpoint->db = db;
     pthread_mutex_init(&checkpoint->lock, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&checkpoint->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    clock_cond_init(&checkpoint->wake);
     const int code = pthread_create(&checkpoint->thread, NULL, run, checkpoint);
     if (code != 0) {
         db_close(db);

@@ -134,13 +134,13 @@ enum ht_status db_study_has_run(struct db *db, int64_t study, bool *has_run,
         study);
 }
 
-enum ht_status db_study_ids(struct db *db, struct arena *arena,
-                            enum study_state state, struct id_list *list,
-                            struct ht_error *err)
+enum ht_status db_study_unfinished(struct db *db, struct arena *arena,
+                                   struct id_list *list, struct ht_error *err)
 {
     return db_ask_list(db, DB_IDS(arena, list), err,
-                       "SELECT id FROM studies WHERE state=? ORDER BY id", "i",
-                       (int64_t)state);
+                       "SELECT id FROM studies WHERE " STUDY_IS_OPEN
+                       " OR " STUDY_IS_DELETED,
+                       "");
 }
 
 enum ht_status db_study_hungry(struct db *db, struct arena *arena,

@@ -66,14 +66,13 @@ enum ht_status db_study_set(struct db *db, int64_t study,
 /* Whether any attempt of the study has ever run. */
 enum ht_status db_study_has_run(struct db *db, int64_t study, bool *has_run,
                                 struct ht_error *err);
-/* Ids of the studies in that state, oldest first. */
 struct id_list {
     size_t n;
     int64_t *ids;
 };
-enum ht_status db_study_ids(struct db *db, struct arena *arena,
-                            enum study_state state, struct id_list *list,
-                            struct ht_error *err);
+/* Ids of the studies that have not ended or are being removed, in no order. */
+enum ht_status db_study_unfinished(struct db *db, struct arena *arena,
+                                   struct id_list *list, struct ht_error *err);
 /* Running studies with waiting trials, those with the fewest active first, on
  * equal counts the oldest. */
 enum ht_status db_study_hungry(struct db *db, struct arena *arena,

@@ -196,9 +196,7 @@ static const char *text_of(struct arena *arena, const struct space *space,
 {
     struct text text = {0};
     space_point_text(space, point, &text);
-    const char *copy = arena_strndup(arena, text.data, text.len);
-    text_free(&text);
-    return copy;
+    return text_take(&text, arena);
 }
 
 enum warm_start_use

@@ -11,18 +11,11 @@
 struct looking {
     struct core *core;
     struct arena *arena;
+    int64_t id; /* of the study that is left out */
     const char *(*find)(struct arena *arena, const struct job *job);
     const char *path;       /* what it found */
     struct study_row found; /* the one that is looked at */
 };
-
-static enum ht_status list_live(struct looking *looking, enum study_state state,
-                                struct id_list *list, struct ht_error *err)
-{
-    *list = (struct id_list){0};
-    return db_study_ids(core_db(looking->core), looking->arena, state, list,
-                        err);
-}
 
 /* A study whose stored job cannot be read runs nothing. */
 static enum ht_status writes_it(struct looking *looking, int64_t id, bool *does,
@@ -32,8 +25,9 @@ static enum ht_status writes_it(struct looking *looking, int64_t id, bool *does,
     const enum ht_status status = db_study_get(
         core_db(looking->core), looking->arena, id, &looking->found, err);
     *does = false;
-    if (status != HT_OK || live_job(core_live(looking->core), &looking->found,
-                                    &job, NULL) != HT_OK)
+    if (status != HT_OK || looking->found.state == STUDY_DELETING ||
+        live_job(core_live(looking->core), &looking->found, &job, NULL) !=
+            HT_OK)
         return status;
     const char *path = looking->find(looking->arena, job);
     *does = path != NULL && strcmp(path, looking->path) == 0;
@@ -43,28 +37,21 @@ static enum ht_status writes_it(struct looking *looking, int64_t id, bool *does,
 typedef enum ht_status look(struct looking *looking, bool *stop,
                             struct ht_error *err);
 
-/* Calls `check` for each open study that writes the file, except `id`, until it
- * stops. */
-static enum ht_status each_writer(struct looking *looking, int64_t id,
-                                  look *check, bool *stopped,
-                                  struct ht_error *err)
+/* Calls `check` for each other open study that writes the file, until it stops.
+ */
+static enum ht_status each_writer(struct looking *looking, look *check,
+                                  bool *stopped, struct ht_error *err)
 {
-    static const enum study_state live[] = {STUDY_RUNNING, STUDY_PAUSED,
-                                            STUDY_STOPPING, STUDY_CANCELLING};
-    enum ht_status status = HT_OK;
+    struct id_list list;
+    enum ht_status status =
+        db_study_unfinished(core_db(looking->core), looking->arena, &list, err);
     *stopped = false;
-    for (size_t s = 0; s < sizeof live / sizeof *live; s++) {
-        struct id_list list;
-        status = list_live(looking, live[s], &list, err);
-        for (size_t i = 0; status == HT_OK && !*stopped && i < list.n; i++) {
-            bool does = false;
-            if (list.ids[i] != id)
-                status = writes_it(looking, list.ids[i], &does, err);
-            if (status == HT_OK && does)
-                status = check(looking, stopped, err);
-        }
-        if (status != HT_OK || *stopped)
-            return status;
+    for (size_t i = 0; status == HT_OK && !*stopped && i < list.n; i++) {
+        bool does = false;
+        if (list.ids[i] != looking->id)
+            status = writes_it(looking, list.ids[i], &does, err);
+        if (status == HT_OK && does)
+            status = check(looking, stopped, err);
     }
     return status;
 }
@@ -93,52 +80,43 @@ static const char *find_outputs(struct arena *arena, const struct job *job)
 
 /* Fills looking->path, and looking->found with the other study that writes it.
  */
-static enum ht_status find_other(struct looking *looking, int64_t id,
-                                 const struct job *job, bool *taken,
-                                 struct ht_error *err)
+static enum ht_status find_other(struct looking *looking, const struct job *job,
+                                 bool *taken, struct ht_error *err)
 {
     *taken = false;
     looking->path = looking->find(looking->arena, job);
     return looking->path == NULL ? HT_OK
-                                 : each_writer(looking, id, any, taken, err);
+                                 : each_writer(looking, any, taken, err);
 }
 
-static enum ht_status check_file(struct looking *looking, int64_t id,
-                                 const struct job *job, struct ht_error *err)
+static enum ht_status check(struct looking *looking, const struct job *job,
+                            struct ht_error *err)
 {
     bool taken;
     looking->find = metrics_file_shared;
-    const enum ht_status status = find_other(looking, id, job, &taken, err);
-    return status != HT_OK || !taken
-               ? status
-               : ht_fail(err, HT_PRECONDITION,
-                         "study %.64s writes the same metrics file, %.80s: end "
-                         "it, or write %s",
-                         looking->found.name, looking->path,
-                         metrics_file_repair(looking->arena, job));
-}
-
-static enum ht_status check_outputs(struct looking *looking, int64_t id,
-                                    const struct job *job, struct ht_error *err)
-{
-    bool taken;
+    enum ht_status status = find_other(looking, job, &taken, err);
+    if (status == HT_OK && taken)
+        return ht_fail(err, HT_PRECONDITION,
+                       "study %.64s writes the same metrics file, %.80s: end "
+                       "it, or write %s",
+                       looking->found.name, looking->path,
+                       metrics_file_repair(looking->arena, job));
     looking->find = find_outputs;
-    const enum ht_status status = find_other(looking, id, job, &taken, err);
-    return status != HT_OK || !taken
-               ? status
-               : ht_fail(err, HT_PRECONDITION,
-                         "study %.64s has the same outputDir, %.80s: end it, "
-                         "or choose another",
-                         looking->found.name, looking->path);
+    if (status == HT_OK)
+        status = find_other(looking, job, &taken, err);
+    if (status == HT_OK && taken)
+        return ht_fail(err, HT_PRECONDITION,
+                       "study %.64s has the same outputDir, %.80s: end it, "
+                       "or choose another",
+                       looking->found.name, looking->path);
+    return status;
 }
 
 enum ht_status common_file_check(struct core *core, int64_t id,
                                  const struct job *job, struct ht_error *err)
 {
-    struct looking looking = {.core = core, .arena = arena_new()};
-    enum ht_status status = check_file(&looking, id, job, err);
-    if (status == HT_OK)
-        status = check_outputs(&looking, id, job, err);
+    struct looking looking = {.core = core, .arena = arena_new(), .id = id};
+    const enum ht_status status = check(&looking, job, err);
     arena_free(looking.arena);
     return status;
 }
@@ -160,17 +138,18 @@ enum ht_status common_file_is_free(struct core *core, int64_t id,
                                    const struct job *job, bool *is_free,
                                    struct ht_error *err)
 {
-    struct looking looking = {
-        .core = core, .arena = arena_new(), .find = metrics_file_shared};
+    struct looking looking = {.core = core,
+                              .arena = arena_new(),
+                              .id = id,
+                              .find = metrics_file_shared,
+                              .found = {.id = id}};
     bool busy = false;
     enum ht_status status = HT_OK;
     looking.path = metrics_file_shared(looking.arena, job);
-    if (looking.path != NULL) {
-        looking.found.id = id;
+    if (looking.path != NULL)
         status = runs(&looking, &busy, err);
-    }
     if (looking.path != NULL && status == HT_OK && !busy)
-        status = each_writer(&looking, id, runs, &busy, err);
+        status = each_writer(&looking, runs, &busy, err);
     if (status == HT_OK)
         *is_free = !busy;
     arena_free(looking.arena);

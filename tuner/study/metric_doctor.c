@@ -167,9 +167,7 @@ static const char *pattern_of(struct doctor *doctor, const char *before)
         text_append(&text, before, 1);
     }
     text_printf(&text, "{%s}", doctor->symptoms->metric);
-    const char *pattern = arena_strndup(doctor->arena, text.data, text.len);
-    text_free(&text);
-    return pattern;
+    return text_take(&text, doctor->arena);
 }
 
 static void hint_line(struct doctor *doctor)

@@ -119,9 +119,7 @@ const char *report_batch_metrics_text(struct arena *arena, size_t n,
         text_puts(&text, isfinite(value) ? "" : "\"");
     }
     text_puts(&text, "}");
-    const char *copy = arena_strndup(arena, text.data, text.len);
-    text_free(&text);
-    return copy;
+    return text_take(&text, arena);
 }
 
 /* --- candidates for the final measurement --- */

@@ -23,9 +23,7 @@ static const char *goals_text(struct arena *arena, const struct job *job,
             text_puts(&text, "null");
     }
     text_puts(&text, "]");
-    const char *copy = arena_strdup(arena, text.data);
-    text_free(&text);
-    return copy;
+    return text_take(&text, arena);
 }
 
 enum ht_status rungs_note(struct core *core, struct arena *arena,

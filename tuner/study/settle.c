@@ -419,19 +419,13 @@ const struct worker_receiver study_suggestions_receiver = {store, give_up};
 
 enum ht_status study_recover(struct core *core, struct ht_error *err)
 {
-    static const enum study_state states[] = {STUDY_RUNNING, STUDY_PAUSED,
-                                              STUDY_STOPPING, STUDY_CANCELLING,
-                                              STUDY_DELETING};
     struct arena *arena = arena_new();
-    enum ht_status status = HT_OK;
-    for (size_t i = 0; status == HT_OK && i < sizeof states / sizeof *states;
-         i++) {
-        struct id_list list = {0};
-        status = db_study_ids(core_db(core), arena, states[i], &list, err);
-        for (size_t j = 0; j < list.n; j++)
-            live_study(core_live(core), list.ids[j])->look_at_ms =
-                core_now_ms(core);
-    }
+    struct id_list list = {0};
+    const enum ht_status status =
+        db_study_unfinished(core_db(core), arena, &list, err);
+    for (size_t i = 0; i < list.n; i++)
+        live_study(core_live(core), list.ids[i])->look_at_ms =
+            core_now_ms(core);
     arena_free(arena);
     return status;
 }
