@@ -248,14 +248,13 @@ static void add_value(struct text *out, double value)
 static void add_label(struct text *out, const struct meter_label *label)
 {
     text_printf(out, "%s=\"", label->name);
-    for (const char *at = label->value; *at != '\0'; at++) {
+    for (const char *at = label->value; *at != '\0'; at++)
         if (*at == '\n')
             text_puts(out, "\\n");
         else if (*at == '"' || *at == '\\')
             text_printf(out, "\\%c", *at);
         else
             text_append(out, at, 1);
-    }
     text_puts(out, "\"");
 }
 

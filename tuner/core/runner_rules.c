@@ -65,9 +65,8 @@ struct runner_rules runner_rules_read(struct arena *arena, const char *json)
 
 bool runner_rules_have(const struct strings *names, const char *name)
 {
-    for (size_t i = 0; i < names->n; i++) {
+    for (size_t i = 0; i < names->n; i++)
         if (strcmp(names->items[i], name) == 0)
             return true;
-    }
     return false;
 }

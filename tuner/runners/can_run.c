@@ -22,10 +22,9 @@ static bool is_below(const char *path, size_t len, const char *root)
 static bool is_volume_allowed(const struct strings *roots, const char *volume)
 {
     const size_t len = strcspn(volume, ":");
-    for (size_t i = 0; i < roots->n; i++) {
+    for (size_t i = 0; i < roots->n; i++)
         if (is_below(volume, len, roots->items[i]))
             return true;
-    }
     return false;
 }
 
@@ -121,12 +120,11 @@ bool can_run_leaves(struct core *core, struct arena *arena,
     const struct live_runner *other = live_runners(core_live(core));
     if (job->service_account == NULL || has_credentials(&runner->rules, job))
         return false;
-    for (; other != NULL; other = other->next) {
+    for (; other != NULL; other = other->next)
         if (other->online && has_credentials(&other->rules, job) &&
             can_run_allows(arena, &other->rules, job, &lack) &&
             machine_types_gpus_needed(core, job) <= other->gpus)
             return true;
-    }
     return false;
 }
 
@@ -269,23 +267,20 @@ static void check_machine(const struct checking *checking,
 
 static bool is_among(const struct pairs *pairs, const char *variable)
 {
-    for (size_t i = 0; i < pairs->n; i++) {
+    for (size_t i = 0; i < pairs->n; i++)
         if (strcmp(pairs->items[i].name, variable) == 0)
             return true;
-    }
     return false;
 }
 
 static bool is_named(const struct job *job, const char *variable)
 {
-    for (size_t i = 0; i < job->n_secrets; i++) {
+    for (size_t i = 0; i < job->n_secrets; i++)
         if (strcmp(job->secrets[i].name, variable) == 0)
             return true;
-    }
-    for (size_t i = 0; i < job->n_pools; i++) {
+    for (size_t i = 0; i < job->n_pools; i++)
         if (is_among(&job->pools[i].env, variable))
             return true;
-    }
     return is_among(&job->captured_env, variable); /* what passEnv names */
 }
 
@@ -321,11 +316,10 @@ static void check_gcs(const struct checking *checking)
     if (runner == NULL || !job_mentions_gcs(checking->job) ||
         is_named(checking->job, credentials_variable) || has_account(checking))
         return;
-    for (; runner != NULL; runner = next_fit(checking, runner->next)) {
+    for (; runner != NULL; runner = next_fit(checking, runner->next))
         if ((checking->job->rewrite_gcs && runner->rules.gcs) ||
             (!images && runner->rules.gcs_credentials))
             return;
-    }
     diag_warning(checking->warnings, 0, 0, "",
                  "gs:// is passed to trials as it is, and they have no "
                  "credentials for it: give a runner some (--credentials), or "
@@ -347,10 +341,9 @@ void can_run_check(struct core *core, const struct job *job,
     check_rules(&checking);
     check_secrets(&checking);
     check_gpus(&checking);
-    for (size_t i = 0; i < job->n_pools; i++) {
+    for (size_t i = 0; i < job->n_pools; i++)
         if (job->pools[i].machine != NULL)
             check_machine(&checking, &job->pools[i]);
-    }
     check_account(&checking);
     check_gcs(&checking);
 }

@@ -382,10 +382,9 @@ enum ht_status machine_types_gpus_free(struct core *core, struct arena *arena,
     }
     enum ht_status status =
         db_attempt_open(core_db(core), arena, runner->id, &open, err);
-    for (size_t i = 0; status == HT_OK && i < open.n; i++) {
+    for (size_t i = 0; status == HT_OK && i < open.n; i++)
         if (open.rows[i].state != ATTEMPT_DRAINING)
             status = add_needs(core, open.rows[i].study, &used, err);
-    }
     if (status == HT_OK)
         *n = runner->gpus > used ? runner->gpus - used : 0;
     return status;
