@@ -1,14 +1,9 @@
 #include "tuner/logs/db_logs.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "tuner/db/file.h"
 #include "tuner/db/internal.h"
-
-struct db_logs {
-    struct db *db;
-};
 
 /* --- the file --- */
 
@@ -53,55 +48,26 @@ static const struct db_kind kind = {
                "PRAGMA trusted_schema=OFF;",
 };
 
-enum ht_status db_logs_open(const char *path, bool writable,
-                            struct db_logs **logs, struct ht_error *err)
+enum ht_status db_logs_open(const char *path, bool writable, struct db **db,
+                            struct ht_error *err)
 {
-    struct db *db;
-    const enum ht_status status = db_file_open(path, writable, &kind, &db, err);
-    if (status != HT_OK)
-        return status;
-    *logs = ht_xcalloc(1, sizeof **logs);
-    (*logs)->db = db;
-    return HT_OK;
+    return db_file_open(path, writable, &kind, db, err);
 }
 
-void db_logs_close(struct db_logs *logs)
-{
-    if (logs == NULL)
-        return;
-    db_close(logs->db);
-    free(logs);
-}
-
-enum ht_status db_logs_begin(struct db_logs *logs, struct ht_error *err)
-{
-    return db_begin(logs->db, err);
-}
-
-enum ht_status db_logs_commit(struct db_logs *logs, struct ht_error *err)
-{
-    return db_commit(logs->db, err);
-}
-
-void db_logs_rollback(struct db_logs *logs)
-{
-    db_rollback(logs->db);
-}
-
-enum ht_status db_logs_end(struct db_logs *logs, const struct log_key *key,
+enum ht_status db_logs_end(struct db *db, const struct log_key *key,
                            struct log_end *end, struct ht_error *err)
 {
     sqlite3_stmt *stmt;
     bool row;
     enum ht_status status =
-        db_query(logs->db, &stmt, err,
+        db_query(db, &stmt, err,
                  "SELECT next, open FROM chunk WHERE study=?1 AND trial=?2 AND"
                  " attempt=?3 AND replica=?4 AND stream=?5"
                  " ORDER BY next DESC LIMIT 1",
                  "iiiss", key->study, key->trial, key->attempt, key->replica,
                  key->stream);
     if (status == HT_OK)
-        status = db_step(logs->db, stmt, &row, err);
+        status = db_step(db, stmt, &row, err);
     if (status != HT_OK)
         return status;
     *end = (struct log_end){0};
@@ -113,20 +79,20 @@ enum ht_status db_logs_end(struct db_logs *logs, const struct log_key *key,
     return HT_OK;
 }
 
-enum ht_status db_logs_newest(struct db_logs *logs, int64_t *stored_us,
+enum ht_status db_logs_newest(struct db *db, int64_t *stored_us,
                               struct ht_error *err)
 {
     return db_ask_integer(
-        logs->db, stored_us, err,
+        db, stored_us, err,
         "SELECT stored_us FROM chunk ORDER BY id DESC LIMIT 1", "");
 }
 
-enum ht_status db_logs_insert(struct db_logs *logs, const struct log_key *key,
+enum ht_status db_logs_insert(struct db *db, const struct log_key *key,
                               const struct log_chunk *chunk,
                               const struct log_mark *mark, struct ht_error *err)
 {
     struct db_blob blob = {chunk->data, chunk->len};
-    return db_run(logs->db, err,
+    return db_run(db, err,
                   "INSERT INTO chunk(study, trial, attempt, replica, stream,"
                   " start, next, data, stored_us, open)"
                   " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)",
@@ -147,14 +113,14 @@ static void read_chunk(sqlite3_stmt *stmt, struct arena *arena, void *row)
     chunk->data = arena_strndup(arena, data != NULL ? data : "", chunk->len);
 }
 
-enum ht_status db_logs_find(struct db_logs *logs, struct arena *arena,
+enum ht_status db_logs_find(struct db *db, struct arena *arena,
                             const struct log_key *key, int64_t offset,
                             struct log_chunk *chunk, struct ht_error *err)
 {
     const struct db_one one = {arena, read_chunk, chunk,
                                "no chunk behind there"};
     return db_ask_one(
-        logs->db, &one, err,
+        db, &one, err,
         "SELECT start, next, data FROM chunk WHERE study=?1 AND trial=?2 AND"
         " attempt=?3 AND replica=?4 AND stream=?5 AND next>?6"
         " ORDER BY next LIMIT 1",
@@ -163,21 +129,21 @@ enum ht_status db_logs_find(struct db_logs *logs, struct arena *arena,
 }
 
 // NOLINTNEXTLINE(readability-function-size): a key, an offset and two results
-enum ht_status db_logs_before(struct db_logs *logs, struct arena *arena,
+enum ht_status db_logs_before(struct db *db, struct arena *arena,
                               const struct log_key *key, int64_t next,
                               struct log_chunk *chunk, int64_t *open,
                               struct ht_error *err)
 {
     sqlite3_stmt *stmt;
     enum ht_status status = db_query(
-        logs->db, &stmt, err,
+        db, &stmt, err,
         "SELECT start, next, data, open FROM chunk WHERE study=?1 AND"
         " trial=?2 AND attempt=?3 AND replica=?4 AND stream=?5 AND next<=?6"
         " ORDER BY next DESC LIMIT 1",
         "iiissi", key->study, key->trial, key->attempt, key->replica,
         key->stream, next);
     if (status == HT_OK)
-        status = db_first(logs->db, stmt, err, "no chunk before there");
+        status = db_first(db, stmt, err, "no chunk before there");
     if (status != HT_OK)
         return status;
     read_chunk(stmt, arena, chunk);
@@ -191,7 +157,7 @@ static void copy_text(char *to, size_t size, sqlite3_stmt *stmt, int column)
     snprintf(to, size, "%s", (const char *)sqlite3_column_text(stmt, column));
 }
 
-enum ht_status db_logs_step(struct db_logs *logs, int64_t study,
+enum ht_status db_logs_step(struct db *db, int64_t study,
                             const struct log_place *place, bool down,
                             struct log_head *head, struct ht_error *err)
 {
@@ -206,10 +172,10 @@ enum ht_status db_logs_step(struct db_logs *logs, int64_t study,
 #undef HEAD
     sqlite3_stmt *stmt;
     enum ht_status status =
-        db_query(logs->db, &stmt, err, down ? down_sql : up_sql, "iii", study,
+        db_query(db, &stmt, err, down ? down_sql : up_sql, "iii", study,
                  place->stored_us, place->row);
     if (status == HT_OK)
-        status = db_first(logs->db, stmt, err, "no chunk from there on");
+        status = db_first(db, stmt, err, "no chunk from there on");
     if (status != HT_OK)
         return status;
     head->place = (struct log_place){sqlite3_column_int64(stmt, 0),
@@ -224,13 +190,12 @@ enum ht_status db_logs_step(struct db_logs *logs, int64_t study,
     return HT_OK;
 }
 
-enum ht_status db_logs_data(struct db_logs *logs, struct arena *arena,
-                            int64_t row, struct log_chunk *chunk,
-                            struct ht_error *err)
+enum ht_status db_logs_data(struct db *db, struct arena *arena, int64_t row,
+                            struct log_chunk *chunk, struct ht_error *err)
 {
     const struct db_one one = {arena, read_chunk, chunk,
                                "the chunk was forgotten"};
-    return db_ask_one(logs->db, &one, err,
+    return db_ask_one(db, &one, err,
                       "SELECT start, next, data FROM chunk WHERE id=?1", "i",
                       row);
 }
@@ -242,12 +207,12 @@ static void read_stream(sqlite3_stmt *stmt, struct arena *arena, void *row)
     key->stream = db_column_text(arena, stmt, 1);
 }
 
-enum ht_status db_logs_stream(struct db_logs *logs, struct arena *arena,
+enum ht_status db_logs_stream(struct db *db, struct arena *arena,
                               struct log_key *key, struct ht_error *err)
 {
     const struct db_one one = {arena, read_stream, key,
                                "no stream behind that"};
-    return db_ask_one(logs->db, &one, err,
+    return db_ask_one(db, &one, err,
                       "SELECT replica, stream FROM chunk WHERE study=?1 AND"
                       " trial=?2 AND attempt=?3 AND (replica, stream)>(?4, ?5)"
                       " ORDER BY replica, stream LIMIT 1",
@@ -255,16 +220,15 @@ enum ht_status db_logs_stream(struct db_logs *logs, struct arena *arena,
                       key->replica, key->stream);
 }
 
-enum ht_status db_logs_remove(struct db_logs *logs, int64_t study,
-                              int64_t limit, int64_t *removed,
-                              struct ht_error *err)
+enum ht_status db_logs_remove(struct db *db, int64_t study, int64_t limit,
+                              int64_t *removed, struct ht_error *err)
 {
     enum ht_status status =
-        db_run(logs->db, err,
+        db_run(db, err,
                "DELETE FROM chunk WHERE id IN"
                " (SELECT id FROM chunk WHERE study=?1 LIMIT ?2)",
                "ii", study, limit);
     if (status == HT_OK)
-        *removed = sqlite3_changes64(logs->db->handle);
+        *removed = sqlite3_changes64(db->handle);
     return status;
 }

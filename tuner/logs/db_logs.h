@@ -1,6 +1,6 @@
 /* db_logs.h - the rows of logs.db: what trials printed, by offset.
  *
- * One struct db_logs is one connection and belongs to one thread at a time. */
+ * A connection belongs to one thread at a time. */
 #ifndef HT_TUNER_LOGS_DB_LOGS_H
 #define HT_TUNER_LOGS_DB_LOGS_H
 
@@ -12,18 +12,13 @@
 #include "proto/base/error.h"
 #include "tuner/logs/logs.h"
 
-struct db_logs;
+struct db;
 
 /* Opens (`writable`: and creates or migrates) the file.
  * HT_PRECONDITION  newer or older than this program reads, or another's file
  * HT_IO            it cannot be opened */
-enum ht_status db_logs_open(const char *path, bool writable,
-                            struct db_logs **logs, struct ht_error *err);
-void db_logs_close(struct db_logs *logs); /* accepts NULL */
-
-enum ht_status db_logs_begin(struct db_logs *logs, struct ht_error *err);
-enum ht_status db_logs_commit(struct db_logs *logs, struct ht_error *err);
-void db_logs_rollback(struct db_logs *logs);
+enum ht_status db_logs_open(const char *path, bool writable, struct db **db,
+                            struct ht_error *err);
 
 /* A stored piece of a stream: `raw` bytes of it from `offset`, as text. */
 struct log_chunk {
@@ -37,44 +32,42 @@ struct log_end {
     int64_t next; /* the offset behind the newest chunk */
     int64_t open; /* bytes of text of its unfinished line, see log_lines.h */
 };
-enum ht_status db_logs_end(struct db_logs *logs, const struct log_key *key,
+enum ht_status db_logs_end(struct db *db, const struct log_key *key,
                            struct log_end *end, struct ht_error *err);
 /* The data of a chunk besides its place. */
 struct log_mark {
     int64_t stored_us;
     int64_t open; /* of the stream's end behind it */
 };
-enum ht_status db_logs_insert(struct db_logs *logs, const struct log_key *key,
+enum ht_status db_logs_insert(struct db *db, const struct log_key *key,
                               const struct log_chunk *chunk,
                               const struct log_mark *mark,
                               struct ht_error *err);
 /* The stamp of the newest chunk of all, 0 without one. */
-enum ht_status db_logs_newest(struct db_logs *logs, int64_t *stored_us,
+enum ht_status db_logs_newest(struct db *db, int64_t *stored_us,
                               struct ht_error *err);
 /* The first chunk that ends behind `offset`; HT_NOT_FOUND without one. */
-enum ht_status db_logs_find(struct db_logs *logs, struct arena *arena,
+enum ht_status db_logs_find(struct db *db, struct arena *arena,
                             const struct log_key *key, int64_t offset,
                             struct log_chunk *chunk, struct ht_error *err);
 /* The nearest chunk that ends at `next` or before, with how much is open behind
  * it; HT_NOT_FOUND without one. */
-enum ht_status db_logs_before(struct db_logs *logs, struct arena *arena,
+enum ht_status db_logs_before(struct db *db, struct arena *arena,
                               const struct log_key *key, int64_t next,
                               struct log_chunk *chunk, int64_t *open,
                               struct ht_error *err);
 /* As logs_step(). */
-enum ht_status db_logs_step(struct db_logs *logs, int64_t study,
+enum ht_status db_logs_step(struct db *db, int64_t study,
                             const struct log_place *place, bool down,
                             struct log_head *head, struct ht_error *err);
-enum ht_status db_logs_data(struct db_logs *logs, struct arena *arena,
-                            int64_t row, struct log_chunk *chunk,
-                            struct ht_error *err);
+enum ht_status db_logs_data(struct db *db, struct arena *arena, int64_t row,
+                            struct log_chunk *chunk, struct ht_error *err);
 /* The attempt's next stream behind key->replica and key->stream, which it
  * replaces; HT_NOT_FOUND without one. */
-enum ht_status db_logs_stream(struct db_logs *logs, struct arena *arena,
+enum ht_status db_logs_stream(struct db *db, struct arena *arena,
                               struct log_key *key, struct ht_error *err);
 /* Removes at most `limit` chunks of a study; *removed: how many. */
-enum ht_status db_logs_remove(struct db_logs *logs, int64_t study,
-                              int64_t limit, int64_t *removed,
-                              struct ht_error *err);
+enum ht_status db_logs_remove(struct db *db, int64_t study, int64_t limit,
+                              int64_t *removed, struct ht_error *err);
 
 #endif

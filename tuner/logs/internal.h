@@ -21,11 +21,11 @@ struct logs {
     struct forget *forgotten;
     bool stopping;
     /* of the thread */
-    struct db_logs *writer;
+    struct db *writer;
     int64_t newest_us; /* stamp of the chunk stored last */
 
     pthread_mutex_t read_lock; /* guards the connection that all readers use */
-    struct db_logs *reader;    /* opened with the first question */
+    struct db *reader;         /* opened with the first question */
 };
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
+#include "tuner/db/db.h"
 #include "tuner/logs/log_lines.h"
 
 enum {
@@ -96,17 +97,17 @@ static enum ht_status store_one(struct logs *logs, struct pending *pending,
 static void store_group(struct logs *logs, struct pending *group)
 {
     struct ht_error err;
-    enum ht_status status = db_logs_begin(logs->writer, &err);
+    enum ht_status status = db_begin(logs->writer, &err);
     bool begun = status == HT_OK;
     for (struct pending *at = group; status == HT_OK && at != NULL;
          at = at->link)
         status = store_one(logs, at, &err);
     if (status == HT_OK)
-        status = db_logs_commit(logs->writer, &err);
+        status = db_commit(logs->writer, &err);
     if (status != HT_OK) {
         log_event(LOG_ERROR, "logs.failed", "reason=\"%s\"", err.text);
         if (begun)
-            db_logs_rollback(logs->writer);
+            db_rollback(logs->writer);
     }
     while (group != NULL) {
         struct pending *at = group;
@@ -171,8 +172,8 @@ static void release(struct logs *logs)
         free(logs->forgotten);
         logs->forgotten = next;
     }
-    db_logs_close(logs->writer);
-    db_logs_close(logs->reader);
+    db_close(logs->writer);
+    db_close(logs->reader);
     pthread_mutex_destroy(&logs->lock);
     pthread_mutex_destroy(&logs->read_lock);
     pthread_cond_destroy(&logs->work);
