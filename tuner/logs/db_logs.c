@@ -54,29 +54,30 @@ enum ht_status db_logs_open(const char *path, bool writable, struct db **db,
     return db_file_open(path, writable, &kind, db, err);
 }
 
+#define OF_STREAM                                                              \
+    " FROM chunk WHERE study=?1 AND trial=?2 AND attempt=?3 AND replica=?4"    \
+    " AND stream=?5"
+#define STREAM(key)                                                            \
+    (key)->study, (key)->trial, (key)->attempt, (key)->replica, (key)->stream
+
+static void read_end(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    struct log_end *end = row;
+    (void)arena;
+    end->next = sqlite3_column_int64(stmt, 0);
+    end->open = sqlite3_column_int64(stmt, 1);
+}
+
 enum ht_status db_logs_end(struct db *db, const struct log_key *key,
                            struct log_end *end, struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    bool row;
-    enum ht_status status =
-        db_query(db, &stmt, err,
-                 "SELECT next, open FROM chunk WHERE study=?1 AND trial=?2 AND"
-                 " attempt=?3 AND replica=?4 AND stream=?5"
-                 " ORDER BY next DESC LIMIT 1",
-                 "iiiss", key->study, key->trial, key->attempt, key->replica,
-                 key->stream);
-    if (status == HT_OK)
-        status = db_step(db, stmt, &row, err);
-    if (status != HT_OK)
-        return status;
+    const struct db_one one = {NULL, read_end, end, "no chunk"};
     *end = (struct log_end){0};
-    if (!row)
-        return HT_OK;
-    *end = (struct log_end){sqlite3_column_int64(stmt, 0),
-                            sqlite3_column_int64(stmt, 1)};
-    db_done(stmt);
-    return HT_OK;
+    const enum ht_status status =
+        db_ask_one(db, &one, err,
+                   "SELECT next, open" OF_STREAM " ORDER BY next DESC LIMIT 1",
+                   "iiiss", STREAM(key));
+    return status == HT_NOT_FOUND ? HT_OK : status;
 }
 
 enum ht_status db_logs_newest(struct db *db, int64_t *stored_us,
@@ -88,28 +89,28 @@ enum ht_status db_logs_newest(struct db *db, int64_t *stored_us,
 }
 
 enum ht_status db_logs_insert(struct db *db, const struct log_key *key,
-                              const struct log_chunk *chunk,
-                              const struct log_mark *mark, struct ht_error *err)
+                              const struct log_chunk *chunk, int64_t stored_us,
+                              struct ht_error *err)
 {
     struct db_blob blob = {chunk->data, chunk->len};
     return db_run(db, err,
                   "INSERT INTO chunk(study, trial, attempt, replica, stream,"
                   " start, next, data, stored_us, open)"
                   " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)",
-                  "iiissiixii", key->study, key->trial, key->attempt,
-                  key->replica, key->stream, chunk->offset,
-                  chunk->offset + chunk->raw, &blob, mark->stored_us,
-                  mark->open);
+                  "iiissiixii", STREAM(key), chunk->offset,
+                  chunk->offset + chunk->raw, &blob, stored_us, chunk->open);
 }
 
-/* Columns start, next and data. */
+#define CHUNK "SELECT start, next, open, data"
+
 static void read_chunk(sqlite3_stmt *stmt, struct arena *arena, void *row)
 {
     struct log_chunk *chunk = row;
-    const void *data = sqlite3_column_blob(stmt, 2);
+    const void *data = sqlite3_column_blob(stmt, 3);
     chunk->offset = sqlite3_column_int64(stmt, 0);
     chunk->raw = sqlite3_column_int64(stmt, 1) - chunk->offset;
-    chunk->len = (size_t)sqlite3_column_bytes(stmt, 2);
+    chunk->open = sqlite3_column_int64(stmt, 2);
+    chunk->len = (size_t)sqlite3_column_bytes(stmt, 3);
     chunk->data = arena_strndup(arena, data != NULL ? data : "", chunk->len);
 }
 
@@ -119,37 +120,21 @@ enum ht_status db_logs_find(struct db *db, struct arena *arena,
 {
     const struct db_one one = {arena, read_chunk, chunk,
                                "no chunk behind there"};
-    return db_ask_one(
-        db, &one, err,
-        "SELECT start, next, data FROM chunk WHERE study=?1 AND trial=?2 AND"
-        " attempt=?3 AND replica=?4 AND stream=?5 AND next>?6"
-        " ORDER BY next LIMIT 1",
-        "iiissi", key->study, key->trial, key->attempt, key->replica,
-        key->stream, offset);
+    return db_ask_one(db, &one, err,
+                      CHUNK OF_STREAM " AND next>?6 ORDER BY next LIMIT 1",
+                      "iiissi", STREAM(key), offset);
 }
 
-// NOLINTNEXTLINE(readability-function-size): a key, an offset and two results
 enum ht_status db_logs_before(struct db *db, struct arena *arena,
                               const struct log_key *key, int64_t next,
-                              struct log_chunk *chunk, int64_t *open,
-                              struct ht_error *err)
+                              struct log_chunk *chunk, struct ht_error *err)
 {
-    sqlite3_stmt *stmt;
-    enum ht_status status = db_query(
-        db, &stmt, err,
-        "SELECT start, next, data, open FROM chunk WHERE study=?1 AND"
-        " trial=?2 AND attempt=?3 AND replica=?4 AND stream=?5 AND next<=?6"
-        " ORDER BY next DESC LIMIT 1",
-        "iiissi", key->study, key->trial, key->attempt, key->replica,
-        key->stream, next);
-    if (status == HT_OK)
-        status = db_first(db, stmt, err, "no chunk before there");
-    if (status != HT_OK)
-        return status;
-    read_chunk(stmt, arena, chunk);
-    *open = sqlite3_column_int64(stmt, 3);
-    db_done(stmt);
-    return HT_OK;
+    const struct db_one one = {arena, read_chunk, chunk,
+                               "no chunk before there"};
+    return db_ask_one(db, &one, err,
+                      CHUNK OF_STREAM
+                      " AND next<=?6 ORDER BY next DESC LIMIT 1",
+                      "iiissi", STREAM(key), next);
 }
 
 static void copy_text(char *to, size_t size, sqlite3_stmt *stmt, int column)
@@ -195,9 +180,7 @@ enum ht_status db_logs_data(struct db *db, struct arena *arena, int64_t row,
 {
     const struct db_one one = {arena, read_chunk, chunk,
                                "the chunk was forgotten"};
-    return db_ask_one(db, &one, err,
-                      "SELECT start, next, data FROM chunk WHERE id=?1", "i",
-                      row);
+    return db_ask_one(db, &one, err, CHUNK " FROM chunk WHERE id=?1", "i", row);
 }
 
 static void read_stream(sqlite3_stmt *stmt, struct arena *arena, void *row)

@@ -24,7 +24,8 @@ enum ht_status db_logs_open(const char *path, bool writable, struct db **db,
 struct log_chunk {
     int64_t offset, raw;
     const char *data;
-    size_t len; /* of data; differs from raw where bytes were replaced */
+    size_t len;   /* of data; differs from raw where bytes were replaced */
+    int64_t open; /* of the stream's end behind it, as in struct log_end */
 };
 
 /* Where a stream ends; zeros without a chunk. */
@@ -34,14 +35,8 @@ struct log_end {
 };
 enum ht_status db_logs_end(struct db *db, const struct log_key *key,
                            struct log_end *end, struct ht_error *err);
-/* The data of a chunk besides its place. */
-struct log_mark {
-    int64_t stored_us;
-    int64_t open; /* of the stream's end behind it */
-};
 enum ht_status db_logs_insert(struct db *db, const struct log_key *key,
-                              const struct log_chunk *chunk,
-                              const struct log_mark *mark,
+                              const struct log_chunk *chunk, int64_t stored_us,
                               struct ht_error *err);
 /* The stamp of the newest chunk of all, 0 without one. */
 enum ht_status db_logs_newest(struct db *db, int64_t *stored_us,
@@ -50,12 +45,10 @@ enum ht_status db_logs_newest(struct db *db, int64_t *stored_us,
 enum ht_status db_logs_find(struct db *db, struct arena *arena,
                             const struct log_key *key, int64_t offset,
                             struct log_chunk *chunk, struct ht_error *err);
-/* The nearest chunk that ends at `next` or before, with how much is open behind
- * it; HT_NOT_FOUND without one. */
+/* The nearest chunk that ends at `next` or before; HT_NOT_FOUND without one. */
 enum ht_status db_logs_before(struct db *db, struct arena *arena,
                               const struct log_key *key, int64_t next,
-                              struct log_chunk *chunk, int64_t *open,
-                              struct ht_error *err);
+                              struct log_chunk *chunk, struct ht_error *err);
 /* As logs_step(). */
 enum ht_status db_logs_step(struct db *db, int64_t study,
                             const struct log_place *place, bool down,

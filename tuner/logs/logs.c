@@ -75,7 +75,7 @@ static enum ht_status store_one(struct logs *logs, struct pending *pending,
                                 struct ht_error *err)
 {
     const struct log_key key = key_of(pending);
-    const struct log_chunk *chunk = &pending->chunk;
+    struct log_chunk *chunk = &pending->chunk;
     struct log_end end;
     enum ht_status status = db_logs_end(logs->writer, &key, &end, err);
     if (status != HT_OK)
@@ -85,12 +85,10 @@ static enum ht_status store_one(struct logs *logs, struct pending *pending,
         return HT_OK;
     logs->newest_us = logs_stamp(logs->newest_us, clock_wall_us());
     const size_t open = chunk->offset == end.next ? (size_t)end.open : 0;
-    const struct log_mark mark = {
-        .stored_us = logs->newest_us,
-        .open = (int64_t)log_lines_open(chunk->data, chunk->len, open)};
-    status = db_logs_insert(logs->writer, &key, chunk, &mark, err);
+    chunk->open = (int64_t)log_lines_open(chunk->data, chunk->len, open);
+    status = db_logs_insert(logs->writer, &key, chunk, logs->newest_us, err);
     if (status == HT_OK)
-        pending->next = pending->chunk.offset + pending->chunk.raw;
+        pending->next = chunk->offset + chunk->raw;
     return status;
 }
 
@@ -241,7 +239,8 @@ void logs_append(struct logs *logs, const struct log_key *key, int64_t offset,
     pending->stream = ht_xstrdup(key->stream);
     pending->data = ht_xcalloc(len, 1);
     memcpy(pending->data, data, len);
-    pending->chunk = (struct log_chunk){offset, raw_bytes, pending->data, len};
+    pending->chunk = (struct log_chunk){
+        .offset = offset, .raw = raw_bytes, .data = pending->data, .len = len};
     pending->done = done;
     pending->context = context;
 

@@ -138,10 +138,8 @@ static enum ht_status read_open(struct logs *logs, struct arena *arena,
     enum ht_status status = HT_OK;
     for (size_t left = len; status == HT_OK && left > 0;) {
         struct log_chunk chunk;
-        int64_t open;
         arena_reset(scratch);
-        status = db_logs_before(logs->reader, scratch, key, next, &chunk, &open,
-                                err);
+        status = db_logs_before(logs->reader, scratch, key, next, &chunk, err);
         if (status != HT_OK)
             break;
         const size_t n = chunk.len < left ? chunk.len : left;
@@ -171,12 +169,11 @@ static enum ht_status read_text(struct logs *logs, struct arena *arena,
 {
     struct log_chunk chunk, before = {0};
     struct log_text read = {.open = ""};
-    int64_t open = 0;
     enum ht_status status =
         db_logs_data(logs->reader, arena, head->place.row, &chunk, err);
     if (status == HT_OK) {
-        status = db_logs_before(logs->reader, arena, key, head->start, &before,
-                                &open, err);
+        status =
+            db_logs_before(logs->reader, arena, key, head->start, &before, err);
         status = status == HT_NOT_FOUND ? HT_OK : status;
     }
     if (status != HT_OK)
@@ -184,13 +181,14 @@ static enum ht_status read_text(struct logs *logs, struct arena *arena,
     read.data = chunk.data;
     read.len = chunk.len;
     read.gap = head->start - (before.offset + before.raw);
-    if (open > 0 && (read.gap > 0 || ends_line(&read, (size_t)open))) {
-        const struct log_end end = {head->start, open};
+    if (before.open > 0 &&
+        (read.gap > 0 || ends_line(&read, (size_t)before.open))) {
+        const struct log_end end = {head->start, before.open};
         char *line;
         status = read_open(logs, arena, key, &end, &line, err);
         read.open = status == HT_OK ? line : "";
     }
-    read.open_len = (size_t)open;
+    read.open_len = (size_t)before.open;
     if (status == HT_OK)
         *text = read;
     return status;
