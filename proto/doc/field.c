@@ -117,13 +117,20 @@ static bool is_among(const char *name, const char *const names[])
     return false;
 }
 
+static bool has_other(const struct field_synonym *synonym, const char *word)
+{
+    for (const char *const *other = synonym->others; *other; other++)
+        if (diag_is_alike(*other, word))
+            return true;
+    return false;
+}
+
 const char *field_meant(const struct field_reader *reader, const char *word,
                         const char *const names[])
 {
     const struct field_synonym *synonym = reader->synonyms;
-    for (; synonym && synonym->other; synonym++) {
-        if (!diag_is_alike(synonym->other, word) ||
-            !is_among(synonym->ours, names))
+    for (; synonym && synonym->ours; synonym++) {
+        if (!has_other(synonym, word) || !is_among(synonym->ours, names))
             continue;
         if (synonym->hint)
             return synonym->hint;

@@ -17,10 +17,13 @@
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
 
+enum { FIELD_SYNONYMS = 9 };
 struct field_synonym { /* what others call one of our fields or choices */
-    const char *other; /* across - and _ and case; NULL ends the table */
-    const char *ours;  /* may be a field of a field, such as until.time */
+    const char *ours;  /* may be a field of a field, such as until.time; NULL
+                          ends the table */
     const char *hint;  /* NULL: did you mean "OURS"? */
+    const char *others[FIELD_SYNONYMS + 1]; /* across - and _ and case, ended
+                                               by a NULL */
 };
 
 struct kept_list; /* below */
