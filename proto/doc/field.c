@@ -177,9 +177,12 @@ static void read_member(const struct field_reader *reader, struct place at,
                         const struct field *field, void *into)
 {
     const size_t before = reader->diag->errors;
+    const char *text = node_string(at.node);
+    if (field->may_be_empty && text && text[0] == '\0')
+        return;
     if (field->place > 0)
         *(struct place *)(void *)((char *)into + field->place) = at;
-    field->read(reader, at, field, into);
+    field->read(reader, at, field, (char *)into + field->offset);
     if (field->said > 0 && reader->diag->errors == before)
         *(bool *)((char *)into + field->said) = true;
 }
@@ -203,15 +206,10 @@ void field_read_map(const struct field_reader *reader, struct place at,
 
 /* ---- rows ---- */
 
-static void *target(const struct field *field, void *into)
-{
-    return (char *)into + field->offset;
-}
-
 void field_map(const struct field_reader *reader, struct place at,
                const struct field *field, void *into)
 {
-    field_read_map(reader, at, field->rows, target(field, into));
+    field_read_map(reader, at, field->rows, into);
 }
 
 static bool is_scalar(const struct node *node)
@@ -247,7 +245,7 @@ void field_whole(const struct field_reader *reader, struct place at,
                     "must be from %" PRId64 " to %" PRId64 ", is %" PRId64,
                     field->min, field->max, value);
     else
-        *(int64_t *)target(field, into) = value;
+        *(int64_t *)into = value;
 }
 
 bool field_read_real(const struct field_reader *reader, struct place at,
@@ -275,24 +273,41 @@ void field_real(const struct field_reader *reader, struct place at,
                     "must be from %" PRId64 " to %" PRId64 ", is %s",
                     field->min, field->max, at.node->text);
     else
-        *(double *)target(field, into) = value;
+        *(double *)into = value;
 }
 
 void field_flag(const struct field_reader *reader, struct place at,
                 const struct field *field, void *into)
 {
-    if (!node_bool(at.node, target(field, into)))
+    (void)field;
+    if (!node_bool(at.node, into))
         field_wrong_kind(reader, at, "true or false");
 }
 
 void field_text(const struct field_reader *reader, struct place at,
                 const struct field *field, void *into)
 {
+    (void)field;
     const char *text = node_string(at.node);
     if (text == NULL)
         field_wrong_kind(reader, at, "text");
     else
-        *(const char **)target(field, into) = text;
+        *(const char **)into = text;
+}
+
+void field_word(const struct field_reader *reader, struct place at,
+                const struct field *field, void *into)
+{
+    const char *word = node_string(at.node);
+    const char *fault = word ? field->fault(word) : NULL;
+    if (word == NULL)
+        field_wrong_kind(reader, at, "text");
+    else if (fault && word[0] == '\0')
+        field_error(reader, at, "is empty");
+    else if (fault)
+        field_error(reader, at, "\"%.*s\" %s", HT_MAX_NAME, word, fault);
+    else
+        *(const char **)into = word;
 }
 
 bool field_is_name(const struct field_reader *reader, struct place at,
@@ -320,10 +335,11 @@ bool field_is_name(const struct field_reader *reader, struct place at,
 void field_name(const struct field_reader *reader, struct place at,
                 const struct field *field, void *into)
 {
+    (void)field;
     if (at.node->kind != NODE_STRING && at.node->kind != NODE_NUMBER)
         field_wrong_kind(reader, at, "a name");
     else if (field_is_name(reader, at, at.node->text))
-        *(const char **)target(field, into) = at.node->text;
+        *(const char **)into = at.node->text;
 }
 
 bool field_is_metric(const struct field_reader *reader, struct place at,
@@ -350,10 +366,11 @@ bool field_is_metric(const struct field_reader *reader, struct place at,
 void field_metric(const struct field_reader *reader, struct place at,
                   const struct field *field, void *into)
 {
+    (void)field;
     if (at.node->kind != NODE_STRING && at.node->kind != NODE_NUMBER)
         field_wrong_kind(reader, at, "a name");
     else if (field_is_metric(reader, at, at.node->text))
-        *(const char **)target(field, into) = at.node->text;
+        *(const char **)into = at.node->text;
 }
 
 bool field_read_texts(const struct field_reader *reader, struct place at,
@@ -390,14 +407,13 @@ bool field_read_texts(const struct field_reader *reader, struct place at,
 void field_texts(const struct field_reader *reader, struct place at,
                  const struct field *field, void *into)
 {
-    field_read_texts(reader, at, (size_t)field->max, false,
-                     target(field, into));
+    field_read_texts(reader, at, (size_t)field->max, false, into);
 }
 
 void field_scalars(const struct field_reader *reader, struct place at,
                    const struct field *field, void *into)
 {
-    field_read_texts(reader, at, (size_t)field->max, true, target(field, into));
+    field_read_texts(reader, at, (size_t)field->max, true, into);
 }
 
 void field_pairs(const struct field_reader *reader, struct place at,
@@ -424,7 +440,7 @@ void field_pairs(const struct field_reader *reader, struct place at,
         else if (field_is_word(reader, member, node->text))
             items[n++] = (struct pair){.name = node->key, .value = node->text};
     }
-    *(struct pairs *)target(field, into) = (struct pairs){n, items};
+    *(struct pairs *)into = (struct pairs){n, items};
 }
 
 void field_bytes(const struct field_reader *reader, struct place at,
@@ -442,7 +458,7 @@ void field_bytes(const struct field_reader *reader, struct place at,
                     " bytes, is %" PRId64,
                     field->min, field->max, bytes);
     } else {
-        *(int64_t *)target(field, into) = bytes;
+        *(int64_t *)into = bytes;
     }
 }
 
@@ -472,13 +488,14 @@ void field_duration(const struct field_reader *reader, struct place at,
     } else if (ms < field->min || ms > longest_ms) {
         field_error(reader, at, "must be over 0 and at most ten years");
     } else {
-        *(int64_t *)target(field, into) = ms;
+        *(int64_t *)into = ms;
     }
 }
 
 void field_moment(const struct field_reader *reader, struct place at,
                   const struct field *field, void *into)
 {
+    (void)field;
     const char *text = node_string(at.node);
     int64_t ms;
     if (text == NULL) {
@@ -487,7 +504,7 @@ void field_moment(const struct field_reader *reader, struct place at,
         field_error(reader, at, "\"%s\" is no time after 1970", text);
         diag_hint(reader->diag, "write it as 2026-12-31T18:00:00Z");
     } else {
-        *(int64_t *)target(field, into) = ms;
+        *(int64_t *)into = ms;
     }
 }
 
@@ -556,14 +573,15 @@ void field_choose(const struct field_reader *reader, struct place at,
 {
     const struct field_choice *choice = field_choice(reader, at, field);
     if (choice)
-        memcpy(target(field, into), &choice->value, sizeof choice->value);
+        memcpy(into, &choice->value, sizeof choice->value);
 }
 
 void field_place(const struct field_reader *reader, struct place at,
                  const struct field *field, void *into)
 {
+    (void)field;
     (void)reader;
-    *(struct place *)target(field, into) = at;
+    *(struct place *)into = at;
 }
 
 void field_skip(const struct field_reader *reader, struct place at,

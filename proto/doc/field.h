@@ -52,17 +52,21 @@ struct field_choice { /* a name that an enumeration may have */
 };
 
 struct field;
+/* Reads the value at `at` into what a row's offset leads to. */
 typedef void field_function(const struct field_reader *reader, struct place at,
                             const struct field *field, void *into);
 
 struct field {
     const char *name; /* NULL ends the table */
     field_function *read;
-    size_t offset;    /* of the result in what `into` points to */
+    size_t offset;    /* of the result in what the map is read into */
     int64_t min, max; /* bounds of numbers; of lists: most items in max */
     const struct field_choice *choices; /* of field_choose */
     const struct field *rows;           /* of field_map and kept_map */
     field_function *check;              /* of kept_value: reads such a value */
+    const char *(*fault)(const char *word); /* of field_word: what is wrong with
+                                               it, NULL: nothing */
+    bool may_be_empty; /* Google's JSON: then it was not said */
     size_t place; /* of a struct place: where the member is; 0: not stored */
     size_t said;  /* of a bool: whether it was read without a fault; 0: none */
 };
@@ -118,6 +122,7 @@ field_function field_whole;     /* int64_t within min..max */
 field_function field_real;      /* double, within min..max if max is over min */
 field_function field_flag;      /* bool */
 field_function field_text;      /* const char * */
+field_function field_word;      /* const char *, in which `fault` finds none */
 field_function field_name;      /* const char *, a name by field_is_name() */
 field_function field_metric;    /* const char *, a metric's name */
 field_function field_texts;     /* struct strings */

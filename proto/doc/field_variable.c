@@ -85,8 +85,7 @@ void field_variables(const struct field_reader *reader, struct place at,
 void field_variable_names(const struct field_reader *reader, struct place at,
                           const struct field *field, void *into)
 {
-    struct strings *names =
-        (struct strings *)(void *)((char *)into + field->offset);
+    struct strings *names = into;
     struct strings read = {0};
     size_t before = reader->diag->errors, i = 0;
     if (!field_read_texts(reader, at, (size_t)field->max, false, &read))

@@ -64,11 +64,9 @@ void kept_value(const struct field_reader *reader, struct place at,
         const char *text;
         struct strings texts;
     } read;
-    struct field row = *field;
     size_t before = reader->diag->errors;
     (void)into;
-    row.offset = 0;
-    field->check(reader, at, &row, &read);
+    field->check(reader, at, field, &read);
     if (reader->diag->errors > before)
         return;
     kept_silently(reader, at);

@@ -6,6 +6,7 @@
 #include "proto/form/aip.h"
 #include "proto/job/check.h"
 #include "proto/job/command.h"
+#include "proto/job/container_words.h"
 
 #define REPLICA(member) offsetof(struct aip_replica, member)
 
@@ -62,7 +63,7 @@ static const struct field disk_rows[] = {
     {0}};
 
 const struct field aip_config_rows[] = {
-    {"imageUri", job_image, .offset = REPLICA(image)},
+    {"imageUri", field_word, REPLICA(image), .fault = container_image_fault},
     {"containerCommand", field_scalars, REPLICA(command), .max = HT_MAX_ARGS,
      .place = REPLICA(container)},
     {"containerArgs", field_scalars, REPLICA(args), .max = HT_MAX_ARGS,
@@ -78,7 +79,7 @@ void aip_machine(const struct field_reader *reader, struct place at,
     if (node_string(at.node) && strstr(at.node->text, "tpu"))
         refuse_tpu(reader, at, field, into);
     else
-        job_machine(reader, at, field, into);
+        field_word(reader, at, field, into);
 }
 
 void aip_module(const struct field_reader *reader, struct place at,

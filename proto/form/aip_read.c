@@ -6,6 +6,7 @@
 #include "proto/form/aip.h"
 #include "proto/form/form.h"
 #include "proto/job/check.h"
+#include "proto/job/container_words.h"
 
 #define AIP(member) offsetof(struct aip_draft, member)
 #define JOB(member) offsetof(struct aip_draft, draft.job.member)
@@ -132,7 +133,7 @@ static const struct field_choice strategies[] = {{"STRATEGY_UNSPECIFIED", 0, 0},
 static void read_wait(const struct field_reader *reader, struct place at,
                       const struct field *field, void *into)
 {
-    int64_t *ms = (int64_t *)(void *)((char *)into + field->offset);
+    const int64_t *ms = into;
     field_duration(reader, at, field, into);
     if (*ms > 0 && *ms < AIP_LEAST_WAIT_MS)
         field_error(reader, at, "must be at least 1800s");
@@ -159,13 +160,13 @@ static const struct field input_rows[] = {
     {"evaluatorConfig", field_map, AIP(replicas[3]), .rows = aip_config_rows,
      .place = AIP(replicas[3].config)},
     {"masterType", aip_machine, AIP(replicas[0].machine),
-     .place = AIP(replicas[0].machine_at)},
+     .fault = container_machine_fault, .place = AIP(replicas[0].machine_at)},
     {"workerType", aip_machine, AIP(replicas[1].machine),
-     .place = AIP(replicas[1].machine_at)},
+     .fault = container_machine_fault, .place = AIP(replicas[1].machine_at)},
     {"parameterServerType", aip_machine, AIP(replicas[2].machine),
-     .place = AIP(replicas[2].machine_at)},
+     .fault = container_machine_fault, .place = AIP(replicas[2].machine_at)},
     {"evaluatorType", aip_machine, AIP(replicas[3].machine),
-     .place = AIP(replicas[3].machine_at)},
+     .fault = container_machine_fault, .place = AIP(replicas[3].machine_at)},
     {"workerCount", field_whole, AIP(replicas[1].count), .max = HT_MAX_PARALLEL,
      .place = AIP(replicas[1].count_at)},
     {"parameterServerCount", field_whole, AIP(replicas[2].count),
@@ -187,13 +188,15 @@ static const struct field input_rows[] = {
     {"pythonVersion", read_version, .place = AIP(python_at)},
     {.name = "region", .read = read_region},
     {"runtimeVersion", read_version, .place = AIP(runtime_at)},
-    {"serviceAccount", job_service_account, .offset = JOB(service_account)},
+    {"serviceAccount", field_word, JOB(service_account),
+     .fault = container_account_fault, .may_be_empty = true},
     {0}};
 
 /* Google's rule; names of other forms have more characters. */
 static void read_id(const struct field_reader *reader, struct place at,
                     const struct field *field, void *into)
 {
+    (void)field;
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
                       others[] = "0123456789_";
@@ -210,7 +213,7 @@ static void read_id(const struct field_reader *reader, struct place at,
                     "must be a letter, then letters, digits and _, %d at most",
                     HT_MAX_NAME);
     else
-        *(const char **)(void *)((char *)into + field->offset) = id;
+        *(const char **)into = id;
 }
 
 /* What the server says of a job, that a client may send back as it got it. */

@@ -193,8 +193,7 @@ static void read_goal(const struct field_reader *reader, struct place at,
     const struct field row = {.name = field->name, .choices = goals};
     int minimize = 0;
     field_choose(reader, at, &row, &minimize);
-    ((struct metric_goal *)(void *)((char *)into + field->offset))->maximize =
-        minimize == 0;
+    ((struct metric_goal *)into)->maximize = minimize == 0;
 }
 
 static void read_resumed(const struct field_reader *reader, struct place at,
@@ -204,8 +203,7 @@ static void read_resumed(const struct field_reader *reader, struct place at,
     const struct field row = {.name = field->name};
     field_text(reader, at, &row, name);
     if (at.node->kind == NODE_STRING && (*name)[0] != '\0')
-        *(struct strings *)(void *)((char *)into + field->offset) =
-            (struct strings){1, name};
+        *(struct strings *)into = (struct strings){1, name};
 }
 
 static const struct field search_rows[] = {

@@ -6,6 +6,7 @@
 #include "proto/base/limits.h"
 #include "proto/form/form.h"
 #include "proto/job/check.h"
+#include "proto/job/container_words.h"
 #include "proto/job/notify.h"
 
 #define DRAFT(member) offsetof(struct native_draft, member)
@@ -37,8 +38,7 @@ static void read_text_or_texts(const struct field_reader *reader,
     }
     const char **items = arena_alloc(reader->arena, 1, sizeof *items);
     items[0] = at.node->text;
-    *(struct strings *)((char *)into + field->offset) =
-        (struct strings){.n = 1, .items = items};
+    *(struct strings *)into = (struct strings){.n = 1, .items = items};
 }
 
 static const struct field own_workdir_rows[] = {
@@ -49,8 +49,7 @@ static const struct field own_workdir_rows[] = {
 static void read_workdir(const struct field_reader *reader, struct place at,
                          const struct field *field, void *into)
 {
-    struct job_draft *draft =
-        (struct job_draft *)((char *)into + field->offset);
+    struct job_draft *draft = into;
     const char *text = node_string(at.node);
     if (at.node->kind == NODE_MAP)
         field_read_map(reader, at, own_workdir_rows, draft);
@@ -145,7 +144,8 @@ static const struct field root_rows[] = {
     {"noise", field_choose, JOB(noise), .choices = native_noises},
     {"command", native_command, .offset = DRAFT(pools[0])},
     {"args", read_args_mode, JOB(args_mode), .choices = job_args_modes},
-    {"image", job_image, .offset = DRAFT(pools[0].pool.image)},
+    {"image", field_word, DRAFT(pools[0].pool.image),
+     .fault = container_image_fault},
     {"container", field_map, JOB(container), .rows = job_container_rows},
     {"workdir", read_workdir, .offset = DRAFT(draft)},
     {"outputDir", read_output, JOB(output_dir), .place = DRAFT(draft.output)},
@@ -154,13 +154,15 @@ static const struct field root_rows[] = {
      .place = DRAFT(pools[0].env)},
     {"passEnv", field_variable_names, JOB(pass_env), .max = HT_MAX_ENV},
     {"secrets", job_secrets, .offset = DRAFT(draft)},
-    {"serviceAccount", job_service_account, .offset = JOB(service_account)},
+    {"serviceAccount", field_word, JOB(service_account),
+     .fault = container_account_fault},
     {"metrics", field_map, .rows = metric_rows},
     {"metricDoctor", field_choose, JOB(metric_doctor),
      .choices = job_metric_doctors},
     {"notify", job_notify, .offset = JOB(notify)},
     {"reporter", field_choose, JOB(reporter), .choices = job_reporters},
-    {"machine", job_machine, .offset = DRAFT(pools[0].pool.machine)},
+    {"machine", field_word, DRAFT(pools[0].pool.machine),
+     .fault = container_machine_fault},
     {"resources", field_map, .rows = resource_rows},
     {"volumes", job_volumes, DRAFT(draft), .max = HT_MAX_ENV},
     {"rewriteGs", field_flag, .offset = JOB(rewrite_gcs)},

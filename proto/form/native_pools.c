@@ -4,6 +4,7 @@
 #include "proto/form/native.h"
 #include "proto/job/check.h"
 #include "proto/job/command.h"
+#include "proto/job/container_words.h"
 
 #define POOL(member) offsetof(struct native_pool, member)
 
@@ -20,8 +21,8 @@ void native_path(const struct field_reader *reader, struct place at,
 void native_command(const struct field_reader *reader, struct place at,
                     const struct field *field, void *into)
 {
-    struct native_pool *pool =
-        (struct native_pool *)((char *)into + field->offset);
+    (void)field;
+    struct native_pool *pool = into;
     struct strings *command = &pool->pool.command;
     struct ht_error err;
     pool->command = at;
@@ -58,16 +59,17 @@ const struct field native_replica_rows[] = {
     {"args", field_scalars, POOL(pool.args), .max = HT_MAX_ARGS},
     {"env", field_variables, POOL(pool.env), .max = HT_MAX_ENV,
      .place = POOL(env)},
-    {"image", job_image, .offset = POOL(pool.image)},
-    {"machine", job_machine, .offset = POOL(pool.machine)},
+    {"image", field_word, POOL(pool.image), .fault = container_image_fault},
+    {"machine", field_word, POOL(pool.machine),
+     .fault = container_machine_fault},
     {"resources", field_map, .rows = native_resource_rows},
     {0}};
 
 static void read_replica(const struct field_reader *reader, struct place at,
                          const struct field *field, void *into)
 {
-    struct native_pool *pool =
-        (struct native_pool *)((char *)into + field->offset);
+    (void)field;
+    struct native_pool *pool = into;
     pool->count = 1;
     field_read_map(reader, at, native_replica_rows, pool);
 }

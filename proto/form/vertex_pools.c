@@ -6,6 +6,7 @@
 #include "proto/form/vertex.h"
 #include "proto/job/check.h"
 #include "proto/job/command.h"
+#include "proto/job/container_words.h"
 
 /* Places of google/cloud/aiplatform/v1/custom_job.proto. */
 
@@ -58,6 +59,7 @@ static void warn_of_twice(const struct field_reader *reader, struct place at,
 void vertex_variables(const struct field_reader *reader, struct place at,
                       const struct field *field, void *into)
 {
+    (void)field;
     if (at.node->kind != NODE_LIST || at.node->count > HT_MAX_ENV) {
         field_error(reader, at, "must be a list of at most %d variables",
                     HT_MAX_ENV);
@@ -72,26 +74,12 @@ void vertex_variables(const struct field_reader *reader, struct place at,
         read_variable(reader, item, &items[n]);
         warn_of_twice(reader, item, items, n);
     }
-    struct pairs *pairs = (struct pairs *)((char *)into + field->offset);
-    *pairs = (struct pairs){.n = n, .items = items};
-}
-
-/* An empty text is protobuf's way of saying nothing. */
-static bool is_said(const struct node *node)
-{
-    const char *text = node_string(node);
-    return text == NULL || text[0] != '\0';
-}
-
-static void read_image(const struct field_reader *reader, struct place at,
-                       const struct field *field, void *into)
-{
-    if (is_said(at.node))
-        job_image(reader, at, field, into);
+    *(struct pairs *)into = (struct pairs){.n = n, .items = items};
 }
 
 static const struct field container_rows[] = {
-    {"imageUri", read_image, .offset = POOL(pool.image)},
+    {"imageUri", field_word, POOL(pool.image), .fault = container_image_fault,
+     .may_be_empty = true},
     {"command", field_texts, POOL(pool.command), .max = HT_MAX_ARGS},
     {"args", field_texts, POOL(pool.args), .max = HT_MAX_ARGS},
     {"env", vertex_variables, .offset = POOL(pool.env)},
@@ -137,8 +125,8 @@ static void read_machine_type(const struct field_reader *reader,
 {
     if (node_string(at.node) && strstr(at.node->text, "tpu"))
         refuse_tpu(reader, at);
-    else if (is_said(at.node))
-        job_machine(reader, at, field, into);
+    else
+        field_word(reader, at, field, into);
 }
 
 /* Google's list, whose numbers are those of the protocol buffer. */
@@ -208,7 +196,8 @@ static void read_machine(const struct field_reader *reader, struct place at,
                          const struct field *field, void *into)
 {
     static const struct field rows[] = {
-        {"machineType", read_machine_type, .offset = POOL(pool.machine)},
+        {"machineType", read_machine_type, POOL(pool.machine),
+         .fault = container_machine_fault, .may_be_empty = true},
         {"acceleratorType", read_accelerator, .choices = accelerators},
         {"acceleratorCount", field_whole, POOL(pool.gpus), .max = 1024},
         {.name = "tpuTopology", .read = read_topology},
@@ -489,6 +478,7 @@ const struct field vertex_job_spec_rows[] = {
     {.name = "protectedArtifactLocationId", .read = kept_text},
     {"pscInterfaceConfig", kept_value, .check = field_skip},
     {"reservedIpRanges", kept_value, .check = field_texts, .max = HT_MAX_ARGS},
-    {"serviceAccount", job_service_account, .offset = JOB(service_account)},
+    {"serviceAccount", field_word, JOB(service_account),
+     .fault = container_account_fault, .may_be_empty = true},
     {.name = "tensorboard", .read = kept_text},
     {0}};

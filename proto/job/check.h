@@ -95,11 +95,6 @@ extern const struct field_choice param_google_scales[]; /* Vertex */
 /* ---- what replicas run in: members of the native form and of Vertex's
  * "hypertune", by one grammar ---- */
 
-/* Rows that write a const char *. */
-field_function job_image;
-field_function job_machine;
-field_function job_service_account; /* in Google's forms "" names none */
-
 /* Rows whose offset is that of the struct job_draft. */
 field_function job_secrets; /* secrets */
 field_function job_volumes; /* volumes */

@@ -9,60 +9,7 @@
 #define OPTION(member) offsetof(struct container_options, member)
 #define SECRET(member) offsetof(struct secret, member)
 
-static struct job_draft *draft_at(const struct field *field, void *into)
-{
-    return (struct job_draft *)(void *)((char *)into + field->offset);
-}
-
 /* ---- words ---- */
-
-/* Reads a text that `fault` has nothing against. */
-static void read_word(const struct field_reader *reader, struct place at,
-                      const char *(*fault)(const char *word), const char **word)
-{
-    const char *text = node_string(at.node);
-    const char *wrong = text ? fault(text) : NULL;
-    if (text == NULL)
-        field_wrong_kind(reader, at, "text");
-    else if (wrong && text[0] == '\0')
-        field_error(reader, at, "is empty");
-    else if (wrong)
-        field_error(reader, at, "\"%.*s\" %s", HT_MAX_NAME, text, wrong);
-    else
-        *word = text;
-}
-
-static const char **word_at(const struct field *field, void *into)
-{
-    return (const char **)(void *)((char *)into + field->offset);
-}
-
-void job_image(const struct field_reader *reader, struct place at,
-               const struct field *field, void *into)
-{
-    read_word(reader, at, container_image_fault, word_at(field, into));
-}
-
-void job_machine(const struct field_reader *reader, struct place at,
-                 const struct field *field, void *into)
-{
-    read_word(reader, at, container_machine_fault, word_at(field, into));
-}
-
-/* An empty text is protobuf's way of saying nothing. */
-void job_service_account(const struct field_reader *reader, struct place at,
-                         const struct field *field, void *into)
-{
-    const char *text = node_string(at.node);
-    if (!reader->null_is_absent || text == NULL || text[0] != '\0')
-        read_word(reader, at, container_account_fault, word_at(field, into));
-}
-
-static void read_network(const struct field_reader *reader, struct place at,
-                         const struct field *field, void *into)
-{
-    read_word(reader, at, container_network_fault, word_at(field, into));
-}
 
 /* A user may look like a number: its text is what counts. */
 static void read_user(const struct field_reader *reader, struct place at,
@@ -71,8 +18,7 @@ static void read_user(const struct field_reader *reader, struct place at,
     struct node text = *at.node;
     if (text.kind == NODE_NUMBER)
         text.kind = NODE_STRING;
-    read_word(reader, (struct place){&text, at.path}, container_user_fault,
-              word_at(field, into));
+    field_word(reader, (struct place){&text, at.path}, field, into);
 }
 
 /* ---- volumes and folders ---- */
@@ -97,7 +43,7 @@ static void check_volume(const struct field_reader *reader, struct place at,
 void job_volumes(const struct field_reader *reader, struct place at,
                  const struct field *field, void *into)
 {
-    struct job_draft *draft = draft_at(field, into);
+    struct job_draft *draft = into;
     struct strings read = {0};
     size_t before = reader->diag->errors, i = 0;
     if (!field_read_texts(reader, at, (size_t)field->max, false, &read))
@@ -111,7 +57,8 @@ void job_volumes(const struct field_reader *reader, struct place at,
 void job_workdir(const struct field_reader *reader, struct place at,
                  const struct field *field, void *into)
 {
-    struct job_draft *draft = draft_at(field, into);
+    (void)field;
+    struct job_draft *draft = into;
     const char *folder = node_string(at.node);
     draft->workdir = at;
     if (folder == NULL)
@@ -135,9 +82,9 @@ const struct field_choice job_reporters[] = {
 
 const struct field job_container_rows[] = {
     {"pull", field_choose, OPTION(pull), .choices = pulls},
-    {"user", read_user, .offset = OPTION(user)},
+    {"user", read_user, OPTION(user), .fault = container_user_fault},
     {"readOnly", field_flag, .offset = OPTION(read_only)},
-    {"network", read_network, .offset = OPTION(network)},
+    {"network", field_word, OPTION(network), .fault = container_network_fault},
     {"shm", field_bytes, OPTION(shm_bytes), .max = INT64_C(1) << 40},
     {"pids", field_whole, OPTION(pids), .max = HT_MAX_PIDS},
     {"privileged", field_flag, .offset = OPTION(privileged)},
@@ -146,22 +93,9 @@ const struct field job_container_rows[] = {
 
 /* ---- secrets ---- */
 
-static void read_file_name(const struct field_reader *reader, struct place at,
-                           const struct field *field, void *into)
-{
-    read_word(reader, at, container_secret_fault, word_at(field, into));
-}
-
-static void read_variable(const struct field_reader *reader, struct place at,
-                          const struct field *field, void *into)
-{
-    read_word(reader, at, container_secret_variable_fault,
-              word_at(field, into));
-}
-
 const struct field job_secret_rows[] = {
-    {"file", read_file_name, .offset = SECRET(file)},
-    {"env", read_variable, .offset = SECRET(env)},
+    {"file", field_word, SECRET(file), .fault = container_secret_fault},
+    {"env", field_word, SECRET(env), .fault = container_secret_variable_fault},
     {0}};
 
 static void read_secret(const struct field_reader *reader, struct place at,
@@ -182,7 +116,8 @@ static void read_secret(const struct field_reader *reader, struct place at,
 void job_secrets(const struct field_reader *reader, struct place at,
                  const struct field *field, void *into)
 {
-    struct job_draft *draft = draft_at(field, into);
+    (void)field;
+    struct job_draft *draft = into;
     draft->secrets = at;
     if (at.node->kind != NODE_MAP || at.node->count > HT_MAX_ENV) {
         field_error(reader, at, "must be a map of at most %d variables",

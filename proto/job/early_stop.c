@@ -46,12 +46,11 @@ const struct field job_early_stop_rows[] = {
 void job_early_stop(const struct field_reader *reader, struct place at,
                     const struct field *field, void *into)
 {
-    struct job_draft *draft = (void *)((char *)into + field->offset);
+    struct job_draft *draft = into;
     draft->early_stop = at;
     if (at.node->kind != NODE_MAP) {
-        const struct field row = {
-            .name = field->name, .offset = STOP(rule), .choices = rules};
-        field_choose(reader, at, &row, &draft->job.early_stop);
+        const struct field row = {.name = field->name, .choices = rules};
+        field_choose(reader, at, &row, &draft->job.early_stop.rule);
         return;
     }
     const size_t before = reader->diag->errors;

@@ -30,6 +30,7 @@ static unsigned event_bit(const struct field_reader *reader, struct place at)
 void notify_events(const struct field_reader *reader, struct place at,
                    const struct field *field, void *into)
 {
+    (void)field;
     const size_t before = reader->diag->errors;
     unsigned bits = 0;
     if (at.node->kind == NODE_LIST) {
@@ -42,7 +43,7 @@ void notify_events(const struct field_reader *reader, struct place at,
         bits = event_bit(reader, at);
     }
     if (reader->diag->errors == before)
-        *(unsigned *)(void *)((char *)into + field->offset) = bits;
+        *(unsigned *)into = bits;
 }
 
 /* ---- webhooks ---- */
@@ -88,6 +89,7 @@ static void read_limited(const struct field_reader *reader, struct place at,
 void job_notify(const struct field_reader *reader, struct place at,
                 const struct field *field, void *into)
 {
+    (void)field;
     const bool many = at.node->kind == NODE_LIST || at.node->kind == NODE_MAP;
     const size_t n = many ? at.node->count : 1;
     const size_t before = reader->diag->errors;
@@ -109,7 +111,7 @@ void job_notify(const struct field_reader *reader, struct place at,
             read_limited(reader, field_child(reader, at, one), &read);
     }
     if (reader->diag->errors == before)
-        *(struct notify *)(void *)((char *)into + field->offset) = read;
+        *(struct notify *)into = read;
 }
 
 /* ---- writing ---- */

@@ -160,13 +160,14 @@ static bool is_first_secret(const struct field_reader *reader, struct place at,
 static void read_secret(const struct field_reader *reader, struct place at,
                         const struct field *field, void *into)
 {
+    struct draft *draft = into;
     const char *text = node_string(at.node);
-    if (!is_first_secret(reader, at, into))
+    if (!is_first_secret(reader, at, draft))
         return;
     if (text != NULL && text[0] == '\0')
         field_error(reader, at, "is empty");
     else
-        field_text(reader, at, field, into);
+        field_text(reader, at, field, &draft->webhook.secret);
 }
 
 static void read_secret_file(const struct field_reader *reader, struct place at,
@@ -196,7 +197,7 @@ static const struct field rows[] = {
     {.name = "on", .read = notify_events, .offset = WEBHOOK(on)},
     {.name = "studies", .read = field_text, .offset = WEBHOOK(studies)},
     {.name = "named", .read = field_flag, .offset = WEBHOOK(named)},
-    {.name = "secret", .read = read_secret, .offset = WEBHOOK(secret)},
+    {.name = "secret", .read = read_secret},
     {.name = "secretFile", .read = read_secret_file},
     {.name = "local", .read = field_flag, .offset = WEBHOOK(local)},
     {0}};
