@@ -105,6 +105,31 @@ struct place field_item(const struct field_reader *reader, struct place at,
         .path = arena_printf(reader->arena, "%s[%zu]", at.path, index)};
 }
 
+const struct place *field_items(const struct field_reader *reader,
+                                struct place at)
+{
+    const bool is_list = at.node->kind == NODE_LIST;
+    const struct node *node = is_list ? at.node->first : NULL;
+    struct place *items =
+        arena_alloc(reader->arena, at.node->count + 2, sizeof *items);
+    if (!is_list)
+        items[0] = at;
+    for (size_t n = 0; node; node = node->next, n++)
+        items[n] = field_item(reader, at, node, n);
+    return items;
+}
+
+const struct place *field_members(const struct field_reader *reader,
+                                  struct place at)
+{
+    struct place *members =
+        arena_alloc(reader->arena, at.node->count + 1, sizeof *members);
+    size_t n = 0;
+    for (const struct node *node = at.node->first; node; node = node->next)
+        members[n++] = field_child(reader, at, node);
+    return members;
+}
+
 /* ---- other words ---- */
 
 /* Is `name`, up to a point in it, one of the names? */
@@ -194,13 +219,13 @@ void field_read_map(const struct field_reader *reader, struct place at,
         field_wrong_kind(reader, at, "a map");
         return;
     }
-    for (const struct node *node = at.node->first; node; node = node->next) {
-        struct place member = field_child(reader, at, node);
-        const struct field *row = find_row(fields, node->key);
+    for (const struct place *item = field_members(reader, at); item->node;
+         item++) {
+        const struct field *row = find_row(fields, item->node->key);
         if (row == NULL)
-            unknown_member(reader, member, fields);
-        else if (node->kind != NODE_NULL || !reader->null_is_absent)
-            read_member(reader, member, row, into);
+            unknown_member(reader, *item, fields);
+        else if (item->node->kind != NODE_NULL || !reader->null_is_absent)
+            read_member(reader, *item, row, into);
     }
 }
 
@@ -387,20 +412,20 @@ bool field_read_texts(const struct field_reader *reader, struct place at,
                     at.node->count, most);
         return false;
     }
-    const char **items =
-        arena_alloc(reader->arena, at.node->count + 1, sizeof *items);
-    size_t n = 0, index = 0;
-    for (const struct node *item = at.node->first; item;
-         item = item->next, index++) {
-        struct place place = field_item(reader, at, item, index);
-        if (item->kind != NODE_STRING && !(scalars && is_scalar(item)))
-            field_wrong_kind(reader, place, "text");
-        else if (field_is_word(reader, place, item->text))
-            items[n++] = item->text;
+    const char **words =
+        arena_alloc(reader->arena, at.node->count + 1, sizeof *words);
+    size_t n = 0;
+    for (const struct place *item = field_items(reader, at); item->node;
+         item++) {
+        const struct node *node = item->node;
+        if (node->kind != NODE_STRING && !(scalars && is_scalar(node)))
+            field_wrong_kind(reader, *item, "text");
+        else if (field_is_word(reader, *item, node->text))
+            words[n++] = node->text;
     }
     if (n < at.node->count)
         return false;
-    *texts = (struct strings){.n = n, .items = items};
+    *texts = (struct strings){.n = n, .items = words};
     return true;
 }
 
@@ -428,19 +453,20 @@ void field_pairs(const struct field_reader *reader, struct place at,
                     at.node->count, field->max);
         return;
     }
-    struct pair *items =
-        arena_alloc(reader->arena, at.node->count + 1, sizeof *items);
+    struct pair *pairs =
+        arena_alloc(reader->arena, at.node->count + 1, sizeof *pairs);
     size_t n = 0;
-    for (const struct node *node = at.node->first; node; node = node->next) {
-        struct place member = field_child(reader, at, node);
+    for (const struct place *item = field_members(reader, at); item->node;
+         item++) {
+        const struct node *node = item->node;
         if (reader->null_is_absent && node->kind != NODE_STRING)
-            field_wrong_kind(reader, member, "text");
+            field_wrong_kind(reader, *item, "text");
         else if (!is_scalar(node))
-            field_wrong_kind(reader, member, "text or a number");
-        else if (field_is_word(reader, member, node->text))
-            items[n++] = (struct pair){.name = node->key, .value = node->text};
+            field_wrong_kind(reader, *item, "text or a number");
+        else if (field_is_word(reader, *item, node->text))
+            pairs[n++] = (struct pair){.name = node->key, .value = node->text};
     }
-    *(struct pairs *)into = (struct pairs){n, items};
+    *(struct pairs *)into = (struct pairs){n, pairs};
 }
 
 void field_bytes(const struct field_reader *reader, struct place at,

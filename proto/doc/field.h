@@ -79,15 +79,23 @@ void field_read_map(const struct field_reader *reader, struct place at,
 /* Has the table a row of that name? */
 bool field_is_known(const struct field fields[], const char *name);
 
-/* The member or item at a place, with its path. field_member() gives a NULL
- * node when the member is absent (or null, when that means absent). */
+/* The member of the map at a place, with its path; its node is NULL when it is
+ * absent (or null, when that means absent). */
 struct place field_member(const struct field_reader *reader, struct place at,
                           const char *key);
+/* The place of `node`, an item of the list or a member of the map at `at`, be
+ * it null or not. */
 struct place field_item(const struct field_reader *reader, struct place at,
                         const struct node *node, size_t index);
-/* The place of `node`, a member of the map at `at`, be it null or not. */
 struct place field_child(const struct field_reader *reader, struct place at,
                          const struct node *node);
+/* The items of the list at `at`, or what is no list as the only item, and
+ * behind them a place without a node. */
+const struct place *field_items(const struct field_reader *reader,
+                                struct place at);
+/* The members of the map at `at` in the same way. */
+const struct place *field_members(const struct field_reader *reader,
+                                  struct place at);
 
 /* Adds a fault at the value; field_key_error() at its key. */
 __attribute__((format(printf, 3, 4))) void

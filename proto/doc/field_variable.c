@@ -76,8 +76,9 @@ void field_variables(const struct field_reader *reader, struct place at,
 {
     size_t before = reader->diag->errors;
     if (at.node->kind == NODE_MAP)
-        for (const struct node *node = at.node->first; node; node = node->next)
-            field_is_variable(reader, field_child(reader, at, node), node->key);
+        for (const struct place *item = field_members(reader, at); item->node;
+             item++)
+            field_is_variable(reader, *item, item->node->key);
     if (reader->diag->errors == before)
         field_pairs(reader, at, field, into);
 }
@@ -87,11 +88,11 @@ void field_variable_names(const struct field_reader *reader, struct place at,
 {
     struct strings *names = into;
     struct strings read = {0};
-    size_t before = reader->diag->errors, i = 0;
+    size_t before = reader->diag->errors;
     if (!field_read_texts(reader, at, (size_t)field->max, false, &read))
         return;
-    for (const struct node *node = at.node->first; node; node = node->next, i++)
-        field_is_variable(reader, field_item(reader, at, node, i), node->text);
+    for (const struct place *item = field_items(reader, at); item->node; item++)
+        field_is_variable(reader, *item, item->node->text);
     if (reader->diag->errors == before)
         *names = read;
 }

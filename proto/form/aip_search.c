@@ -129,7 +129,6 @@ static void read_params(const struct field_reader *reader, struct place at,
                         const struct field *field, void *into)
 {
     (void)field;
-    size_t i = 0;
     ((struct aip_draft *)into)->draft.parameters = at;
     if (at.node->kind != NODE_LIST || at.node->count == 0 ||
         at.node->count > HT_MAX_PARAMETERS) {
@@ -137,8 +136,8 @@ static void read_params(const struct field_reader *reader, struct place at,
                     HT_MAX_PARAMETERS);
         return;
     }
-    for (const struct node *node = at.node->first; node; node = node->next)
-        read_param(reader, into, field_item(reader, at, node, i++));
+    for (const struct place *item = field_items(reader, at); item->node; item++)
+        read_param(reader, into, *item);
 }
 
 /* ---- the search ---- */

@@ -11,9 +11,8 @@
 
 struct native_pool {
     struct pool pool;
-    int64_t count;              /* of replicas, 0: not asked for */
-    struct place command, env;  /* where they were given */
-    struct place command_items; /* the list, when command is one */
+    int64_t count;             /* of replicas, 0: not asked for */
+    struct place command, env; /* where they were given */
 };
 
 struct native_draft {

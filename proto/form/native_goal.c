@@ -136,18 +136,17 @@ static void read_goals(const struct field_reader *reader, struct place at,
                        read_function *read_one, const char *what,
                        struct job *job)
 {
-    const bool list = at.node->kind == NODE_LIST;
-    const size_t n = list ? at.node->count : 1, before = reader->diag->errors;
+    const size_t n = at.node->kind == NODE_LIST ? at.node->count : 1;
+    const size_t before = reader->diag->errors;
     if (n == 0)
         field_error(reader, at, "needs at least one %s", what);
     struct metric_goal *goals =
         arena_alloc(reader->arena, job->n_metrics + n, sizeof *goals);
     for (size_t i = 0; i < job->n_metrics; i++)
         goals[i] = job->metrics[i];
-    const struct node *node = list ? at.node->first : at.node;
-    for (size_t i = 0; i < n; node = node->next, i++)
-        read_one(reader, list ? field_item(reader, at, node, i) : at,
-                 &goals[job->n_metrics + i]);
+    struct metric_goal *goal = &goals[job->n_metrics];
+    for (const struct place *item = field_items(reader, at); item->node; item++)
+        read_one(reader, *item, goal++);
     if (reader->diag->errors > before)
         return;
     job->metrics = goals;

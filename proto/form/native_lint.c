@@ -34,13 +34,12 @@ static void check_pool_references(const struct field_reader *reader,
                                   const struct native_pool *pool)
 {
     const struct strings *command = &pool->pool.command;
-    const struct node *item =
-        pool->command_items.node ? pool->command_items.node->first : NULL;
-    size_t n = pool->command.node ? command->n : 0;
-    for (size_t i = 0; i < n; i++, item = item ? item->next : NULL)
-        check_references(reader, space,
-                         item ? field_item(reader, pool->command_items, item, i)
-                              : pool->command,
+    const struct place *items =
+        pool->command.node ? field_items(reader, pool->command) : NULL;
+    const bool is_list =
+        pool->command.node && pool->command.node->kind == NODE_LIST;
+    for (size_t i = 0; items && i < command->n; i++)
+        check_references(reader, space, items[is_list ? i : 0],
                          command->items[i]);
     const struct pairs *env = &pool->pool.env;
     for (size_t i = 0; pool->env.node && i < env->n; i++)
@@ -170,19 +169,16 @@ static void check_patterns(const struct field_reader *reader,
     bool found = false, good = true;
     if (patterns->n == 0)
         return;
-    const struct node *node =
-        at.node->kind == NODE_LIST ? at.node->first : NULL;
+    const struct place *items = field_items(reader, at);
     for (size_t i = 0; i < patterns->n; i++) {
         struct ht_error err;
         struct pattern *pattern;
-        struct place item = node ? field_item(reader, at, node, i) : at;
-        node = node ? node->next : NULL;
         if (pattern_compile(reader->arena, patterns->items[i], &pattern,
                             &err) == HT_OK) {
             found |=
                 job->n_metrics > 0 && has_name(pattern, job->metrics[0].name);
         } else {
-            field_error(reader, item, "%s", err.text);
+            field_error(reader, items[i], "%s", err.text);
             good = false;
         }
     }

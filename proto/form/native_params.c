@@ -64,13 +64,13 @@ static void add_conditions(const struct field_reader *reader,
                     at.node->count, HT_MAX_PARAMETERS);
         return;
     }
-    for (const struct node *node = at.node->first; node; node = node->next) {
-        struct place member = field_child(reader, at, node);
+    for (const struct place *item = field_members(reader, at); item->node;
+         item++) {
         const struct condition_draft condition = {.child = draft->job.space.n,
                                                   .parent = -1,
-                                                  .name = node->key,
-                                                  .at = member,
-                                                  .values = member};
+                                                  .name = item->node->key,
+                                                  .at = *item,
+                                                  .values = *item};
         job_draft_add_condition(reader, draft, &condition);
     }
 }
@@ -183,11 +183,10 @@ void native_parameters(const struct field_reader *reader, struct place at,
                     HT_MAX_PARAMETERS, at.node->count);
         return;
     }
-    for (const struct node *node = at.node->first; node; node = node->next) {
-        struct native_param said = {0};
-        said.param.at = (struct place){
-            node, arena_printf(reader->arena, "%s.%s", at.path, node->key)};
-        said.param.param.name = node->key;
+    for (const struct place *item = field_members(reader, at); item->node;
+         item++) {
+        struct native_param said = {
+            .param = {.at = *item, .param.name = item->node->key}};
         if (check_name(reader, said.param.at) &&
             read_form(reader, draft, &said))
             job_draft_add(reader, draft, &said.param);

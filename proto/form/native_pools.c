@@ -27,7 +27,6 @@ void native_command(const struct field_reader *reader, struct place at,
     struct ht_error err;
     pool->command = at;
     if (at.node->kind == NODE_LIST) {
-        pool->command_items = at;
         field_read_texts(reader, at, HT_MAX_ARGS, true, command);
         if (at.node->count == 0 || (command->n > 0 && !*command->items[0]))
             field_error(reader, at, "the command is empty");

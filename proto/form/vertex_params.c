@@ -90,21 +90,19 @@ static void read_extra_when(const struct field_reader *reader,
                             struct job_draft *draft, struct place at,
                             size_t child)
 {
-    size_t i = 0;
     if (at.node->kind != NODE_LIST || at.node->count > HT_MAX_PARAMETERS) {
         field_error(reader, at, "must be a list of at most %d conditions",
                     HT_MAX_PARAMETERS);
         return;
     }
-    for (const struct node *node = at.node->first; node;
-         node = node->next, i++) {
-        struct place item = field_item(reader, at, node, i);
+    for (const struct place *item = field_items(reader, at); item->node;
+         item++) {
         struct condition_draft condition =
-            read_extra_condition(reader, item, child);
+            read_extra_condition(reader, *item, child);
         if (condition.name && condition.values.node)
             job_draft_add_condition(reader, draft, &condition);
         else
-            field_error(reader, item, "needs parent and values");
+            field_error(reader, *item, "needs parent and values");
     }
 }
 
@@ -247,13 +245,12 @@ static void read_children(const struct field_reader *reader,
                           struct vertex_draft *vertex, struct place at)
 {
     const size_t parent = vertex->draft.job.space.n - 1;
-    size_t i = 0;
     if (at.node->kind != NODE_LIST) {
         field_wrong_kind(reader, at, "a list");
         return;
     }
-    for (const struct node *node = at.node->first; node; node = node->next)
-        read_child(reader, vertex, field_item(reader, at, node, i++), parent);
+    for (const struct place *item = field_items(reader, at); item->node; item++)
+        read_child(reader, vertex, *item, parent);
 }
 
 /* ---- all parameters ---- */
@@ -268,10 +265,11 @@ static void check_extras(const struct field_reader *reader,
         field_wrong_kind(reader, at, "a map");
         return;
     }
-    for (const struct node *node = at.node->first; node; node = node->next)
-        if (space_find(&vertex->draft.job.space, node->key) < 0)
-            field_key_error(reader, field_child(reader, at, node),
-                            "there is no parameter \"%s\"", node->key);
+    for (const struct place *item = field_members(reader, at); item->node;
+         item++)
+        if (space_find(&vertex->draft.job.space, item->node->key) < 0)
+            field_key_error(reader, *item, "there is no parameter \"%s\"",
+                            item->node->key);
 }
 
 /* The new place of each parameter by hypertune.parameterOrder, which names
@@ -331,9 +329,9 @@ void vertex_read_parameters(const struct field_reader *reader,
                     HT_MAX_PARAMETERS);
         return;
     }
-    size_t i = 0, before = reader->diag->errors;
-    for (const struct node *node = at.node->first; node; node = node->next)
-        read_param(reader, vertex, field_item(reader, at, node, i++));
+    size_t before = reader->diag->errors;
+    for (const struct place *item = field_items(reader, at); item->node; item++)
+        read_param(reader, vertex, *item);
     if (reader->diag->errors > before)
         return;
     check_extras(reader, vertex);

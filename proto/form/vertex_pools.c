@@ -65,16 +65,15 @@ void vertex_variables(const struct field_reader *reader, struct place at,
                     HT_MAX_ENV);
         return;
     }
-    struct pair *items =
-        arena_alloc(reader->arena, at.node->count + 1, sizeof *items);
+    struct pair *pairs =
+        arena_alloc(reader->arena, at.node->count + 1, sizeof *pairs);
     size_t n = 0;
-    for (const struct node *node = at.node->first; node;
-         node = node->next, n++) {
-        const struct place item = field_item(reader, at, node, n);
-        read_variable(reader, item, &items[n]);
-        warn_of_twice(reader, item, items, n);
+    for (const struct place *item = field_items(reader, at); item->node;
+         item++) {
+        read_variable(reader, *item, &pairs[n]);
+        warn_of_twice(reader, *item, pairs, n++);
     }
-    *(struct pairs *)into = (struct pairs){.n = n, .items = items};
+    *(struct pairs *)into = (struct pairs){.n = n, .items = pairs};
 }
 
 static const struct field container_rows[] = {
@@ -237,14 +236,13 @@ static void read_mounts(const struct field_reader *reader, struct place at,
                         const struct field *field, void *into)
 {
     const char *ignored;
-    size_t i = 0, before = reader->diag->errors;
+    size_t before = reader->diag->errors;
     if (at.node->kind != NODE_LIST) {
         field_wrong_kind(reader, at, "a list");
         return;
     }
-    for (const struct node *node = at.node->first; node; node = node->next)
-        field_read_map(reader, field_item(reader, at, node, i++), field->rows,
-                       &ignored);
+    for (const struct place *item = field_items(reader, at); item->node; item++)
+        field_read_map(reader, *item, field->rows, &ignored);
     if (reader->diag->errors == before)
         kept_value(reader, at, field, into);
 }
@@ -333,8 +331,8 @@ static void read_pools(const struct field_reader *reader, struct place at,
     vertex->draft.job.pools =
         arena_alloc(reader->arena, JOB_POOLS, sizeof(struct pool));
     size_t i = 0;
-    for (const struct node *node = at.node->first; node; node = node->next, i++)
-        read_pool(reader, vertex, field_item(reader, at, node, i), i);
+    for (const struct place *item = field_items(reader, at); item->node; item++)
+        read_pool(reader, vertex, *item, i++);
 }
 
 /* ---- the rest of a job ---- */

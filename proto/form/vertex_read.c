@@ -32,15 +32,15 @@ static void read_kept(const struct field_reader *reader, struct place at,
                     (int)field->max);
         return;
     }
-    for (const struct node *node = at.node->first; node; node = node->next) {
-        struct place value = {node, node->key};
-        struct place member = field_child(reader, at, node);
-        if (!kept_is_path(node->key))
-            field_key_error(reader, member, "is no path of a member");
-        else if (vertex_has_place(node->key))
-            field_key_error(reader, member, "has a place of its own");
+    for (const struct place *item = field_members(reader, at); item->node;
+         item++) {
+        const char *path = item->node->key;
+        if (!kept_is_path(path))
+            field_key_error(reader, *item, "is no path of a member");
+        else if (vertex_has_place(path))
+            field_key_error(reader, *item, "has a place of its own");
         else
-            kept_silently(reader, value);
+            kept_silently(reader, (struct place){item->node, path});
     }
 }
 

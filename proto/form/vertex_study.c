@@ -272,11 +272,10 @@ static void read_metrics(const struct field_reader *reader,
     struct metric_goal *metrics =
         arena_alloc(reader->arena, at.node->count, sizeof *metrics);
     size_t n = 0, before = reader->diag->errors;
-    for (const struct node *node = at.node->first; node;
-         node = node->next, n++) {
-        const struct place item = field_item(reader, at, node, n);
-        read_metric(reader, item, &metrics[n]);
-        check_unnamed(reader, item, metrics, n);
+    for (const struct place *item = field_items(reader, at); item->node;
+         item++) {
+        read_metric(reader, *item, &metrics[n]);
+        check_unnamed(reader, *item, metrics, n++);
     }
     if (reader->diag->errors > before)
         return;

@@ -208,19 +208,15 @@ static void resolve_values(const struct field_reader *reader,
                            const struct param *parent, struct place at,
                            struct condition *condition)
 {
-    bool list = at.node->kind == NODE_LIST;
-    size_t n = list ? at.node->count : 1, good = 0, i = 0;
+    size_t n = at.node->kind == NODE_LIST ? at.node->count : 1, good = 0;
     struct value *values = arena_alloc(reader->arena, n + 1, sizeof *values);
     if (n == 0 || n > HT_MAX_CATEGORIES) {
         field_error(reader, at, "needs 1 to %d values, has %zu",
                     HT_MAX_CATEGORIES, n);
         return;
     }
-    for (const struct node *node = list ? at.node->first : at.node; i < n;
-         node = node->next, i++) {
-        struct place item = list ? field_item(reader, at, node, i) : at;
-        good += condition_value(reader, parent, item, &values[good]);
-    }
+    for (const struct place *item = field_items(reader, at); item->node; item++)
+        good += condition_value(reader, parent, *item, &values[good]);
     condition->n = good;
     condition->values = values;
 }
@@ -314,11 +310,9 @@ static void check_constraints(const struct field_reader *reader,
     struct place at = draft->constraints;
     if (at.node == NULL || at.node->kind != NODE_LIST || at.node->count == 0)
         return;
-    size_t i = 0;
-    for (const struct node *node = at.node->first; node; node = node->next, i++)
-        if (node->kind == NODE_STRING)
-            check_constraint(reader, &draft->job.space,
-                             field_item(reader, at, node, i));
+    for (const struct place *item = field_items(reader, at); item->node; item++)
+        if (item->node->kind == NODE_STRING)
+            check_constraint(reader, &draft->job.space, *item);
 }
 
 /* ---- study ---- */
@@ -471,12 +465,12 @@ static void check_label(const struct field_reader *reader, struct place at)
 
 void job_check_labels(const struct field_reader *reader, struct place root)
 {
-    const struct place labels = field_member(reader, root, "labels");
-    if (labels.node == NULL || labels.node->kind != NODE_MAP)
+    const struct place at = field_member(reader, root, "labels");
+    if (at.node == NULL || at.node->kind != NODE_MAP)
         return;
-    for (const struct node *node = labels.node->first; node != NULL;
-         node = node->next)
-        check_label(reader, field_child(reader, labels, node));
+    for (const struct place *item = field_members(reader, at); item->node;
+         item++)
+        check_label(reader, *item);
 }
 
 static void check_variables(const struct field_reader *reader,
@@ -498,17 +492,13 @@ static void check_pools(const struct field_reader *reader, struct place root,
     const struct place job = field_member(reader, root, spec);
     if (job.node == NULL || job.node->kind != NODE_MAP)
         return;
-    const struct place pools = field_member(reader, job, "workerPoolSpecs");
-    if (pools.node == NULL || pools.node->kind != NODE_LIST)
+    const struct place at = field_member(reader, job, "workerPoolSpecs");
+    if (at.node == NULL || at.node->kind != NODE_LIST)
         return;
-    size_t i = 0;
-    for (const struct node *node = pools.node->first; node != NULL;
-         node = node->next, i++) {
-        const struct place pool = field_item(reader, pools, node, i);
-        if (node->kind != NODE_MAP)
-            continue;
-        check_variables(reader, pool, "containerSpec");
-        check_variables(reader, pool, "pythonPackageSpec");
+    for (const struct place *item = field_items(reader, at); item->node;
+         item++) {
+        check_variables(reader, *item, "containerSpec");
+        check_variables(reader, *item, "pythonPackageSpec");
     }
 }
 

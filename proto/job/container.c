@@ -45,11 +45,11 @@ void job_volumes(const struct field_reader *reader, struct place at,
 {
     struct job_draft *draft = into;
     struct strings read = {0};
-    size_t before = reader->diag->errors, i = 0;
+    size_t before = reader->diag->errors;
     if (!field_read_texts(reader, at, (size_t)field->max, false, &read))
         return;
-    for (const struct node *node = at.node->first; node; node = node->next, i++)
-        check_volume(reader, field_item(reader, at, node, i), at.node);
+    for (const struct place *item = field_items(reader, at); item->node; item++)
+        check_volume(reader, *item, at.node);
     if (reader->diag->errors == before)
         draft->job.volumes = read;
 }
@@ -127,8 +127,9 @@ void job_secrets(const struct field_reader *reader, struct place at,
     struct secret *secrets =
         arena_alloc(reader->arena, at.node->count + 1, sizeof *secrets);
     size_t n = 0;
-    for (const struct node *node = at.node->first; node; node = node->next)
-        read_secret(reader, field_child(reader, at, node), &secrets[n++]);
+    for (const struct place *item = field_members(reader, at); item->node;
+         item++)
+        read_secret(reader, *item, &secrets[n++]);
     draft->job.n_secrets = n;
     draft->job.secrets = secrets;
 }

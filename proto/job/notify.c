@@ -33,15 +33,10 @@ void notify_events(const struct field_reader *reader, struct place at,
     (void)field;
     const size_t before = reader->diag->errors;
     unsigned bits = 0;
-    if (at.node->kind == NODE_LIST) {
-        size_t i = 0;
-        for (const struct node *one = at.node->first; one; one = one->next, i++)
-            bits |= event_bit(reader, field_item(reader, at, one, i));
-        if (at.node->count == 0)
-            field_error(reader, at, "names no event");
-    } else {
-        bits = event_bit(reader, at);
-    }
+    for (const struct place *item = field_items(reader, at); item->node; item++)
+        bits |= event_bit(reader, *item);
+    if (at.node->kind == NODE_LIST && at.node->count == 0)
+        field_error(reader, at, "names no event");
     if (reader->diag->errors == before)
         *(unsigned *)into = bits;
 }
@@ -90,25 +85,23 @@ void job_notify(const struct field_reader *reader, struct place at,
                 const struct field *field, void *into)
 {
     (void)field;
-    const bool many = at.node->kind == NODE_LIST || at.node->kind == NODE_MAP;
-    const size_t n = many ? at.node->count : 1;
+    const bool is_map = at.node->kind == NODE_MAP;
+    const size_t n = is_map || at.node->kind == NODE_LIST ? at.node->count : 1;
     const size_t before = reader->diag->errors;
     struct notify read = {.said = true};
-    size_t i = 0;
     if (n > HT_MAX_WEBHOOKS) {
         field_error(reader, at, "has %zu webhooks, at most %d are allowed", n,
                     HT_MAX_WEBHOOKS);
         return;
     }
     read.items = arena_alloc(reader->arena, n + 1, sizeof *read.items);
-    if (!many)
-        read_name(reader, at, &read);
-    for (const struct node *one = many ? at.node->first : NULL; one;
-         one = one->next, i++) {
-        if (at.node->kind == NODE_LIST)
-            read_name(reader, field_item(reader, at, one, i), &read);
+    const struct place *item =
+        is_map ? field_members(reader, at) : field_items(reader, at);
+    for (; item->node; item++) {
+        if (is_map)
+            read_limited(reader, *item, &read);
         else
-            read_limited(reader, field_child(reader, at, one), &read);
+            read_name(reader, *item, &read);
     }
     if (reader->diag->errors == before)
         *(struct notify *)into = read;

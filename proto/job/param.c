@@ -221,7 +221,7 @@ static bool check_list(const struct field_reader *reader,
 /* A number of a list with where it stood, to sort and still complain well. */
 struct listed {
     double number;
-    const struct node *node;
+    struct place at;
     size_t index;
 };
 
@@ -238,11 +238,10 @@ static bool read_numbers(const struct field_reader *reader,
 {
     static const struct field row = {.name = "value"};
     size_t before = reader->diag->errors, n = 0;
-    for (const struct node *node = draft->values.node->first; node;
-         node = node->next, n++) {
-        listed[n] = (struct listed){.node = node, .index = n};
-        field_real(reader, field_item(reader, draft->values, node, n), &row,
-                   &listed[n].number);
+    for (const struct place *item = field_items(reader, draft->values);
+         item->node; item++, n++) {
+        listed[n] = (struct listed){.at = *item, .index = n};
+        field_real(reader, *item, &row, &listed[n].number);
     }
     return reader->diag->errors == before;
 }
@@ -261,14 +260,12 @@ static bool finish_discrete(const struct field_reader *reader,
     for (size_t i = 0; i < n; i++) {
         numbers[i] = listed[i].number;
         if (i > 0 && numbers[i] == numbers[i - 1])
-            field_error(reader,
-                        field_item(reader, draft->values, listed[i].node,
-                                   listed[i].index),
-                        "%s is listed twice", listed[i].node->text);
+            field_error(reader, listed[i].at, "%s is listed twice",
+                        listed[i].at.node->text);
     }
     draft->param.numbers = numbers;
     draft->param.n_values = n;
-    draft->min = (struct place){listed[0].node, draft->values.path};
+    draft->min = (struct place){listed[0].at.node, draft->values.path};
     return reader->diag->errors == before &&
            check_scale(reader, draft, numbers[0]);
 }
@@ -289,17 +286,17 @@ static bool finish_category(const struct field_reader *reader,
         !field_read_texts(reader, draft->values, HT_MAX_CATEGORIES, true,
                           &labels))
         return false;
-    size_t before = reader->diag->errors, i = 0;
-    for (const struct node *node = draft->values.node->first; node;
-         node = node->next, i++) {
-        struct place at = field_item(reader, draft->values, node, i);
+    size_t before = reader->diag->errors;
+    const struct place *at = field_items(reader, draft->values);
+    for (size_t i = 0; i < labels.n; i++) {
         size_t j = 0;
         while (j < i && strcmp(labels.items[j], labels.items[i]) != 0)
             j++;
         if (j < i)
-            field_error(reader, at, "\"%s\" is listed twice", node->text);
+            field_error(reader, at[i], "\"%s\" is listed twice",
+                        labels.items[i]);
         else
-            check_label(reader, at);
+            check_label(reader, at[i]);
     }
     draft->param.labels = labels.items;
     draft->param.n_values = labels.n;
