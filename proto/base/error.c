@@ -51,32 +51,26 @@ enum ht_status ht_fail_errno(struct ht_error *err, int code, const char *format,
     return HT_IO;
 }
 
+static const struct {
+    int http, code;
+    const char *rpc;
+} statuses[] = {
+#define X(name, http, rpc, code) {http, code, rpc},
+    HT_STATUS_LIST(X)
+#undef X
+};
+
 int ht_status_http(enum ht_status status)
 {
-    static const int http[] = {
-#define X(name, http, rpc, code) http,
-        HT_STATUS_LIST(X)
-#undef X
-    };
-    return http[status];
+    return statuses[status].http;
 }
 
 int ht_status_code(enum ht_status status)
 {
-    static const int codes[] = {
-#define X(name, http, rpc, code) code,
-        HT_STATUS_LIST(X)
-#undef X
-    };
-    return codes[status];
+    return statuses[status].code;
 }
 
 const char *ht_status_rpc(enum ht_status status)
 {
-    static const char *const names[] = {
-#define X(name, http, rpc, code) rpc,
-        HT_STATUS_LIST(X)
-#undef X
-    };
-    return names[status];
+    return statuses[status].rpc;
 }

@@ -394,49 +394,57 @@ static bool has_short_wait(const struct job *job)
 }
 
 /* Everything else that a job can say, in native names: it is lost when the
- * native form would say it, or where that says too much, by a function. */
+ * native form would say it. */
+static const char *const losses[] = {"displayName",
+                                     "goal",
+                                     "safety",
+                                     "constraints",
+                                     "warmStart",
+                                     "seed",
+                                     "selection",
+                                     "noise",
+                                     "earlyStopping",
+                                     "until.target",
+                                     "until.time",
+                                     "until.end",
+                                     "until.noProgress",
+                                     "until.noProgressTime",
+                                     "until.minTrials",
+                                     "until.minTime",
+                                     "until.minEnd",
+                                     "until.letFinish",
+                                     "cancelAfter.waiting",
+                                     "trialTimeout",
+                                     "retries",
+                                     "grace",
+                                     "args",
+                                     "workdir",
+                                     "passEnv",
+                                     "metrics.stdout",
+                                     "metrics.file",
+                                     "metricDoctor",
+                                     "notify",
+                                     "resources.cpus",
+                                     "resources.memory",
+                                     "volumes",
+                                     "outputDir",
+                                     "container",
+                                     "secrets",
+                                     "reporter",
+                                     "rewriteGs",
+                                     "keep",
+                                     "replicas.*.resources"};
+
+/* Where that says too much, a function. */
 static const struct {
     const char *path;
     bool (*is_lost)(const struct job *job);
-} losses[] = {{"displayName", job_is_named_apart},
-              {"goal", has_several_goals},
-              {"safety", NULL},
-              {"constraints", NULL},
-              {"warmStart", has_several_studies},
-              {"seed", NULL},
-              {"selection", NULL},
-              {"noise", NULL},
-              {"earlyStopping", has_other_rule},
-              {"until.target", NULL},
-              {"until.time", NULL},
-              {"until.end", NULL},
-              {"until.noProgress", NULL},
-              {"until.noProgressTime", NULL},
-              {"until.minTrials", NULL},
-              {"until.minTime", NULL},
-              {"until.minEnd", NULL},
-              {"until.letFinish", NULL},
-              {"cancelAfter.waiting", has_short_wait},
-              {"trialTimeout", NULL},
-              {"retries", NULL},
-              {"grace", NULL},
-              {"args", NULL},
-              {"workdir", NULL},
-              {"passEnv", NULL},
-              {"metrics.stdout", NULL},
-              {"metrics.file", NULL},
-              {"metricDoctor", NULL},
-              {"notify", NULL},
-              {"resources.cpus", NULL},
-              {"resources.memory", NULL},
-              {"volumes", NULL},
-              {"outputDir", NULL},
-              {"container", NULL},
-              {"secrets", NULL},
-              {"reporter", NULL},
-              {"rewriteGs", NULL},
-              {"keep", NULL},
-              {"replicas.*.resources", has_own_needs}};
+} exceptions[] = {{"displayName", job_is_named_apart},
+                  {"goal", has_several_goals},
+                  {"warmStart", has_several_studies},
+                  {"earlyStopping", has_other_rule},
+                  {"cancelAfter.waiting", has_short_wait},
+                  {"replicas.*.resources", has_own_needs}};
 
 static bool has_member(const cJSON *tree, const char *path)
 {
@@ -448,13 +456,21 @@ static bool has_member(const cJSON *tree, const char *path)
     return false;
 }
 
+static bool is_lost(const struct job *job, const cJSON *native,
+                    const char *path)
+{
+    for (size_t i = 0; i < sizeof exceptions / sizeof *exceptions; i++)
+        if (strcmp(exceptions[i].path, path) == 0)
+            return exceptions[i].is_lost(job);
+    return has_member(native, path);
+}
+
 static void name_losses(const struct aip_writer *writer)
 {
     cJSON *native = native_write(writer->job);
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
-        if (losses[i].is_lost ? losses[i].is_lost(writer->job)
-                              : has_member(native, losses[i].path))
-            diag_warning(writer->diag, 0, 0, losses[i].path,
+        if (is_lost(writer->job, native, losses[i]))
+            diag_warning(writer->diag, 0, 0, losses[i],
                          "AI Platform has no word for it: left out");
     cJSON_Delete(native);
 }

@@ -1,6 +1,8 @@
 #include <string.h>
 
+#include "proto/base/limits.h"
 #include "proto/form/native.h"
+#include "proto/job/command.h"
 #include "proto/job/pattern.h"
 
 /* ---- references ---- */
@@ -88,39 +90,15 @@ static bool uses_arguments(const char *script)
     return false;
 }
 
-static bool mentions(const struct strings *words, const char *name)
-{
-    size_t len = strlen(name);
-    for (size_t i = 0; i < words->n; i++)
-        for (const char *c = strstr(words->items[i], "${"); c;
-             c = strstr(c + 2, "${"))
-            if (strncmp(c + 2, name, len) == 0 && c[2 + len] == '}')
-                return true;
-    return false;
-}
-
-static bool env_mentions(const struct pairs *env, const char *name)
-{
-    for (size_t i = 0; i < env->n; i++) {
-        const struct strings value = {1, &env->items[i].value};
-        if (mentions(&value, name))
-            return true;
-    }
-    return false;
-}
-
 /* A parameter that becomes a flag behind the command, or NULL. */
 static const char *appended(const struct job *job, const struct pool *pool)
 {
-    if (job->args_mode == ARGS_NONE)
-        return NULL;
-    for (size_t i = 0; i < job->space.n; i++) {
-        const char *name = job->space.params[i].name;
-        if (job->args_mode == ARGS_APPEND ||
-            (!mentions(&pool->command, name) && !mentions(&pool->args, name) &&
-             !env_mentions(&pool->env, name)))
-            return name;
-    }
+    bool used[HT_MAX_PARAMETERS] = {false};
+    if (job->args_mode == ARGS_AUTO)
+        command_mark_used(&job->space, pool, used);
+    for (size_t i = 0; i < job->space.n && job->args_mode != ARGS_NONE; i++)
+        if (!used[i])
+            return job->space.params[i].name;
     return NULL;
 }
 

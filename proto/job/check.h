@@ -89,7 +89,6 @@ const char *param_type_name(enum param_type type);
 const char *param_scale_name(enum param_scale scale);
 
 extern const struct field_choice param_types[];         /* native */
-extern const struct field_choice param_scales[];        /* native */
 extern const struct field_choice param_google_scales[]; /* Vertex */
 
 /* ---- what replicas run in: members of the native form and of Vertex's

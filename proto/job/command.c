@@ -54,7 +54,7 @@ enum ht_status command_split(struct arena *arena, const char *line,
                              struct strings *words, struct ht_error *err)
 {
     const char **items = NULL;
-    size_t n = 0, room = 0;
+    size_t n = 0;
     for (const char *c = line;;) {
         c += strspn(c, " \t\n\r");
         if (*c == '\\' && c[1] == '\n') {
@@ -65,17 +65,8 @@ enum ht_status command_split(struct arena *arena, const char *line,
             break;
         struct text word = {0};
         c = take_word(c, &word);
-        if (c && n == room) {
-            const char **more = arena_alloc(arena, 2 * room + 8, sizeof *more);
-            if (n > 0)
-                memcpy(more, items, n * sizeof *items);
-            items = more;
-            room = 2 * room + 8;
-        }
-        if (c)
-            items[n++] =
-                arena_strndup(arena, word.data ? word.data : "", word.len);
-        text_free(&word);
+        items = arena_grow(arena, items, n, sizeof *items);
+        items[n++] = text_take(&word, arena);
         if (c == NULL)
             return ht_fail(err, HT_INVALID, "a quote is not closed");
     }
@@ -155,10 +146,7 @@ static const char *substitute(struct arena *arena, const struct job *job,
             text_append(&text, c, 1);
         c += len;
     }
-    const char *result =
-        arena_strndup(arena, text.data ? text.data : "", text.len);
-    text_free(&text);
-    return result;
+    return text_take(&text, arena);
 }
 
 static void mark_word(const struct space *space, const char *word, bool used[])
@@ -171,9 +159,8 @@ static void mark_word(const struct space *space, const char *word, bool used[])
     }
 }
 
-/* Marks the parameters that some ${name} of the pool consumes. */
-static void mark_used(const struct space *space, const struct pool *pool,
-                      bool used[])
+void command_mark_used(const struct space *space, const struct pool *pool,
+                       bool used[])
 {
     for (size_t i = 0; i < pool->command.n; i++)
         mark_word(space, pool->command.items[i], used);
@@ -186,7 +173,7 @@ static void mark_used(const struct space *space, const struct pool *pool,
 bool command_has_reference(const struct space *space, const struct pool *pool)
 {
     bool used[HT_MAX_PARAMETERS] = {false}, any = false;
-    mark_used(space, pool, used);
+    command_mark_used(space, pool, used);
     for (size_t i = 0; i < space->n; i++)
         any |= used[i];
     return any;
@@ -198,9 +185,7 @@ static const char *param_argument(struct arena *arena,
     struct text text = {0};
     text_printf(&text, "--%s=", param->name);
     space_value_text(param, value, &text);
-    const char *argument = arena_strndup(arena, text.data, text.len);
-    text_free(&text);
-    return argument;
+    return text_take(&text, arena);
 }
 
 struct strings command_line(struct arena *arena, const struct job *job,
@@ -212,16 +197,14 @@ struct strings command_line(struct arena *arena, const struct job *job,
     const char **items = arena_alloc(arena, most + 1, sizeof *items);
     bool *used = arena_alloc(arena, space->n + 1, sizeof *used);
     size_t n = 0;
-    for (size_t i = 0; i < pool->command.n; i++)
-        if (!mentions_absent(job, pool->command.items[i], point))
-            items[n++] =
-                substitute(arena, job, pool->command.items[i], point, seed);
-    for (size_t i = 0; i < pool->args.n; i++)
-        if (!mentions_absent(job, pool->args.items[i], point))
-            items[n++] =
-                substitute(arena, job, pool->args.items[i], point, seed);
+    const struct strings *const parts[] = {&pool->command, &pool->args};
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < parts[k]->n; i++)
+            if (!mentions_absent(job, parts[k]->items[i], point))
+                items[n++] =
+                    substitute(arena, job, parts[k]->items[i], point, seed);
     if (job->args_mode == ARGS_AUTO && job->substitute)
-        mark_used(space, pool, used);
+        command_mark_used(space, pool, used);
     for (size_t i = 0; i < space->n && job->args_mode != ARGS_NONE; i++)
         if (!used[i] && !point[i].absent)
             items[n++] = param_argument(arena, &space->params[i], point[i]);
@@ -281,9 +264,7 @@ static const char *expand(struct arena *arena, const char *value,
             text_append(&text, c++, 1);
         }
     }
-    const char *result = arena_strndup(arena, text.data, text.len);
-    text_free(&text);
-    return result;
+    return text_take(&text, arena);
 }
 
 struct pairs command_env(struct arena *arena, const struct job *job,

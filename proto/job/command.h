@@ -38,7 +38,10 @@ struct pairs command_env(struct arena *arena, const struct job *job,
 struct strings command_of_module(struct arena *arena, const char *module);
 bool command_is_module(const struct pool *pool);
 
-/* Does a word or variable of the pool hold ${name} of a declared parameter? */
+/* Marks the parameters whose ${name} a word or variable of the pool holds. */
+void command_mark_used(const struct space *space, const struct pool *pool,
+                       bool used[]);
+/* Whether it marks any. */
 bool command_has_reference(const struct space *space, const struct pool *pool);
 
 #endif

@@ -13,7 +13,8 @@ const char *metrics_file_in_trial(const char *file)
     return file + strspn(file, "/");
 }
 
-bool metrics_file_climbs(const char *file)
+/* Whether some part of the path is "..". */
+static bool is_climbing(const char *file)
 {
     for (size_t len; *file != '\0'; file += len + (file[len] == '/')) {
         len = strcspn(file, "/");
@@ -57,9 +58,7 @@ const char *metrics_file_shared(struct arena *arena, const struct job *job)
     if (file[0] != '/')
         append_parts(&out, job->workdir);
     append_parts(&out, file);
-    const char *path = arena_strndup(arena, out.data ? out.data : "", out.len);
-    text_free(&out);
-    return path;
+    return text_take(&out, arena);
 }
 
 int64_t metrics_file_writers(const struct job *job)
@@ -112,7 +111,7 @@ void metrics_file_check(const struct node *root, const struct job *job,
     } else if (rest != NULL && *rest == '\0') {
         diag_error(diag, line, column, at.path, "is a folder, not a file");
         diag_hint(diag, "such as " TRIAL_DIR_REFERENCE "/out.csv");
-    } else if (!shared && metrics_file_climbs(file)) {
+    } else if (!shared && is_climbing(file)) {
         diag_error(diag, line, column, at.path,
                    "leaves the trial's own folder by \"..\"");
     } else if (shared && metrics_file_writers(job) > 1) {

@@ -15,9 +15,6 @@
 /* NAME of "${trialDir}/NAME"; NULL for any other. */
 const char *metrics_file_in_trial(const char *file);
 
-/* Whether some part of the path is "..". */
-bool metrics_file_climbs(const char *file);
-
 /* The file that all trials of the job have in common, its path tidied up as
  * text, in the arena; NULL when each replica has its own, or there is none. */
 const char *metrics_file_shared(struct arena *arena, const struct job *job);

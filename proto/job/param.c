@@ -13,7 +13,7 @@ const struct field_choice param_types[] = {
     {"float", -1, PARAM_DOUBLE},      {"real", -1, PARAM_DOUBLE},
     {"int", -1, PARAM_INTEGER},       {NULL, 0, 0}};
 
-const struct field_choice param_scales[] = {
+static const struct field_choice param_scales[] = {
     {"linear", -1, SCALE_LINEAR},
     {"log", -1, SCALE_LOG},
     {"reverse_log", -1, SCALE_REVERSE_LOG},
@@ -52,30 +52,16 @@ static bool has_bound(const struct field_reader *reader,
     return false;
 }
 
-static bool read_real_bounds(const struct field_reader *reader,
-                             struct param_draft *draft)
+/* Reads both bounds by the row's function. */
+static bool read_bounds(const struct field_reader *reader,
+                        const struct param_draft *draft,
+                        const struct field *row, void *min, void *max)
 {
-    static const struct field row = {.name = "bound"};
     size_t before = reader->diag->errors;
-    struct param *param = &draft->param;
     if (has_bound(reader, draft, draft->min, "min") && draft->min.node)
-        field_real(reader, draft->min, &row, &param->min);
+        row->read(reader, draft->min, row, min);
     if (has_bound(reader, draft, draft->max, "max") && draft->max.node)
-        field_real(reader, draft->max, &row, &param->max);
-    return reader->diag->errors == before;
-}
-
-static bool read_whole_bounds(const struct field_reader *reader,
-                              struct param_draft *draft)
-{
-    static const struct field row = {
-        .name = "bound", .min = INT64_MIN, .max = INT64_MAX};
-    size_t before = reader->diag->errors;
-    struct param *param = &draft->param;
-    if (has_bound(reader, draft, draft->min, "min") && draft->min.node)
-        field_whole(reader, draft->min, &row, &param->int_min);
-    if (has_bound(reader, draft, draft->max, "max") && draft->max.node)
-        field_whole(reader, draft->max, &row, &param->int_max);
+        row->read(reader, draft->max, row, max);
     return reader->diag->errors == before;
 }
 
@@ -175,8 +161,9 @@ static bool check_whole_step(const struct field_reader *reader,
 static bool finish_real(const struct field_reader *reader,
                         struct param_draft *draft)
 {
+    static const struct field row = {.name = "bound", .read = field_real};
     struct param *param = &draft->param;
-    if (!read_real_bounds(reader, draft))
+    if (!read_bounds(reader, draft, &row, &param->min, &param->max))
         return false;
     int order = param->min < param->max ? -1 : param->min > param->max;
     return check_order(reader, draft, order) &&
@@ -187,8 +174,10 @@ static bool finish_real(const struct field_reader *reader,
 static bool finish_whole(const struct field_reader *reader,
                          struct param_draft *draft)
 {
+    static const struct field row = {"bound", field_whole, .min = INT64_MIN,
+                                     .max = INT64_MAX};
     struct param *param = &draft->param;
-    if (!read_whole_bounds(reader, draft))
+    if (!read_bounds(reader, draft, &row, &param->int_min, &param->int_max))
         return false;
     int order =
         param->int_min < param->int_max ? -1 : param->int_min > param->int_max;
