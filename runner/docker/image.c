@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "proto/base/clock.h"
-#include "runner/base/json.h"
 #include "runner/docker/pull_progress.h"
 #include "runner/docker/registry_auth.h"
 
@@ -232,10 +231,17 @@ static enum ht_status pull_image(struct docker *docker,
 
 /* ---- the engine's description ---- */
 
+/* Items of another kind are left out. */
 static struct strings read_strings(struct arena *arena, const struct node *list)
 {
     struct strings strings = {0};
-    (void)json_read_strings(arena, list, SIZE_MAX, &strings);
+    const char **items =
+        arena_alloc(arena, list != NULL ? list->count : 0, sizeof *items);
+    NODE_EACH (item, node_items(list)) {
+        if (item->kind == NODE_STRING)
+            items[strings.n++] = item->text;
+    }
+    strings.items = items;
     return strings;
 }
 
@@ -263,10 +269,7 @@ static const char *find_digest(const struct node *inspected, const char *name,
                                const char *id)
 {
     const char *digest = id;
-    const struct node *list = node_find(inspected, "RepoDigests");
-    if (list == NULL || list->kind != NODE_LIST)
-        return digest;
-    for (const struct node *item = list->first; item; item = item->next) {
+    NODE_EACH (item, node_first(inspected, "RepoDigests")) {
         const char *at =
             item->kind == NODE_STRING ? strchr(item->text, '@') : NULL;
         if (at == NULL)

@@ -94,7 +94,7 @@ static void an_image_is_described_as_its_replica_finds_it(void)
     fake_engine_script(
         &fake, "{\"registry\":[\"a.example.com/x:1\"],\"config\":{"
                "\"a.example.com/x:1\":{\"Entrypoint\":[\"/run\",\"-x\"],"
-               "\"Cmd\":[\"y\"],\"Env\":[\"A=1\",\"B=x=y\",\"odd\"],"
+               "\"Cmd\":[1,\"y\",null],\"Env\":[\"A=1\",7,\"B=x=y\",\"odd\"],"
                "\"WorkingDir\":\"/w\",\"User\":\"1000:7\"}}}");
     CHECK(get("a.example.com/x:1", PULL_IF_NOT_PRESENT) == HT_OK);
     CHECK(strncmp(image.id, "sha256:", 7) == 0 && strlen(image.id) == 71);
