@@ -2,15 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "proto/base/arena.h"
+#include "runner/base/child.h"
 
 enum {
     PATIENCE_MS = 2000,
@@ -20,8 +19,6 @@ enum {
     COMMIT_BYTES = 65, /* SHA-256 in hex */
     HEAD_BYTES = 4096  /* of the output: the commit comes first */
 };
-
-extern char **environ;
 
 struct question {
     char *folder; /* NULL: the place is free */
@@ -75,28 +72,13 @@ void git_commit_free(struct git_commit *commit)
 /* Runs no program that the folder's configuration names, and takes no lock. */
 static int spawn_git(const char *folder, int out, pid_t *pid)
 {
-    char git[] = "git", locks[] = "--no-optional-locks", c[] = "-c",
-         monitor[] = "core.fsmonitor=false", into[] = "-C", status[] = "status",
-         form[] = "--porcelain=v2", branch[] = "--branch";
-    char path[PATH_MAX];
-    (void)snprintf(path, sizeof path, "%s", folder);
-    char *argv[] = {git,  locks,  c,    monitor, into,
-                    path, status, form, branch,  NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attr;
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_init(&attr);
-    posix_spawnattr_setsigmask(&attr, &none);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, out, 1);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    const int failed = posix_spawnp(pid, git, &actions, &attr, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attr);
-    return failed;
+    const char *const argv[] = {"git",      "--no-optional-locks",
+                                "-c",       "core.fsmonitor=false",
+                                "-C",       folder,
+                                "status",   "--porcelain=v2",
+                                "--branch", NULL};
+    const struct child git = {.argv = argv, .input = -1, .output = out};
+    return child_start(&git, pid);
 }
 
 static void begin(struct question *question, const char *folder, int64_t now_ms)

@@ -1,7 +1,5 @@
 #include "runner/docker/docker.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -14,19 +12,6 @@ static const char unix_scheme[] = "unix://";
 /* Ports of dockerd by convention, where an address names none. */
 static const char plain_port[] = ":2375";
 static const char tls_port[] = ":2376";
-
-__attribute__((format(printf, 1, 2))) static char *print(const char *format,
-                                                         ...)
-{
-    char *out;
-    va_list args;
-    va_start(args, format);
-    const int n = vasprintf(&out, format, args);
-    va_end(args);
-    if (n < 0)
-        ht_out_of_memory();
-    return out;
-}
 
 /* NULL when it is not set or empty, which means the same to docker. */
 static const char *find_variable(lookup_variable *lookup, const char *name)
@@ -55,19 +40,17 @@ static enum ht_status read_unix(struct docker_address *address,
         return ht_fail(err, HT_INVALID,
                        "\"%s\": the path of a socket has at most %zu bytes",
                        address->text, sizeof room->sun_path - 1);
-    address->socket = ht_xstrdup(path);
-    address->base = ht_xstrdup("http://engine"); /* the name is not looked up */
+    address->socket = path;
+    address->base = "http://engine"; /* the name is not looked up */
     return HT_OK;
 }
 
 /* The file in the folder, NULL when it is not there. */
-static char *find_file(const char *folder, const char *name)
+static const char *find_file(struct arena *arena, const char *folder,
+                             const char *name)
 {
-    char *path = print("%s/%s", folder, name);
-    if (access(path, F_OK) == 0)
-        return path;
-    free(path);
-    return NULL;
+    const char *path = arena_printf(arena, "%s/%s", folder, name);
+    return access(path, F_OK) == 0 ? path : NULL;
 }
 
 static void find_certificates(struct docker_address *address,
@@ -75,12 +58,12 @@ static void find_certificates(struct docker_address *address,
 {
     const char *folder = find_variable(lookup, "DOCKER_CERT_PATH");
     const char *home = find_variable(lookup, "HOME");
-    char *path = folder != NULL ? ht_xstrdup(folder)
-                                : print("%s/.docker", home != NULL ? home : "");
-    address->ca = find_file(path, "ca.pem");
-    address->cert = find_file(path, "cert.pem");
-    address->key = find_file(path, "key.pem");
-    free(path);
+    struct arena *arena = address->arena;
+    if (folder == NULL)
+        folder = arena_printf(arena, "%s/.docker", home != NULL ? home : "");
+    address->ca = find_file(arena, folder, "ca.pem");
+    address->cert = find_file(arena, folder, "cert.pem");
+    address->key = find_file(arena, folder, "key.pem");
 }
 
 static bool has_port(const char *authority)
@@ -101,14 +84,10 @@ static enum ht_status read_tcp(struct docker_address *address,
     const bool tls = starts_with(address->text, "https:") ||
                      (starts_with(address->text, "tcp:") &&
                       find_variable(lookup, "DOCKER_TLS_VERIFY") != NULL);
-    char *host = strndup(authority, len);
-    if (host == NULL)
-        ht_out_of_memory();
-    address->base = print("http%s://%s%s", tls ? "s" : "", host,
-                          has_port(host) ? ""
-                          : tls          ? tls_port
-                                         : plain_port);
-    free(host);
+    const char *host = arena_strndup(address->arena, authority, len);
+    const char *port = has_port(host) ? "" : tls ? tls_port : plain_port;
+    address->base = arena_printf(address->arena, "http%s://%s%s",
+                                 tls ? "s" : "", host, port);
     if (tls)
         find_certificates(address, lookup);
     return HT_OK;
@@ -139,19 +118,18 @@ static bool is_socket(const char *path)
 
 /* The first socket that may be used; else the first there is, so that the
  * error of the connection names the missing permission. NULL: none. */
-static char *find_usual(lookup_variable *lookup)
+static const char *find_usual(struct arena *arena, lookup_variable *lookup)
 {
     const char *runtime = find_variable(lookup, "XDG_RUNTIME_DIR");
     const char *own = runtime != NULL ? runtime : "/nonexistent";
-    char *const paths[] = {
-        ht_xstrdup("/var/run/docker.sock"),
-        ht_xstrdup("/run/podman/podman.sock"),
-        print("%s/docker.sock", own),
-        print("%s/podman/podman.sock", own),
+    const char *const paths[] = {
+        "/var/run/docker.sock",
+        "/run/podman/podman.sock",
+        arena_printf(arena, "%s/docker.sock", own),
+        arena_printf(arena, "%s/podman/podman.sock", own),
     };
-    enum { N_PATHS = sizeof paths / sizeof *paths };
     const char *found = NULL;
-    for (size_t i = 0; i < N_PATHS; i++) {
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         if (!is_socket(paths[i]))
             continue;
         const bool usable = access(paths[i], R_OK | W_OK) == 0;
@@ -160,10 +138,8 @@ static char *find_usual(lookup_variable *lookup)
         if (usable)
             break;
     }
-    char *address = found != NULL ? print("%s%s", unix_scheme, found) : NULL;
-    for (size_t i = 0; i < N_PATHS; i++)
-        free(paths[i]);
-    return address;
+    return found != NULL ? arena_printf(arena, "%s%s", unix_scheme, found)
+                         : NULL;
 }
 
 enum ht_status docker_address_find(const char *host,
@@ -173,30 +149,26 @@ enum ht_status docker_address_find(const char *host,
 {
     if (host == NULL || host[0] == '\0')
         host = find_variable(lookup, "DOCKER_HOST");
-    char *text = host != NULL ? ht_xstrdup(host) : find_usual(lookup);
-    if (text == NULL)
-        return ht_fail(err, HT_NOT_FOUND,
-                       "no container engine is here: DOCKER_HOST is not set, "
-                       "and neither Docker's nor Podman's socket exists");
-    struct docker_address *found = ht_xcalloc(1, sizeof *found);
-    found->text = text;
-    const enum ht_status status = read_text(found, lookup, err);
+    struct arena *arena = arena_new();
+    struct docker_address *found = arena_alloc(arena, 1, sizeof *found);
+    found->arena = arena;
+    found->text =
+        host != NULL ? arena_strdup(arena, host) : find_usual(arena, lookup);
+    const enum ht_status status =
+        found->text != NULL
+            ? read_text(found, lookup, err)
+            : ht_fail(err, HT_NOT_FOUND,
+                      "no container engine is here: DOCKER_HOST is not set, "
+                      "and neither Docker's nor Podman's socket exists");
     if (status == HT_OK)
         *address = found;
     else
-        docker_address_free(found);
+        arena_free(arena);
     return status;
 }
 
 void docker_address_free(struct docker_address *address)
 {
-    if (address == NULL)
-        return;
-    free(address->text);
-    free(address->socket);
-    free(address->base);
-    free(address->ca);
-    free(address->cert);
-    free(address->key);
-    free(address);
+    if (address != NULL)
+        arena_free(address->arena);
 }

@@ -17,10 +17,11 @@
 
 /* Where an engine is, and its TLS files; immutable, shared by all handles. */
 struct docker_address {
-    char *text;            /* as it was given, for messages */
-    char *socket;          /* path of a unix socket, or NULL */
-    char *base;            /* of URLs, "https://HOST:PORT", without a path */
-    char *ca, *cert, *key; /* files of TLS, each NULL when absent */
+    struct arena *arena;         /* of all below */
+    const char *text;            /* as it was given, for messages */
+    const char *socket;          /* path of a unix socket, or NULL */
+    const char *base;            /* of URLs, "https://HOST:PORT", no path */
+    const char *ca, *cert, *key; /* files of TLS, each NULL when absent */
 };
 
 /* From `host` ("unix:///run/docker.sock", "tcp://HOST:PORT", https://...), else

@@ -17,12 +17,13 @@
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/base/text.h"
+#include "runner/base/child.h"
 #include "runner/base/json.h"
 
 enum { MOST_BYTES = 64 * 1024 };
 
 struct helper {
-    char *program;
+    const char *program;
     pid_t pid;
     int output; /* its stdout */
     int64_t deadline_ms;
@@ -45,40 +46,6 @@ static int make_input(const char *server)
     return -1;
 }
 
-/* Its own group, so that a slow one is ended with all it started, and none of
- * the signal settings of this thread. */
-static int spawn(struct helper *helper, int input, int output)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP |
-                                              POSIX_SPAWN_SETSIGMASK |
-                                              POSIX_SPAWN_SETSIGDEF);
-    int code = posix_spawn_file_actions_adddup2(&actions, input, 0);
-    if (code == 0)
-        code = posix_spawn_file_actions_adddup2(&actions, output, 1);
-    if (code == 0)
-        code = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null",
-                                                O_WRONLY, 0);
-    if (code == 0)
-        code = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-    char *const argv[] = {helper->program, (char[]){"get"}, NULL};
-    if (code == 0)
-        code = posix_spawnp(&helper->pid, helper->program, &actions,
-                            &attributes, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    return code;
-}
-
 static enum ht_status start(struct helper *helper, const char *server,
                             struct ht_error *err)
 {
@@ -91,7 +58,13 @@ static enum ht_status start(struct helper *helper, const char *server,
         close(input);
         return ht_fail_errno(err, code, "%s", helper->program);
     }
-    const int code = spawn(helper, input, ends[1]);
+    const char *const argv[] = {helper->program, "get", NULL};
+    /* Its own group, so that a slow one is ended with all it started. */
+    const struct child child = {.argv = argv,
+                                .input = input,
+                                .output = ends[1],
+                                .group = POSIX_SPAWN_SETPGROUP};
+    const int code = child_start(&child, &helper->pid);
     close(input);
     close(ends[1]);
     helper->output = ends[0];

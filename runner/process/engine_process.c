@@ -3,7 +3,6 @@
 #include "runner/attempt/engine.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "runner/attempt/prepare.h"
 #include "runner/attempt/replica_view.h"
 #include "runner/attempt/replicas.h"
+#include "runner/base/child.h"
 #include "runner/base/disk.h"
 #include "runner/base/placement.h"
 #include "runner/base/procfs.h"
@@ -68,52 +68,24 @@ static void kill_replica(struct processes *processes, size_t i,
 
 /* ---- start ---- */
 
-static int add_null_streams(posix_spawn_file_actions_t *actions)
-{
-    int code = 0;
-    for (int fd = 0; fd < 3 && code == 0; fd++)
-        code = posix_spawn_file_actions_addopen(actions, fd, "/dev/null",
-                                                O_RDWR, 0);
-    if (code == 0)
-        code = posix_spawn_file_actions_addclosefrom_np(actions, 3);
-    return code;
-}
-
-static void set_attributes(posix_spawnattr_t *attributes)
-{
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(attributes, &none);
-    posix_spawnattr_setsigdefault(attributes, &all);
-    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSID |
-                                             POSIX_SPAWN_SETSIGMASK |
-                                             POSIX_SPAWN_SETSIGDEF);
-}
-
 static enum ht_status spawn_shim(const struct site *site,
                                  struct processes *processes, size_t i,
                                  struct ht_error *err)
 {
     const char *folder = processes->replicas.items[i].folder;
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    set_attributes(&attributes);
     struct arena *arena = arena_new();
-    char *argv[] = {arena_strdup(arena, site->shim),
-                    arena_strdup(arena, folder), NULL};
+    const char *const argv[] = {site->shim, folder, NULL};
     /* By this the shim of a killed runner is found. */
-    char *variable = arena_printf(arena, "HYPERTUNE_TRIAL_DIR=%s", folder);
-    char *env[] = {variable, NULL};
+    const char *const env[] = {
+        arena_printf(arena, "HYPERTUNE_TRIAL_DIR=%s", folder), NULL};
+    const struct child shim = {.argv = argv,
+                               .env = env,
+                               .input = -1,
+                               .output = -1,
+                               .group = POSIX_SPAWN_SETSID};
     pid_t pid = 0;
-    int code = add_null_streams(&actions);
-    if (code == 0)
-        code = posix_spawn(&pid, site->shim, &actions, &attributes, argv, env);
+    const int code = child_start(&shim, &pid);
     arena_free(arena);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
     if (code != 0)
         return ht_fail_errno(err, code, "cannot start %s", site->shim);
     processes->shims[i] = pid;
