@@ -182,7 +182,5 @@ const char *outputs_rewrite(struct arena *arena, const char *text,
         at = end;
     }
     text_puts(&out, at);
-    const char *rewritten = arena_strndup(arena, out.data, out.len);
-    text_free(&out);
-    return rewritten;
+    return text_take(&out, arena);
 }

@@ -24,14 +24,8 @@ static void variables_set(struct variables *variables, const char *name,
             return;
         }
     }
-    if (variables->n == variables->room) {
-        const size_t room = variables->room > 0 ? 2 * variables->room : 64;
-        struct pair *items = arena_alloc(variables->arena, room, sizeof *items);
-        if (variables->n > 0)
-            memcpy(items, variables->items, variables->n * sizeof *items);
-        variables->items = items;
-        variables->room = room;
-    }
+    variables->items = arena_grow(variables->arena, variables->items,
+                                  variables->n, sizeof *variables->items);
     variables->items[variables->n++] =
         (struct pair){.name = name, .value = value};
 }
@@ -108,10 +102,8 @@ static bool describe(struct variables *variables, const struct replica_env *env,
     const struct replica_order *replica = &env->order->replicas[env->replica];
     struct text out = {0};
     function(cluster, replica->type, (size_t)replica->index, &out);
-    variables_set(variables, name,
-                  arena_strndup(variables->arena, out.data, out.len));
     const bool fits = strlen(name) + strlen("=") + out.len <= HT_MAX_WORD;
-    text_free(&out);
+    variables_set(variables, name, text_take(&out, variables->arena));
     return fits;
 }
 

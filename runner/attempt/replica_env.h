@@ -14,7 +14,7 @@
 
 struct variables { /* an environment being built */
     struct arena *arena;
-    size_t n, room;
+    size_t n;
     struct pair *items;
     bool lacks_job; /* it is too long for CLUSTER_SPEC and TF_CONFIG */
 };

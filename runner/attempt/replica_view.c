@@ -37,9 +37,7 @@ const char *replica_view_put_trial_dir(struct arena *arena,
         at = next + sizeof TRIAL_DIR_REFERENCE - 1;
     }
     text_puts(&out, at);
-    const char *replaced = arena_strndup(arena, out.data, out.len);
-    text_free(&out);
-    return replaced;
+    return text_take(&out, arena);
 }
 
 /* The words of a command with the replica's paths; `gcs` may be NULL. */

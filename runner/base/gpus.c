@@ -125,10 +125,7 @@ enum ht_status gpus_find(struct arena *arena, const struct gpus_source *source,
 char *gpus_text(struct arena *arena, const struct strings *gpus)
 {
     struct text out = {0};
-    text_puts(&out, "");
     for (size_t i = 0; i < gpus->n; i++)
         text_printf(&out, "%s%s", i > 0 ? "," : "", gpus->items[i]);
-    char *copy = arena_strndup(arena, out.data, out.len);
-    text_free(&out);
-    return copy;
+    return text_take(&out, arena);
 }

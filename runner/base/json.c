@@ -90,25 +90,22 @@ const struct node *json_read_map(struct arena *arena, const char *text,
     return root != NULL && root->kind == NODE_MAP ? root : NULL;
 }
 
-/* False when it is no list; *first is its first item. */
-static bool open_list(const struct node *list, size_t most,
-                      const struct node **first)
+/* A list that may be absent. */
+static bool is_list(const struct node *list, size_t most)
 {
-    const bool none = list == NULL || list->kind == NODE_NULL;
-    *first = none ? NULL : list->first;
-    return none || (list->kind == NODE_LIST && list->count <= most);
+    return list == NULL || list->kind == NODE_NULL ||
+           (list->kind == NODE_LIST && list->count <= most);
 }
 
 bool json_read_strings(struct arena *arena, const struct node *list,
                        size_t most, struct strings *strings)
 {
-    const struct node *item;
-    if (!open_list(list, most, &item))
+    if (!is_list(list, most))
         return false;
-    const size_t room = item != NULL ? list->count : 0;
-    const char **items = arena_alloc(arena, room + 1, sizeof *items);
+    const char **items = NULL;
     size_t n = 0;
-    for (; item != NULL; item = item->next) {
+    NODE_EACH (item, node_items(list)) {
+        items = arena_grow(arena, items, n, sizeof *items);
         items[n] = node_string(item);
         if (items[n++] == NULL)
             return false;
@@ -120,15 +117,14 @@ bool json_read_strings(struct arena *arena, const struct node *list,
 bool json_read_pairs(struct arena *arena, const struct node *list, size_t most,
                      struct pairs *pairs)
 {
-    const struct node *item;
-    if (!open_list(list, most, &item))
+    if (!is_list(list, most))
         return false;
-    const size_t room = item != NULL ? list->count : 0;
-    struct pair *items = arena_alloc(arena, room + 1, sizeof *items);
+    struct pair *items = NULL;
     size_t n = 0;
-    for (; item != NULL; item = item->next) {
+    NODE_EACH (item, node_items(list)) {
         if (item->kind != NODE_LIST || item->count != 2)
             return false;
+        items = arena_grow(arena, items, n, sizeof *items);
         items[n] = (struct pair){.name = node_string(item->first),
                                  .value = node_string(item->first->next)};
         if (items[n].name == NULL || items[n].value == NULL)

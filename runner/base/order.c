@@ -112,7 +112,7 @@ static enum ht_status read_replicas(struct order *order,
     struct replica_order *replicas =
         arena_alloc(order->arena, list->count, sizeof *replicas);
     size_t n = 0;
-    for (const struct node *item = list->first; item; item = item->next) {
+    NODE_EACH (item, list->first) {
         const enum ht_status status =
             read_replica(order, item, &replicas[n], err);
         if (status != HT_OK)
@@ -132,14 +132,13 @@ static enum ht_status read_replicas(struct order *order,
 
 static void read_params(struct order *order, const struct node *map)
 {
-    if (map == NULL || map->kind != NODE_MAP)
-        return;
-    struct pair *items =
-        arena_alloc(order->arena, map->count + 1, sizeof *items);
+    struct pair *items = NULL;
     size_t n = 0;
-    for (const struct node *item = map->first; item; item = item->next) {
-        if (item->text != NULL)
-            items[n++] = (struct pair){.name = item->key, .value = item->text};
+    NODE_EACH (item, node_items(map)) {
+        if (item->key == NULL || item->text == NULL)
+            continue;
+        items = arena_grow(order->arena, items, n, sizeof *items);
+        items[n++] = (struct pair){.name = item->key, .value = item->text};
     }
     order->params = (struct pairs){.n = n, .items = items};
 }
@@ -206,12 +205,9 @@ static enum ht_status read_container(struct order *order,
 static enum ht_status read_secrets(struct order *order, const struct node *list,
                                    struct ht_error *err)
 {
-    if (list == NULL || list->kind != NODE_LIST)
-        return HT_OK;
-    struct secret *secrets =
-        arena_alloc(order->arena, list->count + 1, sizeof *secrets);
+    struct secret *secrets = NULL;
     size_t n = 0;
-    for (const struct node *item = list->first; item; item = item->next) {
+    NODE_EACH (item, node_items(list)) {
         const struct secret read = {
             .name = node_get_string(item, "name", NULL),
             .file = node_get_string(item, "file", NULL),
@@ -220,6 +216,7 @@ static enum ht_status read_secrets(struct order *order, const struct node *list,
         if (read.name == NULL || (read.file == NULL) == (read.env == NULL))
             return ht_fail(err, HT_INVALID,
                            "a secret is not a name with a file or a variable");
+        secrets = arena_grow(order->arena, secrets, n, sizeof *secrets);
         secrets[n++] = read;
     }
     order->n_secrets = n;

@@ -94,10 +94,7 @@ const char *docker_escape(struct arena *arena, const char *text)
         else
             text_printf(&out, "%%%02X", (unsigned)(unsigned char)*text);
     }
-    const char *escaped =
-        arena_strndup(arena, out.len > 0 ? out.data : "", out.len);
-    text_free(&out);
-    return escaped;
+    return text_take(&out, arena);
 }
 
 /* ---- one request and its answer ---- */
@@ -440,28 +437,23 @@ enum ht_status docker_stream(struct docker *docker,
 
 /* ---- the kind of engine ---- */
 
-static const struct node *find_component(const struct node *version,
-                                         const char *name)
+static bool is_podman(const struct node *version)
 {
-    const struct node *components = node_find(version, "Components");
-    if (components == NULL || components->kind != NODE_LIST)
-        return NULL;
-    for (const struct node *c = components->first; c != NULL; c = c->next) {
-        if (strcmp(node_get_string(c, "Name", ""), name) == 0)
-            return c;
+    NODE_EACH (component, node_first(version, "Components")) {
+        if (strcmp(node_get_string(component, "Name", ""), "Podman Engine") ==
+            0)
+            return true;
     }
-    return NULL;
+    return false;
 }
 
 static bool is_rootless(const struct node *info)
 {
     if (node_get_bool(info, "Rootless", false))
         return true;
-    const struct node *options = node_find(info, "SecurityOptions");
-    if (options == NULL || options->kind != NODE_LIST)
-        return false;
-    for (const struct node *o = options->first; o != NULL; o = o->next) {
-        if (o->kind == NODE_STRING && strcmp(o->text, "name=rootless") == 0)
+    NODE_EACH (option, node_first(info, "SecurityOptions")) {
+        if (option->kind == NODE_STRING &&
+            strcmp(option->text, "name=rootless") == 0)
             return true;
     }
     return false;
@@ -497,7 +489,7 @@ enum ht_status docker_ask_facts(struct docker *docker, struct arena *arena,
         status = ask(docker, arena, "/info", &info, err);
     if (status != HT_OK)
         return status;
-    const bool podman = find_component(version, "Podman Engine") != NULL;
+    const bool podman = is_podman(version);
     *facts = (struct docker_facts){
         .podman = podman,
         .rootless = is_rootless(info),

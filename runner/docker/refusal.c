@@ -60,10 +60,7 @@ const char *docker_clean_words(struct arena *arena, const char *words)
     while (len > 0 && line[len - 1] == ' ')
         line[--len] = '\0';
     text_escape(&out, line);
-    const char *clean =
-        arena_strndup(arena, out.len > 0 ? out.data : "", out.len);
-    text_free(&out);
-    return clean;
+    return text_take(&out, arena);
 }
 
 enum ht_status docker_refusal(struct arena *arena, long code, const char *body,

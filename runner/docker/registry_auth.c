@@ -252,11 +252,9 @@ static bool is_host(struct arena *arena, const char *key, const char *host)
 static const struct node *find_host(struct arena *arena, const struct node *map,
                                     const char *host)
 {
-    if (map == NULL || map->kind != NODE_MAP)
-        return NULL;
-    for (const struct node *n = map->first; n != NULL; n = n->next) {
-        if (is_host(arena, n->key, host))
-            return n;
+    NODE_EACH (item, node_items(map)) {
+        if (item->key != NULL && is_host(arena, item->key, host))
+            return item;
     }
     return NULL;
 }
