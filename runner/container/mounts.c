@@ -150,35 +150,17 @@ static bool has_engine_socket(const struct site *site, const char *path)
     return is_within(path, real);
 }
 
-/* The runner's own state has the tokens of every attempt. */
-struct own_folders {
-    const char *items[3]; /* NULL: there is none */
-};
-
-static struct own_folders own_folders(const struct site *site)
+/* In one of the runner's own folders, which have the tokens of every attempt;
+ * or, with `above`, around one. */
+static bool is_own(const struct site *site, const char *path, bool above)
 {
-    return (struct own_folders){
-        {site->state, site->secrets, site->credentials}};
-}
-
-static bool is_in_ours(const struct site *site, const char *path)
-{
-    const struct own_folders own = own_folders(site);
-    for (size_t i = 0; i < sizeof own.items / sizeof *own.items; i++) {
-        if (own.items[i] != NULL && is_within(own.items[i], path))
+    const char *const own[] = {site->state, site->secrets, site->credentials};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (own[i] != NULL &&
+            (is_within(own[i], path) || (above && is_within(path, own[i]))))
             return true;
     }
     return false;
-}
-
-static bool has_ours(const struct site *site, const char *path)
-{
-    const struct own_folders own = own_folders(site);
-    for (size_t i = 0; i < sizeof own.items / sizeof *own.items; i++) {
-        if (own.items[i] != NULL && is_within(path, own.items[i]))
-            return true;
-    }
-    return is_in_ours(site, path);
 }
 
 static enum ht_status check_opened(const struct finding *finding, int fd,
@@ -199,7 +181,7 @@ static enum ht_status check_opened(const struct finding *finding, int fd,
             "volumes: %.120s gives access to the container engine; the "
             "runner has no --allow engine-socket",
             path);
-    if (has_ours(finding->site, path))
+    if (is_own(finding->site, path, true))
         return ht_fail(err, HT_PRECONDITION,
                        "volumes: %.160s is the runner's own", path);
     return HT_OK;
@@ -282,7 +264,7 @@ static enum ht_status add_outputs(struct finding *finding, struct ht_error *err)
                        "outputDir: %.120s is below none of the runner's "
                        "--volume-root folders",
                        here);
-    if (asked != NULL && is_in_ours(site, here))
+    if (asked != NULL && is_own(site, here, false))
         return ht_fail(err, HT_PRECONDITION,
                        "outputDir: %.160s is the runner's own", here);
     const enum ht_status status = outputs_share(root, here, in_bucket, err);
