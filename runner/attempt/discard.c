@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -123,11 +122,7 @@ enum ht_status discard_start(const struct site *site, struct discard **discard,
     made->site = site;
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->wake, NULL);
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
     const int failed = pthread_create(&made->thread, NULL, work, made);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (failed != 0) {
         free(made);
         return ht_fail_errno(err, failed, "no thread to remove outputs");

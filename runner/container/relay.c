@@ -6,7 +6,6 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,6 +21,11 @@
  *
  * Nothing blocks. The end of one direction is passed on behind its bytes, and
  * the other direction continues. */
+
+struct address {
+    struct sockaddr_storage storage;
+    socklen_t len;
+};
 
 enum { WAY_BYTES = 64 * 1024 }; /* waiting in one direction */
 
@@ -48,13 +52,13 @@ static void tune(int fd)
 
 /* Takes `came` over and connects it. False: that cannot be; `came` is closed,
  * nothing is left. */
-static bool pipe_open(struct pipe *pipe, int came,
-                      const struct sockaddr_storage *to, socklen_t len)
+static bool pipe_open(struct pipe *pipe, int came, const struct address *to)
 {
-    const int fd =
-        socket(to->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 || (connect(fd, (const struct sockaddr *)to, len) != 0 &&
-                   errno != EINPROGRESS)) {
+    const int fd = socket(to->storage.ss_family,
+                          SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 ||
+        (connect(fd, (const struct sockaddr *)&to->storage, to->len) != 0 &&
+         errno != EINPROGRESS)) {
         if (fd >= 0)
             close(fd);
         close(came);
@@ -169,8 +173,7 @@ struct listener {
     char gateway[GATEWAY_BYTES];
     int port;
     int fd;
-    struct sockaddr_storage to; /* the server's report address */
-    socklen_t to_len;
+    struct address to; /* the server's report address */
     size_t connections;
     bool closing; /* the thread removes it */
 };
@@ -244,7 +247,7 @@ static void accept_one(struct relay *relay, struct listener *listener)
         return;
     }
     struct connection *connection = ht_xcalloc(1, sizeof *connection);
-    if (!pipe_open(&connection->pipe, fd, &listener->to, listener->to_len)) {
+    if (!pipe_open(&connection->pipe, fd, &listener->to)) {
         free(connection);
         return;
     }
@@ -333,13 +336,9 @@ enum ht_status relay_start(struct relay **relay, struct ht_error *err)
     made->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->removed, NULL);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     int code = made->wake < 0 ? errno : 0;
     if (code == 0)
         code = pthread_create(&made->thread, NULL, run, made);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (code != 0) {
         if (made->wake >= 0)
             close(made->wake);
@@ -364,11 +363,6 @@ void relay_stop(struct relay *relay)
     close(relay->wake);
     free(relay);
 }
-
-struct address {
-    struct sockaddr_storage storage;
-    socklen_t len;
-};
 
 static bool resolve(const char *host, const char *port, int flags,
                     struct address *address)
@@ -443,11 +437,12 @@ static int port_of(int fd)
 
 /* Under the lock. Port 0 takes whichever the gateway has. */
 static struct listener *find_listener(struct relay *relay, const char *gateway,
-                                      int port)
+                                      int port, bool closing)
 {
     struct listener *at = relay->listeners;
-    while (at != NULL && (at->closing || strcmp(at->gateway, gateway) != 0 ||
-                          (port != 0 && at->port != port)))
+    while (at != NULL &&
+           (at->closing != closing || strcmp(at->gateway, gateway) != 0 ||
+            (port != 0 && at->port != port)))
         at = at->next;
     return at;
 }
@@ -474,8 +469,7 @@ static enum ht_status make_listener(const char *gateway, const char *report_url,
     (void)snprintf(made->gateway, sizeof made->gateway, "%s", gateway);
     made->port = port_of(fd);
     made->fd = fd;
-    made->to = to.storage;
-    made->to_len = to.len;
+    made->to = to;
     *listener = made;
     return HT_OK;
 }
@@ -501,7 +495,7 @@ enum ht_status relay_open(struct relay *relay, const char *gateway,
 {
     struct listener *made = NULL;
     pthread_mutex_lock(&relay->lock);
-    const struct listener *found = find_listener(relay, gateway, *port);
+    const struct listener *found = find_listener(relay, gateway, *port, false);
     if (found != NULL)
         *port = found->port;
     pthread_mutex_unlock(&relay->lock);
@@ -528,7 +522,7 @@ enum ht_status relay_open(struct relay *relay, const char *gateway,
 void relay_close(struct relay *relay, const char *gateway, int port)
 {
     pthread_mutex_lock(&relay->lock);
-    struct listener *listener = find_listener(relay, gateway, port);
+    struct listener *listener = find_listener(relay, gateway, port, false);
     if (listener != NULL) {
         listener->closing = true;
         wake(relay);
@@ -536,11 +530,7 @@ void relay_close(struct relay *relay, const char *gateway, int port)
     /* The pointer may be dangling by then: searched by name each time. */
     while (listener != NULL) {
         pthread_cond_wait(&relay->removed, &relay->lock);
-        listener = relay->listeners;
-        while (listener != NULL &&
-               (!listener->closing || listener->port != port ||
-                strcmp(listener->gateway, gateway) != 0))
-            listener = listener->next;
+        listener = find_listener(relay, gateway, port, true);
     }
     pthread_mutex_unlock(&relay->lock);
 }
