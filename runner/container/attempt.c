@@ -266,6 +266,8 @@ enum ht_status container_attempt_launch(struct container_engine *engine,
     made->engine = engine;
     init_lock(made);
     enum ht_status status = read_again(place, made, err);
+    made->request = (struct network_request){
+        .site = engine->site, .facts = &engine->facts, .order = made->order};
     if (status == HT_OK)
         status = make_folders(made, err);
     for (size_t k = 0; k < ATTEMPT_CONNECTIONS && status == HT_OK; k++)

@@ -47,6 +47,7 @@ struct container_attempt {
     const char *folder;
     const char **folders; /* of each replica */
     struct placement placement;
+    struct network_request request; /* for its network */
 
     /* The thread's own. */
     struct network network; /* name is NULL before it is known */

@@ -209,9 +209,7 @@ static enum ht_status act(struct docker *docker, const char *method,
         .method = method,
         .path = arena_printf(arena, "/containers/%s%s", name, action),
         .timeout_ms = timeout_ms};
-    const struct node *answer;
-    const enum ht_status status =
-        docker_call(docker, arena, &call, &answer, err);
+    const enum ht_status status = docker_call(docker, arena, &call, NULL, err);
     arena_free(arena);
     return status;
 }
@@ -220,16 +218,12 @@ static enum ht_status check_owner(struct docker *docker, struct arena *arena,
                                   const struct container_plan *plan,
                                   const char *name, struct ht_error *err)
 {
-    struct container_state state = {.runner = "", .attempt = ""};
-    struct order_key key;
+    struct container_state state = {.labels = NULL};
     const enum ht_status status =
         container_look(docker, arena, name, &state, err);
-    if (status != HT_OK)
+    if (status != HT_OK ||
+        network_is_own(state.labels, plan->site, &plan->order->key))
         return status;
-    if (strcmp(state.runner, plan->site->runner) == 0 &&
-        network_read_attempt(state.attempt, &key) &&
-        order_key_equal(&key, &plan->order->key))
-        return HT_OK;
     return ht_fail(err, HT_CONFLICT,
                    "there is a container %s that is not this runner's", name);
 }
@@ -249,8 +243,7 @@ enum ht_status container_create(struct docker *docker,
         .body = body.data,
         .timeout_ms = START_MS,
     };
-    const struct node *answer;
-    enum ht_status status = docker_call(docker, arena, &call, &answer, err);
+    enum ht_status status = docker_call(docker, arena, &call, NULL, err);
     if (status == HT_CONFLICT)
         status = check_owner(docker, arena, plan, name, err);
     text_free(&body);
@@ -280,23 +273,19 @@ enum ht_status container_remove(struct docker *docker, const char *name,
     return status == HT_NOT_FOUND ? HT_OK : status;
 }
 
-static const struct node *find_map(const struct node *map, const char *key)
-{
-    const struct node *found = map != NULL ? node_find(map, key) : NULL;
-    return found != NULL && found->kind == NODE_MAP ? found : NULL;
-}
-
-static void read_state(const struct node *map, struct container_state *state)
+static struct container_state read_state(const struct node *map)
 {
     const char *status = node_get_string(map, "Status", "");
-    static const char *const fresh[] = {"created", "configured", "initialized"};
-    for (size_t i = 0; i < sizeof fresh / sizeof *fresh; i++)
-        state->is_new |= strcmp(status, fresh[i]) == 0;
-    state->running = node_get_bool(map, "Running", false) ||
-                     node_get_bool(map, "Paused", false);
-    state->oom_killed = node_get_bool(map, "OOMKilled", false);
-    state->exit = (int)node_get_int(map, "ExitCode", 0);
-    state->error = node_get_string(map, "Error", "");
+    return (struct container_state){
+        .is_new = strcmp(status, "created") == 0 ||
+                  strcmp(status, "configured") == 0 ||
+                  strcmp(status, "initialized") == 0,
+        .running = node_get_bool(map, "Running", false) ||
+                   node_get_bool(map, "Paused", false),
+        .oom_killed = node_get_bool(map, "OOMKilled", false),
+        .exit = (int)node_get_int(map, "ExitCode", 0),
+        .error = node_get_string(map, "Error", ""),
+    };
 }
 
 enum ht_status container_look(struct docker *docker, struct arena *arena,
@@ -308,17 +297,11 @@ enum ht_status container_look(struct docker *docker, struct arena *arena,
     const enum ht_status status = docker_get(docker, arena, path, &answer, err);
     if (status != HT_OK)
         return status;
-    const struct node *map = find_map(answer, "State");
-    if (map == NULL)
+    const struct node *map = node_find(answer, "State");
+    if (map == NULL || map->kind != NODE_MAP)
         return ht_fail(err, HT_INTERNAL,
                        "the engine's answer has no state of %s", name);
-    struct container_state read = {.runner = "", .attempt = ""};
-    read_state(map, &read);
-    const struct node *labels = find_map(find_map(answer, "Config"), "Labels");
-    if (labels != NULL) {
-        read.runner = node_get_string(labels, LABEL_RUNNER, "");
-        read.attempt = node_get_string(labels, LABEL_ATTEMPT, "");
-    }
-    *state = read;
+    *state = read_state(map);
+    state->labels = node_find(node_find(answer, "Config"), "Labels");
     return HT_OK;
 }

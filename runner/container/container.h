@@ -54,7 +54,7 @@ struct container_state {
     bool oom_killed;   /* only Docker reports it */
     int exit;          /* once neither new nor running */
     const char *error; /* the engine's message about a failed start, or "" */
-    const char *runner, *attempt; /* labels, or "" */
+    const struct node *labels; /* see network.h */
 };
 
 /* HT_NOT_FOUND  there is no such container */

@@ -28,7 +28,8 @@ struct leftovers {
     bool due;           /* sweep at once */
     int64_t soon_until; /* monotonic */
     struct order_key *given_up;
-    size_t n_given_up, room;
+    size_t n_given_up;
+    struct arena *arena; /* of given_up */
 };
 
 /* ---- one sweep ---- */
@@ -46,11 +47,8 @@ static bool is_given_up(struct leftovers *leftovers,
 
 static bool is_kept(struct leftovers *leftovers, const struct node *item)
 {
-    const struct node *labels = node_find(item, "Labels");
     struct order_key key;
-    return labels != NULL && labels->kind == NODE_MAP &&
-           network_read_attempt(node_get_string(labels, LABEL_ATTEMPT, ""),
-                                &key) &&
+    return network_read_attempt(node_find(item, "Labels"), &key) &&
            !is_given_up(leftovers, &key) &&
            leftovers->keeps(leftovers->context, &key);
 }
@@ -66,18 +64,17 @@ static void sweep_kind(struct leftovers *leftovers, const char *path,
                                         network_filter(arena, leftovers->site));
     const struct node *list;
     struct ht_error err;
-    if (docker_get(leftovers->docker, arena, filtered, &list, &err) == HT_OK &&
-        list != NULL && list->kind == NODE_LIST) {
-        for (const struct node *item = list->first; item; item = item->next) {
-            const char *id = node_get_string(item, "Id", NULL);
-            if (id == NULL || is_kept(leftovers, item))
-                continue;
-            if (remove_one(leftovers->docker, id, &err) != HT_OK)
-                log_event(LOG_WARN, "janitor.failed", "id=%.12s reason=\"%s\"",
-                          id, err.text);
-            else
-                log_event(LOG_INFO, "janitor.removed", "id=%.12s", id);
-        }
+    if (docker_get(leftovers->docker, arena, filtered, &list, &err) != HT_OK)
+        list = NULL;
+    NODE_EACH (item, node_items(list)) {
+        const char *id = node_get_string(item, "Id", NULL);
+        if (id == NULL || is_kept(leftovers, item))
+            continue;
+        if (remove_one(leftovers->docker, id, &err) != HT_OK)
+            log_event(LOG_WARN, "janitor.failed", "id=%.12s reason=\"%s\"", id,
+                      err.text);
+        else
+            log_event(LOG_INFO, "janitor.removed", "id=%.12s", id);
     }
     arena_free(arena);
 }
@@ -121,7 +118,7 @@ static void free_all(struct leftovers *leftovers)
     docker_free(leftovers->docker);
     pthread_cond_destroy(&leftovers->changed);
     pthread_mutex_destroy(&leftovers->lock);
-    free(leftovers->given_up);
+    arena_free(leftovers->arena);
     free(leftovers);
 }
 
@@ -136,6 +133,7 @@ enum ht_status leftovers_start(const struct docker_address *address,
                            .keeps = keeps,
                            .context = context,
                            .docker = docker_new(address),
+                           .arena = arena_new(),
                            /* Calls from before a restart may still make
                             * something. */
                            .soon_until = clock_monotonic_ms() + SOON_SPAN_MS};
@@ -170,11 +168,9 @@ void leftovers_stop(struct leftovers *leftovers)
 void leftovers_give_up(struct leftovers *leftovers, const struct order_key *key)
 {
     pthread_mutex_lock(&leftovers->lock);
-    if (leftovers->n_given_up == leftovers->room) {
-        leftovers->room = leftovers->room > 0 ? 2 * leftovers->room : 16;
-        leftovers->given_up = ht_xrealloc(leftovers->given_up, leftovers->room,
-                                          sizeof *leftovers->given_up);
-    }
+    leftovers->given_up =
+        arena_grow(leftovers->arena, leftovers->given_up, leftovers->n_given_up,
+                   sizeof *leftovers->given_up);
     leftovers->given_up[leftovers->n_given_up++] = *key;
     leftovers->due = true;
     leftovers->soon_until = clock_monotonic_ms() + SOON_SPAN_MS;

@@ -12,10 +12,11 @@ static char *label_of(struct arena *arena, const struct order_key *key)
                         (long long)key->trial, (long long)key->attempt);
 }
 
-bool network_read_attempt(const char *label, struct order_key *key)
+bool network_read_attempt(const struct node *labels, struct order_key *key)
 {
     enum { PARTS = 3 };
     long long parts[PARTS];
+    const char *label = node_get_string(labels, LABEL_ATTEMPT, "");
     char *end = NULL;
     for (int i = 0; i < PARTS; i++) {
         parts[i] = strtoll(label, &end, 10);
@@ -26,6 +27,16 @@ bool network_read_attempt(const char *label, struct order_key *key)
     *key = (struct order_key){
         .study = parts[0], .trial = parts[1], .attempt = parts[2]};
     return true;
+}
+
+bool network_is_own(const struct node *labels, const struct site *site,
+                    const struct order_key *key)
+{
+    struct order_key labelled;
+    return strcmp(node_get_string(labels, LABEL_RUNNER, ""), site->runner) ==
+               0 &&
+           network_read_attempt(labels, &labelled) &&
+           order_key_equal(&labelled, key);
 }
 
 char *network_filter(struct arena *arena, const struct site *site)
@@ -75,9 +86,7 @@ static enum ht_status create(struct docker *docker, struct arena *arena,
     json_close(&body);
     const struct docker_call call = {
         .method = "POST", .path = "/networks/create", .body = body.data};
-    const struct node *answer;
-    const enum ht_status status =
-        docker_call(docker, arena, &call, &answer, err);
+    const enum ht_status status = docker_call(docker, arena, &call, NULL, err);
     text_free(&body);
     return status;
 }
@@ -98,25 +107,17 @@ static enum ht_status look(struct docker *docker, struct arena *arena,
 static bool is_ours(const struct node *answer,
                     const struct network_request *request)
 {
-    const struct node *labels = node_find(answer, "Labels");
-    struct order_key key;
-    return labels != NULL && labels->kind == NODE_MAP &&
-           strcmp(node_get_string(labels, LABEL_RUNNER, ""),
-                  request->site->runner) == 0 &&
-           network_read_attempt(node_get_string(labels, LABEL_ATTEMPT, ""),
-                                &key) &&
-           order_key_equal(&key, &request->order->key);
+    return network_is_own(node_find(answer, "Labels"), request->site,
+                          &request->order->key);
 }
 
 /* Networks of a rootless engine are in another namespace. */
 static const char *find_gateway(const struct node *answer,
                                 const struct docker_facts *facts)
 {
-    const struct node *ipam = node_find(answer, "IPAM");
-    const struct node *list = ipam != NULL ? node_find(ipam, "Config") : NULL;
-    if (facts->rootless || list == NULL || list->kind != NODE_LIST)
+    if (facts->rootless)
         return NULL;
-    for (const struct node *item = list->first; item; item = item->next) {
+    NODE_EACH (item, node_first(node_find(answer, "IPAM"), "Config")) {
         const char *gateway = node_get_string(item, "Gateway", NULL);
         if (gateway != NULL && *gateway != '\0')
             return gateway;
@@ -174,8 +175,7 @@ static enum ht_status remove_empty(struct docker *docker, struct arena *arena,
         .method = "DELETE",
         .path = arena_printf(arena, "/networks/%s", docker_escape(arena, name)),
     };
-    const struct node *answer;
-    return docker_call(docker, arena, &call, &answer, err);
+    return docker_call(docker, arena, &call, NULL, err);
 }
 
 static void disconnect(struct docker *docker, struct arena *arena,
@@ -192,8 +192,7 @@ static void disconnect(struct docker *docker, struct arena *arena,
                              docker_escape(arena, network)),
         .body = body.data,
     };
-    const struct node *answer;
-    (void)docker_call(docker, arena, &call, &answer, NULL);
+    (void)docker_call(docker, arena, &call, NULL, NULL);
     text_free(&body);
 }
 
@@ -204,12 +203,8 @@ static void disconnect_all(struct docker *docker, struct arena *arena,
     const struct node *answer;
     if (look(docker, arena, name, &answer, NULL) != HT_OK)
         return;
-    const struct node *members = node_find(answer, "Containers");
-    if (members == NULL || members->kind != NODE_MAP)
-        return;
-    for (const struct node *item = members->first; item; item = item->next) {
-        const char *member =
-            item->kind == NODE_MAP ? node_get_string(item, "Name", NULL) : NULL;
+    NODE_EACH (item, node_first(answer, "Containers")) {
+        const char *member = node_get_string(item, "Name", NULL);
         if (member != NULL)
             disconnect(docker, arena, name, member);
     }

@@ -31,8 +31,11 @@ struct network {
  * replica. */
 void network_put_labels(struct text *out, const struct site *site,
                         const struct order *order, const char *replica);
-/* Reads an attempt's label, "7/3/1"; false when it is none. */
-bool network_read_attempt(const char *label, struct order_key *key);
+/* Reads the attempt's label, "7/3/1"; false when there is none. */
+bool network_read_attempt(const struct node *labels, struct order_key *key);
+/* Whether the labels are this runner's for that attempt. */
+bool network_is_own(const struct node *labels, const struct site *site,
+                    const struct order_key *key);
 /* Query "filters=..." for what carries this runner's label. */
 char *network_filter(struct arena *arena, const struct site *site);
 

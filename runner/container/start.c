@@ -211,14 +211,11 @@ enum ht_status container_attempt_open_relay(struct container_attempt *attempt,
 static enum ht_status make_network(struct start *start, struct ht_error *err)
 {
     struct container_attempt *attempt = start->attempt;
-    const struct network_request request = {.site = attempt->engine->site,
-                                            .facts = &attempt->engine->facts,
-                                            .order = attempt->order};
     int pause_ms = FIRST_PAUSE_MS;
     enum ht_status status;
     do {
         status = network_make(attempt->connections[0], attempt->order->arena,
-                              &request, &attempt->network, err);
+                              &attempt->request, &attempt->network, err);
     } while (status == HT_UNAVAILABLE &&
              may_try_again(start, attempt->connections[0], &pause_ms));
     struct ht_error closed;

@@ -232,20 +232,11 @@ static void kill_overdue(struct container_attempt *attempt)
 
 /* ---- the engine, when all is well ---- */
 
-static struct network_request
-network_of(const struct container_attempt *attempt)
-{
-    return (struct network_request){.site = attempt->engine->site,
-                                    .facts = &attempt->engine->facts,
-                                    .order = attempt->order};
-}
-
 static void find_network(struct container_attempt *attempt)
 {
-    const struct network_request request = network_of(attempt);
     struct ht_error err;
-    if (network_make(attempt->connections[0], attempt->order->arena, &request,
-                     &attempt->network, &err) == HT_OK &&
+    if (network_make(attempt->connections[0], attempt->order->arena,
+                     &attempt->request, &attempt->network, &err) == HT_OK &&
         container_attempt_open_relay(attempt, &err) != HT_OK)
         container_attempt_log(attempt, 0, "reports go by file only: %s",
                               err.text);
@@ -370,7 +361,7 @@ static void clear_replica(struct container_attempt *attempt,
     enum ht_status status = container_look(docker, arena, name, &state, NULL);
     /* The name may be another program's, which is why the attempt ended. */
     struct order_key key;
-    if (status == HT_OK && network_read_attempt(state.attempt, &key) &&
+    if (status == HT_OK && network_read_attempt(state.labels, &key) &&
         order_key_equal(&key, &attempt->order->key))
         status = container_remove(docker, name, NULL);
     left[replica] = status != HT_OK && status != HT_NOT_FOUND;
@@ -387,10 +378,9 @@ static bool try_to_clear(struct container_attempt *attempt)
     for (size_t i = 0; i < n; i++)
         clear &= !left[i];
     arena_free(arena);
-    const struct network_request request = network_of(attempt);
     if (clear && attempt->order->container.network == NULL)
-        clear = network_remove_own(attempt->connections[0], &request, NULL) ==
-                HT_OK;
+        clear = network_remove_own(attempt->connections[0], &attempt->request,
+                                   NULL) == HT_OK;
     return clear;
 }
 

@@ -58,7 +58,8 @@ struct docker_call {
     int timeout_ms;     /* of the whole call; 0: the usual 30 s */
 };
 
-/* One whole JSON answer, in the arena; NULL when it is empty. The engine may
+/* One whole JSON answer, in the arena; NULL when it is empty. `answer` may be
+ * NULL: the status is enough. The engine may
  * see a request twice when it closes a connection that was kept.
  * The status follows the HTTP code, err has the engine's message:
  * HT_OK           2xx, and 304: already in that state (started, stopped)
