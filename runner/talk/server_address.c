@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <curl/curl.h>
@@ -20,24 +19,26 @@
 
 struct server_address {
     pthread_mutex_t lock; /* one question at a time */
+    struct arena *arena;  /* of this and its paths */
     char server[SERVER_URL_BYTES];
-    char *token_file, *folder;
+    const char *token_file, *folder;
     atomic_bool stopped;
 };
 
 struct server_address *server_address_new(const char *server,
                                           const char *token_file)
 {
-    struct server_address *address = ht_xcalloc(1, sizeof *address);
+    struct arena *arena = arena_new();
+    struct server_address *address = arena_alloc(arena, 1, sizeof *address);
+    const char *slash = strrchr(token_file, '/');
+    address->arena = arena;
     pthread_mutex_init(&address->lock, NULL);
     (void)snprintf(address->server, sizeof address->server, "%s", server);
-    address->token_file = ht_xstrdup(token_file);
-    address->folder = ht_xstrdup(token_file);
-    char *slash = strrchr(address->folder, '/');
-    if (slash != NULL)
-        *slash = '\0';
-    else
-        (void)snprintf(address->folder, strlen(token_file) + 1, ".");
+    address->token_file = arena_strdup(arena, token_file);
+    address->folder =
+        slash != NULL
+            ? arena_strndup(arena, token_file, (size_t)(slash - token_file))
+            : ".";
     atomic_init(&address->stopped, false);
     return address;
 }
@@ -47,9 +48,7 @@ void server_address_free(struct server_address *address)
     if (address == NULL)
         return;
     pthread_mutex_destroy(&address->lock);
-    free(address->token_file);
-    free(address->folder);
-    free(address);
+    arena_free(address->arena);
 }
 
 void server_address_stop(struct server_address *address)
@@ -144,17 +143,25 @@ static enum ht_status get_server(struct server_address *address,
     return HT_OK;
 }
 
+/* False when it does not begin so, or is too long. */
+static bool copy_url(const char *url, const char *scheme,
+                     char copy[SERVER_URL_BYTES])
+{
+    if (strncmp(url, scheme, strlen(scheme)) != 0 ||
+        strlen(url) >= SERVER_URL_BYTES)
+        return false;
+    (void)snprintf(copy, SERVER_URL_BYTES, "%s", url);
+    return true;
+}
+
 static enum ht_status read_control(const char *server, const struct text *body,
                                    char control[SERVER_URL_BYTES],
                                    struct ht_error *err)
 {
     struct arena *arena = arena_new();
     const struct node *map = json_read(arena, body->data, body->len);
-    const char *url = node_get_string(map, "control", "");
     const bool valid =
-        strncmp(url, "tcp://", 6) == 0 && strlen(url) < SERVER_URL_BYTES;
-    if (valid)
-        (void)snprintf(control, SERVER_URL_BYTES, "%s", url);
+        copy_url(node_get_string(map, "control", ""), "tcp://", control);
     arena_free(arena);
     if (!valid)
         return ht_fail(err, HT_UNAVAILABLE, "%s names no control address",
@@ -184,16 +191,11 @@ static bool read_server_file(const struct server_address *address,
 {
     struct arena *arena = arena_new();
     const struct node *map;
-    bool found = false;
-    if (disk_read_json(arena, address->folder, "server.json", &map, NULL) ==
-        HT_OK) {
-        const char *url = node_get_string(map, "http", "");
-        found = strncmp(url, "http", 4) == 0 &&
-                strlen(url) < SERVER_URL_BYTES &&
-                strcmp(url, address->server) != 0;
-        if (found)
-            (void)snprintf(server, SERVER_URL_BYTES, "%s", url);
-    }
+    const bool found =
+        disk_read_json(arena, address->folder, "server.json", &map, NULL) ==
+            HT_OK &&
+        copy_url(node_get_string(map, "http", ""), "http", server) &&
+        strcmp(server, address->server) != 0;
     arena_free(arena);
     return found;
 }

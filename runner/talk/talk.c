@@ -41,11 +41,6 @@ void talk_fini(struct talk *talk)
     git_commit_free(talk->commit);
 }
 
-static const struct node *first_of(const struct node *list)
-{
-    return list != NULL ? list->first : NULL;
-}
-
 /* The attempt that an item of a list names; NULL: none of this runner. */
 static struct attempt *find_named(const struct attempts *attempts,
                                   const struct node *item)
@@ -55,9 +50,9 @@ static struct attempt *find_named(const struct attempts *attempts,
 }
 
 /* Orders to stop, in answers of leases and heartbeats. */
-static void apply_stops(struct attempts *attempts, const struct node *list)
+static void apply_stops(struct attempts *attempts, const struct node *map)
 {
-    for (const struct node *item = first_of(list); item; item = item->next) {
+    NODE_EACH (item, node_first(map, "stop")) {
         struct attempt *attempt = find_named(attempts, item);
         if (attempt == NULL)
             continue;
@@ -76,10 +71,10 @@ static void drop(struct talk *talk, struct attempt *attempt, const char *why)
     attempts_drop(talk->attempts, attempt);
 }
 
-static void drop_listed(struct talk *talk, const struct node *list,
+static void drop_listed(struct talk *talk, const struct node *first,
                         const char *why)
 {
-    for (const struct node *item = first_of(list); item; item = item->next) {
+    NODE_EACH (item, first) {
         struct attempt *attempt = find_named(talk->attempts, item);
         if (attempt != NULL)
             drop(talk, attempt, why);
@@ -100,9 +95,8 @@ static void drop_unwanted(struct talk *talk)
 
 static void take_hello(struct talk *talk, const struct node *map)
 {
-    drop_listed(talk, node_find(map, "forget"), "the server forgot it");
-    const struct node *item = first_of(node_find(map, "keep"));
-    for (; item != NULL; item = item->next) {
+    drop_listed(talk, node_first(map, "forget"), "the server forgot it");
+    NODE_EACH (item, node_first(map, "keep")) {
         struct attempt *attempt = find_named(talk->attempts, item);
         if (attempt != NULL && !attempt->accepted)
             attempts_adopt(talk->attempts, attempt);
@@ -129,9 +123,7 @@ static struct attempt_replica *find_replica(const struct attempt *attempt,
 static void take_writers(const struct attempt_replica *replica,
                          const struct node *writers)
 {
-    const struct node *item =
-        replica != NULL && writers != NULL ? writers->first : NULL;
-    for (; item != NULL; item = item->next) {
+    NODE_EACH (item, replica != NULL ? node_items(writers) : NULL) {
         int64_t seq;
         if (item->key != NULL && node_int64(item, &seq))
             records_have(replica->records, strtoull(item->key, NULL, 16), seq);
@@ -151,9 +143,9 @@ static bool has_trial(const struct attempts *attempts, int64_t study,
     return false;
 }
 
-static void take_unwanted(struct talk *talk, const struct node *list)
+static void take_unwanted(struct talk *talk, const struct node *map)
 {
-    for (const struct node *item = first_of(list); item; item = item->next) {
+    NODE_EACH (item, node_first(map, "discard")) {
         const struct discard_request request = {
             .study = node_get_int(item, "study", 0),
             .trial = node_get_int(item, "trial", 0),
@@ -170,16 +162,15 @@ static void take_heartbeat(struct talk *talk, const struct node *map)
 {
     talk->beats_answered = talk->beats_sent;
     discard_confirm(talk->discard);
-    take_unwanted(talk, node_find(map, "discard"));
-    const struct node *item = first_of(node_find(map, "have"));
-    for (; item != NULL; item = item->next) {
+    take_unwanted(talk, map);
+    NODE_EACH (item, node_first(map, "have")) {
         const struct attempt *attempt = find_named(talk->attempts, item);
         take_writers(
             find_replica(attempt, node_get_string(item, "replica", "")),
             node_find(item, "writers"));
     }
-    apply_stops(talk->attempts, node_find(map, "stop"));
-    drop_listed(talk, node_find(map, "gone"), "the server gave it up");
+    apply_stops(talk->attempts, map);
+    drop_listed(talk, node_first(map, "gone"), "the server gave it up");
 }
 
 static void take_report(struct talk *talk, struct attempt *attempt,
@@ -375,10 +366,10 @@ static void take_attempt(struct talk *talk, const struct node *item)
 
 static void take_leases(struct talk *talk, const struct node *map)
 {
-    apply_stops(talk->attempts, node_find(map, "stop"));
-    const struct node *item = first_of(node_find(map, "attempts"));
-    talk->poll_at = item != NULL ? 0 : clock_monotonic_ms() + EMPTY_PAUSE_MS;
-    for (; item != NULL; item = item->next)
+    apply_stops(talk->attempts, map);
+    const struct node *first = node_first(map, "attempts");
+    talk->poll_at = first != NULL ? 0 : clock_monotonic_ms() + EMPTY_PAUSE_MS;
+    NODE_EACH (item, first)
         take_attempt(talk, item);
 }
 
@@ -433,15 +424,13 @@ static void poll_leases(struct talk *talk)
     if (!talk->greeted)
         return;
     const int slots = attempts_free_slots(talk->attempts);
+    if (talk->polling ? talk->polled_slots > 0 || slots == 0
+                      : clock_monotonic_ms() < talk->poll_at)
+        return;
     struct text request = {0};
-    if (talk->polling && talk->polled_slots == 0 && slots > 0) {
-        build_poll(talk, slots, &request);
-        request_thread_post(talk->lease_thread, &request);
-    } else if (!talk->polling && clock_monotonic_ms() >= talk->poll_at) {
-        build_poll(talk, slots, &request);
-        request_thread_post(talk->lease_thread, &request);
-        talk->polling = true;
-    }
+    build_poll(talk, slots, &request);
+    request_thread_post(talk->lease_thread, &request);
+    talk->polling = true;
 }
 
 /* ---- both ---- */
