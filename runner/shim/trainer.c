@@ -149,40 +149,28 @@ static void describe_fault(const struct fault *fault, const char *workdir,
     }
 }
 
-static char **vector_of(const struct strings *strings)
+static char **vector_of(struct arena *arena, const struct strings *strings)
 {
-    char **vector = ht_xcalloc(strings->n + 1, sizeof *vector);
+    char **vector = arena_alloc(arena, strings->n + 1, sizeof *vector);
     for (size_t i = 0; i < strings->n; i++)
-        vector[i] = ht_xstrdup(strings->items[i]);
+        vector[i] = arena_strdup(arena, strings->items[i]);
     return vector;
 }
 
-static char **environment_of(const struct pairs *env)
+static char **environment_of(struct arena *arena, const struct pairs *env)
 {
-    char **vector = ht_xcalloc(env->n + 1, sizeof *vector);
-    for (size_t i = 0; i < env->n; i++) {
-        const struct pair *pair = &env->items[i];
-        const size_t size = strlen(pair->name) + strlen(pair->value) + 2;
-        vector[i] = ht_xcalloc(size, 1);
-        (void)snprintf(vector[i], size, "%s=%s", pair->name, pair->value);
-    }
+    char **vector = arena_alloc(arena, env->n + 1, sizeof *vector);
+    for (size_t i = 0; i < env->n; i++)
+        vector[i] = arena_printf(arena, "%s=%s", env->items[i].name,
+                                 env->items[i].value);
     return vector;
 }
 
-static void free_vector(char **vector)
+static void close_end(int *end)
 {
-    for (char **item = vector; *item != NULL; item++)
-        free(*item);
-    free(vector);
-}
-
-static void close_pair(int pair[2])
-{
-    for (int i = 0; i < 2; i++) {
-        if (pair[i] >= 0)
-            close(pair[i]);
-        pair[i] = -1;
-    }
+    if (*end >= 0)
+        close(*end);
+    *end = -1;
 }
 
 struct pipes {
@@ -202,13 +190,12 @@ static bool open_pipes(struct pipes *pipes)
 static pid_t fork_child(const struct launch *launch, const char *workdir,
                         const struct pipes *pipes)
 {
-    char **argv = vector_of(&launch->argv);
-    char **env = environment_of(&launch->env);
+    struct arena *arena = arena_new();
     const struct child child = {
         .launch = launch,
         .workdir = workdir,
-        .argv = argv,
-        .env = env,
+        .argv = vector_of(arena, &launch->argv),
+        .env = environment_of(arena, &launch->env),
         .outputs = {pipes->streams[0][1], pipes->streams[1][1]},
         .report = pipes->report[1],
         .parent = getpid(),
@@ -217,8 +204,7 @@ static pid_t fork_child(const struct launch *launch, const char *workdir,
     if (pid == 0)
         run_child(&child);
     const int code = errno;
-    free_vector(argv);
-    free_vector(env);
+    arena_free(arena);
     errno = code;
     return pid;
 }
@@ -252,12 +238,9 @@ bool trainer_start(const struct launch *launch, const char *folder,
                    strerror(errno));
     } else {
         setpgid(pid, pid); /* both sides do it, the first one counts */
-        for (int i = 0; i < 2; i++) {
-            close(pipes.streams[i][1]);
-            pipes.streams[i][1] = -1;
-        }
-        close(pipes.report[1]);
-        pipes.report[1] = -1;
+        close_end(&pipes.streams[0][1]);
+        close_end(&pipes.streams[1][1]);
+        close_end(&pipes.report[1]);
         struct fault fault;
         started = !read_fault(pipes.report[0], &fault);
         if (!started) {
@@ -272,9 +255,11 @@ bool trainer_start(const struct launch *launch, const char *folder,
             pipes.streams[i][0] = -1;
         }
     }
-    close_pair(pipes.streams[0]);
-    close_pair(pipes.streams[1]);
-    close_pair(pipes.report);
+    for (int i = 0; i < 2; i++) {
+        close_end(&pipes.streams[0][i]);
+        close_end(&pipes.streams[1][i]);
+        close_end(&pipes.report[i]);
+    }
     return started;
 }
 
