@@ -105,38 +105,24 @@ void replicas_stop(struct replicas *replicas, const struct stop_order *order)
 
 /* ---- the attempt's end by those of its replicas ---- */
 
-static bool is_failure(const struct ending *ending)
+enum {
+    FAILURES = 1 << OUTCOME_FAILED | 1 << OUTCOME_TIMEOUT | 1 << OUTCOME_LOST
+};
+
+static bool is_any(const struct ending *ending, int outcomes)
 {
-    return ending->outcome != OUTCOME_SUCCEEDED &&
-           ending->outcome != OUTCOME_STOPPED;
+    return (1 << ending->outcome & outcomes) != 0;
 }
 
-typedef bool eligible(size_t replica, const struct ending *ending);
-
-static bool decides(size_t replica, const struct ending *ending)
-{
-    return replica == 0 || is_failure(ending);
-}
-
-static bool is_lost(size_t replica, const struct ending *ending)
-{
-    (void)replica;
-    return ending->outcome == OUTCOME_LOST;
-}
-
-static bool is_stopped(size_t replica, const struct ending *ending)
-{
-    (void)replica;
-    return ending->outcome == OUTCOME_STOPPED;
-}
-
+/* The earliest end with one of the outcomes; `master`: or of the master. */
 static size_t find_earliest(const struct order *order,
-                            const struct ending *const endings[],
-                            eligible *is_eligible)
+                            const struct ending *const endings[], int outcomes,
+                            bool master)
 {
     size_t found = order->n_replicas;
     for (size_t i = 0; i < order->n_replicas; i++) {
-        if (endings[i] != NULL && is_eligible(i, endings[i]) &&
+        if (endings[i] != NULL &&
+            ((master && i == 0) || is_any(endings[i], outcomes)) &&
             (found == order->n_replicas ||
              endings[i]->ended_ms < endings[found]->ended_ms))
             found = i;
@@ -148,12 +134,12 @@ size_t replicas_decisive(const struct order *order,
                          const struct ending *const endings[])
 {
     const size_t none = order->n_replicas;
-    const size_t found = find_earliest(order, endings, decides);
+    const size_t found = find_earliest(order, endings, FAILURES, true);
     if (found == none)
-        return find_earliest(order, endings, is_stopped);
+        return find_earliest(order, endings, 1 << OUTCOME_STOPPED, false);
     if (endings[found]->outcome != OUTCOME_FAILED)
         return found;
-    const size_t lost = find_earliest(order, endings, is_lost);
+    const size_t lost = find_earliest(order, endings, 1 << OUTCOME_LOST, false);
     return lost != none ? lost : found;
 }
 
@@ -162,7 +148,7 @@ struct ending replicas_outcome(const struct order *order, size_t decisive,
 {
     assert(ending != NULL); /* only a replica that has ended is decisive */
     struct ending made = *ending;
-    if (order->n_replicas > 1 && is_failure(ending))
+    if (order->n_replicas > 1 && is_any(ending, FAILURES))
         (void)snprintf(made.reason, sizeof made.reason, "%s: %.450s",
                        order->replicas[decisive].name, ending->reason);
     return made;
