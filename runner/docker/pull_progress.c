@@ -21,41 +21,28 @@ static struct pull_layer *find_layer(struct pull_progress *progress,
     return layer;
 }
 
-static bool is_any(const char *state, const char *const words[])
-{
-    for (size_t i = 0; words[i] != NULL; i++) {
-        if (strcasecmp(state, words[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Every message of a layer has one of these states; others are about the image
  * as a whole ("Pulling from library/debian"). */
-static bool is_layer_state(const char *state)
-{
-    static const char *const words[] = {
-        "Pulling fs layer",   "Waiting",
-        "Downloading",        "Download complete",
-        "Verifying Checksum", "Extracting",
-        "Pull complete",      "Already exists",
-        "Retrying",           NULL};
-    return is_any(state, words) || strncmp(state, "Retrying", 8) == 0;
-}
+static const struct layer_state {
+    const char *name;
+    bool is_here; /* all bytes of the layer */
+    bool is_done; /* "Download complete" is the last that Podman sends */
+} states[] = {
+    {"Pulling fs layer", false, false},  {"Waiting", false, false},
+    {"Downloading", false, false},       {"Download complete", true, true},
+    {"Verifying Checksum", true, false}, {"Extracting", true, false},
+    {"Pull complete", true, true},       {"Already exists", true, true},
+    {"Retrying", false, false}, /* also "Retrying in 5 seconds" */
+};
 
-/* "Download complete" is the last that Podman sends of a layer. */
-static bool is_done(const char *state)
+static const struct layer_state *find_state(const char *name)
 {
-    static const char *const words[] = {"Pull complete", "Already exists",
-                                        "Download complete", NULL};
-    return is_any(state, words);
-}
-
-static bool is_all_here(const char *state)
-{
-    static const char *const words[] = {"Verifying Checksum", "Extracting",
-                                        NULL};
-    return is_done(state) || is_any(state, words);
+    const size_t n = sizeof states / sizeof *states;
+    for (size_t i = 0; i < n; i++) {
+        if (strcasecmp(name, states[i].name) == 0)
+            return &states[i];
+    }
+    return strncmp(name, "Retrying", 8) == 0 ? &states[n - 1] : NULL;
 }
 
 static void update(struct pull_layer *layer, const struct node *item,
@@ -66,7 +53,7 @@ static void update(struct pull_layer *layer, const struct node *item,
     if (strcasecmp(state, "Downloading") == 0) {
         layer->current = node_get_int(detail, "current", layer->current);
         layer->total = node_get_int(detail, "total", layer->total);
-    } else if (is_all_here(state)) {
+    } else if (find_state(state)->is_here) {
         layer->current = layer->total; /* extracting counts from 0 again */
     }
 }
@@ -78,7 +65,7 @@ static void print(const struct pull_progress *progress,
     int64_t current = 0, total = 0;
     for (size_t i = 0; i < progress->n; i++) {
         const struct pull_layer *each = &progress->layers[i];
-        done += is_done(each->state);
+        done += find_state(each->state)->is_done;
         if (each->total <= 0 || each->current < 0 ||
             each->current > each->total ||
             total > INT64_MAX / 200 - each->total)
@@ -101,7 +88,7 @@ bool pull_progress_take(struct pull_progress *progress, const struct node *item,
 {
     const char *id = node_get_string(item, "id", NULL);
     const char *state = node_get_string(item, "status", NULL);
-    if (id == NULL || state == NULL || !is_layer_state(state))
+    if (id == NULL || state == NULL || find_state(state) == NULL)
         return false;
     struct pull_layer *layer = find_layer(progress, id);
     if (layer == NULL)
