@@ -41,43 +41,31 @@ static int64_t segment_of(const struct log_source *source, const char *name)
     return strcmp(end, ".log") == 0 ? offset : -1;
 }
 
-/* The nearest kept segment that begins behind the offset, -1 if there is
- * none. */
-static int64_t find_later_segment(const struct log_source *source)
-{
-    int64_t found = -1;
-    DIR *dir = opendir(source->folder);
-    if (dir == NULL)
-        return -1;
-    struct dirent *entry;
-    while ((entry = readdir(dir)) != NULL) {
-        const int64_t offset = segment_of(source, entry->d_name);
-        if (offset > source->offset && (found < 0 || offset < found))
-            found = offset;
-    }
-    closedir(dir);
-    return found;
-}
+struct extent {
+    int64_t later; /* where the next segment behind the offset begins; -1 */
+    int64_t end;   /* behind the last byte of the newest segment */
+};
 
-/* Where the stream ends: behind the last byte of its newest segment. */
-static int64_t find_end(const struct log_source *source)
+static struct extent find_extent(const struct log_source *source)
 {
-    int64_t end = 0;
+    struct extent extent = {.later = -1};
     DIR *dir = opendir(source->folder);
-    if (dir == NULL)
-        return 0;
     struct dirent *entry;
-    while ((entry = readdir(dir)) != NULL) {
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
         const int64_t offset = segment_of(source, entry->d_name);
         struct stat status;
+        if (offset > source->offset &&
+            (extent.later < 0 || offset < extent.later))
+            extent.later = offset;
         if (offset >= 0 && offset < INT64_MAX / 2 &&
             fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) ==
                 0 &&
-            S_ISREG(status.st_mode) && offset + status.st_size > end)
-            end = offset + status.st_size;
+            S_ISREG(status.st_mode) && offset + status.st_size > extent.end)
+            extent.end = offset + status.st_size;
     }
-    closedir(dir);
-    return end;
+    if (dir != NULL)
+        closedir(dir);
+    return extent;
 }
 
 static size_t read_segment(const struct log_source *source, char *buffer,
@@ -102,7 +90,7 @@ size_t log_source_read(struct log_source *source, char *buffer, size_t size,
 {
     size_t n = read_segment(source, buffer, size);
     if (n == 0) {
-        const int64_t later = find_later_segment(source);
+        const int64_t later = find_extent(source).later;
         /* Again: the shim may have filled this one meanwhile. */
         n = read_segment(source, buffer, size);
         if (n == 0 && later > source->offset) {
@@ -400,7 +388,7 @@ static const char ellipsis[] = "\xe2\x80\xa6";
 static void read_end(const char *folder, struct text *end)
 {
     struct log_source source = {.folder = folder, .stream = "stderr"};
-    const int64_t size = find_end(&source);
+    const int64_t size = find_extent(&source).end;
     if (size > LOOKED_AT)
         source.offset = size - LOOKED_AT;
     const bool whole = source.offset == 0;

@@ -68,14 +68,9 @@ static void set_step(struct report *report, double value)
 
 static bool read_value(const struct node *node, double *value)
 {
-    return (node->kind == NODE_NUMBER || node->kind == NODE_STRING) &&
+    return node != NULL &&
+           (node->kind == NODE_NUMBER || node->kind == NODE_STRING) &&
            read_number(node->text, value);
-}
-
-static bool read_member(const struct node *map, const char *name, double *value)
-{
-    const struct node *node = node_find(map, name);
-    return node != NULL && read_value(node, value);
 }
 
 static size_t read_cells(const struct metrics_header *header,
@@ -104,10 +99,10 @@ static size_t read_members(const struct node *map,
     size_t n = 0;
     double value;
     for (size_t i = 0; i < metrics->n; i++) {
-        if (read_member(map, metrics->items[i], &value))
+        if (read_value(node_find(map, metrics->items[i]), &value))
             found[n++] = (struct report_metric){metrics->items[i], value};
     }
-    if (read_member(map, "step", &value))
+    if (read_value(node_find(map, "step"), &value))
         set_step(report, value);
     return n;
 }

@@ -21,13 +21,20 @@ void record_queue_init(struct record_queue *queue)
     queue->last = &queue->first;
 }
 
+static void drop(struct record_queue *queue, struct record **link)
+{
+    struct record *record = *link;
+    *link = record->next;
+    if (*link == NULL)
+        queue->last = link;
+    free(record);
+    queue->n--;
+}
+
 void record_queue_fini(struct record_queue *queue)
 {
-    while (queue->first != NULL) {
-        struct record *next = queue->first->next;
-        free(queue->first);
-        queue->first = next;
-    }
+    while (queue->first != NULL)
+        drop(queue, &queue->first);
 }
 
 void record_queue_add(struct record_queue *queue, const struct report *report,
@@ -47,16 +54,6 @@ void record_queue_add(struct record_queue *queue, const struct report *report,
     queue->n++;
 }
 
-static void drop_first(struct record_queue *queue)
-{
-    struct record *record = queue->first;
-    queue->first = record->next;
-    if (queue->first == NULL)
-        queue->last = &queue->first;
-    free(record);
-    queue->n--;
-}
-
 void record_queue_have(struct record_queue *queue, uint64_t writer, int64_t seq)
 {
     struct record **link = &queue->first;
@@ -64,16 +61,11 @@ void record_queue_have(struct record_queue *queue, uint64_t writer, int64_t seq)
     for (size_t i = 0; i < queue->in_flight; i++)
         link = &(*link)->next;
     while (*link != NULL) {
-        struct record *record = *link;
-        if (record->writer == writer && writer != 0 && record->seq <= seq) {
-            *link = record->next;
-            free(record);
-            queue->n--;
-        } else {
-            link = &record->next;
-        }
+        if ((*link)->writer == writer && writer != 0 && (*link)->seq <= seq)
+            drop(queue, link);
+        else
+            link = &(*link)->next;
     }
-    queue->last = link;
 }
 
 bool record_queue_is_ready(const struct record_queue *queue, int64_t beat)
@@ -102,7 +94,7 @@ void record_queue_batch(struct record_queue *queue, int64_t beat,
 void record_queue_confirm(struct record_queue *queue)
 {
     for (; queue->in_flight > 0; queue->in_flight--)
-        drop_first(queue);
+        drop(queue, &queue->first);
     if (queue->batch < RECORD_BATCH)
         queue->batch *= 2;
 }
@@ -116,7 +108,7 @@ size_t record_queue_refuse(struct record_queue *queue)
         return 0;
     }
     if (n == 1)
-        drop_first(queue);
+        drop(queue, &queue->first);
     return n;
 }
 

@@ -149,12 +149,9 @@ static void take_report(void *context, const char *line, size_t len,
     (void)offset;
     arena_reset(records->scratch);
     if (len > HT_MAX_REPORT_LINE ||
-        report_parse(records->scratch, line, len, &report, NULL) != HT_OK) {
-        records->malformed++;
-        return;
-    }
-    /* Writer 0 is the runner's. */
-    if (report.writer == 0 || records->n_taken == MOST_RECORDS) {
+        report_parse(records->scratch, line, len, &report, NULL) != HT_OK ||
+        report.writer == 0 /* the runner's */ ||
+        records->n_taken == MOST_RECORDS) {
         records->malformed++;
         return;
     }
