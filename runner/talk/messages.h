@@ -1,15 +1,73 @@
-/* messages.h - the messages of talk.h, proto/README.md section 4: the choice
- * and the text of the next request, and the envelope of answers.
- *
- * The other half, talk.c, handles the answers. */
+/* messages.h - a runner's messages to its server, proto/README.md section 4:
+ * the choice and the text of the next request, and the envelope of answers. */
 #ifndef HT_RUNNER_TALK_MESSAGES_H
 #define HT_RUNNER_TALK_MESSAGES_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/base/arena.h"
 #include "proto/base/text.h"
-#include "runner/talk/talk.h"
+#include "runner/base/order.h"
+#include "runner/reports/log.h"
+
+struct sender {      /* identifies the runner */
+    char token[256]; /* of the runner */
+    char runner[40]; /* kept across restarts */
+    char boot[40];   /* random per start */
+};
+
+enum request_kind {
+    REQUEST_NONE,
+    REQUEST_HELLO,
+    REQUEST_HEARTBEAT,
+    REQUEST_STARTED,
+    REQUEST_ENDED,
+    REQUEST_DRAINED,
+    REQUEST_REPORT,
+    REQUEST_LOG
+};
+
+struct request { /* the one under way */
+    enum request_kind kind;
+    struct order_key
+        key; /* of its attempt, which may have been dropped since */
+    size_t replica;
+    int stream; /* index in the replica's logs */
+    bool whole; /* its facts are complete */
+    struct log_chunk chunk;
+    struct text body; /* kept for `retry` */
+};
+
+struct talk { /* state of sending and answers; see talk.h */
+    /* Borrowed; given before talk_init(). */
+    struct attempts *attempts;
+    struct request_thread *thread;       /* for all requests but ... */
+    struct request_thread *lease_thread; /* the poll, which may be held */
+    struct sender *sender;
+    struct discard *discard;
+    const char *token_file; /* read again when the server refuses the token */
+    const char *host;       /* shown to people */
+
+    int64_t id;   /* of the newest request */
+    bool greeted; /* the server has accepted hello of this boot */
+    int64_t heartbeat_ms;
+    int64_t beat_at; /* monotonic time of the newest heartbeat */
+    int64_t beats_sent, beats_answered;
+    int64_t heard_at;    /* monotonic time of the newest answer */
+    bool doubtful;       /* a request was refused as wrong: hello comes next */
+    bool waiting;        /* the request under way goes again at retry_at */
+    int64_t retry_at;    /* monotonic */
+    int64_t quiet_until; /* monotonic; no new request before */
+    struct request request;
+    uint64_t turn;    /* chooses the attempt whose records or log come next */
+    int64_t poll_id;  /* of the newest poll */
+    bool polling;     /* a poll is under way */
+    int polled_slots; /* that it named */
+    int64_t poll_at;  /* monotonic; no new poll before */
+    struct git_commit *commit;
+};
 
 /* Starts an object that json_close() ends. */
 void talk_open_message(struct text *out, const struct sender *sender,

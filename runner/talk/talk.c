@@ -13,7 +13,6 @@
 #include "runner/base/json.h"
 #include "runner/reports/record_queue.h"
 #include "runner/reports/records.h"
-#include "runner/talk/messages.h"
 #include "runner/talk/request_thread.h"
 #include "runner/talk/server_address.h"
 
