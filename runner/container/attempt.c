@@ -20,6 +20,7 @@
 #include "runner/base/disk.h"
 #include "runner/base/folder.h"
 #include "runner/base/order.h"
+#include "runner/container/container.h"
 #include "runner/container/leftovers.h"
 #include "runner/container/relay.h"
 
@@ -224,6 +225,7 @@ static enum ht_status make_folders(struct container_attempt *attempt,
     attempt->folder = prepare_attempt_folder(arena, attempt->engine->site,
                                              &attempt->order->key);
     attempt->folders = arena_alloc(arena, n, sizeof *attempt->folders);
+    attempt->names = arena_alloc(arena, n, sizeof *attempt->names);
     attempt->findings = arena_alloc(arena, n, sizeof *attempt->findings);
     attempt->digests = arena_alloc(arena, n, sizeof *attempt->digests);
     attempt->overfull = arena_alloc(arena, n, sizeof *attempt->overfull);
@@ -231,6 +233,7 @@ static enum ht_status make_folders(struct container_attempt *attempt,
     for (size_t i = 0; i < n && status == HT_OK; i++) {
         attempt->folders[i] = prepare_replica_folder(
             arena, attempt->folder, &attempt->order->replicas[i]);
+        attempt->names[i] = container_name(arena, attempt->order, i);
         status = disk_make_folder(attempt->folders[i], err);
     }
     return status;

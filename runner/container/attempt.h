@@ -46,6 +46,7 @@ struct container_attempt {
     struct order *order;
     const char *folder;
     const char **folders; /* of each replica */
+    const char **names;   /* of each container */
     struct placement placement;
     struct network_request request; /* for its network */
 

@@ -298,9 +298,7 @@ static enum ht_status make_container(struct start *start, struct docker *docker,
         status = container_create(docker, &plan, err);
     if (status != HT_OK)
         status = ht_wrap(err, status, "cannot make its container");
-    else if (container_start(docker,
-                             container_name(arena, attempt->order, replica),
-                             err) != HT_OK)
+    else if (container_start(docker, attempt->names[replica], err) != HT_OK)
         status = ht_wrap(err, err->status, "cannot start its container");
     arena_free(arena);
     return status;

@@ -156,8 +156,7 @@ static void ask_about(struct watch *watch, size_t replica)
     struct arena *arena = arena_new();
     struct container_state state;
     const enum ht_status status = container_look(
-        attempt->connections[0], arena,
-        container_name(arena, attempt->order, replica), &state, NULL);
+        attempt->connections[0], arena, attempt->names[replica], &state, NULL);
     note_answer(watch, status);
     /* exit.json may have come meanwhile. */
     if (container_attempt_has_exit(attempt, replica))
@@ -221,12 +220,9 @@ static void kill_overdue(struct container_attempt *attempt)
         attempt->stopped && clock_monotonic_ms() >= attempt->kill_at;
     pthread_mutex_unlock(&attempt->lock);
     for (size_t i = 0; due && i < attempt->order->n_replicas; i++) {
-        if (is_settled(attempt, i))
-            continue;
-        struct arena *arena = arena_new();
-        (void)container_kill(attempt->connections[0],
-                             container_name(arena, attempt->order, i), NULL);
-        arena_free(arena);
+        if (!is_settled(attempt, i))
+            (void)container_kill(attempt->connections[0], attempt->names[i],
+                                 NULL);
     }
 }
 
@@ -249,8 +245,7 @@ static void ask_engine(struct watch *watch)
     struct arena *arena = arena_new();
     struct container_state state;
     note_answer(watch, container_look(attempt->connections[0], arena,
-                                      container_name(arena, attempt->order, 0),
-                                      &state, NULL));
+                                      attempt->names[0], &state, NULL));
     arena_free(arena);
 }
 
@@ -320,8 +315,8 @@ static void amend_memory(struct container_attempt *attempt,
     if (!killed && attempt->order->replicas[replica].memory == 0)
         return;
     struct arena *arena = arena_new();
-    const struct container_state state = wait_for_end(
-        docker, arena, container_name(arena, attempt->order, replica));
+    const struct container_state state =
+        wait_for_end(docker, arena, attempt->names[replica]);
     if (describe_memory(attempt, replica, state.oom_killed, killed,
                         ending->reason))
         container_attempt_overwrite(attempt, replica, ending);
@@ -356,7 +351,7 @@ static void clear_replica(struct container_attempt *attempt,
     bool *left = context;
     struct arena *arena = arena_new();
     amend(attempt, docker, replica);
-    const char *name = container_name(arena, attempt->order, replica);
+    const char *name = attempt->names[replica];
     struct container_state state;
     enum ht_status status = container_look(docker, arena, name, &state, NULL);
     /* The name may be another program's, which is why the attempt ended. */
