@@ -100,7 +100,7 @@ static void close_all(struct supervisor *supervisor)
     talk_fini(&supervisor->talk);
     discard_stop(supervisor->discard);
     attempts_fini(&supervisor->attempts);
-    if (supervisor->opened)
+    if (supervisor->opened && supervisor->settings->engine->close != NULL)
         supervisor->settings->engine->close();
     if (supervisor->signals >= 0)
         close(supervisor->signals);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "proto/base/error.h"
-#include "runner/talk/talk.h"
+#include "runner/talk/messages.h"
 
 struct supervisor_settings {
     const struct site *site;

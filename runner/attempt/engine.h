@@ -31,7 +31,8 @@ struct engine_place { /* one attempt, as an engine has it */
  * known. */
 struct engine_facts {
     bool known;
-    const char *const *images; /* digest of each replica's, NULL: no image */
+    const char *const
+        *images; /* digest of each replica's; NULL: none has one */
 };
 
 /* What an open engine can do, for people and for checks at submit. */
@@ -50,7 +51,7 @@ struct engine {
      *                 again
      * HT_INVALID      an option for it is wrong */
     enum ht_status (*open)(const struct site *site, struct ht_error *err);
-    void (*close)(void); /* replicas continue */
+    void (*close)(void); /* replicas continue; NULL: nothing to do */
     /* After open(); borrowed until close(). NULL: those of this machine. */
     struct engine_abilities (*abilities)(void);
     /* Address of a replica for CLUSTER_SPEC, in the order's arena; *claim as

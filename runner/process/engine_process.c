@@ -297,10 +297,6 @@ static enum ht_status process_open(const struct site *site,
     return HT_OK;
 }
 
-static void process_close(void)
-{
-}
-
 static enum ht_status process_address(const struct site *site,
                                       const struct order *order, size_t replica,
                                       const char **address, int *claim,
@@ -324,17 +320,13 @@ static bool process_is_started(const struct engine_place *place)
 
 static struct engine_facts process_facts(const struct engine_place *place)
 {
-    const struct order *order = place->order;
-    return (struct engine_facts){
-        .known = true,
-        .images = arena_alloc(order->arena, order->n_replicas, sizeof(char *)),
-    };
+    (void)place;
+    return (struct engine_facts){.known = true};
 }
 
 const struct engine engine_process = {
     .name = "process",
     .open = process_open,
-    .close = process_close,
     .address = process_address,
     .start = process_start,
     .poll = process_poll,
