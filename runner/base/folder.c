@@ -230,17 +230,6 @@ enum ht_status folder_write_exit(const char *folder,
     return write_object(disk_write, folder, "exit.json", &out, err);
 }
 
-static bool read_outcome(const char *name, enum outcome *outcome)
-{
-    for (int i = 0; i < N_OUTCOMES; i++) {
-        if (strcmp(outcome_names[i], name) == 0) {
-            *outcome = (enum outcome)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 enum ht_status folder_read_exit(const char *folder, struct ending *ending,
                                 struct ht_error *err)
 {
@@ -249,10 +238,13 @@ enum ht_status folder_read_exit(const char *folder, struct ending *ending,
     struct ending read = {0};
     enum ht_status status =
         disk_read_json(arena, folder, "exit.json", &map, err);
-    if (status == HT_OK &&
-        !read_outcome(node_get_string(map, "outcome", ""), &read.outcome))
+    int outcome = 0;
+    if (status == HT_OK)
+        outcome = json_find_word(map, "outcome", outcome_names, N_OUTCOMES);
+    if (outcome < 0)
         status = ht_fail(err, HT_CORRUPT, "exit.json has no known outcome");
     if (status == HT_OK) {
+        read.outcome = (enum outcome)outcome;
         read.has_exit = node_find(map, "exit") != NULL;
         read.has_signal = node_find(map, "signal") != NULL;
         read.exit = (int)node_get_int(map, "exit", 0);

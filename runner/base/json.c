@@ -135,6 +135,15 @@ bool json_read_pairs(struct arena *arena, const struct node *list, size_t most,
     return true;
 }
 
+int json_find_word(const struct node *map, const char *key,
+                   const char *const words[], int n)
+{
+    const char *word = node_get_string(map, key, "");
+    while (--n >= 0 && strcmp(words[n], word) != 0)
+        continue;
+    return n;
+}
+
 /* ---- streams of objects ---- */
 
 void json_stream_fini(struct json_stream *stream)

@@ -42,6 +42,10 @@ bool json_read_strings(struct arena *arena, const struct node *list,
 bool json_read_pairs(struct arena *arena, const struct node *list, size_t most,
                      struct pairs *pairs);
 
+/* Which of the n words the member is; -1: none. */
+int json_find_word(const struct node *map, const char *key,
+                   const char *const words[], int n);
+
 /* ---- streams of objects, as engines send them ---- */
 
 struct json_stream {  /* all zero at first */

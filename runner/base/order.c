@@ -162,27 +162,16 @@ static void read_job(struct order *order, const struct node *map)
 
 /* ---- containers ---- */
 
-static bool read_pull(const char *name, enum job_pull *pull)
-{
-    static const char *const names[] = {
-        [PULL_IF_NOT_PRESENT] = "ifNotPresent",
-        [PULL_ALWAYS] = "always",
-        [PULL_NEVER] = "never",
-    };
-    for (int i = 0; i <= PULL_NEVER; i++) {
-        if (strcmp(names[i], name) == 0) {
-            *pull = (enum job_pull)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Absent: everything as usual. */
 static enum ht_status read_container(struct order *order,
                                      const struct node *map,
                                      struct ht_error *err)
 {
+    static const char *const pulls[] = {
+        [PULL_IF_NOT_PRESENT] = "ifNotPresent",
+        [PULL_ALWAYS] = "always",
+        [PULL_NEVER] = "never",
+    };
     struct container_options *options = &order->container;
     if (map == NULL || map->kind != NODE_MAP)
         return HT_OK;
@@ -193,9 +182,11 @@ static enum ht_status read_container(struct order *order,
     options->pids = node_get_int(map, "pids", 0);
     options->privileged = node_get_bool(map, "privileged", false);
     options->host_pid = node_get_bool(map, "hostPid", false);
-    if (!read_pull(node_get_string(map, "pull", "ifNotPresent"),
-                   &options->pull) ||
-        options->shm_bytes < 0 || options->pids < 0)
+    const int pull = node_get_string(map, "pull", NULL) == NULL
+                         ? PULL_IF_NOT_PRESENT
+                         : json_find_word(map, "pull", pulls, PULL_NEVER + 1);
+    options->pull = (enum job_pull)pull;
+    if (pull < 0 || options->shm_bytes < 0 || options->pids < 0)
         return ht_fail(err, HT_INVALID,
                        "container: pull, shm or pids is wrong");
     return HT_OK;

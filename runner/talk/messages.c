@@ -1,7 +1,6 @@
 #include "runner/talk/messages.h"
 
 #include <dirent.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "proto/base/clock.h"
@@ -440,29 +439,23 @@ void talk_send_next(struct talk *talk)
 
 /* ---- answers ---- */
 
-static enum answer_status read_status(const char *name)
-{
-    static const char *const names[] = {
-        [ANSWER_OK] = "ok",           [ANSWER_RETRY] = "retry",
-        [ANSWER_GONE] = "gone",       [ANSWER_DENIED] = "denied",
-        [ANSWER_INVALID] = "invalid",
-    };
-    for (int i = 0; i < ANSWER_INVALID; i++) {
-        if (strcmp(names[i], name) == 0)
-            return (enum answer_status)i;
-    }
-    return ANSWER_INVALID;
-}
-
 struct answer talk_read_answer(struct arena *arena, const struct text *text)
 {
+    static const char *const names[ANSWER_INVALID] = {
+        [ANSWER_OK] = "ok",
+        [ANSWER_RETRY] = "retry",
+        [ANSWER_GONE] = "gone",
+        [ANSWER_DENIED] = "denied",
+    };
     struct answer answer = {.status = ANSWER_INVALID,
                             .error = "the answer is not a JSON object"};
     const struct node *map = json_read_map(arena, text->data, text->len);
     if (map == NULL)
         return answer;
     answer.map = map;
-    answer.status = read_status(node_get_string(map, "status", ""));
+    const int status = json_find_word(map, "status", names, ANSWER_INVALID);
+    if (status >= 0)
+        answer.status = (enum answer_status)status;
     answer.retry_ms = node_get_int(map, "retryMs", RETRY_DEFAULT_MS);
     answer.error = node_get_string(map, "error", "");
     return answer;
