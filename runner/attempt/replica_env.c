@@ -323,18 +323,6 @@ static enum ht_status keep(struct arena *arena, const struct secret *secret,
     return HT_OK;
 }
 
-static enum ht_status read_file(struct arena *arena, int fd,
-                                const struct secret *secret, struct pair *pair,
-                                struct ht_error *err)
-{
-    struct disk_bytes bytes;
-    struct ht_error why;
-    if (disk_read_open(arena, fd, SECRET_BYTES, &bytes, &why) != HT_OK)
-        return ht_fail(err, HT_PRECONDITION, "secrets.%.64s: its file %s",
-                       secret->name, why.text);
-    return keep(arena, secret, bytes.data, bytes.len, pair, err);
-}
-
 static enum ht_status find_file(struct arena *arena, const struct site *site,
                                 const struct secret *secret, struct pair *pair,
                                 struct ht_error *err)
@@ -346,20 +334,22 @@ static enum ht_status find_file(struct arena *arena, const struct site *site,
                       err);
     if (!is_plain(secret->file))
         return refuse(secret, "file must be a plain name", err);
-    const int folder = open(site->secrets, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const int fd = folder < 0
-                       ? -1
-                       : openat(folder, secret->file,
-                                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (folder >= 0)
-        close(folder);
+    const int fd =
+        open(arena_printf(arena, "%s/%s", site->secrets, secret->file),
+             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return ht_fail(err, HT_PRECONDITION,
                        "secrets.%.64s: the runner has no file %.64s",
                        secret->name, secret->file);
-    const enum ht_status status = read_file(arena, fd, secret, pair, err);
+    struct disk_bytes bytes = {.data = NULL};
+    struct ht_error why;
+    const enum ht_status status =
+        disk_read_open(arena, fd, SECRET_BYTES, &bytes, &why);
     close(fd);
-    return status;
+    if (status != HT_OK)
+        return ht_fail(err, HT_PRECONDITION, "secrets.%.64s: its file %s",
+                       secret->name, why.text);
+    return keep(arena, secret, bytes.data, bytes.len, pair, err);
 }
 
 static enum ht_status find_variable(struct arena *arena,

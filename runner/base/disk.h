@@ -40,8 +40,7 @@ enum ht_status disk_read(struct arena *arena, const char *folder,
                          const char *name, size_t limit,
                          struct disk_bytes *bytes, struct ht_error *err);
 
-/* The same for an open file, from its position; the error's text continues the
- * file's name. */
+/* The same for an open file; the error's text continues the file's name. */
 enum ht_status disk_read_open(struct arena *arena, int fd, size_t limit,
                               struct disk_bytes *bytes, struct ht_error *err);
 
@@ -50,6 +49,12 @@ enum ht_status disk_read_open(struct arena *arena, int fd, size_t limit,
 enum ht_status disk_read_json(struct arena *arena, const char *folder,
                               const char *name, const struct node **map,
                               struct ht_error *err);
+
+/* Reads `size` bytes from the offset on, fewer only where the file ends before;
+ * -1 with errno. */
+ssize_t disk_read_at(int fd, char *buffer, size_t size, int64_t offset);
+/* Writes all bytes at the offset; false with errno. */
+bool disk_write_at(int fd, const char *bytes, size_t len, int64_t offset);
 
 bool disk_has(const char *folder, const char *name);
 

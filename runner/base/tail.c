@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "proto/base/arena.h"
+#include "runner/base/disk.h"
 #include "runner/base/safe_path.h"
 
 void tail_init(struct tail *tail, const char *path)
@@ -50,23 +51,6 @@ static bool is_same(const struct tail_look *a, const struct tail_look *b)
     return a->device == b->device && a->inode == b->inode &&
            a->size == b->size && a->seconds == b->seconds &&
            a->nanoseconds == b->nanoseconds;
-}
-
-static ssize_t read_at(int fd, char *buffer, size_t size, int64_t offset)
-{
-    size_t have = 0;
-    while (have < size) {
-        const ssize_t n =
-            pread(fd, buffer + have, size - have, offset + (int64_t)have);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        if (n == 0)
-            break;
-        have += (size_t)n;
-    }
-    return (ssize_t)have;
 }
 
 /* ---- whether the file was emptied ---- */
@@ -134,7 +118,7 @@ static bool is_continued(const struct tail *tail, int fd, int64_t size,
     const size_t len = (size_t)(tail->offset - tail->line_start);
     if (len == 0)
         return true;
-    return read_at(fd, buffer, len, tail->line_start) == (ssize_t)len &&
+    return disk_read_at(fd, buffer, len, tail->line_start) == (ssize_t)len &&
            tail_hash(0, buffer, len) == tail->line_hash;
 }
 
@@ -234,8 +218,8 @@ static bool read_lines(const struct reader *reader, size_t budget)
     while (taken < budget) {
         if (reader->tail->offset >= TAIL_FILE_BYTES)
             return false;
-        const ssize_t n = read_at(reader->fd, reader->buffer, TAIL_LINE_BYTES,
-                                  reader->tail->offset);
+        const ssize_t n = disk_read_at(reader->fd, reader->buffer,
+                                       TAIL_LINE_BYTES, reader->tail->offset);
         if (n <= 0)
             return false;
         const size_t len = (size_t)n;

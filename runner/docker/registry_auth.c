@@ -18,6 +18,7 @@
 #include "proto/base/limits.h"
 #include "proto/base/text.h"
 #include "runner/base/child.h"
+#include "runner/base/disk.h"
 #include "runner/base/json.h"
 
 enum { MOST_BYTES = 64 * 1024 };
@@ -265,18 +266,12 @@ static enum ht_status read_all(struct arena *arena, int fd, const char *path,
                                const struct node **config, struct ht_error *err)
 {
     char *bytes = arena_alloc(arena, HT_MAX_SPEC + 1, 1);
-    size_t len = 0;
-    ssize_t n = 1;
-    while (n != 0 && len <= HT_MAX_SPEC) {
-        n = read(fd, bytes + len, HT_MAX_SPEC + 1 - len);
-        if (n > 0)
-            len += (size_t)n;
-        else if (n < 0 && errno != EINTR)
-            return ht_fail_errno(err, errno, "cannot read %s", path);
-    }
+    const ssize_t len = disk_read_at(fd, bytes, HT_MAX_SPEC + 1, 0);
+    if (len < 0)
+        return ht_fail_errno(err, errno, "cannot read %s", path);
     struct diag diag;
     diag_init(&diag, arena, path, NULL, 0);
-    *config = node_read_json(arena, bytes, len, &diag);
+    *config = node_read_json(arena, bytes, (size_t)len, &diag);
     if (*config == NULL) /* without the sentence, which may show a secret */
         return ht_fail(err, HT_INVALID, "%s:%d:%d: is not JSON", path,
                        diag.first->line, diag.first->column);

@@ -2,7 +2,6 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -17,6 +16,7 @@
 #include "proto/base/limits.h"
 #include "proto/base/utf8.h"
 #include "runner/base/credentials.h"
+#include "runner/base/disk.h"
 #include "runner/base/folder.h"
 
 /* ---- the segments as one stream ---- */
@@ -77,10 +77,7 @@ static size_t read_segment(const struct log_source *source, char *buffer,
         return 0;
     if ((int64_t)size > HT_LOG_SEGMENT - into)
         size = (size_t)(HT_LOG_SEGMENT - into);
-    ssize_t n;
-    do {
-        n = pread(fd, buffer, size, into);
-    } while (n < 0 && errno == EINTR);
+    const ssize_t n = disk_read_at(fd, buffer, size, into);
     close(fd);
     return n > 0 ? (size_t)n : 0;
 }

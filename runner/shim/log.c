@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "proto/base/limits.h"
+#include "runner/base/disk.h"
 #include "runner/base/folder.h"
 
 /* Makes a new file: one of that name, which the trainer may have made, is
@@ -33,7 +34,7 @@ enum ht_status shim_log_open(struct shim_log *log, int folder,
     return HT_OK;
 }
 
-static void close_segment(struct shim_log *log)
+void shim_log_close(struct shim_log *log)
 {
     if (log->fd < 0)
         return;
@@ -49,27 +50,13 @@ static void next_segment(struct shim_log *log)
     enum { KEPT_TAIL = HT_LOG_SEGMENTS / 2 };
     const int64_t head =
         (int64_t)(HT_LOG_SEGMENTS - KEPT_TAIL) * HT_LOG_SEGMENT;
-    close_segment(log);
+    shim_log_close(log);
     log->segment += HT_LOG_SEGMENT;
     log->fd = open_segment(log, log->segment);
     const int64_t stale = log->segment - (int64_t)KEPT_TAIL * HT_LOG_SEGMENT;
     char name[FOLDER_LOG_NAME_BYTES];
     if (stale >= head)
         unlinkat(log->folder, folder_log_name(name, log->stream, stale), 0);
-}
-
-static void write_at(int fd, const char *bytes, size_t len, int64_t at)
-{
-    while (fd >= 0 && len > 0) {
-        const ssize_t n = pwrite(fd, bytes, len, at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return; /* lost; later bytes keep their offsets */
-        bytes += n;
-        len -= (size_t)n;
-        at += n;
-    }
 }
 
 void shim_log_append(struct shim_log *log, const char *bytes, size_t len)
@@ -81,14 +68,11 @@ void shim_log_append(struct shim_log *log, const char *bytes, size_t len)
         size_t part = (size_t)(HT_LOG_SEGMENT - at);
         if (part > len)
             part = len;
-        write_at(log->fd, bytes, part, at);
+        /* What cannot be written is lost; later bytes keep their offsets. */
+        if (log->fd >= 0)
+            (void)disk_write_at(log->fd, bytes, part, at);
         log->offset += (int64_t)part;
         bytes += part;
         len -= part;
     }
-}
-
-void shim_log_close(struct shim_log *log)
-{
-    close_segment(log);
 }
