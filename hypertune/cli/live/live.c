@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hypertune/cli/frame/runners.h"
+#include "hypertune/cli/live/overview.h"
 #include "hypertune/cli/live/picture.h"
 #include "hypertune/cli/live/screen.h"
 #include "hypertune/cli/study/study.h"
@@ -275,13 +275,8 @@ static void refresh_scene(struct cli_live *live)
     }
     if (cli_get(live->cli, "/hypertune/v1/runners", &answer, NULL) != HT_OK)
         return;
-    live->frame.slots = live->frame.busy = 0;
-    NODE_EACH (one, node_first(answer, "runners")) {
-        if (!cli_runners_is_online(one))
-            continue;
-        live->frame.slots += node_get_int(one, "slots", 0);
-        live->frame.busy += node_get_int(one, "busy", 0);
-    }
+    live->frame.slots =
+        overview_slots(node_find(answer, "runners"), &live->frame.busy);
 }
 
 /* ---- the view ---- */

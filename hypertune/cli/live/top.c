@@ -8,6 +8,7 @@
 #include "hypertune/cli/live/screen.h"
 #include "hypertune/cli/live/top_page.h"
 #include "hypertune/cli/study/follow.h"
+#include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
@@ -83,7 +84,7 @@ static enum ht_status refresh(struct top *top, struct ht_error *err)
     const int64_t end = clock_monotonic_ms();
     top->ask_ms = end + ASKING_PART * (end - start);
     top->away = status == HT_UNAVAILABLE || status == HT_TIMEOUT;
-    return top->away && top->overview.version != NULL ? HT_OK : status;
+    return top->away && top->overview.server != NULL ? HT_OK : status;
 }
 
 static void sort_by(struct top *top, const char *order)
@@ -162,60 +163,72 @@ static cJSON *server_object(const struct cli *cli,
                             const struct overview *overview)
 {
     int64_t busy;
+    const struct node *disk = node_find(overview->server, "disk");
+    const char *read_only =
+        node_get_string(overview->server, "readOnlyReason", "");
     cJSON *object = cJSON_CreateObject();
     json_add_string(object, "server", cli_http_url(cli->http));
-    json_add_string(object, "version", overview->version);
-    json_add_int(object, "uptimeMs", overview->uptime_ms);
-    json_add_int(object, "databaseBytes", overview->database_bytes);
-    json_add_int(object, "diskFreeBytes", overview->disk_free);
-    json_add_int(object, "diskTotalBytes", overview->disk_total);
-    json_add_int(object, "slots", overview_slots(overview, &busy));
+    json_add_string(object, "version",
+                    node_get_string(overview->server, "version", ""));
+    json_add_int(object, "uptimeMs",
+                 node_get_int(overview->server, "uptimeMs", 0));
+    json_add_int(object, "databaseBytes",
+                 node_get_int(overview->server, "databaseBytes", 0));
+    json_add_int(object, "diskFreeBytes", node_get_int(disk, "freeBytes", 0));
+    json_add_int(object, "diskTotalBytes", node_get_int(disk, "totalBytes", 0));
+    json_add_int(object, "slots", overview_slots(overview->runners, &busy));
     json_add_int(object, "busy", busy);
-    if (overview->read_only[0] != '\0')
-        json_add_string(object, "readOnlyReason", overview->read_only);
+    if (read_only[0] != '\0')
+        json_add_string(object, "readOnlyReason", read_only);
     return object;
 }
 
-static cJSON *study_object(const struct overview_study *study)
+static cJSON *study_object(const struct overview *overview,
+                           const struct cli_study *study)
 {
+    const struct node *best = node_find(study->status, "best");
+    const int64_t left_ms = cli_study_left_ms(study, overview->asked_ms);
+    const long long limit = cli_study_limit(study);
     cJSON *object = cJSON_CreateObject();
     json_add_string(object, "study", study->name);
     json_add_string(object, "id", study->id);
-    json_add_string(object, "kind", study->kind);
+    json_add_string(object, "kind", study->home->kind_name);
     json_add_string(object, "state", study->state);
-    json_add_string(object, "reason", study->reason);
-    json_add_int(object, "ended", study->ended);
-    if (study->limit > 0)
-        json_add_int(object, "limit", study->limit);
-    json_add_int(object, "running", study->running);
-    json_add_int(object, "waiting", study->waiting);
-    json_add_int(object, "failed", study->failed);
+    json_add_string(object, "reason",
+                    node_get_string(study->status, "reason", ""));
+    json_add_int(object, "ended", cli_study_ended(study));
+    if (limit > 0)
+        json_add_int(object, "limit", limit);
+    json_add_int(object, "running", cli_study_running(study));
+    json_add_int(object, "waiting", cli_study_count(study, "requested"));
+    json_add_int(object, "failed", cli_study_count(study, "failed"));
     if (study->metric[0] != '\0')
         json_add_string(object, "metric", study->metric);
-    if (!isnan(study->best))
-        json_add_double(object, "best", study->best);
-    if (study->best_trial != NULL)
-        json_add_string(object, "bestTrial", study->best_trial);
-    json_add_int(object, "createTimeMs", study->create_ms);
-    if (study->left_ms >= 0)
-        json_add_int(object, "leftMs", study->left_ms);
+    if (best != NULL) {
+        json_add_double(object, "best", cli_trial_score(best));
+        json_add_string(object, "bestTrial", cli_trial_id(best));
+    }
+    json_add_int(object, "createTimeMs",
+                 node_get_int(study->status, "createTimeMs", 0));
+    if (left_ms >= 0)
+        json_add_int(object, "leftMs", left_ms);
     return object;
 }
 
 static cJSON *runner_object(const struct overview *overview,
-                            const struct overview_runner *runner)
+                            const struct node *runner)
 {
+    static const char *const texts[] = {"runner", "engine", "host", "state"};
     cJSON *object = cJSON_CreateObject();
-    json_add_string(object, "runner", runner->id);
-    json_add_string(object, "engine", runner->engine);
-    json_add_string(object, "host", runner->host);
-    json_add_string(object, "state", runner->state);
-    json_add_int(object, "slots", runner->slots);
-    json_add_int(object, "busy", runner->busy);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        json_add_string(object, texts[i],
+                        node_get_string(runner, texts[i], ""));
+    json_add_int(object, "slots", node_get_int(runner, "slots", 0));
+    json_add_int(object, "busy", node_get_int(runner, "busy", 0));
     cJSON *list = json_add_array(object, "trials");
     for (size_t i = 0; i < overview->n_trials; i++) {
         const struct overview_trial *trial = &overview->trials[i];
-        if (strcmp(trial->runner, runner->id) != 0)
+        if (strcmp(trial->runner, node_get_string(runner, "runner", "")) != 0)
             continue;
         cJSON *item = json_push_object(list);
         json_add_string(item, "trial", trial->name);
@@ -229,27 +242,31 @@ static cJSON *runner_object(const struct overview *overview,
     return object;
 }
 
+static void add_object(cJSON *list, cJSON *one, struct text *out)
+{
+    if (list != NULL)
+        cJSON_AddItemToArray(list, one);
+    else
+        cli_output_object(FORMAT_JSONL, one, 0, out);
+}
+
 /* One object, or with -o jsonl a line for the server and each of the others. */
 static void print_objects(const struct cli *cli,
                           const struct overview *overview, struct text *out)
 {
-    cJSON *server = server_object(cli, overview);
+    cJSON *server = server_object(cli, overview), *one;
     const bool lines = cli->format == FORMAT_JSONL;
     cJSON *studies = lines ? NULL : json_add_array(server, "studies");
     cJSON *runners = lines ? NULL : json_add_array(server, "runners");
     if (lines)
         cli_output_object(cli->format, server, 0, out);
-    for (size_t i = 0; i < overview->n_studies + overview->n_runners; i++) {
-        const bool is_study = i < overview->n_studies;
-        cJSON *one =
-            is_study
-                ? study_object(&overview->studies[i])
-                : runner_object(overview,
-                                &overview->runners[i - overview->n_studies]);
-        if (lines)
-            cli_output_object(cli->format, one, i + 1, out);
-        else
-            cJSON_AddItemToArray(is_study ? studies : runners, one);
+    for (size_t i = 0; i < overview->n_studies; i++) {
+        one = study_object(overview, &overview->studies[i]);
+        add_object(studies, one, out);
+    }
+    NODE_EACH (runner, node_items(overview->runners)) {
+        one = runner_object(overview, runner);
+        add_object(runners, one, out);
     }
     if (lines)
         return;
@@ -284,7 +301,7 @@ static void print_csv(const struct cli *cli, const struct overview *overview,
     table_columns(table, "study,id,kind,state,ended,limit,running,waiting,"
                          "failed,metric,best,left_ms,reason");
     for (size_t i = 0; i < overview->n_studies; i++) {
-        cJSON *study = study_object(&overview->studies[i]);
+        cJSON *study = study_object(overview, &overview->studies[i]);
         add_row(table, study,
                 "study id kind state ended limit running waiting failed "
                 "metric best leftMs reason");

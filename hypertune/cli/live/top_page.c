@@ -1,10 +1,11 @@
 #include "hypertune/cli/live/top_page.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/page.h"
+#include "hypertune/cli/frame/runners.h"
+#include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 
 enum {
@@ -22,39 +23,31 @@ static void span_cell(struct table *table, int64_t ms)
     table_cell(table, ms >= 0 ? clock_duration(span, ms / 1000 * 1000) : "-");
 }
 
-static void add_progress(struct table *table,
-                         const struct overview_study *study)
-{
-    struct text cell = {0};
-    if (study->limit > 0)
-        spark_bar(study->ended, study->limit, BAR, &cell);
-    table_cell_text(table, &cell, "");
-    text_printf(&cell, "%lld", study->ended);
-    if (study->limit > 0)
-        text_printf(&cell, "/%lld", study->limit);
-    table_cell_text(table, &cell, "");
-}
-
-static void add_study(struct table *table, const struct overview_study *study,
+static void add_study(struct table *table, const struct cli_study *study,
                       int64_t now, bool wide)
 {
-    struct text age = {0};
+    struct text cell = {0};
+    const long long limit = cli_study_limit(study);
     table_row(table);
-    table_cells(table, study->name, study->outcome, NULL);
-    add_progress(table, study);
-    table_cell_printf(table, "%lld", study->running);
-    table_cell_printf(table, "%lld", study->failed);
-    if (isnan(study->best))
-        table_cell(table, "-");
-    else
-        table_cell_printf(table, "%s=%.6g%s", study->metric, study->best,
-                          study->front);
-    span_cell(table, study->left_ms);
-    if (wide) {
-        cli_output_age(study->create_ms, now, &age);
-        table_cell_text(table, &age, "");
-        table_cells(table, study->kind, study->id, study->reason, NULL);
-    }
+    table_cell(table, study->name);
+    cli_study_outcome(study, &cell);
+    table_cell_text(table, &cell, "");
+    if (limit > 0)
+        spark_bar(cli_study_ended(study), limit, BAR, &cell);
+    table_cell_text(table, &cell, "");
+    cli_study_progress(study, &cell);
+    table_cell_text(table, &cell, "");
+    table_cell_printf(table, "%lld", cli_study_running(study));
+    table_cell_printf(table, "%lld", cli_study_count(study, "failed"));
+    cli_trial_best(study, &cell);
+    table_cell_text(table, &cell, "-");
+    span_cell(table, cli_study_left_ms(study, now));
+    if (!wide)
+        return;
+    cli_output_age(node_get_int(study->status, "createTimeMs", 0), now, &cell);
+    table_cell_text(table, &cell, "");
+    table_cells(table, study->home->kind_name, study->id,
+                node_get_string(study->status, "reason", ""), NULL);
 }
 
 struct table *top_page_studies(struct arena *arena,
@@ -83,26 +76,29 @@ static void add_trial(struct table *table, const struct overview_trial *trial,
         table_cell_printf(table, "%s=%.6g", trial->metric, trial->value);
 }
 
-static void add_place(struct table *table, const struct overview_runner *runner)
+static void add_place(struct table *table, const struct node *runner)
 {
-    table_cells(table, runner->id, runner->engine, runner->host, NULL);
-    if (runner->online)
-        table_cell_printf(table, "%lld/%lld", (long long)runner->busy,
-                          (long long)runner->slots);
+    table_cells(table, node_get_string(runner, "runner", ""),
+                node_get_string(runner, "engine", ""),
+                node_get_string(runner, "host", ""), NULL);
+    if (cli_runners_is_online(runner))
+        table_cell_printf(table, "%s/%s", cli_scalar(node_find(runner, "busy")),
+                          cli_scalar(node_find(runner, "slots")));
     else
-        table_cell(table, runner->state);
+        table_cell(table, node_get_string(runner, "state", ""));
 }
 
 /* The row of a runner's first trial has the runner's own cells. */
 static void add_runner(struct table *table, const struct overview *overview,
-                       const struct overview_runner *runner, size_t most)
+                       const struct node *runner, size_t most)
 {
+    const char *id = node_get_string(runner, "runner", "");
     bool first = true;
     for (size_t i = 0; i <= overview->n_trials && table_rows(table) < most;
          i++) {
         bool end = i == overview->n_trials;
         const struct overview_trial *trial = &overview->trials[i];
-        if (end ? !first : strcmp(trial->runner, runner->id) != 0)
+        if (end ? !first : strcmp(trial->runner, id) != 0)
             continue;
         table_row(table);
         if (!first)
@@ -121,8 +117,8 @@ struct table *top_page_runners(struct arena *arena,
     struct table *table = table_new(arena);
     table_columns(table, "RUNNER,ENGINE,HOST,>BUSY,<TRIAL,TIME,>STEP,NEWEST");
     table_spare(table, "ENGINE HOST STEP TIME BUSY");
-    for (size_t i = 0; i < overview->n_runners; i++)
-        add_runner(table, overview, &overview->runners[i], most);
+    NODE_EACH (runner, node_items(overview->runners))
+        add_runner(table, overview, runner, most);
     return table;
 }
 
@@ -133,53 +129,56 @@ static void add_server(struct page *page, struct arena *arena,
                        const struct top_look *look)
 {
     char span[CLOCK_DURATION_BYTES];
-    struct text right = {0};
-    text_print_safe(&page->line, "hypertune %s  %s", overview->version,
-                    look->url);
-    text_printf(&right, "up %s",
-                clock_duration(span, overview->uptime_ms / 1000 * 1000));
-    page_join(page, right.data, GAP, true);
-    text_clear(&right);
-    text_printf(&right, "database %s",
-                cli_output_size(arena, overview->database_bytes));
-    page_join(page, right.data, GAP, true);
-    text_clear(&right);
-    text_printf(&right, "disk %s of %s free",
-                cli_output_size(arena, overview->disk_free),
-                cli_output_size(arena, overview->disk_total));
-    page_join(page, right.data, GAP, true);
+    const struct node *server = overview->server;
+    const struct node *disk = node_find(server, "disk");
+    const char *read_only = node_get_string(server, "readOnlyReason", "");
+    const int64_t uptime_ms = node_get_int(server, "uptimeMs", 0);
+    const char *const parts[] = {
+        arena_printf(arena, "up %s",
+                     clock_duration(span, uptime_ms / 1000 * 1000)),
+        arena_printf(
+            arena, "database %s",
+            cli_output_size(arena, node_get_int(server, "databaseBytes", 0))),
+        arena_printf(
+            arena, "disk %s of %s free",
+            cli_output_size(arena, node_get_int(disk, "freeBytes", 0)),
+            cli_output_size(arena, node_get_int(disk, "totalBytes", 0)))};
+    text_print_safe(&page->line, "hypertune %s  %s",
+                    node_get_string(server, "version", ""), look->url);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        page_join(page, parts[i], GAP, true);
     page_end(page, true);
-    text_free(&right);
-    if (overview->read_only[0] == '\0')
+    if (read_only[0] == '\0')
         return;
-    text_print_safe(&page->line, "takes no changes: %s", overview->read_only);
+    text_print_safe(&page->line, "takes no changes: %s", read_only);
     page_end(page, true);
 }
 
-static void add_counts(struct page *page, const struct overview *overview)
+static void add_counts(struct page *page, struct arena *arena,
+                       const struct overview *overview)
 {
     int64_t busy;
     long long running = 0, paused = 0, trials = 0, waiting = 0;
-    struct text slots = {0};
-    const int64_t all = overview_slots(overview, &busy);
+    const int64_t all = overview_slots(overview->runners, &busy);
     for (size_t i = 0; i < overview->n_studies; i++) {
-        const struct overview_study *study = &overview->studies[i];
+        const struct cli_study *study = &overview->studies[i];
         running += strcmp(study->state, "RUNNING") == 0;
         paused += strcmp(study->state, "PAUSED") == 0;
-        trials += study->running;
-        waiting += study->waiting;
+        trials += cli_study_running(study);
+        waiting += cli_study_count(study, "requested");
     }
     text_printf(
         &page->line, "%zu %s: %lld running, %lld paused", overview->n_studies,
         overview->n_studies == 1 ? "study" : "studies", running, paused);
-    text_printf(&slots, "%lld slots: %lld busy", (long long)all,
-                (long long)busy);
-    page_join(page, slots.data, GAP, false);
-    text_clear(&slots);
-    text_printf(&slots, "trials: %lld running, %lld waiting", trials, waiting);
-    page_join(page, slots.data, GAP, false);
+    page_join(page,
+              arena_printf(arena, "%lld slots: %lld busy", (long long)all,
+                           (long long)busy),
+              GAP, false);
+    page_join(page,
+              arena_printf(arena, "trials: %lld running, %lld waiting", trials,
+                           waiting),
+              GAP, false);
     page_end(page, false);
-    text_free(&slots);
 }
 
 static void add_table(struct page *page, const struct table *table)
@@ -233,7 +232,7 @@ size_t top_page_print(struct arena *arena, const struct overview *overview,
                         .color = look->color,
                         .out = out};
     add_server(&page, arena, overview, look);
-    add_counts(&page, overview);
+    add_counts(&page, arena, overview);
     const size_t used = page.lines + FOOT;
     const size_t room = page.height > used ? page.height - used : 0;
     struct table *runners = top_page_runners(arena, overview, page.height);
@@ -248,7 +247,7 @@ size_t top_page_print(struct arena *arena, const struct overview *overview,
                   top_page_studies(arena, overview, look->first, shown, false));
     }
     const size_t end = used - FOOT + room;
-    if (overview->n_runners > 0 && end >= page.lines + TITLED)
+    if (node_items(overview->runners) != NULL && end >= page.lines + TITLED)
         add_table(&page, top_page_runners(arena, overview,
                                           end - page.lines - (TITLED - 1)));
     add_keys(&page, overview, look, shown);

@@ -12,7 +12,6 @@ static void add_row(const struct cli *cli, struct table *table,
                     const struct cli_study *study, int64_t now)
 {
     struct text cell = {0};
-    const struct node *best = node_find(study->status, "best");
     table_row(table);
     table_cell(table, study->name);
     if (cli->format == FORMAT_CSV)
@@ -22,18 +21,11 @@ static void add_row(const struct cli *cli, struct table *table,
     table_cell_text(table, &cell, "");
     cli_study_algorithm(study, &cell);
     table_cell_text(table, &cell, "");
-    text_printf(&cell, "%lld", cli_study_ended(study));
-    if (cli_study_limit(study) > 0)
-        text_printf(&cell, "/%lld", cli_study_limit(study));
+    cli_study_progress(study, &cell);
     table_cell_text(table, &cell, "");
     table_cell_printf(table, "%lld", cli_study_running(study));
     table_cell_printf(table, "%lld", cli_study_count(study, "failed"));
-    if (best != NULL) {
-        text_printf(&cell, "%s=", study->metric);
-        cli_trial_objective(best, &cell);
-    }
-    if (best != NULL && cli_study_has_front(study))
-        text_printf(&cell, " of %zu", cli_study_front(study));
+    cli_trial_best(study, &cell);
     table_cell_text(table, &cell, "-");
     cli_output_age(node_get_int(study->status, "createTimeMs", 0), now, &cell);
     table_cell_text(table, &cell, "");

@@ -254,6 +254,14 @@ void cli_study_algorithm(const struct cli_study *study, struct text *out)
         text_printf(out, "%c", tolower((unsigned char)name[i]));
 }
 
+void cli_study_progress(const struct cli_study *study, struct text *out)
+{
+    const long long limit = cli_study_limit(study);
+    text_printf(out, "%lld", cli_study_ended(study));
+    if (limit > 0)
+        text_printf(out, "/%lld", limit);
+}
+
 int cli_study_verdict(const struct cli_study *study)
 {
     bool good = strcmp(study->state, "SUCCEEDED") == 0 ||

@@ -106,6 +106,9 @@ const char *cli_study_filter(struct cli *cli, const char *path,
  * it does not search. */
 void cli_study_algorithm(const struct cli_study *study, struct text *out);
 
+/* Appends how many trials ended, and their limit if it has one: "3/40". */
+void cli_study_progress(const struct cli_study *study, struct text *out);
+
 /* The exit code of a study: CLI_DONE when it ended with a best trial, else
  * CLI_FAILED. */
 int cli_study_verdict(const struct cli_study *study);

@@ -104,10 +104,14 @@ void cli_trial_params(const struct node *trial, struct text *out)
     }
 }
 
+double cli_trial_score(const struct node *trial)
+{
+    return node_get_double(node_find(trial, "hypertune"), "objective", NAN);
+}
+
 void cli_trial_objective(const struct node *trial, struct text *out)
 {
-    double value =
-        node_get_double(node_find(trial, "hypertune"), "objective", NAN);
+    const double value = cli_trial_score(trial);
     if (isnan(value))
         text_puts(out, "-");
     else
@@ -147,6 +151,17 @@ void cli_trial_results(const struct cli_study *study, const struct node *trial,
         else
             text_printf(out, "=%.6g", value);
     }
+}
+
+void cli_trial_best(const struct cli_study *study, struct text *out)
+{
+    const struct node *best = node_find(study->status, "best");
+    if (best == NULL)
+        return;
+    text_printf(out, "%s=", study->metric);
+    cli_trial_objective(best, out);
+    if (cli_study_has_front(study))
+        text_printf(out, " of %zu", cli_study_front(study));
 }
 
 int64_t cli_trial_elapsed(const struct node *trial, int64_t now_ms)

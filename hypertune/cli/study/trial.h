@@ -32,7 +32,9 @@ void cli_trial_args(const struct node *trial, struct text *out);
 void cli_trial_flags(const struct node *trial, struct text *out);
 /* Appends "name=value name=value", numbers in at most 4 digits. */
 void cli_trial_params(const struct node *trial, struct text *out);
-/* Appends the objective in at most 6 digits, or "-". */
+/* The objective; NaN: none. */
+double cli_trial_score(const struct node *trial);
+/* Appends it in at most 6 digits, or "-". */
 void cli_trial_objective(const struct node *trial, struct text *out);
 /* The final value of any metric; NULL, or NaN, when it has none. */
 const struct node *cli_trial_metric(const struct node *trial,
@@ -41,6 +43,9 @@ double cli_trial_value(const struct node *trial, const char *metric);
 /* Appends "accuracy=0.9 latency=31": every metric of the study. */
 void cli_trial_results(const struct cli_study *study, const struct node *trial,
                        struct text *out);
+/* Appends the objective of the best trial, and how many are as good when there
+ * are several goals: "accuracy=0.9 of 3"; nothing without one. */
+void cli_trial_best(const struct cli_study *study, struct text *out);
 /* Milliseconds that it ran, up to `now` while it runs; 0: never started. */
 int64_t cli_trial_elapsed(const struct node *trial, int64_t now_ms);
 /* Appends "lr=0.0011 bs=128 opt=adam" for a map of parameters: names over 4

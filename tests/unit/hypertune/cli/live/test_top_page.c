@@ -6,60 +6,33 @@
 
 #include "hypertune/cli/frame/page.h"
 #include "hypertune/cli/frame/table.h"
+#include "proto/doc/diag.h"
+#include "proto/doc/node.h"
 #include "tests/check.h"
 
-static struct overview_study studies[] = {
-    {.name = "b\033[2J\nx",
-     .id = "1",
-     .kind = "tuning job",
-     .state = "SUCCEEDED",
-     .outcome = "SUCCEEDED, 3 of 4 failed",
-     .reason = "",
-     .metric = "acc\033[1m",
-     .best_trial = "3",
-     .front = "",
-     .best = 0.5,
-     .ended = 4,
-     .limit = 4,
-     .failed = 3,
-     .left_ms = -1},
-    {.name = "c",
-     .id = "2",
-     .kind = "tuning job",
-     .state = "RUNNING",
-     .outcome = "RUNNING",
-     .reason = "",
-     .metric = "acc",
-     .front = "",
-     .best = NAN,
-     .ended = 1,
-     .limit = 4,
-     .running = 2,
-     .left_ms = 9000},
-    {.name = "a",
-     .id = "3",
-     .kind = "tuning job",
-     .state = "RUNNING",
-     .outcome = "RUNNING",
-     .reason = "",
-     .metric = "acc",
-     .front = "",
-     .best = NAN,
-     .limit = 4,
-     .failed = 1,
-     .left_ms = 4000}};
-static struct overview_runner runners[] = {{.id = "r\0337",
-                                            .engine = "process",
-                                            .host = "h",
-                                            .state = "ONLINE",
-                                            .slots = 4,
-                                            .busy = 2,
-                                            .online = true},
-                                           {.id = "gone",
-                                            .engine = "docker",
-                                            .host = "h",
-                                            .state = "LOST",
-                                            .slots = 8}};
+static const char server_json[] =
+    "{\"server\":{\"version\":\"1\"},"
+    "\"runners\":[{\"runner\":\"r\\u001b7\",\"engine\":\"process\",\"host\":"
+    "\"h\","
+    "\"state\":\"ONLINE\",\"slots\":4,\"busy\":2},"
+    "{\"runner\":\"gone\",\"engine\":\"docker\",\"host\":\"h\","
+    "\"state\":\"LOST\",\"slots\":8,\"busy\":0}],"
+    "\"studies\":[{\"name\":\"p/1\",\"maxTrialCount\":6,\"studySpec\":{"
+    "\"metrics\":[{\"metricId\":\"acc\\u001b[1m\"}]},\"hypertuneStatus\":{"
+    "\"name\":\"b\\u001b[2J\\nx\",\"kind\":\"TUNING\",\"state\":\"SUCCEEDED\","
+    "\"counts\":{\"succeeded\":3,\"failed\":3},"
+    "\"failures\":{\"mostly\":true,\"words\":\"3 of 6 failed\"},"
+    "\"best\":{\"id\":\"3\",\"hypertune\":{\"objective\":0.5}}}},"
+    "{\"name\":\"p/2\",\"maxTrialCount\":6,\"studySpec\":{\"metrics\":["
+    "{\"metricId\":\"acc\"}]},\"hypertuneStatus\":{\"name\":\"c\","
+    "\"kind\":\"TUNING\",\"state\":\"RUNNING\",\"startTimeMs\":1000,"
+    "\"counts\":{\"succeeded\":3,\"active\":2}}},"
+    "{\"name\":\"p/3\",\"maxTrialCount\":4,\"studySpec\":{\"metrics\":["
+    "{\"metricId\":\"acc\"}]},\"hypertuneStatus\":{\"name\":\"a\","
+    "\"kind\":\"TUNING\",\"state\":\"RUNNING\",\"startTimeMs\":6000,"
+    "\"counts\":{\"succeeded\":1,\"failed\":1}}}]}";
+
+static struct cli_study studies[3];
 static struct overview_trial trials[] = {
     {.name = "c/1", .runner = "r\0337", .metric = "", .step = "", .value = NAN},
     {.name = "c/2",
@@ -67,14 +40,24 @@ static struct overview_trial trials[] = {
      .metric = "acc",
      .step = "7",
      .value = 0.25}};
-static struct overview overview = {.version = "1",
-                                   .read_only = "",
+static struct overview overview = {.asked_ms = 10000,
                                    .n_studies = 3,
-                                   .n_runners = 2,
                                    .n_trials = 2,
                                    .studies = studies,
-                                   .runners = runners,
                                    .trials = trials};
+
+static void read_overview(struct arena *arena)
+{
+    struct diag diag;
+    size_t n = 0;
+    diag_init(&diag, arena, "test", server_json, sizeof server_json - 1);
+    const struct node *root =
+        node_read_json(arena, server_json, sizeof server_json - 1, &diag);
+    overview.server = node_find(root, "server");
+    overview.runners = node_find(root, "runners");
+    NODE_EACH (study, node_first(root, "studies"))
+        cli_study_read(study, &studies[n++]);
+}
 
 static void every_picture_fits_its_terminal(void)
 {
@@ -156,7 +139,7 @@ static void orders_are_total_and_can_be_turned_round(void)
 static void slots_are_those_of_runners_that_are_there(void)
 {
     int64_t busy;
-    CHECK(overview_slots(&overview, &busy) == 4);
+    CHECK(overview_slots(overview.runners, &busy) == 4);
     CHECK(busy == 2);
 }
 
@@ -180,11 +163,14 @@ static void curves_have_blocks_where_the_locale_has_them(void)
 
 int main(void)
 {
+    struct arena *arena = arena_new();
+    read_overview(arena);
     RUN(every_picture_fits_its_terminal);
     RUN(a_runner_stands_in_the_row_of_its_first_trial);
     RUN(a_narrow_page_tells_which_trial_it_is);
     RUN(orders_are_total_and_can_be_turned_round);
     RUN(slots_are_those_of_runners_that_are_there);
     RUN(curves_have_blocks_where_the_locale_has_them);
+    arena_free(arena);
     return check_done();
 }
