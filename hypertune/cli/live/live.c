@@ -395,7 +395,7 @@ static void note_best(struct cli_live *live)
     struct text flags = {0};
     if (cli_study_get(cli, live->study, &study, NULL) != HT_OK)
         return;
-    const struct node *best = node_find(study.status, "best");
+    const struct node *best = study.best;
     if (best != NULL)
         cli_trial_flags(best, &flags);
     snprintf(live->note, sizeof live->note, "best: %s",

@@ -103,14 +103,13 @@ static void add_progress(struct view *view)
 static void add_reason(struct view *view)
 {
     const struct cli_study *study = view->study;
-    const char *reason = node_get_string(study->status, "reason", "");
     bool usual = strcmp(study->state, "RUNNING") == 0 &&
                  cli_study_count(study, "active") > 0 &&
                  cli_study_count(study, "requested") == 0;
-    if (usual || reason[0] == '\0')
+    if (usual || study->reason[0] == '\0')
         return;
     struct text safe = {0};
-    text_escape(&safe, reason);
+    text_escape(&safe, study->reason);
     cli_study_failures(study, "; ", &safe);
     text_puts(&view->page.line, "why    ");
     page_wrap(&view->page, safe.data,
@@ -122,7 +121,7 @@ static void add_best(struct view *view)
 {
     char span[CLOCK_DURATION_BYTES];
     const struct frame *frame = view->frame;
-    const struct node *best = node_find(view->study->status, "best");
+    const struct node *best = view->study->best;
     struct text *line = &view->page.line, curve = {0};
     if (view->study->metric[0] == '\0')
         return;
@@ -135,9 +134,9 @@ static void add_best(struct view *view)
         node_get_int(node_find(best, "hypertune"), "endTimeMs", frame->now_ms);
     text_puts(line, "best   ");
     cli_trial_objective(best, line);
-    if (cli_study_has_front(view->study))
+    if (view->study->front != NULL)
         text_printf(line, ", one of %zu that none beats",
-                    cli_study_front(view->study));
+                    view->study->front->count);
     text_printf(line, "  trial %s, %s ago", cli_trial_id(best),
                 span_text(frame->now_ms - end, span));
     if (frame->width >= CURVE_WIDE &&

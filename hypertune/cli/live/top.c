@@ -186,7 +186,7 @@ static cJSON *server_object(const struct cli *cli,
 static cJSON *study_object(const struct overview *overview,
                            const struct cli_study *study)
 {
-    const struct node *best = node_find(study->status, "best");
+    const struct node *best = study->best;
     const int64_t left_ms = cli_study_left_ms(study, overview->asked_ms);
     const long long limit = cli_study_limit(study);
     cJSON *object = cJSON_CreateObject();
@@ -194,8 +194,7 @@ static cJSON *study_object(const struct overview *overview,
     json_add_string(object, "id", study->id);
     json_add_string(object, "kind", study->home->kind_name);
     json_add_string(object, "state", study->state);
-    json_add_string(object, "reason",
-                    node_get_string(study->status, "reason", ""));
+    json_add_string(object, "reason", study->reason);
     json_add_int(object, "ended", cli_study_ended(study));
     if (limit > 0)
         json_add_int(object, "limit", limit);

@@ -46,8 +46,7 @@ static void add_study(struct table *table, const struct cli_study *study,
         return;
     cli_output_age(node_get_int(study->status, "createTimeMs", 0), now, &cell);
     table_cell_text(table, &cell, "");
-    table_cells(table, study->home->kind_name, study->id,
-                node_get_string(study->status, "reason", ""), NULL);
+    table_cells(table, study->home->kind_name, study->id, study->reason, NULL);
 }
 
 struct table *top_page_studies(struct arena *arena,

@@ -54,7 +54,7 @@ static void add_end(const struct cli_study *study, const struct node *trial,
                     const char *state, struct text *out)
 {
     const struct node *ours = node_find(trial, "hypertune");
-    const struct node *best = node_find(study->status, "best");
+    const struct node *best = study->best;
     if (node_find(ours, "objective") != NULL) {
         text_puts(out, " ");
         cli_trial_results(study, trial, out);
@@ -62,8 +62,8 @@ static void add_end(const struct cli_study *study, const struct node *trial,
     }
     if (strcmp(state, "SUCCEEDED") != 0)
         quote_reason(ours, out);
-    if (cli_study_has_front(study)) {
-        text_printf(out, " optimal=%zu", cli_study_front(study));
+    if (study->front != NULL) {
+        text_printf(out, " optimal=%zu", study->front->count);
     } else if (best != NULL) {
         text_puts(out, " best=");
         cli_trial_objective(best, out);

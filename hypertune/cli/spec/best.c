@@ -138,10 +138,10 @@ static int print_front(struct cli *cli, const struct cli_study *study)
 
 static int print_best(struct cli *cli, const struct cli_study *study)
 {
-    const struct node *best = node_find(study->status, "best");
+    const struct node *best = study->best;
     if (best == NULL)
         return fail_without(cli, study);
-    if (cli_study_has_front(study))
+    if (study->front != NULL)
         return print_front(cli, study);
     if (cli->set.metric != NULL && strcmp(cli->set.metric, study->metric) != 0)
         return cli_fail(cli, CLI_USAGE, "study %s has one goal, %s",
@@ -203,9 +203,8 @@ static void add_command(struct cli *cli, const struct cli_spec *spec,
 static void say_end(struct cli *cli, const struct cli_study *study)
 {
     struct text out = {0};
-    const char *reason = node_get_string(study->status, "reason", "");
-    text_puts(&out, reason[0] != '\0' ? ": " : "");
-    text_puts(&out, reason);
+    text_printf(&out, "%s%s", study->reason[0] != '\0' ? ": " : "",
+                study->reason);
     cli_study_failures(study, "; ", &out);
     cli_say(cli, "study %s %s%s", study->name, study->state, out.data);
     text_free(&out);
@@ -219,7 +218,7 @@ int cli_best_of_run(struct cli *cli, const struct cli_spec *spec,
     struct text out = {0};
     if (cli_study_get(cli, name, &study, &err) != HT_OK)
         return cli_fail_error(cli, &err);
-    const struct node *best = node_find(study.status, "best");
+    const struct node *best = study.best;
     say_end(cli, &study);
     if (best == NULL) {
         cli_say(cli,
@@ -228,7 +227,7 @@ int cli_best_of_run(struct cli *cli, const struct cli_spec *spec,
                 study.name, cli_where(cli), study.name, cli_where(cli));
         return code;
     }
-    if (cli_study_has_front(&study)) {
+    if (study.front != NULL) {
         const int printed = print_front(cli, &study);
         return printed != CLI_DONE ? printed : code;
     }

@@ -1,6 +1,4 @@
 /* hypertune confirm STUDY: runs the best points again with other seeds. */
-#include <signal.h>
-
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/table.h"
@@ -124,11 +122,6 @@ static void say_rest(struct cli *cli, const struct cli_study *study,
                 node_get_string(first_of(answer), "trial", ""));
 }
 
-static bool is_for_people(const struct cli *cli)
-{
-    return cli->format == FORMAT_TABLE || cli->format == FORMAT_WIDE;
-}
-
 static int print_answer(struct cli *cli, const struct cli_study *study,
                         const struct node *answer)
 {
@@ -140,15 +133,13 @@ static int print_answer(struct cli *cli, const struct cli_study *study,
     if (cli->format == FORMAT_NAME) {
         text_escape(&out, study->name);
         text_printf(&out, "/%s\n", take);
-    } else if (cli->format == FORMAT_CSV) {
-        table_csv(make_table(cli, answer), &out);
     } else if (!cli_output_resource(cli->format, answer, &out)) {
-        table_print(make_table(cli, answer),
-                    cli->format == FORMAT_WIDE ? 0 : cli->width, &out);
-        add_verdict(answer, &out);
+        cli_output_table(cli, make_table(cli, answer), &out);
+        if (cli->format != FORMAT_CSV)
+            add_verdict(answer, &out);
     }
     const int code = cli_print(&out);
-    if (code == CLI_DONE && is_for_people(cli))
+    if (code == CLI_DONE && cli_is_table(cli))
         say_rest(cli, study, answer);
     return code;
 }
@@ -192,15 +183,6 @@ static enum ht_status begin_or_show(struct cli *cli, const char *study,
     return begin(cli, study, answer, err);
 }
 
-static int leave(struct cli *cli, const char *study, int signal)
-{
-    if (signal != SIGINT)
-        return CLI_TERMINATED;
-    cli_say(cli, "the runs continue; hypertune confirm %s%s shows them", study,
-            cli_where(cli));
-    return CLI_INTERRUPTED;
-}
-
 /* Until no run is open; a server that is away is waited for. Only the newest
  * answer is kept. */
 static int await(struct cli *cli, const char *study, struct cli_follow *follow,
@@ -209,13 +191,16 @@ static int await(struct cli *cli, const char *study, struct cli_follow *follow,
     struct ht_error err;
     int64_t open = node_get_int(*answer, "open", 0);
     while (open > 0) {
-        const int signal = cli_follow_wait(follow, -1, POLL_MS);
-        if (cli_follow_exit(signal) != CLI_DONE)
-            return leave(cli, study, signal);
-        if (cli_follow_overdue(follow))
+        const int code = cli_follow_pause(follow, POLL_MS);
+        if (code == CLI_OVERDUE)
             return cli_fail(
-                cli, CLI_OVERDUE,
+                cli, code,
                 "study %s is not confirmed in time; its runs continue", study);
+        if (code == CLI_INTERRUPTED)
+            cli_say(cli, "the runs continue; hypertune confirm %s%s shows them",
+                    study, cli_where(cli));
+        if (code != CLI_DONE)
+            return code;
         arena_reset(cli->arena);
         const enum ht_status status = ask(cli, study, answer, &err);
         if (status == HT_OK)

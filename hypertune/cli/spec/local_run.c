@@ -243,13 +243,11 @@ static int follow(struct local_run *run)
         int code = print_news(cli, logs, &over);
         if (code != CLI_DONE || over)
             return code;
-        int signal = cli_follow_wait(&run->follow, -1, POLL_MS);
-        if (cli_follow_exit(signal) != CLI_DONE)
-            break_off(run, cli_follow_exit(signal));
-        if (cli_follow_overdue(&run->follow) && run->broken != CLI_DONE)
+        code = cli_follow_pause(&run->follow, POLL_MS);
+        if (code == CLI_OVERDUE && run->broken != CLI_DONE)
             return cli_fail(cli, CLI_REFUSED, "it does not end");
-        if (cli_follow_overdue(&run->follow))
-            break_off(run, CLI_OVERDUE);
+        if (code != CLI_DONE)
+            break_off(run, code);
         arena_reset(run->follow.round);
     }
 }

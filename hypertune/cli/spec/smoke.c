@@ -81,13 +81,10 @@ static int follow_rounds(struct smoke *smoke, struct cli_follow *follow)
             return CLI_DONE;
         if (status == HT_OK)
             stop_when_enough(smoke, follow);
-        const int caught = cli_follow_wait(follow, -1, LOOK_MS);
-        if (cli_follow_exit(caught) != CLI_DONE)
-            return cli_follow_exit(caught);
-        if (cli_follow_overdue(follow)) {
-            smoke->overdue = true;
-            return CLI_DONE;
-        }
+        const int code = cli_follow_pause(follow, LOOK_MS);
+        smoke->overdue = code == CLI_OVERDUE;
+        if (code != CLI_DONE)
+            return smoke->overdue ? CLI_DONE : code;
     }
 }
 
@@ -215,7 +212,6 @@ static void remove_study(struct cli *cli, const char *name)
 {
     struct ht_error err;
     struct cli_study study;
-    struct cli_http_answer answer;
     if (cli_study_get(cli, name, &study, &err) != HT_OK)
         return;
     if (!cli_study_is_over(study.state)) {
@@ -225,9 +221,7 @@ static void remove_study(struct cli *cli, const char *name)
         cli_watch_wait(cli, name);
         cli->set.quiet = quiet;
     }
-    if (cli_call(cli, "DELETE",
-                 arena_printf(cli->arena, CLI_OURS "/%s", study.id), NULL,
-                 &answer, &err) != HT_OK)
+    if (cli_control_remove(cli, &study, &err) != HT_OK)
         cli_say(cli, "study %s could not be removed: %s", name, err.text);
 }
 

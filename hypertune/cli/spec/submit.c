@@ -60,16 +60,11 @@ static int continue_study(struct cli *cli, const struct cli_spec *spec,
                           struct cli_study *study)
 {
     struct ht_error err;
-    struct cli_http_answer answer;
     cJSON *patch = cJSON_CreateObject();
     cJSON_AddItemToObject(patch, "job", vertex_write(spec->job));
-    if (cli_call(cli, "PATCH",
-                 arena_printf(cli->arena, CLI_OURS "/%s",
-                              cli_http_segment(cli->arena, study->name)),
-                 json_text(cli->arena, patch), &answer, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
-    cli_study_read(answer.root, study);
-    return CLI_DONE;
+    return cli_control_patch(cli, study->name, patch, study, &err) == HT_OK
+               ? CLI_DONE
+               : cli_fail_error(cli, &err);
 }
 
 static int replace_study(struct cli *cli, const struct cli_spec *spec,
@@ -266,9 +261,8 @@ static int run_custom(struct cli *cli, const char *name)
         return cli_fail_error(cli, &err);
     if (code == CLI_FAILED)
         cli_log_say_last(cli, name, "stderr");
-    const char *reason = node_get_string(study.status, "reason", "");
     cli_say(cli, "custom job %s %s%s%s", study.name, study.state,
-            reason[0] != '\0' ? ": " : "", reason);
+            study.reason[0] != '\0' ? ": " : "", study.reason);
     return code;
 }
 

@@ -47,36 +47,27 @@ static struct table *make_table(struct cli *cli, const struct node *list)
     return table;
 }
 
-static bool all_certain(const struct node *list)
-{
-    NODE_EACH (item, list->first)
-        if (!node_get_bool(item, "certain", false))
-            return false;
-    return true;
-}
-
 /* A study with several metrics has importances for each. */
 static void say_others(struct cli *cli, const struct node *answer)
 {
-    const struct node *list = node_find(answer, "metrics");
-    if (cli->set.metric != NULL || list == NULL)
-        return;
-    NODE_EACH (one, list->first)
-        if (one != list->first)
+    const struct node *first = node_first(answer, "metrics");
+    NODE_EACH (one, cli->set.metric == NULL ? first : NULL)
+        if (one != first)
             cli_say(cli, "for %s: --metric %s", cli_scalar(one),
                     cli_scalar(one));
 }
 
 static void explain(struct cli *cli, const struct node *answer)
 {
+    bool certain = true;
+    NODE_EACH (item, node_first(answer, "importances"))
+        certain = certain && node_get_bool(item, "certain", false);
     cli_say(cli,
             "share of the variation of %s that the parameter explains, from "
             "%lld results%s",
             node_get_string(answer, "metric", ""),
             (long long)node_get_int(answer, "trials", 0),
-            all_certain(node_find(answer, "importances"))
-                ? ""
-                : "; -: cannot be told from no effect");
+            certain ? "" : "; -: cannot be told from no effect");
     say_others(cli, answer);
     if (cli->format != FORMAT_WIDE)
         return;
@@ -86,11 +77,21 @@ static void explain(struct cli *cli, const struct node *answer)
                  "apart from all, as parts of 100 %%");
 }
 
-static int print_importances(struct cli *cli, const struct node *answer)
+int cli_importance(struct cli *cli)
 {
-    const struct node *list = node_find(answer, "importances");
+    struct ht_error err;
     struct text out = {0};
-    if (list == NULL || list->first == NULL)
+    const struct node *answer;
+    const int code = cli_connect(cli);
+    if (code != CLI_DONE)
+        return code;
+    const char *path =
+        cli_study_path(cli, cli->args.words.items[0], "/importances");
+    path = cli_query(cli, path, "metric", cli->set.metric);
+    if (cli_get(cli, path, &answer, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    const struct node *list = node_find(answer, "importances");
+    if (node_items(list) == NULL)
         return cli_fail(cli, CLI_ABSENT,
                         "%lld trials have a result, importances need %lld",
                         (long long)node_get_int(answer, "trials", 0),
@@ -103,49 +104,27 @@ static int print_importances(struct cli *cli, const struct node *answer)
     return cli_print(&out);
 }
 
-int cli_importance(struct cli *cli)
-{
-    struct ht_error err;
-    const struct node *answer;
-    const int code = cli_connect(cli);
-    if (code != CLI_DONE)
-        return code;
-    const char *path =
-        cli_study_path(cli, cli->args.words.items[0], "/importances");
-    path = cli_query(cli, path, "metric", cli->set.metric);
-    if (cli_get(cli, path, &answer, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
-    return print_importances(cli, answer);
-}
-
 /* ---- stop-trial, retry ---- */
-
-/* One verb of a trial, and its message. */
-struct verb {
-    const char *name, *done;
-};
-
-static const struct verb verb_stop = {"stop", "stops"};
-static const struct verb verb_retry = {"retry", "runs again"};
 
 /* A refused trial does not keep back the others; the exit code is the first
  * refusal's. */
-static int steer(struct cli *cli, const struct verb *verb, const char *study,
-                 const char *trial)
+static int steer(struct cli *cli, const char *study, const char *trial)
 {
     struct ht_error err;
     struct cli_http_answer answer;
-    const char *path =
-        cli_study_path(cli, study, "/trials/%s:%s", trial, verb->name);
+    const bool again = strcmp(cli->command->name, "retry") == 0;
+    const char *path = cli_study_path(cli, study, "/trials/%s:%s", trial,
+                                      again ? "retry" : "stop");
     if (cli_call(cli, "POST", path, "{}", &answer, &err) != HT_OK) {
         ht_wrap(&err, err.status, "trial %s/%s", study, trial);
         return cli_fail_error(cli, &err);
     }
-    cli_say(cli, "trial %s/%s %s", study, trial, verb->done);
+    cli_say(cli, "trial %s/%s %s", study, trial,
+            again ? "runs again" : "stops");
     return CLI_DONE;
 }
 
-static int steer_named(struct cli *cli, const struct verb *verb)
+int cli_stop_trial(struct cli *cli)
 {
     const struct words *words = &cli->args.words;
     const char *study, *trial;
@@ -161,15 +140,10 @@ static int steer_named(struct cli *cli, const struct verb *verb)
         return code;
     for (size_t i = 0; i < words->n; i++) {
         cli_study_split(cli, words->items[i], &study, &trial);
-        code = steer(cli, verb, study, trial);
+        code = steer(cli, study, trial);
         first = first == CLI_DONE ? code : first;
     }
     return first;
-}
-
-int cli_stop_trial(struct cli *cli)
-{
-    return steer_named(cli, &verb_stop);
 }
 
 struct failed_trials {
@@ -191,26 +165,22 @@ static int retry_failed(struct cli *cli, const char *name)
     struct ht_error err;
     struct cli_study study;
     struct failed_trials failed = {.arena = cli->arena};
-    int first = cli_connect(cli);
+    int first = cli_study_open(cli, name, &study);
     if (first != CLI_DONE)
         return first;
-    enum ht_status status = cli_study_get(cli, name, &study, &err);
-    if (status == HT_OK && study.home->kind == JOB_STUDY)
+    if (study.home->kind == JOB_STUDY)
         return cli_fail(cli, CLI_REFUSED,
                         "clients run the trials of study %s, so no runner "
                         "runs one again; hypertune add %s gives them new ones",
                         study.name, study.name);
-    if (status == HT_OK) {
-        struct cli_pages pages = cli_trial_pages(cli, study.name, "FAILED");
-        status = cli_pages_each(cli, &pages, note_id, &failed, &err);
-    }
-    if (status != HT_OK)
+    const struct cli_pages pages = cli_trial_pages(cli, study.name, "FAILED");
+    if (cli_pages_each(cli, &pages, note_id, &failed, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     if (failed.ids.n == 0)
         return cli_fail(cli, CLI_ABSENT, "study %s has no failed trial",
                         study.name);
     for (size_t i = 0; i < failed.ids.n; i++) {
-        int code = steer(cli, &verb_retry, study.name, failed.ids.items[i]);
+        int code = steer(cli, study.name, failed.ids.items[i]);
         first = first == CLI_DONE ? code : first;
     }
     if (strcmp(study.state, "PAUSED") == 0)
@@ -227,7 +197,7 @@ int cli_retry(struct cli *cli)
                         "say which trials: hypertune retry STUDY/ID..., or "
                         "hypertune retry STUDY --failed");
     return cli->set.failed ? retry_failed(cli, words->items[0])
-                           : steer_named(cli, &verb_retry);
+                           : cli_stop_trial(cli);
 }
 
 /* ---- runners ---- */
@@ -288,27 +258,6 @@ static bool list_runner(const struct node *runner, void *context)
     return true;
 }
 
-static struct table *runner_table(struct cli *cli)
-{
-    struct table *table = table_new(cli->arena);
-    table_columns(table,
-                  "RUNNER,ENGINE,HOST,STATE,>SLOTS,>BUSY,GPUS,IMAGES,SEEN");
-    if (cli->format == FORMAT_WIDE || cli->format == FORMAT_CSV)
-        table_columns(table, "WITH,VOLUMES,ALLOW,SECRETS,CREDENTIALS");
-    return table;
-}
-
-static int print_runners(struct runner_list *listing)
-{
-    struct cli *cli = listing->cli;
-    if (listing->n > 0 || cli->format == FORMAT_CSV)
-        cli_output_table(cli, listing->table, &listing->out);
-    else
-        cli_say(cli, "no runners; \"hypertune runner\" offers this machine");
-    cli_output_end(cli->format, listing->n, &listing->out);
-    return cli_print(&listing->out);
-}
-
 int cli_list_runners(struct cli *cli)
 {
     struct ht_error err;
@@ -316,12 +265,21 @@ int cli_list_runners(struct cli *cli)
     if (code != CLI_DONE)
         return code;
     struct runner_list listing = {
-        .cli = cli, .table = runner_table(cli), .now = clock_wall_ms()};
+        .cli = cli, .table = table_new(cli->arena), .now = clock_wall_ms()};
+    table_columns(listing.table,
+                  "RUNNER,ENGINE,HOST,STATE,>SLOTS,>BUSY,GPUS,IMAGES,SEEN");
+    if (cli->format == FORMAT_WIDE || cli->format == FORMAT_CSV)
+        table_columns(listing.table, "WITH,VOLUMES,ALLOW,SECRETS,CREDENTIALS");
     if (cli_runners_each(cli, list_runner, &listing, &err) != HT_OK) {
         text_free(&listing.out);
         return cli_fail_error(cli, &err);
     }
-    return print_runners(&listing);
+    if (listing.n > 0 || cli->format == FORMAT_CSV)
+        cli_output_table(cli, listing.table, &listing.out);
+    else
+        cli_say(cli, "no runners; \"hypertune runner\" offers this machine");
+    cli_output_end(cli->format, listing.n, &listing.out);
+    return cli_print(&listing.out);
 }
 
 /* ---- ui: a link that logs a browser in to the dashboard, once ---- */
@@ -406,14 +364,6 @@ static int show(struct cli *cli, const char *link, const char *until)
     return cli_print(&out);
 }
 
-/* The study as it was named: the pages find it in the same way. */
-static const char *page_of(struct cli *cli, const char *study)
-{
-    return study == NULL ? ""
-                         : arena_printf(cli->arena, "&to=studies/%s",
-                                        cli_http_segment(cli->arena, study));
-}
-
 int cli_ui(struct cli *cli)
 {
     const struct words *words = &cli->args.words;
@@ -428,9 +378,11 @@ int cli_ui(struct cli *cli)
     if (cli_call(cli, "POST", "/hypertune/v1/login-links", "{}", &answer,
                  &err) != HT_OK)
         return cli_fail_error(cli, &err);
-    const char *link = arena_printf(
-        cli->arena, "%s%s%s", cli_http_url(cli->http),
-        node_get_string(answer.root, "path", ""), page_of(cli, name));
+    const char *link =
+        arena_printf(cli->arena, "%s%s%s%s", cli_http_url(cli->http),
+                     node_get_string(answer.root, "path", ""),
+                     name != NULL ? "&to=studies/" : "",
+                     name != NULL ? cli_http_segment(cli->arena, name) : "");
     code = show(cli, link, node_get_string(answer.root, "expireTime", ""));
     if (code == CLI_DONE && has_screen(cli))
         open_browser(cli, link);

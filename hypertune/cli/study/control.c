@@ -14,6 +14,21 @@ enum ht_status cli_control_post(struct cli *cli, const char *study,
                     &answer, err);
 }
 
+enum ht_status cli_control_patch(struct cli *cli, const char *study,
+                                 cJSON *patch, struct cli_study *changed,
+                                 struct ht_error *err)
+{
+    struct cli_http_answer answer;
+    const enum ht_status status =
+        cli_call(cli, "PATCH",
+                 arena_printf(cli->arena, CLI_OURS "/%s",
+                              cli_http_segment(cli->arena, study)),
+                 json_text(cli->arena, patch), &answer, err);
+    if (status == HT_OK)
+        cli_study_read(answer.root, changed);
+    return status;
+}
+
 /* Asks before something that cannot be taken back. */
 static int consent(struct cli *cli, const char *what, const char *question,
                    const char *want)
@@ -48,16 +63,6 @@ static int tell_over(struct cli *cli, const struct cli_study *study,
     return CLI_DONE;
 }
 
-static int give_order(struct cli *cli, const struct cli_study *study,
-                      const struct order *order)
-{
-    struct ht_error err;
-    if (cli_control_post(cli, study->name, order->verb, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
-    cli_say(cli, "study %s %s", study->name, order->done);
-    return CLI_DONE;
-}
-
 /* Orders that end running trials are asked about when there are some. */
 static int consent_to(struct cli *cli, const struct cli_study *study,
                       const struct order *order)
@@ -81,6 +86,7 @@ int cli_order(struct cli *cli)
         {"stop", "ends; its results are kept", "STOPPED"},
         {"cancel", "is cancelled", "CANCELLED"}};
     const struct order *order = orders;
+    struct ht_error err;
     struct cli_study study;
     while (strcmp(order->verb, cli->command->name) != 0)
         order++;
@@ -90,13 +96,27 @@ int cli_order(struct cli *cli)
     if (cli_study_is_over(study.state))
         return tell_over(cli, &study, order);
     code = consent_to(cli, &study, order);
-    return code == CLI_DONE ? give_order(cli, &study, order) : code;
+    if (code != CLI_DONE)
+        return code;
+    if (cli_control_post(cli, study.name, order->verb, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    cli_say(cli, "study %s %s", study.name, order->done);
+    return CLI_DONE;
+}
+
+enum ht_status cli_control_remove(struct cli *cli,
+                                  const struct cli_study *study,
+                                  struct ht_error *err)
+{
+    struct cli_http_answer answer;
+    return cli_call(cli, "DELETE",
+                    arena_printf(cli->arena, CLI_OURS "/%s", study->id), NULL,
+                    &answer, err);
 }
 
 int cli_control_delete(struct cli *cli, const struct cli_study *study)
 {
     struct ht_error err;
-    struct cli_http_answer answer;
     long long trials = cli_study_all(study);
     const char *what =
         arena_printf(cli->arena,
@@ -108,10 +128,9 @@ int cli_control_delete(struct cli *cli, const struct cli_study *study)
     int code = consent(cli, what, question, study->name);
     if (code != CLI_DONE)
         return code;
-    char *path = arena_printf(cli->arena, CLI_OURS "/%s", study->id);
-    if (cli_call(cli, "DELETE", path, NULL, &answer, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
-    return CLI_DONE;
+    return cli_control_remove(cli, study, &err) == HT_OK
+               ? CLI_DONE
+               : cli_fail_error(cli, &err);
 }
 
 int cli_delete(struct cli *cli)
@@ -138,9 +157,8 @@ const char *cli_control_held(struct cli *cli, const struct cli_study *study)
                         "study %s is %s\n"
                         "  as it is: hypertune resume %s%s   give up: "
                         "hypertune stop %s%s",
-                        study->name,
-                        node_get_string(study->status, "reason", ""),
-                        study->name, where, study->name, where);
+                        study->name, study->reason, study->name, where,
+                        study->name, where);
 }
 
 /* ---- counts ---- */
@@ -203,22 +221,13 @@ static int send_change(struct cli *cli, const char *study,
                        const struct count counts[], size_t n)
 {
     struct ht_error err;
-    struct text body = {0};
-    struct cli_http_answer answer;
     struct cli_study changed;
     cJSON *patch = cJSON_CreateObject();
     for (size_t i = 0; i < n; i++)
         if (*counts[i].value != CLI_UNSET)
             json_add_int(patch, counts[i].member, *counts[i].value);
-    json_print(patch, &body);
-    char *path = arena_printf(cli->arena, CLI_OURS "/%s",
-                              cli_http_segment(cli->arena, study));
-    enum ht_status status =
-        cli_call(cli, "PATCH", path, body.data, &answer, &err);
-    text_free(&body);
-    if (status != HT_OK)
+    if (cli_control_patch(cli, study, patch, &changed, &err) != HT_OK)
         return cli_fail_error(cli, &err);
-    cli_study_read(answer.root, &changed);
     const long long trials = cli_study_limit(&changed);
     const long long parallel = parallel_of(&changed);
     cli_say(cli, "study %s is %s: %s trials%s", changed.name, changed.state,

@@ -1,5 +1,6 @@
 #include "hypertune/cli/study/describe.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "hypertune/cli/study/trial.h"
@@ -10,6 +11,15 @@
 enum { COMMIT_DIGITS = 12 };
 
 /* ---- why a trial has no objective ---- */
+
+/* One more line of an attempt; none for NULL. */
+static void add_line(const char *label, const char *value, struct text *out)
+{
+    if (value == NULL)
+        return;
+    text_printf(out, "  %-9s ", label);
+    text_print_safe(out, "%s\n", value);
+}
 
 static void describe_seen(const struct node *seen, struct text *out)
 {
@@ -35,48 +45,36 @@ void cli_describe_doctor(const struct node *doctor, struct text *out)
 {
     const struct node *seen = node_first(doctor, "seen");
     if (doctor != NULL && seen == NULL)
-        text_puts(out, "  seen      no metric\n");
+        add_line("seen", "no metric", out);
     for (; seen != NULL; seen = seen->next)
         describe_seen(seen, out);
     NODE_EACH (hint, node_first(doctor, "hints"))
-        text_print_safe(out, "  hint      %s\n", cli_scalar(hint));
+        add_line("hint", cli_scalar(hint), out);
 }
 
 /* ---- the attempts of a trial ---- */
 
-static void describe_git(const struct node *git, struct text *out)
-{
-    struct text commit = {0};
-    if (git == NULL)
-        return;
-    text_printf(&commit, "%.*s", COMMIT_DIGITS,
-                node_get_string(git, "commit", "-"));
-    text_print_safe(out, "  git       %s%s", commit.data,
-                    node_get_bool(git, "dirty", false)
-                        ? " with changes that are not committed"
-                        : "");
-    text_puts(out, "\n");
-    text_free(&commit);
-}
-
 /* The facts of an attempt. */
 static void describe_facts(const struct node *facts, struct text *out)
 {
-    const char *host = node_get_string(facts, "host", NULL);
-    const char *output = node_get_string(facts, "output", NULL);
-    if (host != NULL)
-        text_print_safe(out, "  host      %s\n", host);
+    const struct node *git = node_find(facts, "git");
+    char commit[COMMIT_DIGITS + 1];
+    add_line("host", node_get_string(facts, "host", NULL), out);
     NODE_EACH (image, node_first(facts, "images"))
         text_print_safe(out, "  image     %s %s\n", image->key,
                         cli_scalar(image));
-    describe_git(node_find(facts, "git"), out);
+    snprintf(commit, sizeof commit, "%s", node_get_string(git, "commit", "-"));
+    if (git != NULL)
+        text_print_safe(out, "  git       %s%s\n", commit,
+                        node_get_bool(git, "dirty", false)
+                            ? " with changes that are not committed"
+                            : "");
     if (node_first(facts, "gpus") != NULL) {
         text_puts(out, "  gpus      ");
         cli_scalars(node_find(facts, "gpus"), out);
         text_puts(out, "\n");
     }
-    if (output != NULL)
-        text_print_safe(out, "  output    %s\n", output);
+    add_line("output", node_get_string(facts, "output", NULL), out);
 }
 
 /* " failed, exit 3"; a reason that begins with the outcome has both. */
@@ -116,6 +114,11 @@ static void describe_attempts(const struct node *trial, struct text *out)
     }
 }
 
+static const char *plural(int64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 /* ---- why the search chose its point ---- */
 
 static const char *kind_words(const char *kind)
@@ -150,31 +153,27 @@ static void describe_context(const struct node *context, struct text *out)
     text_puts(out, "\n");
 }
 
-/* "; nearest is trial 12 of digits, 0.4 lengths of the model away" */
-static void describe_nearest(const struct node *nearest, struct text *out)
-{
-    const char *study = node_get_string(nearest, "study", "");
-    text_print_safe(
-        out, "; nearest is trial %s%s%s, %.2g lengths of the model away",
-        cli_scalar(node_find(nearest, "trial")), study[0] == '\0' ? "" : " of ",
-        study, node_get_double(nearest, "distance", 0));
-}
-
 static void describe_why(const struct node *trial, struct text *out)
 {
     const struct node *why = node_find(node_find(trial, "hypertune"), "why");
     const struct node *nearest = node_find(why, "nearest");
+    const char *study = node_get_string(nearest, "study", "");
     if (why == NULL)
         return;
     text_print_safe(out, "why %s",
                     kind_words(node_get_string(why, "kind", "")));
     if (nearest != NULL)
-        describe_nearest(nearest, out);
+        text_print_safe(out,
+                        "; nearest is trial %s%s%s, %.2g lengths of the model "
+                        "away",
+                        cli_scalar(node_find(nearest, "trial")),
+                        study[0] == '\0' ? "" : " of ", study,
+                        node_get_double(nearest, "distance", 0));
     text_puts(out, "\n");
     NODE_EACH (one, node_first(why, "earlier")) {
         const int64_t n = node_get_int(one, "trials", 0);
         text_print_safe(out, "%lld earlier trial%s of %s count%s\n",
-                        (long long)n, n == 1 ? "" : "s",
+                        (long long)n, plural(n),
                         node_get_string(one, "study", ""), n == 1 ? "s" : "");
     }
     describe_context(node_find(why, "context"), out);
@@ -267,11 +266,6 @@ static void describe_times(const struct cli_study *study, struct text *out)
     }
 }
 
-static const char *plural(int64_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
 /* "40 results and 3 failures, all count as its own" */
 static void describe_prior(const struct node *one, struct text *out)
 {
@@ -335,15 +329,15 @@ static void describe_confirming(const struct cli_study *study, struct text *out)
 void cli_describe_study(struct cli *cli, const struct cli_study *study,
                         struct text *out)
 {
-    const struct node *best = node_find(study->status, "best");
+    const struct node *best = study->best;
     const struct node *trial;
     struct diag diag;
     diag_init(&diag, cli->arena, "job", NULL, 0);
     const struct job *job = vertex_read(study->job, study->home->kind, &diag);
-    const char *reason = node_get_string(study->status, "reason", "");
     text_print_safe(out, "name        %s   (%s, id %s)\nstate       %s%s%s\n",
                     study->name, study->home->kind_name, study->id,
-                    study->state, reason[0] != '\0' ? ": " : "", reason);
+                    study->state, study->reason[0] != '\0' ? ": " : "",
+                    study->reason);
     if (study->home->kind != JOB_CUSTOM) {
         text_puts(out, "algorithm   ");
         cli_study_algorithm(study, out);

@@ -17,7 +17,6 @@ static const char attempt_mark[] = "lease.json";
 
 struct source {
     struct cli_study study;
-    bool custom; /* it is a custom job */
     const struct node *trial;
     const char *host, *output;
 };
@@ -38,16 +37,15 @@ static int find_trial(struct cli *cli, const char *word, struct source *source)
     int code = cli_study_open(cli, name, &source->study);
     if (code != CLI_DONE)
         return code;
-    source->custom = source->study.home->kind == JOB_CUSTOM;
-    if (id == NULL && !best && !source->custom)
+    const bool custom = source->study.home->kind == JOB_CUSTOM;
+    if (id == NULL && !best && !custom)
         return cli_fail(cli, CLI_USAGE,
                         "say which trial: hypertune fetch %s/best, or an ID",
                         name);
-    if (source->custom)
+    if (custom)
         id = "1";
     else if (best)
-        id = node_get_string(node_find(source->study.status, "best"), "id",
-                             NULL);
+        id = node_get_string(source->study.best, "id", NULL);
     if (id == NULL)
         return cli_fail(cli, CLI_ABSENT,
                         "study \"%s\" has no succeeded trial yet (%lld "
@@ -59,22 +57,16 @@ static int find_trial(struct cli *cli, const char *word, struct source *source)
     return CLI_DONE;
 }
 
-/* The attempt whose measurements are the trial's; else the newest. */
-static const struct node *find_winner(const struct node *ours)
-{
-    const struct node *winner = NULL;
-    NODE_EACH (one, node_first(ours, "attempts")) {
-        if (!node_get_bool(winner, "winner", false))
-            winner = one;
-    }
-    return winner;
-}
-
+/* Of the attempt whose measurements are the trial's; else of the newest. */
 static int find_output(struct cli *cli, struct source *source)
 {
     const struct node *ours = node_find(source->trial, "hypertune");
-    const struct node *facts = node_find(find_winner(ours), "facts");
+    const struct node *winner = NULL;
     const char *id = cli_trial_id(source->trial);
+    NODE_EACH (one, node_first(ours, "attempts"))
+        if (!node_get_bool(winner, "winner", false))
+            winner = one;
+    const struct node *facts = node_find(winner, "facts");
     if (strcmp(node_get_string(ours, "outputs", ""), "discarded") == 0)
         return cli_fail(cli, CLI_ABSENT,
                         "the outputs of trial %s were discarded: the spec "
@@ -88,20 +80,13 @@ static int find_output(struct cli *cli, struct source *source)
     return CLI_DONE;
 }
 
-static bool is_here(const struct source *source)
-{
-    char host[HOST_BYTES] = "";
-    gethostname(host, sizeof host - 1);
-    return source->host == NULL || strcmp(source->host, host) == 0;
-}
-
 /* ---- copying ---- */
 
 static const char *target_of(struct cli *cli, const struct source *source)
 {
     if (cli->args.words.n > 1)
         return cli->args.words.items[1];
-    return source->custom
+    return source->study.home->kind == JOB_CUSTOM
                ? source->study.name
                : arena_printf(cli->arena, "%s-%s", source->study.name,
                               cli_trial_id(source->trial));
@@ -131,11 +116,8 @@ static void show_progress(const struct tree_copy *copy)
     if (now < progress->next_ms)
         return;
     progress->next_ms = now + PROGRESS_MS;
-    struct text size = {0};
-    cli_output_bytes(copy->bytes, &size);
     fprintf(stderr, "\r%lld files, %s \033[K", (long long)copy->files,
-            size.data);
-    text_free(&size);
+            cli_output_size(progress->cli->arena, copy->bytes));
 }
 
 static void say_fetched(struct cli *cli, const struct source *source,
@@ -208,6 +190,9 @@ int cli_fetch(struct cli *cli)
         code = find_output(cli, &source);
     if (code != CLI_DONE)
         return code;
-    return is_here(&source) ? copy_output(cli, &source)
-                            : send_elsewhere(cli, &source);
+    char host[HOST_BYTES] = "";
+    gethostname(host, sizeof host - 1);
+    return source.host == NULL || strcmp(source.host, host) == 0
+               ? copy_output(cli, &source)
+               : send_elsewhere(cli, &source);
 }

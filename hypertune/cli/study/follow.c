@@ -146,6 +146,12 @@ int cli_follow_exit(int signal)
                : CLI_DONE;
 }
 
+int cli_follow_pause(struct cli_follow *follow, int timeout_ms)
+{
+    const int code = cli_follow_exit(cli_follow_wait(follow, -1, timeout_ms));
+    return code == CLI_DONE && cli_follow_overdue(follow) ? CLI_OVERDUE : code;
+}
+
 bool cli_follow_overdue(const struct cli_follow *follow)
 {
     return clock_monotonic_ms() >= follow->deadline_ms;

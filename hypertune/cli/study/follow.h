@@ -60,6 +60,9 @@ int cli_follow_wait(struct cli_follow *follow, int fd, int timeout_ms);
 /* The exit code of a signal that asks this program to end; CLI_DONE of any
  * other, and of 0. */
 int cli_follow_exit(int signal);
+/* Waits as above without `fd`; the exit code of the signal that came,
+ * CLI_OVERDUE after the deadline, else CLI_DONE. */
+int cli_follow_pause(struct cli_follow *follow, int timeout_ms);
 bool cli_follow_overdue(const struct cli_follow *follow);
 
 #endif

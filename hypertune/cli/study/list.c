@@ -29,8 +29,7 @@ static void add_row(const struct cli *cli, struct table *table,
     table_cell_text(table, &cell, "-");
     cli_output_age(node_get_int(study->status, "createTimeMs", 0), now, &cell);
     table_cell_text(table, &cell, "");
-    table_cells(table, study->home->kind_name, study->id,
-                node_get_string(study->status, "reason", ""), NULL);
+    table_cells(table, study->home->kind_name, study->id, study->reason, NULL);
 }
 
 static struct table *new_table(struct cli *cli)

@@ -50,17 +50,6 @@ static void escape_log(char *data, struct text *out)
     }
 }
 
-/* There is no attempt yet; one will come unless the study is over. */
-static int await_attempt(struct cli *cli, struct cli_log *log)
-{
-    struct ht_error err;
-    struct cli_study study;
-    if (cli_study_get(cli, log->study, &study, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
-    log->ended = log->over = cli_study_is_over(study.state);
-    return CLI_DONE;
-}
-
 /* Prints the next piece; *more: there was one. */
 static int print_piece(struct cli *cli, struct cli_log *log, bool *more)
 {
@@ -68,8 +57,14 @@ static int print_piece(struct cli *cli, struct cli_log *log, bool *more)
     const struct node *answer;
     enum ht_status status = cli_get(cli, log_path(cli, log), &answer, &err);
     *more = false;
-    if (status == HT_NOT_FOUND && log->patient)
-        return await_attempt(cli, log);
+    if (status == HT_NOT_FOUND && log->patient) {
+        /* There is no attempt yet; one will come unless the study is over. */
+        struct cli_study study;
+        const int code = cli_study_open(cli, log->study, &study);
+        if (code == CLI_DONE)
+            log->ended = log->over = cli_study_is_over(study.state);
+        return code;
+    }
     if (status != HT_OK)
         return cli_fail_error(cli, &err);
     const char *data = node_get_string(answer, "data", "");
@@ -108,12 +103,9 @@ static int follow_log(struct cli *cli, struct cli_log *log)
     for (;;) {
         bool ended = log->ended;
         code = cli_log_print(cli, log);
+        if (code == CLI_DONE && !ended)
+            code = cli_follow_pause(&follow, POLL_MS);
         if (code != CLI_DONE || ended)
-            break;
-        int signal = cli_follow_wait(&follow, -1, POLL_MS);
-        code =
-            cli_follow_overdue(&follow) ? CLI_OVERDUE : cli_follow_exit(signal);
-        if (code != CLI_DONE)
             break;
         arena_reset(follow.round);
     }

@@ -21,36 +21,35 @@ static void describe_parameters(struct cli *cli, const struct space *space,
     table_print(table, cli->width, out);
 }
 
-/* "  goal        maximize accuracy"; nothing without words. */
+void cli_plan_line(const char *label, const char *value, struct text *out)
+{
+    text_printf(out, "  %-11s ", label);
+    text_print_safe(out, "%s\n", value != NULL ? value : "");
+}
+
+/* "  goal        maximize accuracy"; nothing without words, which are
+ * released. */
 static void add_labelled(const char *label, struct text *words,
                          struct text *out)
 {
-    if (words->len > 0) {
-        text_printf(out, "  %-11s ", label);
-        text_print_safe(out, "%s\n", words->data);
-    }
+    if (words->len > 0)
+        cli_plan_line(label, words->data, out);
     text_free(words);
 }
 
-static void describe_goals(const struct job *job, bool safety, struct text *out)
+/* Goals, parameters, constraints, and how they are searched. */
+static void describe_search(struct cli *cli, const struct job *job,
+                            struct text *out)
 {
     struct text words = {0};
-    form_plan_goals(job, safety, &words);
-    add_labelled(safety ? "safety" : "goal", &words, out);
-}
-
-static void describe_constraints(const struct job *job, struct text *out)
-{
-    for (size_t i = 0; i < job->constraints.n; i++) {
-        text_print_safe(out, "%s%s\n",
-                        i == 0 ? "  constraints " : "              ",
-                        job->constraints.items[i]);
-    }
-}
-
-static void describe_search(const struct job *job, struct text *out)
-{
-    struct text words = {0};
+    form_plan_goals(job, false, &words);
+    add_labelled("goal", &words, out);
+    form_plan_goals(job, true, &words);
+    add_labelled("safety", &words, out);
+    describe_parameters(cli, &job->space, out);
+    for (size_t i = 0; i < job->constraints.n; i++)
+        cli_plan_line(i == 0 ? "constraints" : "", job->constraints.items[i],
+                      out);
     form_plan_search(job, &words);
     add_labelled("search", &words, out);
 }
@@ -64,12 +63,6 @@ static void add_words(const struct strings *words, struct text *out)
         text_free(&word);
     }
     text_puts(out, "\n");
-}
-
-void cli_plan_line(const char *label, const char *value, struct text *out)
-{
-    text_printf(out, "  %-11s ", label);
-    text_print_safe(out, "%s\n", value != NULL ? value : "");
 }
 
 static void describe_replicas(const struct job *job, struct text *out)
@@ -102,13 +95,8 @@ static void describe_examples(struct cli *cli, const struct job *job, size_t n,
 void cli_plan_describe(struct cli *cli, const struct job *job, size_t examples,
                        struct text *out)
 {
-    if (job->kind != JOB_CUSTOM) {
-        describe_goals(job, false, out);
-        describe_goals(job, true, out);
-        describe_parameters(cli, &job->space, out);
-        describe_constraints(job, out);
-        describe_search(job, out);
-    }
+    if (job->kind != JOB_CUSTOM)
+        describe_search(cli, job, out);
     if (job->kind == JOB_STUDY)
         return; /* others run its trials */
     describe_replicas(job, out);

@@ -76,6 +76,10 @@ void cli_study_read(const struct node *job, struct cli_study *study)
         .name = node_get_string(status, "name", ""),
         .state = node_get_string(status, "state", ""),
         .id = slash != NULL ? slash + 1 : path,
+        .reason = node_get_string(status, "reason", ""),
+        .best = node_find(status, "best"),
+        .front = node_find(status, "optimal"),
+        .metrics = first,
         .metric = node_get_string(first, "metricId", ""),
         .maximize = strcmp(node_get_string(first, "goal", "MAXIMIZE"),
                            "MINIMIZE") != 0};
@@ -219,22 +223,6 @@ int64_t cli_study_left_ms(const struct cli_study *study, int64_t now_ms)
     return (int64_t)((double)elapsed / (double)ended * (double)(limit - ended));
 }
 
-bool cli_study_has_front(const struct cli_study *study)
-{
-    return node_find(study->status, "optimal") != NULL;
-}
-
-size_t cli_study_front(const struct cli_study *study)
-{
-    const struct node *list = node_find(study->status, "optimal");
-    return list == NULL ? 0 : list->count;
-}
-
-const struct node *cli_study_metrics(const struct cli_study *study)
-{
-    return node_first(node_find(study->job, "studySpec"), "metrics");
-}
-
 const char *cli_study_filter(struct cli *cli, const char *path,
                              const char *state)
 {
@@ -267,7 +255,7 @@ int cli_study_verdict(const struct cli_study *study)
     bool good = strcmp(study->state, "SUCCEEDED") == 0 ||
                 strcmp(study->state, "STOPPED") == 0;
     bool has_best =
-        node_find(study->status, "best") != NULL ||
+        study->best != NULL ||
         (study->metric[0] == '\0' && cli_study_count(study, "succeeded") > 0);
     return good && has_best ? CLI_DONE : CLI_FAILED;
 }

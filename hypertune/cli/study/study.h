@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <cjson/cJSON.h>
+
 #include "hypertune/cli/frame/cli.h"
 #include "proto/doc/node.h"
 #include "proto/job/job.h"
@@ -34,9 +36,14 @@ struct cli_study {
     const struct node *status; /* its hypertuneStatus */
     const char *body;          /* as it came */
     const char *name;
-    const char *state;  /* "RUNNING" ... */
-    const char *id;     /* number as text */
-    const char *metric; /* objective; "" for a job without one */
+    const char *state;          /* "RUNNING" ... */
+    const char *reason;         /* for it, "" for none */
+    const char *id;             /* number as text */
+    const struct node *best;    /* trial, NULL: none yet */
+    const struct node *front;   /* the ids of those that no other one beats, of
+                                   several goals; NULL: it has one goal */
+    const struct node *metrics; /* the first, the objective; NULL: none */
+    const char *metric;         /* objective; "" for a job without one */
     bool maximize;
 };
 
@@ -48,7 +55,7 @@ enum ht_status cli_study_get(struct cli *cli, const char *name,
 enum ht_status cli_study_get_own(struct cli *cli, const char *name,
                                  struct cli_study *study, struct ht_error *err);
 /* Connects and finds the study: CLI_DONE, or another exit code after a
- * message.\n */
+ * message. */
 int cli_study_open(struct cli *cli, const char *name, struct cli_study *study);
 /* The same for a study with trials; a custom job is refused. */
 int cli_study_open_trials(struct cli *cli, const char *name,
@@ -91,13 +98,6 @@ int64_t cli_study_elapsed_ms(const struct cli_study *study, int64_t now_ms);
  * that have ended; -1: unknown. */
 int64_t cli_study_left_ms(const struct cli_study *study, int64_t now_ms);
 
-/* Has it several goals, so that many trials may be as good as any? How many
- * no other one beats. */
-bool cli_study_has_front(const struct cli_study *study);
-size_t cli_study_front(const struct cli_study *study);
-
-/* The first of its metrics, the objective; NULL: none. */
-const struct node *cli_study_metrics(const struct cli_study *study);
 /* The path of a list, of those in `state` alone unless that is NULL. */
 const char *cli_study_filter(struct cli *cli, const char *path,
                              const char *state);
@@ -120,6 +120,10 @@ bool cli_study_split(struct cli *cli, const char *word, const char **study,
 int cli_study_want_trial(struct cli *cli, const char *word, const char **study,
                          const char **trial);
 
+/* Deletes the study, without a question. */
+enum ht_status cli_control_remove(struct cli *cli,
+                                  const struct cli_study *study,
+                                  struct ht_error *err);
 /* Deletes the study after a question (--yes answers it; without a terminal
  * --yes is needed). Returns CLI_DONE, or another exit code after a message. */
 int cli_control_delete(struct cli *cli, const struct cli_study *study);
@@ -131,5 +135,11 @@ const char *cli_control_held(struct cli *cli, const struct cli_study *study);
 /* POSTs "pause", "resume" or "stop" for a study. */
 enum ht_status cli_control_post(struct cli *cli, const char *study,
                                 const char *verb, struct ht_error *err);
+
+/* PATCHes a study with members of its resource, which are released; fills
+ * `changed` from the answer. */
+enum ht_status cli_control_patch(struct cli *cli, const char *study,
+                                 cJSON *patch, struct cli_study *changed,
+                                 struct ht_error *err);
 
 #endif

@@ -94,16 +94,6 @@ void cli_trial_flags(const struct node *trial, struct text *out)
     }
 }
 
-void cli_trial_params(const struct node *trial, struct text *out)
-{
-    const char *blank = "";
-    for (const struct node *param = first_of(trial, "params"); param != NULL;
-         param = param->next, blank = " ") {
-        text_print_safe(out, "%s%s=", blank, param->key);
-        add_value(param, PARAM_DIGITS, out);
-    }
-}
-
 double cli_trial_score(const struct node *trial)
 {
     return node_get_double(node_find(trial, "hypertune"), "objective", NAN);
@@ -141,7 +131,7 @@ void cli_trial_results(const struct cli_study *study, const struct node *trial,
 {
     text_print_safe(out, "%s=", study->metric);
     cli_trial_objective(trial, out);
-    const struct node *first = cli_study_metrics(study);
+    const struct node *first = study->metrics;
     NODE_EACH (metric, first == NULL ? NULL : first->next) {
         const char *name = node_get_string(metric, "metricId", "");
         const double value = cli_trial_value(trial, name);
@@ -155,13 +145,13 @@ void cli_trial_results(const struct cli_study *study, const struct node *trial,
 
 void cli_trial_best(const struct cli_study *study, struct text *out)
 {
-    const struct node *best = node_find(study->status, "best");
+    const struct node *best = study->best;
     if (best == NULL)
         return;
     text_printf(out, "%s=", study->metric);
     cli_trial_objective(best, out);
-    if (cli_study_has_front(study))
-        text_printf(out, " of %zu", cli_study_front(study));
+    if (study->front != NULL)
+        text_printf(out, " of %zu", study->front->count);
 }
 
 int64_t cli_trial_elapsed(const struct node *trial, int64_t now_ms)
@@ -202,7 +192,7 @@ static void shorten(const char *name, char brief[BRIEF_BYTES])
 static bool are_unique(const struct node *params)
 {
     char one[BRIEF_BYTES], other[BRIEF_BYTES];
-    NODE_EACH (a, params->first) {
+    NODE_EACH (a, node_items(params)) {
         shorten(a->key, one);
         NODE_EACH (b, a->next) {
             shorten(b->key, other);
@@ -213,18 +203,25 @@ static bool are_unique(const struct node *params)
     return true;
 }
 
-void cli_trial_brief(const struct node *params, struct text *out)
+static void add_params(const struct node *params, bool brief, struct text *out)
 {
-    if (params == NULL)
-        return;
-    bool brief = are_unique(params);
-    NODE_EACH (one, params->first) {
+    NODE_EACH (one, node_items(params)) {
         char name[BRIEF_BYTES];
         shorten(one->key, name);
         text_print_safe(out, "%s%s=", one == params->first ? "" : " ",
                         brief ? name : one->key);
         add_value(one, PARAM_DIGITS, out);
     }
+}
+
+void cli_trial_params(const struct node *trial, struct text *out)
+{
+    add_params(node_find(node_find(trial, "hypertune"), "params"), false, out);
+}
+
+void cli_trial_brief(const struct node *params, struct text *out)
+{
+    add_params(params, are_unique(params), out);
 }
 
 /* ---- the parameters of a study ---- */
@@ -273,7 +270,7 @@ static struct table *new_table(struct cli *cli, const struct cli_study *study)
     struct cli_parameters parameters;
     cli_parameters_read(study->job, &parameters);
     table_columns(table, "ID,STATE");
-    NODE_EACH (metric, cli_study_metrics(study))
+    NODE_EACH (metric, study->metrics)
         table_column(
             table,
             cli_upper(cli->arena, node_get_string(metric, "metricId", "")),
@@ -294,27 +291,14 @@ static struct table *new_table(struct cli *cli, const struct cli_study *study)
 static void number_cell(struct cli *cli, struct table *table,
                         const struct node *value)
 {
-    if (value == NULL && cli->format != FORMAT_CSV) {
-        table_cell(table, "-");
-        return;
-    }
-    double number = 0;
-    bool exact = cli->format == FORMAT_CSV || value == NULL ||
-                 value->kind != NODE_NUMBER || !node_double(value, &number);
-    int64_t whole;
-    if (exact || node_int64(value, &whole))
-        table_cell(table, cli_scalar(value));
+    struct text cell = {0};
+    if (value != NULL && cli->format != FORMAT_CSV)
+        add_value(value, PARAM_DIGITS, &cell);
     else
-        table_cell_printf(table, "%.4g", number);
-}
-
-static void add_metrics(struct cli *cli, const struct cli_study *study,
-                        struct table *table, const struct node *trial)
-{
-    NODE_EACH (metric, cli_study_metrics(study))
-        number_cell(
-            cli, table,
-            cli_trial_metric(trial, node_get_string(metric, "metricId", "")));
+        text_puts(&cell, value == NULL && cli->format != FORMAT_CSV
+                             ? "-"
+                             : cli_scalar(value));
+    table_cell_text(table, &cell, "");
 }
 
 static void add_trial(struct cli *cli, const struct cli_study *study,
@@ -325,7 +309,10 @@ static void add_trial(struct cli *cli, const struct cli_study *study,
     const struct node *params = node_find(ours, "params");
     table_row(table);
     table_cells(table, cli_trial_id(trial), cli_trial_state(trial), NULL);
-    add_metrics(cli, study, table, trial);
+    NODE_EACH (metric, study->metrics)
+        number_cell(
+            cli, table,
+            cli_trial_metric(trial, node_get_string(metric, "metricId", "")));
     table_cell(table, cli_scalar(node_find(ours, "step")));
     struct cli_parameters parameters;
     cli_parameters_read(study->job, &parameters);
