@@ -36,14 +36,6 @@ struct cli_live {
     char state[32];        /* of the study, for the p key */
 };
 
-/* `*kept` becomes what was made, NULL when that is empty. */
-static void keep(char **kept, struct text *made)
-{
-    free(*kept);
-    *kept = made->len > 0 ? ht_xstrdup(made->data) : NULL;
-    text_free(made);
-}
-
 /* ---- running trials ---- */
 
 static struct frame_slot *find_slot(struct frame *frame, const char *id)
@@ -70,9 +62,9 @@ static struct frame_slot *add_slot(struct frame *frame, const char *id)
 
 static void free_slot(struct frame_slot *slot)
 {
-    free(slot->words);
-    free(slot->params);
-    free(slot->brief);
+    text_free(&slot->words);
+    text_free(&slot->params);
+    text_free(&slot->brief);
 }
 
 static void drop_slot(struct frame *frame, const char *id)
@@ -116,11 +108,10 @@ static bool is_starting(const struct node *ours)
 static void fill_slot(struct frame_slot *slot, const struct node *trial)
 {
     const struct node *ours = node_find(trial, "hypertune");
-    struct text params = {0}, brief = {0};
-    cli_trial_params(trial, &params);
-    cli_trial_brief(node_find(ours, "params"), &brief);
-    keep(&slot->params, &params);
-    keep(&slot->brief, &brief);
+    text_clear(&slot->params);
+    text_clear(&slot->brief);
+    cli_trial_params(trial, &slot->params);
+    cli_trial_brief(node_find(ours, "params"), &slot->brief);
     snprintf(slot->runner, sizeof slot->runner, "%s",
              node_get_string(ours, "runner", ""));
     slot->start_ms = node_get_int(ours, "startTimeMs", 0);
@@ -138,9 +129,8 @@ static void load_words(const struct cli_live *live, struct frame_slot *slot)
     const char *output = cli_trial_log_tail(live->cli, live->study, slot->id,
                                             "runner", WORDS_TAIL);
     const char *line = strrchr(output, '\n');
-    struct text words = {0};
-    text_escape(&words, line != NULL ? line + 1 : output);
-    keep(&slot->words, &words);
+    text_clear(&slot->words);
+    text_escape(&slot->words, line != NULL ? line + 1 : output);
 }
 
 /* The earlier reports of a running trial. */
@@ -173,15 +163,14 @@ static void note_ended(struct frame *frame, const struct node *trial)
         text_escape(&line, reason);
     frame->since_failure++;
     if (cli_words_has("FAILED INFEASIBLE", state)) {
-        free(frame->failure);
-        frame->failure = ht_xstrdup(line.data);
+        text_clear(&frame->failure);
+        text_puts(&frame->failure, line.data);
         frame->since_failure = 0;
     }
-    free(frame->last[FRAME_LAST - 1]);
+    text_free(&frame->last[FRAME_LAST - 1]);
     memmove(&frame->last[1], &frame->last[0],
             (FRAME_LAST - 1) * sizeof frame->last[0]);
-    frame->last[0] = NULL;
-    keep(&frame->last[0], &line);
+    frame->last[0] = line;
     /* Only what may become the best is part of its history. */
     bool counts = cli_words_has("SUCCEEDED STOPPED", state);
     frame->history =
@@ -323,8 +312,8 @@ void cli_live_close(struct cli_live *live)
     for (size_t i = 0; i < frame->n_slots; i++)
         free_slot(&frame->running[i]);
     for (size_t i = 0; i < FRAME_LAST; i++)
-        free(frame->last[i]);
-    free(frame->failure);
+        text_free(&frame->last[i]);
+    text_free(&frame->failure);
     free(frame->running);
     free(frame->history);
     free(live);
@@ -395,27 +384,20 @@ static void note_best(struct cli_live *live)
     struct text flags = {0};
     if (cli_study_get(cli, live->study, &study, NULL) != HT_OK)
         return;
-    const struct node *best = study.best;
-    if (best != NULL)
-        cli_trial_flags(best, &flags);
+    cli_trial_flags(study.best, &flags);
     snprintf(live->note, sizeof live->note, "best: %s",
-             flags.data != NULL ? flags.data : "none yet");
+             flags.len > 0 ? flags.data : "none yet");
     text_free(&flags);
 }
 
-static void answer_stop(struct cli_live *live, char key)
+static bool press(void *context, char key)
 {
-    live->asking = false;
-    if (key == 'y' || key == 'Y')
-        post(live, "stop");
-}
-
-static void press(struct cli_live *live, char key)
-{
-    live->screen.dirty = true;
+    struct cli_live *live = context;
     live->logging = false;
     if (live->asking) {
-        answer_stop(live, key);
+        live->asking = false;
+        if (key == 'y' || key == 'Y')
+            post(live, "stop");
     } else if (key == 'q') {
         live->quit = true;
     } else if (key == 'p') {
@@ -432,22 +414,15 @@ static void press(struct cli_live *live, char key)
     } else {
         live->note[0] = '\0';
     }
+    return !live->quit;
 }
 
-bool cli_live_keys(struct cli_live *live)
+int cli_live_wait(struct cli_live *live)
 {
-    char key;
-    while (!live->quit && screen_key(&live->screen, &key))
-        press(live, key);
-    return !live->quit;
+    return screen_wait(&live->screen, live->follow, press, live);
 }
 
 bool cli_live_has_quit(const struct cli_live *live)
 {
     return live->quit;
-}
-
-struct cli_screen *cli_live_screen(struct cli_live *live)
-{
-    return &live->screen;
 }

@@ -11,7 +11,6 @@
 #include "hypertune/cli/study/follow.h"
 
 struct cli_live;
-struct cli_screen;
 
 /* Borrows `follow`, which must outlive it. */
 struct cli_live *cli_live_open(struct cli_follow *follow);
@@ -23,12 +22,9 @@ void cli_live_round(struct cli_live *live, const struct cli_study *study,
 /* The server did not answer: draws the newest study (NULL: none was seen) with
  * a note. */
 void cli_live_away(struct cli_live *live, const struct cli_study *study);
-/* Reads keys: pause, resume, stop, logs, best, quit. False when the person
- * wants to leave. */
-bool cli_live_keys(struct cli_live *live);
+/* Waits as screen_wait() does; takes the keys: pause, resume, stop, logs, best,
+ * quit. */
+int cli_live_wait(struct cli_live *live);
 bool cli_live_has_quit(const struct cli_live *live); /* by the q key */
-
-/* The terminal: for signals, and to wait for keys and the next drawing. */
-struct cli_screen *cli_live_screen(struct cli_live *live);
 
 #endif

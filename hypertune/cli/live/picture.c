@@ -196,12 +196,12 @@ static void add_slot(struct view *view, const struct frame_slot *slot)
         text_printf(line, "  %-6s", span_text(elapsed, span));
     if (frame->width >= WHY_WIDE)
         page_padded(page, slot->why, 8);
-    const char *params = slot->params != NULL ? slot->params : "";
+    const char *params = text_string(&slot->params);
     size_t whole = table_width(line->data) + 2 + table_width(params);
-    if (whole >= frame->width && slot->brief != NULL)
-        params = slot->brief;
-    if (slot->starting && slot->words != NULL)
-        params = slot->words;
+    if (whole >= frame->width)
+        params = text_string(&slot->brief);
+    if (slot->starting && slot->words.len > 0)
+        params = slot->words.data;
     text_printf(line, "  %s", params);
     page_end(page, false);
 }
@@ -226,15 +226,15 @@ static void add_running(struct view *view, size_t room)
 static void add_last(struct view *view)
 {
     const struct frame *frame = view->frame;
-    if (frame->last[0] != NULL)
-        text_printf(&view->page.line, "LAST      %s", frame->last[0]);
-    for (size_t i = 1; i < FRAME_LAST && frame->last[i] != NULL; i++)
-        page_join(&view->page, frame->last[i], 3, false);
-    if (frame->last[0] != NULL)
-        page_end(&view->page, false);
-    if (frame->failure == NULL || frame->since_failure < FRAME_LAST)
+    if (frame->last[0].len == 0)
         return;
-    text_printf(&view->page.line, "FAILURE   %s", frame->failure);
+    text_printf(&view->page.line, "LAST      %s", frame->last[0].data);
+    for (size_t i = 1; i < FRAME_LAST && frame->last[i].len > 0; i++)
+        page_join(&view->page, frame->last[i].data, 3, false);
+    page_end(&view->page, false);
+    if (frame->failure.len == 0 || frame->since_failure < FRAME_LAST)
+        return;
+    text_printf(&view->page.line, "FAILURE   %s", frame->failure.data);
     page_end(&view->page, false);
 }
 

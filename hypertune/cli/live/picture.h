@@ -21,10 +21,10 @@ struct frame_slot { /* one running trial */
     int64_t start_ms;
     char why[FRAME_WHY_BYTES]; /* it was chosen: "explores" */
     bool starting;             /* its attempt does not run yet */
-    /* Safe to show, NULL: none; owned by the slot. */
-    char *words;  /* of its runner meanwhile: "pulling ..." */
-    char *params; /* "lr=0.01 opt=adam" */
-    char *brief;  /* the same in fewer columns */
+    /* Safe to show and owned by the slot. */
+    struct text words;  /* of its runner meanwhile: "pulling ..." */
+    struct text params; /* "lr=0.01 opt=adam" */
+    struct text brief;  /* the same in fewer columns */
 };
 
 struct frame {
@@ -41,9 +41,9 @@ struct frame {
     size_t n_history; /* objectives of ended trials, oldest first */
     double *history;
     /* How trials ended, safe to show and owned like a slot's words. */
-    char *last[FRAME_LAST]; /* newest first, NULL when fewer */
-    char *failure;          /* the newest one, NULL for none */
-    size_t since_failure;   /* trials that ended after it */
+    struct text last[FRAME_LAST]; /* newest first */
+    struct text failure;          /* the newest one */
+    size_t since_failure;         /* trials that ended after it */
 };
 
 /* Appends the picture, every line narrower than the terminal and fewer lines

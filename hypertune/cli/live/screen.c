@@ -77,16 +77,9 @@ static void suspend(struct cli_screen *screen)
     screen->lines = 0;
 }
 
-void screen_signal(struct cli_screen *screen, int signal)
-{
-    if (signal == SIGTSTP)
-        suspend(screen);
-    screen->dirty = screen->dirty || signal == SIGTSTP || signal == SIGWINCH;
-}
-
 /* ---- drawing ---- */
 
-int screen_pause_ms(const struct cli_screen *screen)
+static int pause_ms(const struct cli_screen *screen)
 {
     int64_t left = (screen->dirty ? DRAW_MS : TICK_MS) + screen->drawn_ms -
                    clock_monotonic_ms();
@@ -95,7 +88,7 @@ int screen_pause_ms(const struct cli_screen *screen)
 
 bool screen_is_due(const struct cli_screen *screen)
 {
-    return screen_pause_ms(screen) == 0;
+    return pause_ms(screen) == 0;
 }
 
 void screen_measure(struct cli_screen *screen)
@@ -136,17 +129,13 @@ void screen_draw(struct cli_screen *screen, const char *picture, size_t lines)
 
 /* ---- keys ---- */
 
-int screen_input(const struct cli_screen *screen)
-{
-    return screen->raw ? STDIN_FILENO : -1;
-}
-
 static bool read_byte(char *byte)
 {
     return read(STDIN_FILENO, byte, 1) == 1;
 }
 
-bool screen_key(const struct cli_screen *screen, char *key)
+/* Reads the next key; false when there is none by now. */
+static bool read_key(const struct cli_screen *screen, char *key)
 {
     if (!screen->raw || !read_byte(key))
         return false;
@@ -159,6 +148,27 @@ bool screen_key(const struct cli_screen *screen, char *key)
             ;
     *key = (char)(byte == 'A' ? SCREEN_UP : byte == 'B' ? SCREEN_DOWN : '\033');
     return true;
+}
+
+int screen_wait(struct cli_screen *screen, struct cli_follow *follow,
+                screen_press *press, void *context)
+{
+    char key;
+    bool more = true;
+    const int signal = cli_follow_wait(follow, screen->raw ? STDIN_FILENO : -1,
+                                       pause_ms(screen));
+    if (cli_follow_exit(signal) != CLI_DONE)
+        return cli_follow_exit(signal);
+    if (signal == SIGTSTP)
+        suspend(screen);
+    screen->dirty = screen->dirty || signal == SIGTSTP || signal == SIGWINCH;
+    while (more && read_key(screen, &key)) {
+        screen->dirty = true;
+        more = press(context, key);
+    }
+    if (!more)
+        return CLI_INTERRUPTED;
+    return cli_follow_overdue(follow) ? CLI_OVERDUE : CLI_DONE;
 }
 
 bool screen_is_there(const struct cli *cli)

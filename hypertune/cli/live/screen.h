@@ -37,19 +37,19 @@ void screen_close(struct cli_screen *screen);
 
 /* Is it time to draw: a second after the last picture, with news sooner. */
 bool screen_is_due(const struct cli_screen *screen);
-int screen_pause_ms(const struct cli_screen *screen); /* until then */
 
 /* Asks for the size, which the next picture has to fit. */
 void screen_measure(struct cli_screen *screen);
 /* Shows a picture of whole lines, fewer than the terminal has. */
 void screen_draw(struct cli_screen *screen, const char *picture, size_t lines);
 
-/* What a signal means for the terminal: Ctrl-Z, a new size. */
-void screen_signal(struct cli_screen *screen, int signal);
-/* Descriptor that can be read when a key was pressed; -1: there are no keys. */
-int screen_input(const struct cli_screen *screen);
-/* Reads the next key; false when there is none by now. */
-bool screen_key(const struct cli_screen *screen, char *key);
+/* Takes a key; false: the person wants to leave. */
+typedef bool screen_press(void *context, char key);
+/* Waits until the next picture is due, for news of the server, a signal or
+ * keys, which are news too. Returns CLI_DONE, CLI_INTERRUPTED after a key to
+ * leave, the exit code of a signal, or CLI_OVERDUE. */
+int screen_wait(struct cli_screen *screen, struct cli_follow *follow,
+                screen_press *press, void *context);
 
 /* Can pictures be drawn: a terminal that is not dumb, and -o table? */
 bool screen_is_there(const struct cli *cli);

@@ -94,43 +94,24 @@ static void sort_by(struct top *top, const char *order)
     top->first = 0;
 }
 
-static void press(struct top *top, char key)
+static bool press(void *context, char key)
 {
-    top->screen.dirty = true;
-    if (key == 'q')
-        top->quit = true;
-    else if (key == SCREEN_DOWN)
+    struct top *top = context;
+    if (key == SCREEN_DOWN)
         top->first++;
     else if (key == SCREEN_UP)
         top->first -= top->first > 0;
     for (const char *const *order = overview_orders; *order != NULL; order++)
         if (key == **order)
             sort_by(top, *order);
-}
-
-/* Waits for the next drawing; CLI_DONE, or why to leave. */
-static int await(struct top *top)
-{
-    char key;
-    const int64_t pause = screen_pause_ms(&top->screen);
-    const int64_t until = clock_monotonic_ms() + pause;
-    int signal =
-        cli_follow_wait(&top->follow, screen_input(&top->screen), (int)pause);
-    if (cli_follow_exit(signal) != CLI_DONE)
-        return cli_follow_exit(signal);
-    screen_signal(&top->screen, signal);
-    while (!top->quit && screen_key(&top->screen, &key))
-        press(top, key);
-    /* Woken by the server: something has changed. */
-    if (clock_monotonic_ms() < until)
-        top->screen.dirty = true;
-    return cli_follow_overdue(&top->follow) ? CLI_OVERDUE : CLI_DONE;
+    top->quit = key == 'q';
+    return !top->quit;
 }
 
 static int rounds(struct top *top, struct ht_error *err)
 {
     int code = CLI_DONE;
-    while (code == CLI_DONE && !top->quit) {
+    while (code == CLI_DONE) {
         if (screen_is_due(&top->screen)) {
             enum ht_status status = refresh(top, err);
             top->broken = status != HT_OK;
@@ -138,9 +119,12 @@ static int rounds(struct top *top, struct ht_error *err)
                 break;
             draw(top);
         }
-        code = await(top);
+        code = screen_wait(&top->screen, &top->follow, press, top);
+        /* Woken by the server: something has changed. */
+        if (!screen_is_due(&top->screen))
+            top->screen.dirty = true;
     }
-    return code;
+    return top->quit ? CLI_DONE : code;
 }
 
 static int show_live(struct cli *cli, const char *order, bool reversed)

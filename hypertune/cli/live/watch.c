@@ -170,47 +170,17 @@ static int verdict(const struct watch *watch)
     return cli_study_verdict(&watch->study);
 }
 
-static int show_lines(struct watch *watch, const struct node *events)
-{
-    struct text out = {0};
-    NODE_EACH (event, node_items(events))
-        add_event(watch->follow.cli, &watch->study, event, &out);
-    return cli_print(&out);
-}
-
 /* Shows one round; CLI_DONE, or why watching has to end. */
 static int show(struct watch *watch, const struct node *events)
 {
-    switch (watch->view) {
-    case VIEW_NONE:
-        return CLI_DONE;
-    case VIEW_LINES:
-        return show_lines(watch, events);
-    case VIEW_LIVE:
+    struct text out = {0};
+    if (watch->view == VIEW_LIVE)
         cli_live_round(watch->live, &watch->study, events);
+    if (watch->view != VIEW_LINES)
         return CLI_DONE;
-    }
-    return CLI_DONE;
-}
-
-enum wake { WAKE_ROUND, WAKE_DETACH, WAKE_TERMINATE, WAKE_OVERDUE };
-
-/* Waits for the next thing to do; the live view handles keys and signals of
- * the terminal. */
-static enum wake await(struct watch *watch)
-{
-    struct cli_screen *screen =
-        watch->live != NULL ? cli_live_screen(watch->live) : NULL;
-    int signal = cli_follow_wait(
-        &watch->follow, screen != NULL ? screen_input(screen) : -1,
-        screen != NULL ? screen_pause_ms(screen) : QUIET_POLL_MS);
-    if (cli_follow_exit(signal) != CLI_DONE)
-        return signal == SIGINT ? WAKE_DETACH : WAKE_TERMINATE;
-    if (screen != NULL)
-        screen_signal(screen, signal);
-    if (screen != NULL && !cli_live_keys(watch->live))
-        return WAKE_DETACH;
-    return cli_follow_overdue(&watch->follow) ? WAKE_OVERDUE : WAKE_ROUND;
+    NODE_EACH (event, node_items(events))
+        add_event(watch->follow.cli, &watch->study, event, &out);
+    return cli_print(&out);
 }
 
 /* Any failure of a round but an absent server ends the watch. */
@@ -264,8 +234,9 @@ static int do_round(struct watch *watch, bool *more, bool *over)
     return code != CLI_DONE || !*over ? code : verdict(watch);
 }
 
-/* Rounds until the study is over, an interrupt, or the deadline. */
-static int rounds(struct watch *watch, enum wake *woken)
+/* Rounds until the study is over, or until *left: an interrupt, a key, the
+ * deadline. */
+static int rounds(struct watch *watch, bool *left)
 {
     for (;;) {
         bool more, over;
@@ -274,9 +245,12 @@ static int rounds(struct watch *watch, enum wake *woken)
             return code;
         if (more)
             continue;
-        *woken = await(watch);
-        if (*woken != WAKE_ROUND)
-            return CLI_INTERRUPTED;
+        code = watch->live != NULL
+                   ? cli_live_wait(watch->live)
+                   : cli_follow_pause(&watch->follow, QUIET_POLL_MS);
+        *left = code != CLI_DONE;
+        if (*left)
+            return code;
     }
 }
 
@@ -314,40 +288,32 @@ static int detach(struct watch *watch)
     return CLI_INTERRUPTED;
 }
 
-static int leave(struct watch *watch, enum wake woken, bool second)
+static int leave(struct watch *watch, int code, bool second)
 {
     struct cli *cli = watch->follow.cli;
-    switch (woken) {
-    case WAKE_ROUND:
-        return CLI_DONE;
-    case WAKE_TERMINATE:
-        return CLI_TERMINATED;
-    case WAKE_OVERDUE:
-        return cli_fail(cli, CLI_OVERDUE,
-                        "study %s is not over in time; it continues",
+    if (code == CLI_OVERDUE)
+        return cli_fail(cli, code, "study %s is not over in time; it continues",
                         watch->follow.study);
-    case WAKE_DETACH:
-        if (second)
-            return detach(watch);
+    if (code == CLI_INTERRUPTED && second)
+        return detach(watch);
+    if (code == CLI_INTERRUPTED)
         advise(cli, watch->follow.study);
-        return CLI_INTERRUPTED;
-    }
-    return CLI_DONE;
+    return code;
 }
 
 /* Follows `study`; events before `since` are not shown. */
 static int watch_study(struct cli *cli, const char *study, struct watch *watch,
                        int64_t since, bool second)
 {
-    enum wake woken = WAKE_ROUND;
+    bool left = false;
     cli_follow_open(&watch->follow, cli, study, since);
     if (watch->view == VIEW_LIVE)
         watch->live = cli_live_open(&watch->follow);
-    int code = rounds(watch, &woken);
+    int code = rounds(watch, &left);
     bool quit = watch->live != NULL && cli_live_has_quit(watch->live);
     cli_live_close(watch->live);
-    if (woken != WAKE_ROUND)
-        code = leave(watch, woken, second && !quit);
+    if (left)
+        code = leave(watch, code, second && !quit);
     cli_follow_close(&watch->follow);
     return quit ? CLI_DONE : code;
 }
