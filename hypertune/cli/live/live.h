@@ -1,4 +1,5 @@
-/* live.h - the live view of a study on a terminal, redrawn in place.
+/* live.h - a study that is followed: silently, in lines, or in a live view on a
+ * terminal, redrawn in place.
  *
  * Between open and close the terminal gives single keys without echo; close
  * (and every way out of the program that goes through it) restores it, and so
@@ -26,5 +27,17 @@ void cli_live_away(struct cli_live *live, const struct cli_study *study);
  * quit. */
 int cli_live_wait(struct cli_live *live);
 bool cli_live_has_quit(const struct cli_live *live); /* by the q key */
+
+/* ---- watch.c ---- */
+
+/* Waits silently for the end, or until the server holds the study for a person,
+ * with a message. Returns the verdict (CLI_DONE or CLI_FAILED), CLI_OVERDUE,
+ * CLI_INTERRUPTED, CLI_TERMINATED, or the code of the server's failure. */
+int cli_watch_wait(struct cli *cli, const char *study);
+
+/* Shows the study until it ends, as `run` does: the first Ctrl-C detaches
+ * with advice, a second one soon after stops the study. Returns as
+ * above. */
+int cli_watch_run(struct cli *cli, const char *study);
 
 #endif

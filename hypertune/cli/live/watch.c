@@ -1,11 +1,10 @@
-#include "hypertune/cli/live/watch.h"
+#include "hypertune/cli/live/live.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hypertune/cli/frame/commands.h"
-#include "hypertune/cli/live/live.h"
 #include "hypertune/cli/live/screen.h"
 #include "hypertune/cli/study/follow.h"
 #include "hypertune/cli/study/study.h"

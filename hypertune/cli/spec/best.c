@@ -5,7 +5,6 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/trial.h"
-#include "proto/doc/diag.h"
 #include "proto/doc/json.h"
 #include "proto/job/command.h"
 
@@ -84,10 +83,7 @@ static const struct node *find_metric(struct cli *cli,
         if (strcmp(names[n - 1], cli->set.metric) == 0)
             return metric;
     }
-    const char *near = diag_nearest(cli->set.metric, names);
-    cli_fail(cli, CLI_USAGE, "study %s has no metric \"%s\"%s%s%s", study->name,
-             cli->set.metric, near ? " (did you mean " : "", near ? near : "",
-             near ? "?)" : "");
+    cli_study_refuse(cli, study, "metric ", cli->set.metric, names);
     return NULL;
 }
 

@@ -1,4 +1,4 @@
-#include "hypertune/cli/spec/flags.h"
+#include "hypertune/cli/spec/spec.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -152,13 +152,9 @@ static void make_study(struct cli *cli, struct job *job)
 static int settle(struct cli *cli, struct job *job)
 {
     struct diag diag;
-    char *cwd = getcwd(NULL, 0);
     diag_init(&diag, cli->lasting, "command line", NULL, 0);
     const struct cli_launch launch = {
-        .cli = cli,
-        .diag = &diag,
-        .folder = arena_strdup(cli->lasting, cwd != NULL ? cwd : "/")};
-    free(cwd);
+        .cli = cli, .diag = &diag, .folder = cli_spec_folder(cli)};
     cli_launch_settle(&launch, job);
     cli_spec_print_diag(&diag);
     return diag.errors == 0 ? CLI_DONE : CLI_USAGE;

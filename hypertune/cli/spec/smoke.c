@@ -1,7 +1,7 @@
 /* hypertune submit --smoke, check --smoke: one trial before the study. */
 #include <string.h>
 
-#include "hypertune/cli/live/watch.h"
+#include "hypertune/cli/live/live.h"
 #include "hypertune/cli/spec/submit.h"
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/follow.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hypertune/cli/spec/flags.h"
 #include "proto/base/limits.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
@@ -50,25 +49,21 @@ static int report_faults(struct cli *cli, const struct source *source)
 
 /* ---- reading ---- */
 
-static const char *current_folder(struct cli *cli)
+const char *cli_spec_folder(struct cli *cli)
 {
-    char *cwd = getcwd(NULL, 0);
-    const char *folder = arena_strdup(cli->arena, cwd != NULL ? cwd : "/");
-    free(cwd);
-    return folder;
+    const char *folder = cli_real_path(cli->arena, ".");
+    return folder[0] == '/' ? folder : "/";
 }
 
 static const char *folder_of(struct cli *cli, const char *path)
 {
-    char *real = realpath(path, NULL);
-    if (real == NULL)
-        return current_folder(cli);
-    char *slash = strrchr(real, '/');
-    const char *folder =
-        slash == real ? "/"
-                      : arena_strndup(cli->arena, real, (size_t)(slash - real));
-    free(real);
-    return folder;
+    const char *real = cli_real_path(cli->arena, path);
+    const char *slash = strrchr(real, '/');
+    if (real[0] != '/')
+        return cli_spec_folder(cli);
+    return slash == real
+               ? "/"
+               : arena_strndup(cli->arena, real, (size_t)(slash - real));
 }
 
 static int read_file(struct cli *cli, const char *path, struct source *source)
@@ -86,7 +81,7 @@ static int read_file(struct cli *cli, const char *path, struct source *source)
         return cli_fail(cli, CLI_USAGE, "cannot read %s: %s", path,
                         strerror(code));
     source->path = path;
-    source->folder = is_stdin ? current_folder(cli) : folder_of(cli, path);
+    source->folder = is_stdin ? cli_spec_folder(cli) : folder_of(cli, path);
     diag_init(&source->diag, cli->arena, is_stdin ? "<stdin>" : path, content,
               len);
     source->root = node_read(cli->arena, content, len, &source->diag);
@@ -106,7 +101,7 @@ static int read_flags(struct cli *cli, struct source *source)
     cJSON *spec;
     if (cli_flags_spec(&cli->set, &cli->args.rest, &spec, &err) != HT_OK)
         return cli_fail(cli, CLI_USAGE, "%s", err.text);
-    source->folder = current_folder(cli);
+    source->folder = cli_spec_folder(cli);
     diag_init(&source->diag, cli->arena, "command line", NULL, 0);
     source->root = cli_spec_tree(cli, spec, &source->diag);
     return CLI_DONE;

@@ -27,6 +27,9 @@ int cli_spec_load(struct cli *cli, struct cli_spec *spec);
 /* The same without the additions of this shell. */
 int cli_spec_read(struct cli *cli, struct cli_spec *spec);
 
+/* The current folder, absolute. */
+const char *cli_spec_folder(struct cli *cli);
+
 /* Reads built JSON like a document; releases `object`. */
 const struct node *cli_spec_tree(struct cli *cli, cJSON *object,
                                  struct diag *diag);
@@ -47,6 +50,29 @@ const char *cli_name_of_command(struct arena *arena,
 
 /* From an image: "gcr.io/team/train:7" is "train". */
 const char *cli_name_of_image(struct arena *arena, const char *image);
+
+/* ---- flags.c: a study without a spec file ----
+ *
+ * The flags are turned into the document that a spec file would have held, so
+ * there is one grammar and one set of checks. */
+
+/* Adds one "NAME=FORM" to an object of parameters. FORM is
+ *     1..8            whole numbers          1..8:2     in steps of 2
+ *     0.1..0.9        real numbers           log:1e-5..0.1, rlog:..
+ *     int:0..9, real:0..1                    to say which
+ *     adam,sgd        categories             32,64      numbers
+ *     7               a constant
+ * HT_INVALID  no such form, the name is missing or was given before */
+enum ht_status cli_flags_param(cJSON *parameters, const char *text,
+                               struct ht_error *err);
+
+/* The native spec that the settings and the command describe; the caller owns
+ * *spec. HT_INVALID when a flag cannot be read. */
+enum ht_status cli_flags_spec(const struct cli_settings *set,
+                              const struct words *command, cJSON **spec,
+                              struct ht_error *err);
+
+/* ---- launch.c: the additions of the submitting shell ---- */
 
 struct cli_launch {
     struct cli *cli;

@@ -9,7 +9,7 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/runners.h"
-#include "hypertune/cli/live/watch.h"
+#include "hypertune/cli/live/live.h"
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/logs.h"
 #include "hypertune/cli/study/study.h"
@@ -207,44 +207,35 @@ static int print_plan(struct cli *cli, const struct cli_spec *spec)
     return cli_print(&out);
 }
 
-/* What a command does with the study of its spec; returns an exit code. */
-typedef int study_function(struct cli *cli, const struct cli_spec *spec,
-                           const char *study);
-
-/* The plan with --dry-run, else the study and what follows. */
-static int submit_and(struct cli *cli, study_function *then)
+/* The plan with --dry-run, else the study of the spec. */
+static int submit(struct cli *cli, struct cli_spec *spec,
+                  struct cli_study *study)
 {
-    struct cli_spec spec;
-    struct cli_study study = {0};
     if (cli->set.resume && cli->set.replace)
         return cli_fail(cli, CLI_USAGE,
                         "--continue keeps the results, --replace deletes them: "
                         "say one");
-    int code = cli_spec_load(cli, &spec);
+    int code = cli_spec_load(cli, spec);
     if (code == CLI_DONE && cli->set.dry_run)
-        return print_plan(cli, &spec);
+        return print_plan(cli, spec);
     if (code == CLI_DONE && cli->set.smoke)
-        code = cli_smoke(cli, &spec);
-    if (code == CLI_DONE)
-        code = cli_submit_spec(cli, &spec, &study);
-    return code == CLI_DONE ? then(cli, &spec, study.name) : code;
-}
-
-static int name_study(struct cli *cli, const struct cli_spec *spec,
-                      const char *study)
-{
-    (void)spec;
-    const int code = cli_submit_print_name(study);
-    if (code == CLI_DONE && cli->set.wait)
-        return cli_watch_wait(cli, study);
-    if (code == CLI_DONE)
-        cli_say(cli, "next: hypertune watch %s%s", study, cli_where(cli));
-    return code;
+        code = cli_smoke(cli, spec);
+    return code == CLI_DONE ? cli_submit_spec(cli, spec, study) : code;
 }
 
 int cli_submit(struct cli *cli)
 {
-    return submit_and(cli, name_study);
+    struct cli_spec spec;
+    struct cli_study study;
+    int code = submit(cli, &spec, &study);
+    if (code != CLI_DONE || cli->set.dry_run)
+        return code;
+    code = cli_submit_print_name(study.name);
+    if (code == CLI_DONE && cli->set.wait)
+        return cli_watch_wait(cli, study.name);
+    if (code == CLI_DONE)
+        cli_say(cli, "next: hypertune watch %s%s", study.name, cli_where(cli));
+    return code;
 }
 
 /* A job without a search has no best trial; its log is shown. */
@@ -266,20 +257,19 @@ static int run_custom(struct cli *cli, const char *name)
     return code;
 }
 
-static int watch_study(struct cli *cli, const struct cli_spec *spec,
-                       const char *study)
-{
-    if (spec->job->kind == JOB_CUSTOM)
-        return run_custom(cli, study);
-    const int code = cli_watch_run(cli, study);
-    return code == CLI_DONE || code == CLI_FAILED
-               ? cli_best_of_run(cli, spec, study, code)
-               : code;
-}
-
 int cli_run_study(struct cli *cli)
 {
-    return submit_and(cli, watch_study);
+    struct cli_spec spec;
+    struct cli_study study;
+    int code = submit(cli, &spec, &study);
+    if (code != CLI_DONE || cli->set.dry_run)
+        return code;
+    if (spec.job->kind == JOB_CUSTOM)
+        return run_custom(cli, study.name);
+    code = cli_watch_run(cli, study.name);
+    return code == CLI_DONE || code == CLI_FAILED
+               ? cli_best_of_run(cli, &spec, study.name, code)
+               : code;
 }
 
 /* ---- check: the plan, or another form ---- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "proto/base/text.h"
+#include "proto/doc/diag.h"
 
 #define PLACE "/v1/projects/local/locations/local"
 
@@ -45,6 +46,16 @@ int cli_study_check_state(struct cli *cli, const char *word,
     return word == NULL ? CLI_DONE
                         : cli_fail(cli, CLI_USAGE,
                                    "no state \"%s\"; there are %s", word, all);
+}
+
+int cli_study_refuse(struct cli *cli, const struct cli_study *study,
+                     const char *kind, const char *name,
+                     const char *const names[])
+{
+    const char *near = diag_nearest(name, names);
+    return cli_fail(cli, CLI_USAGE, "study %s has no %s\"%s\"%s%s%s",
+                    study->name, kind, name, near ? " (did you mean " : "",
+                    near ? near : "", near ? "?)" : "");
 }
 
 bool cli_study_is_over(const char *state)

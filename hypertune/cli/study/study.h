@@ -70,6 +70,12 @@ extern const char *const cli_trial_states[];
 int cli_study_check_state(struct cli *cli, const char *word,
                           const char *const states[]);
 
+/* CLI_USAGE after a message that the study has nothing of that name, with the
+ * nearest of the NULL-terminated names; `kind` is "" or a word and a blank. */
+int cli_study_refuse(struct cli *cli, const struct cli_study *study,
+                     const char *kind, const char *name,
+                     const char *const names[]);
+
 /* Has it ended, so that no trial will run unless it is changed? */
 bool cli_study_is_over(const char *state);
 /* Trials by a key of the server's counts, of which "failed" has all failed

@@ -2,7 +2,6 @@
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/filter.h"
 #include "hypertune/cli/study/trial.h"
-#include "proto/doc/diag.h"
 
 enum { DEFAULT_LIMIT = 50, MOST_A_PAGE = 1000 };
 
@@ -54,15 +53,6 @@ static const char *const *trial_keys(struct cli *cli,
     return keys;
 }
 
-static int refuse_key(struct cli *cli, const struct cli_study *study,
-                      const char *key, const char *const keys[])
-{
-    const char *near = diag_nearest(key, keys);
-    return cli_fail(cli, CLI_USAGE, "study %s has no \"%s\"%s%s%s", study->name,
-                    key, near ? " (did you mean " : "", near ? near : "",
-                    near ? "?)" : "");
-}
-
 /* A wrong word is an error, not an empty table. */
 static int read_choice(struct cli *cli, const struct cli_study *study,
                        struct selection *selection)
@@ -73,14 +63,15 @@ static int read_choice(struct cli *cli, const struct cli_study *study,
     if (sort != NULL)
         sort += sort[0] == '-' || sort[0] == '+';
     if (sort != NULL && !cli_filter_knows(keys, sort))
-        return refuse_key(cli, study, sort, keys);
+        return cli_study_refuse(cli, study, "", sort, keys);
     if (cli->set.where != NULL) {
         if (cli_filter_read(cli->arena, cli->set.where, study->metric,
                             &selection->filter, &err) != HT_OK)
             return cli_fail_error(cli, &err);
         unknown = cli_filter_unknown(selection->filter, keys);
     }
-    return unknown != NULL ? refuse_key(cli, study, unknown, keys) : CLI_DONE;
+    return unknown != NULL ? cli_study_refuse(cli, study, "", unknown, keys)
+                           : CLI_DONE;
 }
 
 static size_t row_limit(const struct cli *cli)

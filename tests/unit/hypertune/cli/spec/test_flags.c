@@ -1,4 +1,4 @@
-#include "hypertune/cli/spec/flags.h"
+#include "hypertune/cli/spec/spec.h"
 
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
