@@ -39,20 +39,12 @@ static const char *span_text(int64_t ms, char span[CLOCK_DURATION_BYTES])
 
 /* ---- the study ---- */
 
-static void add_times(const struct view *view, struct text *line)
-{
-    char span[CLOCK_DURATION_BYTES];
-    const int64_t now = view->frame->now_ms;
-    const int64_t left = cli_study_left_ms(view->study, now);
-    text_printf(line, "%s elapsed",
-                span_text(cli_study_elapsed_ms(view->study, now), span));
-    if (left >= 0)
-        text_printf(line, ", about %s left", span_text(left, span));
-}
-
 static void add_head(struct view *view)
 {
     const struct cli_study *study = view->study;
+    char span[CLOCK_DURATION_BYTES];
+    const int64_t now = view->frame->now_ms;
+    const int64_t left = cli_study_left_ms(study, now);
     struct text *line = &view->page.line, times = {0};
     text_print_safe(line, "%s  ", study->name);
     cli_study_outcome(study, line);
@@ -65,7 +57,10 @@ static void add_head(struct view *view)
                         study->maximize ? "maximize " : "minimize ",
                         study->metric);
     }
-    add_times(view, &times);
+    text_printf(&times, "%s elapsed",
+                span_text(cli_study_elapsed_ms(study, now), span));
+    if (left >= 0)
+        text_printf(&times, ", about %s left", span_text(left, span));
     page_join(&view->page, times.data, GAP, true);
     page_end(&view->page, true);
     text_free(&times);
@@ -125,14 +120,13 @@ static void add_best(struct view *view)
     struct text *line = &view->page.line, curve = {0};
     if (view->study->metric[0] == '\0')
         return;
+    text_puts(line, best == NULL ? "best   none yet" : "best   ");
     if (best == NULL) {
-        text_puts(line, "best   none yet");
         page_end(&view->page, false);
         return;
     }
     int64_t end =
         node_get_int(node_find(best, "hypertune"), "endTimeMs", frame->now_ms);
-    text_puts(line, "best   ");
     cli_trial_objective(best, line);
     if (view->study->front != NULL)
         text_printf(line, ", one of %zu that none beats",

@@ -87,13 +87,6 @@ static enum ht_status refresh(struct top *top, struct ht_error *err)
     return top->away && top->overview.server != NULL ? HT_OK : status;
 }
 
-static void sort_by(struct top *top, const char *order)
-{
-    top->reversed = top->order == order && !top->reversed;
-    top->order = order;
-    top->first = 0;
-}
-
 static bool press(void *context, char key)
 {
     struct top *top = context;
@@ -101,9 +94,13 @@ static bool press(void *context, char key)
         top->first++;
     else if (key == SCREEN_UP)
         top->first -= top->first > 0;
-    for (const char *const *order = overview_orders; *order != NULL; order++)
-        if (key == **order)
-            sort_by(top, *order);
+    for (const char *const *order = overview_orders; *order != NULL; order++) {
+        if (key != **order)
+            continue;
+        top->reversed = top->order == *order && !top->reversed;
+        top->order = *order;
+        top->first = 0;
+    }
     top->quit = key == 'q';
     return !top->quit;
 }
@@ -293,28 +290,6 @@ static void print_csv(const struct cli *cli, const struct overview *overview,
     table_csv(table, out);
 }
 
-static void print_tables(const struct cli *cli, const struct overview *overview,
-                         struct text *out)
-{
-    struct table *studies = top_page_studies(cli->arena, overview, 0, SIZE_MAX,
-                                             cli->format == FORMAT_WIDE);
-    cli_output_table(cli, studies, out);
-    text_puts(out, "\n");
-    cli_output_table(cli, top_page_runners(cli->arena, overview, SIZE_MAX),
-                     out);
-}
-
-static void print_snapshot(const struct cli *cli,
-                           const struct overview *overview, struct text *out)
-{
-    if (cli->format == FORMAT_JSON || cli->format == FORMAT_JSONL)
-        print_objects(cli, overview, out);
-    else if (cli->format == FORMAT_CSV)
-        print_csv(cli, overview, out);
-    else
-        print_tables(cli, overview, out);
-}
-
 static int show_once(struct cli *cli, const char *order, bool reversed)
 {
     struct ht_error err;
@@ -323,7 +298,19 @@ static int show_once(struct cli *cli, const char *order, bool reversed)
     if (overview_get(cli, &overview, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     overview_sort(&overview, order, reversed);
-    print_snapshot(cli, &overview, &out);
+    if (cli->format == FORMAT_JSON || cli->format == FORMAT_JSONL) {
+        print_objects(cli, &overview, &out);
+    } else if (cli->format == FORMAT_CSV) {
+        print_csv(cli, &overview, &out);
+    } else {
+        cli_output_table(cli,
+                         top_page_studies(cli->arena, &overview, 0, SIZE_MAX,
+                                          cli->format == FORMAT_WIDE),
+                         &out);
+        text_puts(&out, "\n");
+        cli_output_table(cli, top_page_runners(cli->arena, &overview, SIZE_MAX),
+                         &out);
+    }
     return cli_print(&out);
 }
 

@@ -151,18 +151,15 @@ static bool is_held(const struct watch *watch)
 
 static bool reached(const struct watch *watch)
 {
-    const char *state = watch->study.state;
-    if (watch->until != NULL && strcasecmp(state, watch->until) == 0)
-        return true;
-    return cli_study_is_over(state) || is_held(watch);
+    return watch->until != NULL &&
+           strcasecmp(watch->study.state, watch->until) == 0;
 }
 
 /* The end as --until sees it: another end than the wanted one is a failure. */
 static int verdict(const struct watch *watch)
 {
     if (watch->until != NULL)
-        return strcasecmp(watch->study.state, watch->until) == 0 ? CLI_DONE
-                                                                 : CLI_FAILED;
+        return reached(watch) ? CLI_DONE : CLI_FAILED;
     if (is_held(watch))
         return cli_fail(watch->follow.cli, CLI_FAILED, "%s",
                         cli_control_held(watch->follow.cli, &watch->study));
@@ -195,16 +192,6 @@ static int give_up(struct watch *watch, struct ht_error *err)
     return cli_fail_error(cli, err);
 }
 
-/* Said once each time, on the screen as long as it lasts. */
-static void show_away(struct watch *watch)
-{
-    if (watch->live != NULL)
-        cli_live_away(watch->live, watch->id != 0 ? &watch->study : NULL);
-    else if (!watch->away)
-        cli_say(watch->follow.cli, "server away, trying again");
-    watch->away = true;
-}
-
 /* One round; CLI_DONE with *over when there is nothing more to wait for. */
 static int do_round(struct watch *watch, bool *more, bool *over)
 {
@@ -214,7 +201,12 @@ static int do_round(struct watch *watch, bool *more, bool *over)
         cli_follow_round(&watch->follow, &watch->study, &events, &err);
     *more = *over = false;
     if (status == HT_UNAVAILABLE) {
-        show_away(watch);
+        /* Said once each time, on the screen as long as it lasts. */
+        if (watch->live != NULL)
+            cli_live_away(watch->live, watch->id != 0 ? &watch->study : NULL);
+        else if (!watch->away)
+            cli_say(watch->follow.cli, "server away, trying again");
+        watch->away = true;
         return CLI_DONE;
     }
     int64_t id = status == HT_OK ? strtoll(watch->study.id, NULL, 10) : 0;
@@ -229,7 +221,9 @@ static int do_round(struct watch *watch, bool *more, bool *over)
     watch->away = false;
     *more = events != NULL && events->count > 0;
     int code = show(watch, events);
-    *over = code != CLI_DONE || (!*more && reached(watch));
+    *over =
+        code != CLI_DONE || (!*more && (reached(watch) || is_held(watch) ||
+                                        cli_study_is_over(watch->study.state)));
     return code != CLI_DONE || !*over ? code : verdict(watch);
 }
 
@@ -331,19 +325,14 @@ int cli_watch_run(struct cli *cli, const char *study)
     return watch_study(cli, study, &watch, 0, true);
 }
 
-static int read_until(struct cli *cli, const char **until)
-{
-    const struct words *states = &cli->set.until;
-    *until = states->n > 0 ? states->items[states->n - 1] : NULL;
-    return cli_study_check_state(cli, *until, cli_study_states);
-}
-
 int cli_watch(struct cli *cli)
 {
     struct cli_study study;
     struct watch watch = {.view =
                               screen_is_there(cli) ? VIEW_LIVE : VIEW_LINES};
-    int code = read_until(cli, &watch.until);
+    const struct words *states = &cli->set.until;
+    watch.until = states->n > 0 ? states->items[states->n - 1] : NULL;
+    int code = cli_study_check_state(cli, watch.until, cli_study_states);
     if (code == CLI_DONE)
         code = cli_study_open(cli, cli->args.words.items[0], &study);
     if (code != CLI_DONE)

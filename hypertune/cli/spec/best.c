@@ -54,17 +54,15 @@ static enum ht_status get_front(struct cli *cli, const struct cli_study *study,
 /* Best first by one metric, older first among equals. */
 static void sort_front(struct front *front, const char *metric, bool maximize)
 {
+    const double sign = maximize ? 1 : -1;
     for (size_t i = 1; i < front->n; i++) {
         const struct node *trial = front->trials[i];
-        const double value = cli_trial_value(trial, metric);
+        const double value = sign * cli_trial_value(trial, metric);
         size_t at = i;
-        for (; at > 0; at--) {
-            const double before =
-                cli_trial_value(front->trials[at - 1], metric);
-            if (!(maximize ? value > before : value < before))
-                break;
+        for (; at > 0 &&
+               value > sign * cli_trial_value(front->trials[at - 1], metric);
+             at--)
             front->trials[at] = front->trials[at - 1];
-        }
         front->trials[at] = trial;
     }
 }
@@ -156,8 +154,8 @@ int cli_best(struct cli *cli)
     if (code == CLI_DONE && cli_study_failed_mostly(&study)) {
         struct text failures = {0};
         cli_study_failures(&study, ", ", &failures);
-        cli_say(cli, "study %s %s%s", study.name, study.state, failures.data);
-        text_free(&failures);
+        cli_say(cli, "study %s %s%s", study.name, study.state,
+                text_take(&failures, cli->arena));
     }
     return code;
 }
@@ -196,26 +194,19 @@ static void add_command(struct cli *cli, const struct cli_spec *spec,
     text_puts(out, "\n");
 }
 
-static void say_end(struct cli *cli, const struct cli_study *study)
-{
-    struct text out = {0};
-    text_printf(&out, "%s%s", study->reason[0] != '\0' ? ": " : "",
-                study->reason);
-    cli_study_failures(study, "; ", &out);
-    cli_say(cli, "study %s %s%s", study->name, study->state, out.data);
-    text_free(&out);
-}
-
 int cli_best_of_run(struct cli *cli, const struct cli_spec *spec,
                     const char *name, int code)
 {
     struct ht_error err;
     struct cli_study study;
-    struct text out = {0};
+    struct text out = {0}, failures = {0};
     if (cli_study_get(cli, name, &study, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     const struct node *best = study.best;
-    say_end(cli, &study);
+    cli_study_failures(&study, "; ", &failures);
+    cli_say(cli, "study %s %s%s%s%s", study.name, study.state,
+            study.reason[0] != '\0' ? ": " : "", study.reason,
+            text_take(&failures, cli->arena));
     if (best == NULL) {
         cli_say(cli,
                 "no trial succeeded; see: hypertune trials %s%s   "

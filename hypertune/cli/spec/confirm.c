@@ -53,11 +53,6 @@ static struct table *make_table(struct cli *cli, const struct node *answer)
 
 /* ---- the verdict ---- */
 
-static const struct node *first_of(const struct node *answer)
-{
-    return node_first(answer, "finalists");
-}
-
 static bool has_chance(const struct node *item)
 {
     return item != NULL && node_find(item, "probability") != NULL;
@@ -65,19 +60,17 @@ static bool has_chance(const struct node *item)
 
 static void add_verdict(const struct node *answer, struct text *out)
 {
-    bool sure = false;
-    const struct node *first = first_of(answer);
+    const struct node *first = node_first(answer, "finalists");
     const struct node *second = first != NULL ? first->next : NULL;
     const char *take = node_get_string(answer, "take", "");
     const double percent = 100 * node_get_double(first, "probability", 0);
     if (take[0] == '\0')
         return;
-    (void)node_bool(node_find(answer, "sure"), &sure);
     if (!has_chance(first))
         text_printf(out, "trial %s leads after one run\n", take);
     else if (!has_chance(second))
         text_printf(out, "take trial %s\n", take);
-    else if (sure)
+    else if (node_get_bool(answer, "sure", false))
         text_printf(out, "take trial %s: the best with %.1f %%\n", take,
                     percent);
     else
@@ -88,13 +81,6 @@ static void add_verdict(const struct node *answer, struct text *out)
                     100 * node_get_double(second, "probability", 0));
 }
 
-/* A trainer that ignores the seed does the same again and again. */
-static bool runs_are_equal(const struct node *answer)
-{
-    const struct node *first = first_of(answer);
-    return has_chance(first) && node_get_double(first, "sd", 1) == 0;
-}
-
 static bool is_of_clients(const struct cli_study *study)
 {
     return study->home->kind == JOB_STUDY;
@@ -103,6 +89,7 @@ static bool is_of_clients(const struct cli_study *study)
 static void say_rest(struct cli *cli, const struct cli_study *study,
                      const struct node *answer)
 {
+    const struct node *first = node_first(answer, "finalists");
     const int64_t open = node_get_int(answer, "open", 0);
     if (open > 0 && is_of_clients(study) && cli_study_is_over(study->state))
         cli_say(cli, "%lld runs were left when the study ended",
@@ -115,11 +102,12 @@ static void say_rest(struct cli *cli, const struct cli_study *study,
                 "%lld runs are still to come; wait for them: hypertune confirm "
                 "%s --wait%s",
                 (long long)open, study->name, cli_where(cli));
-    else if (runs_are_equal(answer))
+    else if (has_chance(first) && node_get_double(first, "sd", 1) == 0)
+        /* A trainer that ignores the seed does the same again and again. */
         cli_say(cli,
                 "all runs of trial %s came out alike: does the trainer "
                 "begin with HYPERTUNE_SEED?",
-                node_get_string(first_of(answer), "trial", ""));
+                node_get_string(first, "trial", ""));
 }
 
 static int print_answer(struct cli *cli, const struct cli_study *study,

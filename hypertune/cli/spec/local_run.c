@@ -187,28 +187,7 @@ static int make_job(struct local_run *run, struct pool *pool, struct job *job)
     return code == CLI_DONE ? settle(cli, job) : code;
 }
 
-static int submit(struct cli *cli, const struct job *job)
-{
-    struct ht_error err;
-    struct cli_study study;
-    if (cli_submit_create(cli, job, &study, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
-    cli_submit_say_warnings(cli, &study);
-    return CLI_DONE;
-}
-
 /* ---- the run ---- */
-
-/* Stops the trial: after Ctrl-C, or because --timeout has passed. */
-static void break_off(struct local_run *run, int why)
-{
-    if (run->broken != CLI_DONE)
-        return;
-    run->broken = why;
-    cli_say(run->cli, "stopping it...");
-    cli_control_post(run->cli, job_name, "stop", NULL);
-    run->follow.deadline_ms = clock_monotonic_ms() + GRACE_MS + PATIENCE_MS;
-}
 
 /* Prints the new output; *over: there will be no more. */
 static int print_news(struct cli *cli, struct cli_log logs[STREAMS], bool *over)
@@ -227,6 +206,7 @@ static int print_news(struct cli *cli, struct cli_log logs[STREAMS], bool *over)
     return CLI_DONE;
 }
 
+/* Until the trial has ended; Ctrl-C and --timeout stop it. */
 static int follow(struct local_run *run)
 {
     struct cli *cli = run->cli;
@@ -242,8 +222,13 @@ static int follow(struct local_run *run)
         code = cli_follow_pause(&run->follow, POLL_MS);
         if (code == CLI_OVERDUE && run->broken != CLI_DONE)
             return cli_fail(cli, CLI_REFUSED, "it does not end");
-        if (code != CLI_DONE)
-            break_off(run, code);
+        if (code != CLI_DONE && run->broken == CLI_DONE) {
+            run->broken = code;
+            cli_say(cli, "stopping it...");
+            cli_control_post(cli, job_name, "stop", NULL);
+            run->follow.deadline_ms =
+                clock_monotonic_ms() + GRACE_MS + PATIENCE_MS;
+        }
         arena_reset(run->follow.round);
     }
 }
@@ -362,6 +347,8 @@ int cli_local_run(struct cli *cli)
     struct pool pool;
     struct job job;
     const char *roots;
+    struct ht_error err;
+    struct cli_study study;
     int code = read_words(&run);
     if (code == CLI_DONE)
         code = make_job(&run, &pool, &job);
@@ -374,7 +361,10 @@ int cli_local_run(struct cli *cli)
     code =
         local_server_start(&run.server, run.image ? &run.engine : NULL, roots);
     if (code == CLI_DONE) {
-        code = submit(cli, &job);
+        if (cli_submit_create(cli, &job, &study, &err) != HT_OK)
+            code = cli_fail_error(cli, &err);
+        else
+            cli_submit_say_warnings(cli, &study);
         if (code == CLI_DONE)
             code = follow(&run);
         if (code == CLI_DONE)

@@ -148,25 +148,19 @@ static int say_success(const struct smoke *smoke, const struct node *trial)
     return CLI_DONE;
 }
 
-/* A trial that did not end by itself was not examined. */
-static void describe_newest(const struct node *latest, struct text *out)
-{
-    const struct node *metrics = node_find(latest, "metrics");
-    if (metrics == NULL)
-        text_puts(out, "  seen      no metric\n");
-    NODE_EACH (metric, node_items(metrics))
-        text_printf(out, "  seen      %s = %s\n", metric->key,
-                    cli_scalar(metric));
-}
-
 static void say_seen(struct cli *cli, const struct node *ours)
 {
     struct text lines = {0};
+    const struct node *metrics =
+        node_find(node_find(ours, "latest"), "metrics");
     const struct node *doctor = node_find(ours, "doctor");
-    if (doctor != NULL)
-        cli_describe_doctor(doctor, &lines);
-    else
-        describe_newest(node_find(ours, "latest"), &lines);
+    cli_describe_doctor(doctor, &lines);
+    /* A trial that did not end by itself was not examined. */
+    if (doctor == NULL && metrics == NULL)
+        text_puts(&lines, "  seen      no metric\n");
+    NODE_EACH (metric, doctor == NULL ? node_items(metrics) : NULL)
+        text_printf(&lines, "  seen      %s = %s\n", metric->key,
+                    cli_scalar(metric));
     cli_say(cli, "%.*s", (int)lines.len - 1, lines.data);
     text_free(&lines);
 }

@@ -107,20 +107,16 @@ static int read_flags(struct cli *cli, struct source *source)
     return CLI_DONE;
 }
 
-/* A flag that a spec file replaces; NULL: none was given. */
-static const char *replaced_flag(const struct cli_settings *set)
-{
-    return set->maximize != NULL    ? "--maximize"
-           : set->minimize != NULL  ? "--minimize"
-           : set->algorithm != NULL ? "--algorithm"
-           : set->until.n > 0       ? "--until"
-           : set->env.n > 0         ? "--env"
-                                    : NULL;
-}
-
 static int read_path(struct cli *cli, const char *path, struct source *source)
 {
-    const char *flag = replaced_flag(&cli->set);
+    const struct cli_settings *set = &cli->set;
+    /* A flag that a spec file replaces. */
+    const char *flag = set->maximize != NULL    ? "--maximize"
+                       : set->minimize != NULL  ? "--minimize"
+                       : set->algorithm != NULL ? "--algorithm"
+                       : set->until.n > 0       ? "--until"
+                       : set->env.n > 0         ? "--env"
+                                                : NULL;
     if (flag != NULL)
         return cli_fail(cli, CLI_USAGE,
                         "%s belongs into %s, or to a study all in flags", flag,

@@ -84,17 +84,6 @@ static int replace_study(struct cli *cli, const struct cli_spec *spec,
                : cli_fail_error(cli, &err);
 }
 
-static int refuse_conflict(struct cli *cli, const struct cli_study *study,
-                           const struct text *lines)
-{
-    return cli_fail(cli, CLI_CONFLICT,
-                    "study %s exists with another spec:\n%s"
-                    "choose:  --name OTHER  a study of its own\n"
-                    "         --continue    continue with the changed spec\n"
-                    "         --replace     delete the old one first",
-                    study->name, text_string(lines));
-}
-
 static int settle_existing(struct cli *cli, const struct cli_spec *spec,
                            struct cli_study *study, enum submit_result *result)
 {
@@ -113,7 +102,13 @@ static int settle_existing(struct cli *cli, const struct cli_spec *spec,
         code = continue_study(cli, spec, study);
         *result = SUBMIT_CHANGED;
     } else if (code == CLI_DONE) {
-        code = refuse_conflict(cli, study, &lines);
+        code =
+            cli_fail(cli, CLI_CONFLICT,
+                     "study %s exists with another spec:\n%s"
+                     "choose:  --name OTHER  a study of its own\n"
+                     "         --continue    continue with the changed spec\n"
+                     "         --replace     delete the old one first",
+                     study->name, text_string(&lines));
     }
     text_free(&lines);
     return code;
@@ -312,18 +307,15 @@ static int show_form(struct cli *cli)
     return cli_print(&out);
 }
 
-/* -o vertex, aip, native and the formats of documents. */
-static bool wants_form(const struct cli *cli)
-{
-    return cli->set.output != NULL &&
-           (cli->format == FORMAT_JSON || cli->format == FORMAT_JSONL ||
-            cli->format == FORMAT_YAML || cli_own_format(cli) != NULL);
-}
-
 int cli_check(struct cli *cli)
 {
     struct cli_spec spec;
-    if (wants_form(cli) && !cli->set.smoke)
+    /* -o vertex, aip, native and the formats of documents. */
+    const bool wants_form =
+        cli->set.output != NULL &&
+        (cli->format == FORMAT_JSON || cli->format == FORMAT_JSONL ||
+         cli->format == FORMAT_YAML || cli_own_format(cli) != NULL);
+    if (wants_form && !cli->set.smoke)
         return show_form(cli);
     int code = cli_spec_load(cli, &spec);
     if (code != CLI_DONE)

@@ -14,11 +14,6 @@
 
 enum { MOST_BYTES = 64 * 1024 * 1024 }; /* of a file; 10^5 points are less */
 
-static bool is_value(const char *word)
-{
-    return strchr(word, '=') != NULL;
-}
-
 /* Tells the study from the values; CLI_USAGE when there is not one of the
  * first and either values or a file. */
 static int read_words(struct cli *cli, const char **study, struct words *values)
@@ -27,7 +22,7 @@ static int read_words(struct cli *cli, const char **study, struct words *values)
     size_t studies = 0;
     *values = (struct words){0};
     for (size_t i = 0; i < words->n; i++) {
-        if (is_value(words->items[i]))
+        if (strchr(words->items[i], '=') != NULL)
             cli_words_add(cli->arena, values, words->items[i]);
         else if (studies++ == 0)
             *study = words->items[i];
@@ -59,33 +54,29 @@ static enum ht_status read_file(struct cli *cli, const char *path,
     return HT_OK;
 }
 
-static int report_faults(struct cli *cli, const struct diag *diag)
-{
-    struct text out = {0};
-    diag_print(diag, &out);
-    cli_print_to(stderr, &out);
-    return cli_fail(cli, CLI_USAGE, "%zu error%s, nothing was added",
-                    diag->errors, diag->errors == 1 ? "" : "s");
-}
-
 static int read_points(struct cli *cli, const struct words *values,
                        struct cli_points *points)
 {
     struct ht_error err;
+    struct text faults = {0};
+    struct diag *diag = points->diag;
     const char *path = cli->set.file, *content = "";
-    diag_init(points->diag, cli->arena, "command line", NULL, 0);
+    diag_init(diag, cli->arena, "command line", NULL, 0);
     if (path == NULL) {
         cli_points_words(points, values);
     } else {
         if (read_file(cli, path, &content, &err) != HT_OK)
             return cli_fail_error(cli, &err);
-        diag_init(points->diag, cli->arena,
-                  strcmp(path, "-") == 0 ? "<stdin>" : path, content,
-                  strlen(content));
+        diag_init(diag, cli->arena, strcmp(path, "-") == 0 ? "<stdin>" : path,
+                  content, strlen(content));
         cli_points_file(points, content);
     }
-    if (points->diag->errors > 0)
-        return report_faults(cli, points->diag);
+    if (diag->errors > 0) {
+        diag_print(diag, &faults);
+        cli_print_to(stderr, &faults);
+        return cli_fail(cli, CLI_USAGE, "%zu error%s, nothing was added",
+                        diag->errors, diag->errors == 1 ? "" : "s");
+    }
     if (points->n == 0)
         return cli_fail(cli, CLI_USAGE, "%s holds no point", path);
     return CLI_DONE;
@@ -111,14 +102,6 @@ static enum ht_status send_point(struct cli *cli, const struct cli_study *study,
     return status;
 }
 
-static void show_trial(const struct cli *cli, const struct cli_study *study,
-                       const struct node *trial, size_t index, struct text *out)
-{
-    if (cli_output_item(cli->format, trial, index, out))
-        return;
-    text_print_safe(out, "%s/%s\n", study->name, cli_trial_id(trial));
-}
-
 static int send_points(struct cli *cli, const struct cli_study *study,
                        const struct cli_points *points)
 {
@@ -133,7 +116,9 @@ static int send_points(struct cli *cli, const struct cli_study *study,
         status = send_point(cli, study, parameters, &answer, &err);
         if (status != HT_OK)
             break;
-        show_trial(cli, study, answer.root, sent, &out);
+        if (!cli_output_item(cli->format, answer.root, sent, &out))
+            text_print_safe(&out, "%s/%s\n", study->name,
+                            cli_trial_id(answer.root));
     }
     cli_output_end(cli->format, sent, &out);
     int code = cli_print(&out);

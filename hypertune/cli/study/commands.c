@@ -47,16 +47,6 @@ static struct table *make_table(struct cli *cli, const struct node *list)
     return table;
 }
 
-/* A study with several metrics has importances for each. */
-static void say_others(struct cli *cli, const struct node *answer)
-{
-    const struct node *first = node_first(answer, "metrics");
-    NODE_EACH (one, cli->set.metric == NULL ? first : NULL)
-        if (one != first)
-            cli_say(cli, "for %s: --metric %s", cli_scalar(one),
-                    cli_scalar(one));
-}
-
 static void explain(struct cli *cli, const struct node *answer)
 {
     bool certain = true;
@@ -68,7 +58,12 @@ static void explain(struct cli *cli, const struct node *answer)
             node_get_string(answer, "metric", ""),
             (long long)node_get_int(answer, "trials", 0),
             certain ? "" : "; -: cannot be told from no effect");
-    say_others(cli, answer);
+    /* A study with several metrics has importances for each. */
+    const struct node *first = node_first(answer, "metrics");
+    NODE_EACH (one, cli->set.metric == NULL ? first : NULL)
+        if (one != first)
+            cli_say(cli, "for %s: --metric %s", cli_scalar(one),
+                    cli_scalar(one));
     if (cli->format != FORMAT_WIDE)
         return;
     cli_say(cli, "ALONE: whatever the others are; WITH OTHERS: with all of "
@@ -320,15 +315,7 @@ static const char *ssh_command(struct cli *cli, const char *url)
                         port, port, user == NULL ? "" : user, at, part[2]);
 }
 
-/* Does the user sit at a screen of this machine? */
-static bool has_screen(const struct cli *cli)
-{
-    return cli->out_tty && !cli->set.no_open &&
-           cli_variable(cli, "SSH_CONNECTION") == NULL &&
-           (cli_variable(cli, "DISPLAY") != NULL ||
-            cli_variable(cli, "WAYLAND_DISPLAY") != NULL);
-}
-
+/* For a user who sits at a screen of this machine. */
 static void open_browser(struct cli *cli, const char *link)
 {
     const char *const args[] = {link, NULL};
@@ -336,7 +323,12 @@ static void open_browser(struct cli *cli, const char *link)
         .program = "xdg-open", .args = args, .folder = "/", .log = "dev/null"};
     pid_t pid;
     struct ht_error err;
-    if (cli_spawn_detached(cli->arena, &spawn, &pid, &err) != HT_OK)
+    const bool has_screen = cli->out_tty && !cli->set.no_open &&
+                            cli_variable(cli, "SSH_CONNECTION") == NULL &&
+                            (cli_variable(cli, "DISPLAY") != NULL ||
+                             cli_variable(cli, "WAYLAND_DISPLAY") != NULL);
+    if (has_screen &&
+        cli_spawn_detached(cli->arena, &spawn, &pid, &err) != HT_OK)
         cli_say(cli, "no browser was opened: %s", err.text);
 }
 
@@ -384,7 +376,7 @@ int cli_ui(struct cli *cli)
                      name != NULL ? "&to=studies/" : "",
                      name != NULL ? cli_http_segment(cli->arena, name) : "");
     code = show(cli, link, node_get_string(answer.root, "expireTime", ""));
-    if (code == CLI_DONE && has_screen(cli))
+    if (code == CLI_DONE)
         open_browser(cli, link);
     return code;
 }

@@ -50,19 +50,6 @@ struct order {
     const char *aim; /* the state that it leads to; NULL: it does not end */
 };
 
-/* A study that has ended cannot be stopped or cancelled; the state that the
- * order leads to is no refusal. */
-static int tell_over(struct cli *cli, const struct cli_study *study,
-                     const struct order *order)
-{
-    if (order->aim == NULL || strcmp(study->state, order->aim) != 0)
-        return cli_fail(cli, CLI_REFUSED,
-                        "study %s had already ended: %s; nothing to %s",
-                        study->name, study->state, order->verb);
-    cli_say(cli, "study %s was already %s", study->name, study->state);
-    return CLI_DONE;
-}
-
 /* Orders that end running trials are asked about when there are some. */
 static int consent_to(struct cli *cli, const struct cli_study *study,
                       const struct order *order)
@@ -93,8 +80,16 @@ int cli_order(struct cli *cli)
     int code = cli_study_open(cli, cli->args.words.items[0], &study);
     if (code != CLI_DONE)
         return code;
-    if (cli_study_is_over(study.state))
-        return tell_over(cli, &study, order);
+    /* The state that the order leads to is no refusal. */
+    const bool over = cli_study_is_over(study.state);
+    if (over && (order->aim == NULL || strcmp(study.state, order->aim) != 0))
+        return cli_fail(cli, CLI_REFUSED,
+                        "study %s had already ended: %s; nothing to %s",
+                        study.name, study.state, order->verb);
+    if (over) {
+        cli_say(cli, "study %s was already %s", study.name, study.state);
+        return CLI_DONE;
+    }
     code = consent_to(cli, &study, order);
     if (code != CLI_DONE)
         return code;

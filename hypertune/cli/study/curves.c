@@ -109,9 +109,15 @@ static void add_row(struct curves *curves, const struct node *measurement,
     text_puts(&curves->out, "\n");
 }
 
-static void add_object(struct curves *curves, const struct node *measurement,
-                       const char *stamp, const struct node *value)
+static void add_record(struct curves *curves, const struct node *measurement,
+                       const struct node *value)
 {
+    char stamp[CLOCK_STAMP_BYTES];
+    clock_stamp(stamp, node_get_int(measurement, "timeMs", 0));
+    if (curves->cli->format == FORMAT_CSV) {
+        add_row(curves, measurement, stamp, value);
+        return;
+    }
     cJSON *object = cJSON_CreateObject();
     for (size_t i = 0; i < MEMBERS; i++) {
         int64_t whole;
@@ -127,22 +133,10 @@ static void add_object(struct curves *curves, const struct node *measurement,
                       &curves->out);
 }
 
-static void add_record(struct curves *curves, const struct node *measurement,
-                       const struct node *value)
-{
-    char stamp[CLOCK_STAMP_BYTES];
-    clock_stamp(stamp, node_get_int(measurement, "timeMs", 0));
-    if (curves->cli->format == FORMAT_CSV)
-        add_row(curves, measurement, stamp, value);
-    else
-        add_object(curves, measurement, stamp, value);
-}
-
 static void note_names(struct curves *curves, const struct node *metrics)
 {
-    for (const struct node *one = metrics ? metrics->first : NULL;
-         one != NULL && curves->names.n < MOST_METRICS; one = one->next) {
-        bool known = false;
+    NODE_EACH (one, node_items(metrics)) {
+        bool known = curves->names.n == MOST_METRICS;
         for (size_t i = 0; i < curves->names.n; i++)
             known = known || strcmp(curves->names.items[i], one->key) == 0;
         if (!known)
@@ -212,23 +206,18 @@ static enum ht_status read_all(struct curves *curves, bool whole,
     return status;
 }
 
-static int refuse_empty(const struct curves *curves)
-{
-    struct cli *cli = curves->cli;
-    struct text seen = {0};
-    for (size_t i = 0; i < curves->names.n; i++)
-        text_printf(&seen, "%s%s", i > 0 ? ", " : "", curves->names.items[i]);
-    const char *lead = seen.len > 0 ? "was reported; there are " : "yet";
-    return cli_fail(cli, CLI_ABSENT, "no measurement of \"%s\" %s%s",
-                    curves->metric, lead, text_take(&seen, cli->arena));
-}
-
 static int finish(struct curves *curves)
 {
     struct cli *cli = curves->cli;
     if (curves->code == CLI_DONE && curves->written == 0) {
+        struct text seen = {0};
         text_free(&curves->out);
-        return refuse_empty(curves);
+        for (size_t i = 0; i < curves->names.n; i++)
+            text_printf(&seen, "%s%s", i > 0 ? ", " : "",
+                        curves->names.items[i]);
+        const char *lead = seen.len > 0 ? "was reported; there are " : "yet";
+        return cli_fail(cli, CLI_ABSENT, "no measurement of \"%s\" %s%s",
+                        curves->metric, lead, text_take(&seen, cli->arena));
     }
     if (curves->table != NULL) {
         flush_curve(curves);

@@ -291,17 +291,6 @@ static void describe_prior(const struct node *one, struct text *out)
                     plural(shared));
 }
 
-/* The earlier studies whose results it uses. */
-static void describe_priors(const struct cli_study *study, struct text *out)
-{
-    const char *lead = "learns from ";
-    NODE_EACH (one, node_first(study->status, "warmStart")) {
-        text_puts(out, lead);
-        describe_prior(one, out);
-        lead = "            ";
-    }
-}
-
 /* "confirming  3 of 15 runs ended, 2 run, 10 wait" */
 static void describe_confirming(const struct cli_study *study, struct text *out)
 {
@@ -329,7 +318,6 @@ static void describe_confirming(const struct cli_study *study, struct text *out)
 void cli_describe_study(struct cli *cli, const struct cli_study *study,
                         struct text *out)
 {
-    const struct node *best = study->best;
     const struct node *trial;
     struct diag diag;
     diag_init(&diag, cli->arena, "job", NULL, 0);
@@ -344,16 +332,20 @@ void cli_describe_study(struct cli *cli, const struct cli_study *study,
         text_printf(out, ", seed %s\n",
                     node_get_string(study->status, "seed", "-"));
     }
-    describe_priors(study, out);
+    const struct node *priors = node_first(study->status, "warmStart");
+    NODE_EACH (one, priors) {
+        text_puts(out, one == priors ? "learns from " : "            ");
+        describe_prior(one, out);
+    }
     describe_counts(study, out);
     const size_t before = out->len;
     cli_study_failures(study, "failures    ", out);
     text_puts(out, out->len > before ? "\n" : "");
     describe_confirming(study, out);
     describe_times(study, out);
-    if (best != NULL) {
+    if (study->best != NULL) {
         text_puts(out, "best        ");
-        cli_describe_best(study, best, out);
+        cli_describe_best(study, study->best, out);
     }
     if (study->home->kind == JOB_CUSTOM &&
         cli_trial_get(cli, study->name, "1", &trial, NULL) == HT_OK)

@@ -136,20 +136,16 @@ static int compare_values(const char *a, const char *b)
     return strcasecmp(a, b);
 }
 
-/* As the server counts them: one that is INFEASIBLE has failed, too. */
-static bool asks_for_failed(const struct condition_item *item)
-{
-    return strcmp(item->key, "state") == 0 &&
-           strcasecmp(item->value, "failed") == 0;
-}
-
 bool cli_filter_match(const struct cli_filter *filter, const struct node *trial)
 {
     for (const struct condition_item *item = filter->first; item != NULL;
          item = item->next) {
         const char *value =
             value_of(filter->arena, trial, filter->metric, item->key);
-        if (asks_for_failed(item) && strcmp(value, "INFEASIBLE") == 0)
+        /* As the server counts them: INFEASIBLE ones have failed, too. */
+        if (strcmp(item->key, "state") == 0 &&
+            strcasecmp(item->value, "failed") == 0 &&
+            strcmp(value, "INFEASIBLE") == 0)
             value = item->value;
         if (value[0] == '\0' ||
             !holds(item->op, compare_values(value, item->value)))

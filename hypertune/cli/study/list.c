@@ -72,18 +72,6 @@ static bool list_study(const struct node *job, void *context)
     return cli->set.limit <= 0 || listing->shown < cli->set.limit;
 }
 
-static enum ht_status list_all(struct listing *listing, struct ht_error *err)
-{
-    struct cli *cli = listing->cli;
-    struct cli_pages pages = {
-        .path = cli_study_filter(cli, CLI_OURS, cli->set.state),
-        .key = "studies",
-        .size = STUDIES_A_PAGE};
-    if (cli->set.limit > 0 && cli->set.limit < pages.size)
-        pages.size = (int)cli->set.limit;
-    return cli_pages_each(cli, &pages, list_study, listing, err);
-}
-
 static int print_listing(struct listing *listing)
 {
     struct cli *cli = listing->cli;
@@ -121,7 +109,13 @@ int cli_list(struct cli *cli)
         return code;
     struct listing listing = {
         .cli = cli, .table = new_table(cli), .now = clock_wall_ms()};
-    if (list_all(&listing, &err) != HT_OK) {
+    struct cli_pages pages = {
+        .path = cli_study_filter(cli, CLI_OURS, cli->set.state),
+        .key = "studies",
+        .size = STUDIES_A_PAGE};
+    if (cli->set.limit > 0 && cli->set.limit < pages.size)
+        pages.size = (int)cli->set.limit;
+    if (cli_pages_each(cli, &pages, list_study, &listing, &err) != HT_OK) {
         text_free(&listing.out);
         return cli_fail_error(cli, &err);
     }

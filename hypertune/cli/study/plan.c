@@ -54,28 +54,6 @@ static void describe_search(struct cli *cli, const struct job *job,
     add_labelled("search", &words, out);
 }
 
-static void add_words(const struct strings *words, struct text *out)
-{
-    for (size_t i = 0; i < words->n; i++) {
-        struct text word = {0};
-        text_shell_word(&word, words->items[i]);
-        text_print_safe(out, "%s%s", i > 0 ? " " : "", word.data);
-        text_free(&word);
-    }
-    text_puts(out, "\n");
-}
-
-static void describe_replicas(const struct job *job, struct text *out)
-{
-    if (job->n_pools < 2)
-        return;
-    text_puts(out, "  replicas    ");
-    for (size_t i = 0; i < job->n_pools; i++)
-        text_printf(out, "%s%d %s", i > 0 ? ", " : "", job->pools[i].count,
-                    job->pools[i].type);
-    text_puts(out, "\n");
-}
-
 static void describe_examples(struct cli *cli, const struct job *job, size_t n,
                               struct text *out)
 {
@@ -88,7 +66,13 @@ static void describe_examples(struct cli *cli, const struct job *job, size_t n,
                     i > 0    ? ""
                     : search ? "for example"
                              : "command");
-        add_words(&lines[i], out);
+        for (size_t j = 0; j < lines[i].n; j++) {
+            struct text word = {0};
+            text_shell_word(&word, lines[i].items[j]);
+            text_print_safe(out, "%s%s", j > 0 ? " " : "", word.data);
+            text_free(&word);
+        }
+        text_puts(out, "\n");
     }
 }
 
@@ -99,7 +83,10 @@ void cli_plan_describe(struct cli *cli, const struct job *job, size_t examples,
         describe_search(cli, job, out);
     if (job->kind == JOB_STUDY)
         return; /* others run its trials */
-    describe_replicas(job, out);
+    for (size_t i = 0; i < job->n_pools && job->n_pools > 1; i++)
+        text_printf(out, "%s%d %s%s", i == 0 ? "  replicas    " : ", ",
+                    job->pools[i].count, job->pools[i].type,
+                    i + 1 < job->n_pools ? "" : "\n");
     describe_examples(cli, job, examples, out);
     if (job->pools[0].image != NULL)
         cli_plan_line("image", job->pools[0].image, out);

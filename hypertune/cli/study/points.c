@@ -6,28 +6,16 @@
 #include "proto/doc/json.h"
 #include "proto/space/part.h"
 
-/* Where a point was written, for complaints. */
-struct origin {
-    int line; /* 0: on the command line */
-};
-
-static void keep(struct cli_points *points, const struct value *point)
-{
-    points->items = arena_grow(points->diag->arena, points->items, points->n,
-                               sizeof(struct value *));
-    points->items[points->n++] = point;
-}
-
-/* False, with a fault that suggests a name, when there is no such one. */
-static bool check_name(struct cli_points *points, struct origin at,
-                       const char *name)
+/* False, with a fault in that line of a file (0: of the command line) that
+ * suggests a name, when there is no such one. */
+static bool check_name(struct cli_points *points, int line, const char *name)
 {
     if (space_find(points->constraints->space, name) >= 0)
         return true;
     struct arena *arena = points->diag->arena;
     const char *near =
         diag_nearest(name, space_names(arena, points->constraints->space));
-    diag_error(points->diag, at.line, at.line > 0 ? 1 : 0, name,
+    diag_error(points->diag, line, line > 0 ? 1 : 0, name,
                "the study has no such parameter");
     if (near != NULL)
         diag_hint(points->diag, "did you mean \"%s\"?", near);
@@ -46,7 +34,7 @@ static struct node *add_member(struct arena *arena, struct node *map,
 }
 
 /* The values with their origin, whatever line their own document gave them. */
-static size_t list_values(struct cli_points *points, struct origin at,
+static size_t list_values(struct cli_points *points, int line,
                           const struct node *map, struct named_value named[])
 {
     struct node *copies =
@@ -54,16 +42,15 @@ static size_t list_values(struct cli_points *points, struct origin at,
     size_t n = 0;
     NODE_EACH (one, map->first) {
         copies[n] = *one;
-        copies[n].line = at.line;
-        copies[n].column = at.line > 0 ? 1 : 0;
+        copies[n].line = line;
+        copies[n].column = line > 0 ? 1 : 0;
         named[n] = (struct named_value){one->key, {&copies[n], one->key}};
         n++;
     }
     return n;
 }
 
-static void add_point(struct cli_points *points, struct origin at,
-                      struct node *map)
+static void add_point(struct cli_points *points, int line, struct node *map)
 {
     struct arena *arena = points->diag->arena;
     const struct space *space = points->constraints->space;
@@ -74,16 +61,19 @@ static void add_point(struct cli_points *points, struct origin at,
     struct subspace part;
     bool known = true;
     NODE_EACH (one, map->first)
-        known = check_name(points, at, one->key) && known;
+        known = check_name(points, line, one->key) && known;
     if (!known)
         return;
-    const size_t n = list_values(points, at, map, named);
-    map->line = at.line;
-    map->column = at.line > 0 ? 1 : 0;
+    const size_t n = list_values(points, line, map, named);
+    map->line = line;
+    map->column = line > 0 ? 1 : 0;
     if (part_read(&reader, space, n, named, given, &part) &&
         part_check(&reader, (struct place){map, NULL}, points->constraints,
-                   &part))
-        keep(points, given);
+                   &part)) {
+        points->items =
+            arena_grow(arena, points->items, points->n, sizeof(struct value *));
+        points->items[points->n++] = given;
+    }
 }
 
 void cli_points_words(struct cli_points *points, const struct words *words)
@@ -102,20 +92,20 @@ void cli_points_words(struct cli_points *points, const struct words *words)
         member->kind = NODE_STRING;
         member->text = word + len + (word[len] == '=');
     }
-    add_point(points, (struct origin){0}, &map);
+    add_point(points, 0, &map);
 }
 
 static void add_json(struct cli_points *points, const struct node *read,
-                     struct origin at)
+                     int line)
 {
     if (read->kind != NODE_MAP) {
-        diag_error(points->diag, at.line, 1, NULL,
+        diag_error(points->diag, line, 1, NULL,
                    "a point is an object such as {\"lr\": 0.1}, not %s",
                    node_kind_name(read->kind));
         return;
     }
     struct node map = *read;
-    add_point(points, at, &map);
+    add_point(points, line, &map);
 }
 
 /* One value a line; faults get the line's number. */
@@ -129,7 +119,7 @@ static void read_json_line(struct cli_points *points, const char *line,
     diag_init(&faults, arena, NULL, NULL, 0);
     const struct node *read = node_read_json(arena, line, len, &faults);
     if (read != NULL)
-        add_json(points, read, (struct origin){.line = number});
+        add_json(points, read, number);
     else if (faults.first != NULL)
         diag_error(points->diag, number, faults.first->column, NULL, "%s",
                    faults.first->text);
@@ -141,7 +131,7 @@ static void read_json(struct cli_points *points, const char *text)
         const struct node *list = node_read_json(points->diag->arena, text,
                                                  strlen(text), points->diag);
         NODE_EACH (one, node_items(list))
-            add_json(points, one, (struct origin){.line = one->line});
+            add_json(points, one, one->line);
         return;
     }
     for (int number = 1; *text != '\0'; number++) {
@@ -156,13 +146,13 @@ static bool check_titles(struct cli_points *points,
                          const struct csv_record *titles)
 {
     bool known = true;
-    struct origin at = {.line = titles->line};
+    const int line = titles->line;
     for (size_t i = 0; i < titles->n; i++) {
-        known = check_name(points, at, titles->fields[i]) && known;
+        known = check_name(points, line, titles->fields[i]) && known;
         for (size_t j = 0; known && j < i; j++) {
             if (strcmp(titles->fields[i], titles->fields[j]) != 0)
                 continue;
-            diag_error(points->diag, at.line, 1, titles->fields[i],
+            diag_error(points->diag, line, 1, titles->fields[i],
                        "names two columns");
             known = false;
         }
@@ -192,7 +182,7 @@ static void read_csv(struct cli_points *points, const char *text)
             member->kind = NODE_STRING;
             member->text = row.fields[i];
         }
-        add_point(points, (struct origin){.line = row.line}, &map);
+        add_point(points, row.line, &map);
     }
 }
 

@@ -63,16 +63,6 @@ bool cli_study_is_over(const char *state)
     return cli_words_has("SUCCEEDED STOPPED FAILED CANCELLED", state);
 }
 
-static const struct cli_collection *home_of(const struct node *status)
-{
-    const char *kind = node_get_string(status, "kind", "");
-    size_t i = 0;
-    while (i + 1 < CLI_COLLECTIONS &&
-           strcmp(cli_collections[i].status_kind, kind) != 0)
-        i++;
-    return &cli_collections[i];
-}
-
 void cli_study_read(const struct node *job, struct cli_study *study)
 {
     const struct node *status = node_find(job, "hypertuneStatus");
@@ -80,8 +70,13 @@ void cli_study_read(const struct node *job, struct cli_study *study)
         node_first(node_find(job, "studySpec"), "metrics");
     const char *path = node_get_string(job, "name", "");
     const char *slash = strrchr(path, '/');
+    const char *kind = node_get_string(status, "kind", "");
+    size_t i = 0;
+    while (i + 1 < CLI_COLLECTIONS &&
+           strcmp(cli_collections[i].status_kind, kind) != 0)
+        i++;
     *study = (struct cli_study){
-        .home = home_of(status),
+        .home = &cli_collections[i],
         .job = job,
         .status = status,
         .name = node_get_string(status, "name", ""),

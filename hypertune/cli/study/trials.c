@@ -74,19 +74,15 @@ static int read_choice(struct cli *cli, const struct cli_study *study,
                            : CLI_DONE;
 }
 
-static size_t row_limit(const struct cli *cli)
-{
-    if (cli->set.limit != CLI_UNSET)
-        return (size_t)cli->set.limit;
-    return cli_is_table(cli) ? DEFAULT_LIMIT : 0;
-}
-
 static int select_trials(struct cli *cli, const struct cli_study *study,
                          struct selection *selection)
 {
     struct ht_error err;
-    *selection =
-        (struct selection){.cli = cli, .study = study, .limit = row_limit(cli)};
+    *selection = (struct selection){.cli = cli, .study = study};
+    if (cli->set.limit != CLI_UNSET)
+        selection->limit = (size_t)cli->set.limit;
+    else if (cli_is_table(cli))
+        selection->limit = DEFAULT_LIMIT;
     int code = read_choice(cli, study, selection);
     if (code != CLI_DONE)
         return code;
@@ -105,9 +101,12 @@ static int select_trials(struct cli *cli, const struct cli_study *study,
     return CLI_DONE;
 }
 
-/* The number of trials that the table leaves out. */
-static void say_rest(const struct cli *cli, const struct selection *selection)
+static int print_selection(struct cli *cli, const struct selection *selection)
 {
+    const int code = cli_trial_table_print(cli, selection->study, selection->n,
+                                           selection->trials);
+    if (code != CLI_DONE || !cli_is_table(cli))
+        return code;
     if (selection->more)
         cli_say(cli,
                 "%zu of %lld trials; use --limit 0 for all, -o csv for a "
@@ -116,14 +115,6 @@ static void say_rest(const struct cli *cli, const struct selection *selection)
     else if (selection->filter != NULL || cli->set.state != NULL)
         cli_say(cli, "%zu of %lld trials match", selection->n,
                 cli_study_all(selection->study));
-}
-
-static int print_selection(struct cli *cli, const struct selection *selection)
-{
-    const int code = cli_trial_table_print(cli, selection->study, selection->n,
-                                           selection->trials);
-    if (code == CLI_DONE && cli_is_table(cli))
-        say_rest(cli, selection);
     return code;
 }
 
