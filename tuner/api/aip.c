@@ -4,15 +4,12 @@
 #include "proto/form/form.h"
 #include "proto/job/check.h"
 #include "tuner/api/aip.h"
+#include "tuner/api/method.h"
 #include "tuner/api/study.h"
 #include "tuner/ask/faults.h"
-#include "tuner/base/reason.h"
 #include "tuner/core/core.h"
-#include "tuner/core/live.h"
 #include "tuner/db/db.h"
-#include "tuner/db/write.h"
 #include "tuner/study/create.h"
-#include "tuner/study/move.h"
 #include "tuner/view/aip.h"
 
 #define RESUMED "trainingInput.hyperparameters.resumePreviousJobId"
@@ -168,17 +165,14 @@ static enum ht_status find_resumed(struct core *core, struct request *req,
 
 /* --- the job --- */
 
-/* Settles the study and replies with its Job. */
-static enum ht_status reply(struct core *core, struct request *req, int64_t id,
-                            struct ht_error *err)
+static enum ht_status reply(struct method_call *call, struct ht_error *err)
 {
-    struct study_row row;
     cJSON *view;
-    enum ht_status status = study_settled(core, req, id, &row, err);
+    enum ht_status status = method_settle(call, err);
     if (status == HT_OK)
-        status = view_aip(core_db(core), req->arena, &row, &view, err);
+        status = view_aip(call->db, call->arena, &call->study, &view, err);
     if (status == HT_OK)
-        json_print(view, &req->reply);
+        json_print(view, &call->req->reply);
     return status;
 }
 
@@ -199,7 +193,9 @@ enum ht_status aip_create(struct core *core, struct request *req,
     enum ht_status status = find_resumed(core, req, job, err);
     if (status == HT_OK)
         status = study_make(core, req, &making, err);
-    return status == HT_OK ? reply(core, req, making.id, err) : status;
+    struct method_call call = method_call(core, req);
+    call.study.id = making.id;
+    return status == HT_OK ? reply(&call, err) : status;
 }
 
 /* --- labels --- */
@@ -235,57 +231,36 @@ static enum ht_status check_etag(struct request *req, const struct job *job,
 }
 
 /* Whatever has ended may get other labels too. */
-static enum ht_status store(struct core *core, struct request *req,
-                            struct study_row *row, const struct job *job,
-                            const char *differences, struct ht_error *err)
-{
-    row->spec = json_text(req->arena, vertex_write(job));
-    struct event_row event = {.study = row->id,
-                              .kind = "study.changed",
-                              .from = "",
-                              .to = "",
-                              .reason = reason_cut(req->arena, differences),
-                              .data = ""};
-    const enum ht_status status = move_event(core, &event, err);
-    live_forget_job(core_live(core), row->id);
-    return status == HT_OK ? db_study_save(core_db(core), row, err) : status;
-}
-
-static enum ht_status change_labels(struct core *core, struct request *req,
-                                    struct study_row *row,
+static enum ht_status change_labels(struct method_call *call,
                                     const struct aip_change *change,
                                     struct ht_error *err)
 {
     struct job *job;
-    enum ht_status status = vertex_parse(req->arena, row->spec, &job, err);
+    enum ht_status status =
+        vertex_parse(call->arena, call->study.spec, &job, err);
     if (status == HT_OK)
-        status = check_etag(req, job, change->etag, err);
+        status = check_etag(call->req, job, change->etag, err);
     if (status != HT_OK)
         return status;
     struct job wanted = *job;
     struct text differences = {0};
     wanted.labels = change->labels;
     if (form_diff(job, &wanted, &differences) > 0)
-        status = store(core, req, row, &wanted, differences.data, err);
+        status = method_store_job(call, &wanted, differences.data, err);
     text_free(&differences);
     return status;
 }
 
-enum ht_status aip_patch(struct core *core, struct request *req,
-                         struct ht_error *err)
+static enum ht_status patch(struct method_call *call, struct ht_error *err)
 {
-    struct study_row row;
+    struct request *req = call->req;
     struct aip_change change;
-    enum ht_status status = db_study_find(core_db(core), req->arena,
-                                          &req->scope, req->study, &row, err);
-    if (status != HT_OK)
-        return status;
     if (req->body == NULL)
         return ht_fail(err, HT_INVALID, "the request has no body");
     read_mask(req);
     aip_read_change(req->body, &change, faults_of(req));
-    if (faults_of(req)->errors > 0)
-        return faults_fail(faults_of(req), err);
-    status = change_labels(core, req, &row, &change, err);
-    return status == HT_OK ? reply(core, req, row.id, err) : status;
+    const enum ht_status status = faults_check(req, err);
+    return status == HT_OK ? change_labels(call, &change, err) : status;
 }
+
+METHOD(aip_patch, METHOD_STUDY, patch, reply)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tuner/ask/trial_body.h"
-#include "tuner/core/core.h"
+#include "tuner/db/write.h"
 
 enum {
     MOST_ITEMS = 1000, /* of one request */
@@ -63,11 +63,11 @@ void metadata_read(const struct field_reader *reader, struct place at,
                   &list->rows[list->n++]);
 }
 
-enum ht_status metadata_store(struct core *core, struct arena *arena,
-                              int64_t study, const struct metadata_list *list,
+enum ht_status metadata_store(struct method_call *call,
+                              const struct metadata_list *list,
                               struct ht_error *err)
 {
-    struct db *db = core_db(core);
+    const int64_t study = call->study.id;
     enum ht_status status = HT_OK;
     for (size_t i = 0; status == HT_OK && i < list->n; i++) {
         struct metadata_row row = list->rows[i];
@@ -75,9 +75,10 @@ enum ht_status metadata_store(struct core *core, struct arena *arena,
         if (row.value == NULL)
             row.value = "";
         if (row.trial > 0)
-            status = db_trial_get(db, arena, study, row.trial, &trial, err);
+            status = db_trial_get(call->db, call->arena, study, row.trial,
+                                  &trial, err);
         if (status == HT_OK)
-            status = db_metadata_set(db, study, &row, err);
+            status = db_metadata_set(call->db, study, &row, err);
     }
     return status;
 }
@@ -97,51 +98,45 @@ static const struct field change_fields[] = {
      .offset = offsetof(struct change, expect)},
     {0}};
 
-/* Who lost a race must learn it before anything of his is written. */
-static enum ht_status check_expected(struct core *core, struct arena *arena,
-                                     int64_t study,
+/* A client that lost a race learns it before anything of it is written. */
+static enum ht_status check_expected(const struct method_call *call,
                                      const struct metadata_list *list,
                                      struct ht_error *err)
 {
-    enum ht_status status = HT_OK;
-    for (size_t i = 0; status == HT_OK && i < list->n; i++) {
+    for (size_t i = 0; i < list->n; i++) {
         const struct metadata_row *row = &list->rows[i];
         const char *value;
-        status = db_metadata_get(core_db(core), arena, study, row, &value, err);
+        const enum ht_status status = db_metadata_get(
+            call->db, call->arena, call->study.id, row, &value, err);
         if (status != HT_OK)
             return status;
         const bool same = value == NULL || row->value == NULL
                               ? value == row->value
                               : strcmp(value, row->value) == 0;
         if (!same)
-            status = ht_fail(err, HT_CONFLICT,
-                             "%.64s of trial %lld has changed meanwhile",
-                             row->key, (long long)row->trial);
+            return ht_fail(err, HT_CONFLICT,
+                           "%.64s of trial %lld has changed meanwhile",
+                           row->key, (long long)row->trial);
     }
-    return status;
+    return HT_OK;
 }
 
-enum ht_status metadata_change(struct core *core, struct request *req,
-                               struct ht_error *err)
+static enum ht_status change_metadata(struct method_call *call,
+                                      struct ht_error *err)
 {
-    struct study_row study;
     struct change change = {0};
     struct metadata_list wanted = {0}, expected = {0};
-    enum ht_status status = db_study_find(core_db(core), req->arena,
-                                          &req->scope, req->study, &study, err);
-    if (status == HT_OK)
-        status = trial_body_read(req, change_fields, &change, err);
+    enum ht_status status =
+        trial_body_read(call->req, change_fields, &change, err);
     if (status != HT_OK)
         return status;
-    const struct field_reader reader = trial_body_reader(req);
+    const struct field_reader reader = trial_body_reader(call->req);
     metadata_read(&reader, change.metadata, &wanted);
     metadata_read(&reader, change.expect, &expected);
-    status = faults_check(req, err);
+    status = faults_check(call->req, err);
     if (status == HT_OK)
-        status = check_expected(core, req->arena, study.id, &expected, err);
-    if (status == HT_OK)
-        status = metadata_store(core, req->arena, study.id, &wanted, err);
-    if (status == HT_OK)
-        text_puts(&req->reply, "{}");
-    return status;
+        status = check_expected(call, &expected, err);
+    return status == HT_OK ? metadata_store(call, &wanted, err) : status;
 }
+
+METHOD(metadata_change, METHOD_STUDY, change_metadata, method_reply_empty)

@@ -4,10 +4,9 @@
 #ifndef HT_TUNER_API_METADATA_H
 #define HT_TUNER_API_METADATA_H
 
-#include <stdint.h>
-
 #include "proto/base/error.h"
 #include "proto/doc/field.h"
+#include "tuner/api/method.h"
 #include "tuner/core/request.h"
 #include "tuner/db/metadata.h"
 
@@ -19,8 +18,8 @@ request_handler metadata_change;
 void metadata_read(const struct field_reader *reader, struct place at,
                    struct metadata_list *list);
 /* HT_NOT_FOUND  there is no such trial */
-enum ht_status metadata_store(struct core *core, struct arena *arena,
-                              int64_t study, const struct metadata_list *list,
+enum ht_status metadata_store(struct method_call *call,
+                              const struct metadata_list *list,
                               struct ht_error *err);
 
 #endif

@@ -3,31 +3,23 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "proto/space/space.h"
 #include "tuner/api/metadata.h"
-#include "tuner/api/trial.h"
-#include "tuner/api/vizier.h"
+#include "tuner/api/method.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
-#include "tuner/core/core.h"
-#include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/study/move.h"
 #include "tuner/study/trial.h"
 
-static enum ht_status check_open(const struct vizier_call *call,
-                                 struct ht_error *err)
+static enum ht_status check_open(struct method_call *call, struct ht_error *err)
 {
-    const struct study_row *study = &call->study;
     if (!call->job->space.open)
         return ht_fail(err, HT_PRECONDITION,
-                       "study %.128s has its own search space", study->name);
-    if (study->state != STUDY_RUNNING && study->state != STUDY_PAUSED)
-        return ht_fail(err, HT_PRECONDITION, "study %.128s has ended: %s",
-                       study->name, db_study_state_name(study->state));
-    return HT_OK;
+                       "study %.128s has its own search space",
+                       call->study.name);
+    return method_check_study_open(call, err);
 }
 
 /* --- making one --- */
@@ -70,36 +62,30 @@ static enum ht_status read_opening(struct request *req, struct opening *opening,
     return faults_check(req, err);
 }
 
-enum ht_status open_trial_make(struct core *core, struct request *req,
-                               struct ht_error *err)
+static enum ht_status make(struct method_call *call, struct ht_error *err)
 {
-    struct vizier_call call = {.core = core, .req = req};
     struct opening opening = {.state = TRIAL_ACTIVE, .client = ""};
     struct metadata_list metadata = {0};
     bool created;
-    enum ht_status status = vizier_find_study(&call, err);
+    enum ht_status status = check_open(call, err);
     if (status == HT_OK)
-        status = check_open(&call, err);
-    if (status == HT_OK)
-        status = read_opening(req, &opening, &metadata, err);
+        status = read_opening(call->req, &opening, &metadata, err);
     if (status != HT_OK)
         return status;
-    call.trial = (struct trial_row){.state = opening.state,
-                                    .params = "{}",
-                                    .reason = "",
-                                    .client = opening.client,
-                                    .replicate = TRIAL_AGAIN,
-                                    .chosen_by_person = true};
-    status = trial_create(core, &call.study, &call.trial, &created, err);
+    call->trial = (struct trial_row){.state = opening.state,
+                                     .params = "{}",
+                                     .reason = "",
+                                     .client = opening.client,
+                                     .replicate = TRIAL_AGAIN,
+                                     .chosen_by_person = true};
+    status =
+        trial_create(call->core, &call->study, &call->trial, &created, err);
     for (size_t i = 0; i < metadata.n; i++)
-        metadata.rows[i].trial = call.trial.id;
-    if (status == HT_OK)
-        status =
-            metadata_store(core, req->arena, call.study.id, &metadata, err);
-    return status == HT_OK
-               ? trial_reply(core, req, &call.study, &call.trial, err)
-               : status;
+        metadata.rows[i].trial = call->trial.id;
+    return status == HT_OK ? metadata_store(call, &metadata, err) : status;
 }
+
+METHOD(open_trial_make, METHOD_JOB, make, method_reply_trial)
 
 /* --- defining its parameters --- */
 
@@ -116,33 +102,22 @@ static const struct field definition_fields[] = {
      .offset = offsetof(struct definition, parameters)},
     {0}};
 
-/* Stores the study's wider space in its spec, with an event. */
-static enum ht_status store_space(struct vizier_call *call,
+static enum ht_status store_space(struct method_call *call,
                                   const struct space *space,
                                   struct ht_error *err)
 {
-    struct arena *arena = call->req->arena;
     struct job wide = *call->job, *stored;
     wide.space = *space;
-    call->study.spec = json_text(arena, vertex_write(&wide));
-    struct event_row event = {.study = call->study.id,
-                              .kind = "study.changed",
-                              .from = "",
-                              .to = "",
-                              .reason = "a trial has widened the space",
-                              .data = ""};
-    enum ht_status status = vertex_parse(arena, call->study.spec, &stored, err);
+    enum ht_status status =
+        method_store_job(call, &wide, "a trial has widened the space", err);
     if (status == HT_OK)
-        status = move_event(call->core, &event, err);
-    if (status == HT_OK)
-        status = db_study_save(core_db(call->core), &call->study, err);
-    live_forget_job(core_live(call->core), call->study.id);
+        status = vertex_parse(call->arena, call->study.spec, &stored, err);
     if (status == HT_OK)
         call->job = stored;
     return status;
 }
 
-static enum ht_status widen(struct vizier_call *call, struct place specs,
+static enum ht_status widen(struct method_call *call, struct place specs,
                             struct ht_error *err)
 {
     struct diag *diag = faults_of(call->req);
@@ -153,20 +128,19 @@ static enum ht_status widen(struct vizier_call *call, struct place specs,
     if (!vertex_read_space(specs.node, specs.path, diag, &more))
         return faults_fail(diag, err);
     const enum ht_status status =
-        space_widen(call->req->arena, &space, &more, &changed, err);
+        space_widen(call->arena, &space, &more, &changed, err);
     if (status != HT_OK || !changed)
         return status;
     return store_space(call, &space, err);
 }
 
 /* The trial's point with the values that are said put in their places. */
-static enum ht_status overlay(struct vizier_call *call, struct place said,
+static enum ht_status overlay(struct method_call *call, struct place said,
                               struct value point[], struct ht_error *err)
 {
     const struct space *space = &call->job->space;
     const struct field_reader reader = trial_body_reader(call->req);
-    struct value *more =
-        arena_alloc(call->req->arena, space->n + 1, sizeof *more);
+    struct value *more = arena_alloc(call->arena, space->n + 1, sizeof *more);
     enum ht_status status =
         space_point_parse(space, call->trial.params, point, err);
     if (status != HT_OK || said.node == NULL)
@@ -179,16 +153,12 @@ static enum ht_status overlay(struct vizier_call *call, struct place said,
     return status;
 }
 
-static enum ht_status store_point(struct vizier_call *call,
+static enum ht_status store_point(struct method_call *call,
                                   const struct value point[],
                                   struct ht_error *err)
 {
-    struct db *db = core_db(call->core);
     struct trial_row *trial = &call->trial;
-    struct text text = {0};
-    space_point_text(&call->job->space, point, &text);
-    const char *params = arena_strndup(call->req->arena, text.data, text.len);
-    text_free(&text);
+    const char *params = method_params(call, point);
     if (strcmp(params, trial->params) == 0)
         return HT_OK;
     trial->params = params;
@@ -199,50 +169,37 @@ static enum ht_status store_point(struct vizier_call *call,
                               .to = "",
                               .reason = "its client defined a parameter",
                               .data = params};
-    enum ht_status status = db_trial_next_replicate(db, trial->study, params,
-                                                    &trial->replicate, err);
+    enum ht_status status = db_trial_next_replicate(
+        call->db, trial->study, params, &trial->replicate, err);
     if (status == HT_OK)
-        status = db_trial_set_point(db, trial, err);
+        status = db_trial_set_point(call->db, trial, err);
     if (status == HT_OK)
         status = move_event(call->core, &event, err);
     trial->revision = event.revision;
-    return status == HT_OK ? db_trial_save(db, trial, err) : status;
+    return status == HT_OK ? db_trial_save(call->db, trial, err) : status;
 }
 
-static enum ht_status begin(struct vizier_call *call, struct ht_error *err)
+static enum ht_status define(struct method_call *call, struct ht_error *err)
 {
-    struct trial_row *trial = &call->trial;
-    if (trial->state != TRIAL_REQUESTED)
-        return HT_OK;
-    return move_trial(call->core, trial, TRIAL_ACTIVE, "", err);
-}
-
-enum ht_status open_trial_define(struct core *core, struct request *req,
-                                 struct ht_error *err)
-{
-    struct vizier_call call = {.core = core, .req = req};
     struct definition definition = {0};
-    enum ht_status status = vizier_find_trial(&call, err);
+    enum ht_status status = check_open(call, err);
     if (status == HT_OK)
-        status = check_open(&call, err);
-    if (status == HT_OK && db_trial_state_is_final(call.trial.state))
-        return ht_fail(err, HT_PRECONDITION, "trial %lld has ended: %s",
-                       (long long)call.trial.id,
-                       db_trial_state_name(call.trial.state));
+        status = method_check_trial_open(call, err);
     if (status == HT_OK)
-        status = trial_body_read(req, definition_fields, &definition, err);
+        status =
+            trial_body_read(call->req, definition_fields, &definition, err);
     if (status == HT_OK)
-        status = widen(&call, definition.specs, err);
+        status = widen(call, definition.specs, err);
     if (status != HT_OK)
         return status;
     struct value *point =
-        arena_alloc(req->arena, call.job->space.n + 1, sizeof *point);
-    status = overlay(&call, definition.parameters, point, err);
+        arena_alloc(call->arena, call->job->space.n + 1, sizeof *point);
+    status = overlay(call, definition.parameters, point, err);
     if (status == HT_OK)
-        status = store_point(&call, point, err);
-    if (status == HT_OK)
-        status = begin(&call, err);
-    return status == HT_OK
-               ? trial_reply(core, req, &call.study, &call.trial, err)
-               : status;
+        status = store_point(call, point, err);
+    if (status == HT_OK && call->trial.state == TRIAL_REQUESTED)
+        status = move_trial(call->core, &call->trial, TRIAL_ACTIVE, "", err);
+    return status;
 }
+
+METHOD(open_trial_define, METHOD_CLIENT_TRIAL, define, method_reply_trial)

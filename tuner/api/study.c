@@ -4,6 +4,7 @@
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "proto/job/check.h"
+#include "tuner/api/method.h"
 #include "tuner/api/operation.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
@@ -13,62 +14,7 @@
 #include "tuner/study/end.h"
 #include "tuner/study/move.h"
 #include "tuner/study/pauses.h"
-#include "tuner/study/settle.h"
 #include "tuner/view/view.h"
-
-/* --- shared by the handlers --- */
-
-static enum ht_status find(struct core *core, struct request *req,
-                           struct study_row *row, struct ht_error *err)
-{
-    return db_study_find(core_db(core), req->arena, &req->scope, req->study,
-                         row, err);
-}
-
-static void add_warnings(cJSON *view, const struct diag *warnings)
-{
-    cJSON *status = cJSON_GetObjectItemCaseSensitive(view, "hypertuneStatus");
-    cJSON *list = json_add_array(status, "warnings");
-    for (const struct diag_item *item = warnings->first; item != NULL;
-         item = item->next) {
-        cJSON *warning = json_push_object(list);
-        json_add_string(warning, "field", item->path);
-        json_add_string(warning, "description", item->text);
-    }
-}
-
-enum ht_status study_settled(struct core *core, struct request *req, int64_t id,
-                             struct study_row *row, struct ht_error *err)
-{
-    const enum ht_status status = study_settle(core, id, err);
-    return status == HT_OK
-               ? db_study_get(core_db(core), req->arena, id, row, err)
-               : status;
-}
-
-/* As study_reply(), with the warnings about a job that was just created. */
-static enum ht_status reply_warned(struct core *core, struct request *req,
-                                   int64_t id, const struct diag *warnings,
-                                   struct ht_error *err)
-{
-    struct study_row row;
-    cJSON *view = NULL;
-    enum ht_status status = study_settled(core, req, id, &row, err);
-    if (status == HT_OK)
-        status = view_job(core_db(core), req->arena, &row, &view, err);
-    if (status != HT_OK)
-        return status;
-    if (warnings != NULL && warnings->first != NULL)
-        add_warnings(view, warnings);
-    json_print(view, &req->reply);
-    return HT_OK;
-}
-
-enum ht_status study_reply(struct core *core, struct request *req, int64_t id,
-                           struct ht_error *err)
-{
-    return reply_warned(core, req, id, NULL, err);
-}
 
 const char *study_sent(struct arena *arena, const struct node *sent,
                        const struct job *job, const char *member)
@@ -90,106 +36,92 @@ const char *study_sent_spec(struct arena *arena, const struct node *sent,
     return study_sent(arena, sent, job, vertex_job_spec_member(job));
 }
 
-static enum ht_status ended(const struct study_row *row, struct ht_error *err)
-{
-    return ht_fail(err, HT_PRECONDITION, "study %s has ended: %s", row->name,
-                   db_study_state_name(row->state));
-}
-
 /* --- commands --- */
 
-enum ht_status study_pause(struct core *core, struct request *req,
-                           struct ht_error *err)
+static enum ht_status pause_study(struct method_call *call,
+                                  struct ht_error *err)
 {
-    struct study_row row;
-    enum ht_status status = find(core, req, &row, err);
-    if (status != HT_OK)
-        return status;
-    if (row.state == STUDY_RUNNING)
-        status = move_study(core, &row, STUDY_PAUSED, "paused by user", err);
-    else if (row.state != STUDY_PAUSED)
-        status = ended(&row, err);
-    return status == HT_OK ? study_reply(core, req, row.id, err) : status;
+    if (call->study.state == STUDY_RUNNING)
+        return move_study(call->core, &call->study, STUDY_PAUSED,
+                          "paused by user", err);
+    return method_check_study_open(call, err);
 }
 
-enum ht_status study_resume(struct core *core, struct request *req,
-                            struct ht_error *err)
-{
-    struct study_row row;
-    enum ht_status status = find(core, req, &row, err);
-    if (status != HT_OK)
-        return status;
-    if (row.state == STUDY_PAUSED) {
-        core_wake(core, CORE_ALL_HELD, row.id);
-        status = pauses_forget_refusals(core, row.id, err);
-        if (status == HT_OK)
-            status = pauses_allow_unreported(core, &row, err);
-        if (status == HT_OK)
-            status =
-                move_study(core, &row, STUDY_RUNNING, "resumed by user", err);
-    } else if (row.state != STUDY_RUNNING) {
-        status = ended(&row, err);
-    }
-    return status == HT_OK ? study_reply(core, req, row.id, err) : status;
-}
+METHOD(study_pause, METHOD_STUDY, pause_study, method_reply_job)
 
-enum ht_status study_stop(struct core *core, struct request *req,
-                          struct ht_error *err)
+static enum ht_status resume_study(struct method_call *call,
+                                   struct ht_error *err)
 {
-    struct study_row row;
-    enum ht_status status = find(core, req, &row, err);
-    if (status != HT_OK)
-        return status;
-    if (row.state == STUDY_RUNNING || row.state == STUDY_PAUSED)
-        status = study_begin_end(core, req->arena, &row, STUDY_STOPPED,
-                                 "stopped by user", err);
-    else if (row.state == STUDY_STOPPING)
-        status =
-            study_hasten_end(core, req->arena, &row, "stopped by user", err);
-    else if (row.state != STUDY_STOPPED)
-        status = ended(&row, err);
-    return status == HT_OK ? study_reply(core, req, row.id, err) : status;
-}
-
-enum ht_status study_cancel(struct core *core, struct request *req,
-                            struct ht_error *err)
-{
-    struct study_row row;
-    enum ht_status status = find(core, req, &row, err);
+    struct core *core = call->core;
+    struct study_row *row = &call->study;
+    if (row->state != STUDY_PAUSED)
+        return method_check_study_open(call, err);
+    core_wake(core, CORE_ALL_HELD, row->id);
+    enum ht_status status = pauses_forget_refusals(core, row->id, err);
     if (status == HT_OK)
-        status = trial_body_none(req, err);
-    if (status != HT_OK)
-        return status;
-    /* Google's clients expect that to cancel what has ended is no error. */
-    if (row.state != STUDY_CANCELLING && !db_study_state_is_final(row.state))
-        status = study_begin_end(core, req->arena, &row, STUDY_CANCELLED,
-                                 "cancelled by user", err);
+        status = pauses_allow_unreported(core, row, err);
     if (status == HT_OK)
-        text_puts(&req->reply, "{}");
+        status = move_study(core, row, STUDY_RUNNING, "resumed by user", err);
     return status;
 }
 
-enum ht_status study_delete(struct core *core, struct request *req,
-                            struct ht_error *err)
+METHOD(study_resume, METHOD_STUDY, resume_study, method_reply_job)
+
+static enum ht_status stop_study(struct method_call *call, struct ht_error *err)
 {
-    struct study_row row;
-    enum ht_status status = find(core, req, &row, err);
-    if (status != HT_OK)
+    static const char reason[] = "stopped by user";
+    struct study_row *row = &call->study;
+    if (row->state == STUDY_STOPPED)
+        return HT_OK;
+    if (row->state == STUDY_STOPPING)
+        return study_hasten_end(call->core, call->arena, row, reason, err);
+    const enum ht_status status = method_check_study_open(call, err);
+    return status == HT_OK ? study_begin_end(call->core, call->arena, row,
+                                             STUDY_STOPPED, reason, err)
+                           : status;
+}
+
+METHOD(study_stop, METHOD_STUDY, stop_study, method_reply_job)
+
+static enum ht_status cancel_study(struct method_call *call,
+                                   struct ht_error *err)
+{
+    struct study_row *row = &call->study;
+    const enum ht_status status = trial_body_none(call->req, err);
+    /* Google's clients expect that to cancel what has ended is no error. */
+    if (status != HT_OK || row->state == STUDY_CANCELLING ||
+        db_study_state_is_final(row->state))
         return status;
-    if (!db_study_state_is_final(row.state))
+    return study_begin_end(call->core, call->arena, row, STUDY_CANCELLED,
+                           "cancelled by user", err);
+}
+
+METHOD(study_cancel, METHOD_STUDY, cancel_study, method_reply_empty)
+
+static enum ht_status delete_study(struct method_call *call,
+                                   struct ht_error *err)
+{
+    struct study_row *row = &call->study;
+    if (!db_study_state_is_final(row->state))
         return ht_fail(err, HT_PRECONDITION,
-                       "study %s is %s; cancel or stop it first", row.name,
-                       db_study_state_name(row.state));
-    status = move_study(core, &row, STUDY_DELETING, "deleted by user", err);
-    if (status != HT_OK)
-        return status;
+                       "study %s is %s; cancel or stop it first", row->name,
+                       db_study_state_name(row->state));
+    return move_study(call->core, row, STUDY_DELETING, "deleted by user", err);
+}
+
+static enum ht_status reply_deleted(struct method_call *call,
+                                    struct ht_error *err)
+{
     struct operation operation = {
-        .resource = arena_printf(req->arena, "projects/%s/locations/%s",
-                                 row.project, row.location),
+        .resource = arena_printf(call->arena, "projects/%s/locations/%s",
+                                 call->study.project, call->study.location),
         .response = operation_empty()};
-    operation_reply(core, req, &operation);
+    (void)err;
+    operation_reply(call->core, call->req, &operation);
     return HT_OK;
 }
+
+METHOD(study_delete, METHOD_STUDY, delete_study, reply_deleted)
 
 /* --- creation --- */
 
@@ -227,6 +159,35 @@ static enum ht_status check_display(struct core *core, struct request *req,
     return status == HT_NOT_FOUND ? HT_OK : status;
 }
 
+static void add_warnings(cJSON *view, const struct diag *warnings)
+{
+    cJSON *status = cJSON_GetObjectItemCaseSensitive(view, "hypertuneStatus");
+    cJSON *list = json_add_array(status, "warnings");
+    for (const struct diag_item *item = warnings->first; item != NULL;
+         item = item->next) {
+        cJSON *warning = json_push_object(list);
+        json_add_string(warning, "field", item->path);
+        json_add_string(warning, "description", item->text);
+    }
+}
+
+/* The job as it was created, with the warnings about it. */
+static enum ht_status reply_created(struct method_call *call,
+                                    const struct diag *warnings,
+                                    struct ht_error *err)
+{
+    cJSON *view;
+    enum ht_status status = method_settle(call, err);
+    if (status == HT_OK)
+        status = view_job(call->db, call->arena, &call->study, &view, err);
+    if (status != HT_OK)
+        return status;
+    if (warnings->first != NULL)
+        add_warnings(view, warnings);
+    json_print(view, &call->req->reply);
+    return HT_OK;
+}
+
 static enum ht_status create(struct core *core, struct request *req,
                              enum job_kind kind, struct ht_error *err)
 {
@@ -244,9 +205,10 @@ static enum ht_status create(struct core *core, struct request *req,
         kind == JOB_STUDY ? check_display(core, req, making.job, err) : HT_OK;
     if (status == HT_OK)
         status = study_make(core, req, &making, err);
-    return status == HT_OK
-               ? reply_warned(core, req, making.id, &making.warnings, err)
-               : status;
+    struct method_call call = method_call(core, req);
+    call.study.id = making.id;
+    return status == HT_OK ? reply_created(&call, &making.warnings, err)
+                           : status;
 }
 
 enum ht_status study_create(struct core *core, struct request *req,

@@ -27,15 +27,8 @@ request_handler study_change; /* PATCH, see docs/http.md */
 /* study_confirm.c; body: {"top", "seeds"}; replies with the confirmation */
 request_handler study_confirm;
 
-/* --- shared by the handlers; core thread --- */
+/* --- what was sent --- */
 
-/* Settles the study, so that an answer shows what the command led to, and reads
- * its row. */
-enum ht_status study_settled(struct core *core, struct request *req, int64_t id,
-                             struct study_row *row, struct ht_error *err);
-/* The same, and replies with its job. */
-enum ht_status study_reply(struct core *core, struct request *req, int64_t id,
-                           struct ht_error *err);
 /* A member of a job as it was sent, but with the names of enumerations that
  * requests may give as numbers. */
 const char *study_sent(struct arena *arena, const struct node *sent,

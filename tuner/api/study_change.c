@@ -3,22 +3,18 @@
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "proto/job/metrics_file.h"
+#include "tuner/api/method.h"
 #include "tuner/api/study.h"
 #include "tuner/ask/faults.h"
-#include "tuner/base/reason.h"
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
-#include "tuner/db/write.h"
 #include "tuner/study/common_file.h"
 #include "tuner/study/end.h"
-#include "tuner/study/move.h"
 #include "tuner/view/aip.h"
 
 /* What a change works on. */
 struct change {
-    struct core *core;
-    struct request *req;
-    struct study_row row;
+    struct method_call *call;
     struct job *job;  /* as stored, then as wanted */
     struct text what; /* the differences, for the event */
     bool asks_trials; /* something that says how long it is to go on */
@@ -30,12 +26,12 @@ struct change {
 static const struct node *with_stopping(struct change *change,
                                         const struct node *stopping)
 {
-    struct arena *arena = change->req->arena;
+    struct arena *arena = change->call->arena;
     struct diag diag;
-    const size_t len = strlen(change->row.spec);
-    diag_init(&diag, arena, "spec", change->row.spec, len);
+    const size_t len = strlen(change->call->study.spec);
+    diag_init(&diag, arena, "spec", change->call->study.spec, len);
     const struct node *stored =
-        node_read_json(arena, change->row.spec, len, &diag);
+        node_read_json(arena, change->call->study.spec, len, &diag);
     if (node_find(stored, "studySpec") == NULL)
         return NULL;
     cJSON *resource = json_of_node(stored);
@@ -52,14 +48,14 @@ static const struct node *with_stopping(struct change *change,
 
 static void read_stopping(struct change *change, const struct node *node)
 {
-    struct diag *diag = faults_of(change->req);
+    struct diag *diag = faults_of(change->call->req);
     const struct node *wanted = with_stopping(change, node);
     if (wanted == NULL) {
         diag_error(diag, node->key_line, node->key_column, node->key,
                    "a custom job has none");
         return;
     }
-    const struct job *job = vertex_read(wanted, change->row.kind, diag);
+    const struct job *job = vertex_read(wanted, change->call->study.kind, diag);
     if (job == NULL)
         return;
     change->job->until = job->until;
@@ -77,8 +73,8 @@ static void read_target(struct change *change, const struct node *node)
         until->has_target = true;
         until->target = target;
     } else {
-        diag_error(faults_of(change->req), node->line, node->column, node->key,
-                   "must be a number or null");
+        diag_error(faults_of(change->call->req), node->line, node->column,
+                   node->key, "must be a number or null");
     }
 }
 
@@ -98,7 +94,7 @@ static void read_count(struct change *change, const struct node *node)
         {"parallelTrialCount", &job->parallel, 1, HT_MAX_PARALLEL},
         {"maxFailedTrialCount", &job->max_failed, 0, HT_MAX_TRIALS},
     };
-    struct diag *diag = faults_of(change->req);
+    struct diag *diag = faults_of(change->call->req);
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         if (strcmp(members[i].name, node->key) != 0)
             continue;
@@ -139,15 +135,16 @@ static enum ht_status check_fixed_parts(struct change *change,
     }
     struct text differences = {0};
     enum ht_status status = HT_OK;
-    bool other_seed = wanted->has_seed && wanted->seed != change->row.seed;
+    bool other_seed =
+        wanted->has_seed && wanted->seed != change->call->study.seed;
     if (form_diff(change->job, &probe, &differences) > 0)
         status = ht_fail(err, HT_CONFLICT, "study %.100s differs: %s",
-                         change->row.name, differences.data);
+                         change->call->study.name, differences.data);
     else if (other_seed)
-        status = ht_fail(err, HT_CONFLICT,
-                         "study %.100s differs: seed: %lld -> %lld",
-                         change->row.name, (long long)change->row.seed,
-                         (long long)wanted->seed);
+        status = ht_fail(
+            err, HT_CONFLICT, "study %.100s differs: seed: %lld -> %lld",
+            change->call->study.name, (long long)change->call->study.seed,
+            (long long)wanted->seed);
     text_free(&differences);
     return status;
 }
@@ -155,8 +152,8 @@ static enum ht_status check_fixed_parts(struct change *change,
 /* What its replicas and AI Platform's clients are shown as sent. */
 static void note_sent(struct change *change, const struct node *node)
 {
-    struct arena *arena = change->req->arena;
-    struct study_row *row = &change->row;
+    struct arena *arena = change->call->arena;
+    struct study_row *row = &change->call->study;
     row->job_spec = study_sent_spec(arena, node, change->job);
     if (row->submitted[0] != '\0')
         row->submitted =
@@ -167,8 +164,8 @@ static enum ht_status read_whole_job(struct change *change,
                                      const struct node *node,
                                      struct ht_error *err)
 {
-    struct job *wanted =
-        vertex_read(node, change->row.kind, faults_of(change->req));
+    struct job *wanted = vertex_read(node, change->call->study.kind,
+                                     faults_of(change->call->req));
     if (wanted == NULL)
         return HT_OK; /* the faults are in diag */
     if (wanted->algorithm == ALGORITHM_DEFAULT)
@@ -202,7 +199,7 @@ static enum ht_status read_member(struct change *change,
 
 static enum ht_status read_body(struct change *change, struct ht_error *err)
 {
-    const struct node *body = change->req->body;
+    const struct node *body = change->call->req->body;
     if (body == NULL || body->kind != NODE_MAP)
         return ht_fail(err, HT_INVALID, "the body must be an object");
     for (const struct node *node = body->first; node != NULL;
@@ -211,8 +208,7 @@ static enum ht_status read_body(struct change *change, struct ht_error *err)
         if (status != HT_OK)
             return status;
     }
-    const struct diag *diag = faults_of(change->req);
-    return diag->errors == 0 ? HT_OK : faults_fail(diag, err);
+    return faults_check(change->call->req, err);
 }
 
 /* Trials are not unmade, so a study never has more than it may. */
@@ -221,13 +217,13 @@ static enum ht_status check_budget(struct change *change,
                                    struct ht_error *err)
 {
     const int64_t most = change->job->max_trials;
-    const int64_t made = db_study_trials_made(&change->row);
+    const int64_t made = db_study_trials_made(&change->call->study);
     if (most == 0 || most == before->max_trials || most >= made)
         return HT_OK;
-    struct diag *diag = faults_of(change->req);
+    struct diag *diag = faults_of(change->call->req);
     diag_error(diag, 0, 0, "maxTrialCount",
                "%lld is below the %lld trials that study %.128s has made",
-               (long long)most, (long long)made, change->row.name);
+               (long long)most, (long long)made, change->call->study.name);
     return faults_fail(diag, err);
 }
 
@@ -236,36 +232,27 @@ static enum ht_status check_budget(struct change *change,
 /* More trials at a time are not more trials. */
 static enum ht_status reopen(struct change *change, struct ht_error *err)
 {
-    const int64_t created = db_study_trials_made(&change->row);
-    const bool over = db_study_state_is_final(change->row.state) ||
-                      db_study_only_confirms(&change->row);
+    const int64_t created = db_study_trials_made(&change->call->study);
+    const bool over = db_study_state_is_final(change->call->study.state) ||
+                      db_study_only_confirms(&change->call->study);
     if (!over || !change->asks_trials || change->job->max_trials <= created)
         return HT_OK;
-    change->row.exhausted = false;
+    change->call->study.exhausted = false;
     return study_reopen(
-        change->core, &change->row,
-        arena_printf(change->req->arena, "reopened for %lld more trials",
+        change->call->core, &change->call->study,
+        arena_printf(change->call->arena, "reopened for %lld more trials",
                      (long long)(change->job->max_trials - created)),
         err);
 }
 
 static enum ht_status store(struct change *change, struct ht_error *err)
 {
-    struct arena *arena = change->req->arena;
-    change->row.spec = json_text(arena, vertex_write(change->job));
+    struct method_call *call = change->call;
     if (change->job->display != NULL)
-        change->row.display = change->job->display;
-    struct event_row event = {.study = change->row.id,
-                              .kind = "study.changed",
-                              .from = "",
-                              .to = "",
-                              .reason = reason_cut(arena, change->what.data),
-                              .data = ""};
-    enum ht_status status = move_event(change->core, &event, err);
-    if (status == HT_OK)
-        status = db_study_save(core_db(change->core), &change->row, err);
-    live_forget_job(core_live(change->core), change->row.id);
-    core_touch(change->core, change->row.id);
+        call->study.display = change->job->display;
+    const enum ht_status status =
+        method_store_job(call, change->job, change->what.data, err);
+    core_touch(call->core, call->study.id);
     return status == HT_OK ? reopen(change, err) : status;
 }
 
@@ -273,7 +260,7 @@ static enum ht_status store(struct change *change, struct ht_error *err)
 static enum ht_status check_file(struct change *change,
                                  const struct job *before, struct ht_error *err)
 {
-    struct arena *arena = change->req->arena;
+    struct arena *arena = change->call->arena;
     const struct job *job = change->job;
     const char *old = metrics_file_shared(arena, before);
     const char *new = metrics_file_shared(arena, job);
@@ -286,45 +273,43 @@ static enum ht_status check_file(struct change *change,
                        "%.80s; first write %s",
                        (long long)writers, new,
                        metrics_file_repair(arena, job));
-    return db_study_state_is_final(change->row.state)
+    return db_study_state_is_final(change->call->study.state)
                ? HT_OK /* study_reopen() asks */
-               : common_file_check(change->core, change->row.id, job, err);
+               : common_file_check(change->call->core, change->call->study.id,
+                                   job, err);
 }
 
 static enum ht_status apply(struct change *change, struct ht_error *err)
 {
-    const struct job *before;
+    struct method_call *call = change->call;
     enum ht_status status =
-        vertex_parse(change->req->arena, change->row.spec, &change->job, err);
+        vertex_parse(call->arena, call->study.spec, &change->job, err);
     if (status == HT_OK)
-        status = live_job(core_live(change->core), &change->row, &before, err);
+        status = live_job(core_live(call->core), &call->study, &call->job, err);
     if (status == HT_OK)
         status = read_body(change, err);
     if (status == HT_OK)
-        status = check_budget(change, before, err);
+        status = check_budget(change, call->job, err);
     if (status == HT_OK)
-        status = check_file(change, before, err);
+        status = check_file(change, call->job, err);
     if (status != HT_OK)
         return status;
-    if (form_diff(before, change->job, &change->what) == 0)
+    if (form_diff(call->job, change->job, &change->what) == 0)
         return reopen(change, err);
     return store(change, err);
 }
 
-enum ht_status study_change(struct core *core, struct request *req,
-                            struct ht_error *err)
+static enum ht_status change_study(struct method_call *call,
+                                   struct ht_error *err)
 {
-    struct change change = {.core = core, .req = req};
-    enum ht_status status = db_study_find(
-        core_db(core), req->arena, &req->scope, req->study, &change.row, err);
-    if (status != HT_OK)
-        return status;
-    if (change.row.state == STUDY_CANCELLING ||
-        change.row.state == STUDY_CANCELLED)
-        return ht_fail(err, HT_PRECONDITION, "study %s is %s", change.row.name,
-                       db_study_state_name(change.row.state));
-    status = apply(&change, err);
+    struct change change = {.call = call};
+    const enum study_state state = call->study.state;
+    if (state == STUDY_CANCELLING || state == STUDY_CANCELLED)
+        return ht_fail(err, HT_PRECONDITION, "study %s is %s", call->study.name,
+                       db_study_state_name(state));
+    const enum ht_status status = apply(&change, err);
     text_free(&change.what);
-    return status == HT_OK ? study_reply(core, req, change.row.id, err)
-                           : status;
+    return status;
 }
+
+METHOD(study_change, METHOD_STUDY, change_study, method_reply_job)

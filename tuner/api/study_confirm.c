@@ -3,11 +3,11 @@
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "proto/space/constraint.h"
+#include "tuner/api/method.h"
 #include "tuner/api/study.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/core/core.h"
-#include "tuner/core/live.h"
 #include "tuner/db/ranking.h"
 #include "tuner/search/confirm.h"
 #include "tuner/search/trial_result.h"
@@ -18,10 +18,7 @@ enum { DEFAULT_TOP = 3, MOST_TOP = 20, DEFAULT_SEEDS = 5, MOST_SEEDS = 100 };
 
 /* One request to confirm. */
 struct confirming {
-    struct core *core;
-    struct request *req;
-    struct study_row study;
-    const struct job *job;
+    struct method_call *call;
     int64_t top, seeds; /* points; runs of each */
     int64_t made;       /* trials created */
 };
@@ -45,19 +42,19 @@ static enum ht_status read_body(struct confirming *confirming,
     confirming->top = DEFAULT_TOP;
     confirming->seeds = DEFAULT_SEEDS;
     const enum ht_status status =
-        trial_body_read(confirming->req, confirm_fields, confirming, err);
-    return status == HT_OK ? faults_check(confirming->req, err) : status;
+        trial_body_read(confirming->call->req, confirm_fields, confirming, err);
+    return status == HT_OK ? faults_check(confirming->call->req, err) : status;
 }
 
-/* Whether clients will run what is asked of a study of theirs: nobody knows,
+/* Whether clients will run what is asked of a study of theirs is unknown,
  * but once it has ended none asks any more. */
-static enum ht_status check_clients(const struct confirming *confirming,
+static enum ht_status check_clients(const struct method_call *call,
                                     struct ht_error *err)
 {
-    const struct study_row *study = &confirming->study;
+    const struct study_row *study = &call->study;
     if (study->kind != JOB_STUDY)
         return HT_OK;
-    if (confirming->job->space.open)
+    if (call->job->space.open)
         return ht_fail(err, HT_PRECONDITION,
                        "the clients of study %.128s choose the points that "
                        "they try",
@@ -72,25 +69,6 @@ static enum ht_status check_clients(const struct confirming *confirming,
                                                ? study->ends_as
                                                : study->state));
     return HT_OK;
-}
-
-static enum ht_status find_study(struct confirming *confirming,
-                                 struct ht_error *err)
-{
-    const struct request *req = confirming->req;
-    enum ht_status status =
-        db_study_find(core_db(confirming->core), req->arena, &req->scope,
-                      req->study, &confirming->study, err);
-    if (status != HT_OK)
-        return status;
-    const struct study_row *study = &confirming->study;
-    if (study->state == STUDY_STOPPING || study->state == STUDY_CANCELLING ||
-        study->state == STUDY_CANCELLED)
-        return ht_fail(err, HT_PRECONDITION, "study %.128s is %s", study->name,
-                       db_study_state_name(study->state));
-    status =
-        live_job(core_live(confirming->core), study, &confirming->job, err);
-    return status == HT_OK ? check_clients(confirming, err) : status;
 }
 
 /* Whether some of the best may not run again. */
@@ -125,17 +103,16 @@ static enum ht_status find_best(struct confirming *confirming,
                                 struct trial_list *best, struct ht_error *err)
 {
     const struct ranking ranking = {
-        confirming->study.id, confirming->job->metrics[0].maximize,
-        has_bounds(confirming->job) ? HT_MAX_TRIALS : confirming->top};
-    const struct job *job = confirming->job;
+        confirming->call->study.id, confirming->call->job->metrics[0].maximize,
+        has_bounds(confirming->call->job) ? HT_MAX_TRIALS : confirming->top};
+    const struct job *job = confirming->call->job;
     struct constraint_set constraints;
     enum ht_status status = constraint_set_parse(
-        confirming->req->arena, &job->space, job->constraints.n,
+        confirming->call->arena, &job->space, job->constraints.n,
         job->constraints.items, &constraints, err);
     if (status == HT_OK)
-        status =
-            db_confirm_finalists(core_db(confirming->core),
-                                 confirming->req->arena, &ranking, best, err);
+        status = db_confirm_finalists(
+            confirming->call->db, confirming->call->arena, &ranking, best, err);
     if (status != HT_OK)
         return status;
     size_t n = 0;
@@ -147,7 +124,7 @@ static enum ht_status find_best(struct confirming *confirming,
     return n > 0 ? HT_OK
                  : ht_fail(err, HT_PRECONDITION,
                            "study %.128s has no result to confirm",
-                           confirming->study.name);
+                           confirming->call->study.name);
 }
 
 /* The points to confirm; one that has confirmations already is known by the
@@ -155,13 +132,13 @@ static enum ht_status find_best(struct confirming *confirming,
 static enum ht_status choose(struct confirming *confirming,
                              struct finalist_list *list, struct ht_error *err)
 {
-    struct arena *arena = confirming->req->arena;
+    struct arena *arena = confirming->call->arena;
     struct trial_list best;
     struct finalist_list before;
     enum ht_status status = find_best(confirming, &best, err);
     if (status == HT_OK)
-        status = confirm_read(core_db(confirming->core), arena,
-                              confirming->study.id, &before, err);
+        status = confirm_read(confirming->call->db, arena,
+                              confirming->call->study.id, &before, err);
     if (status != HT_OK)
         return status;
     list->items = arena_alloc(arena, best.n, sizeof *list->items);
@@ -196,13 +173,13 @@ static enum ht_status create(struct confirming *confirming,
         .state = TRIAL_REQUESTED,
         .params = finalist->params,
         .replicate = TRIAL_AGAIN,
-        .reason = arena_printf(confirming->req->arena, "confirms trial %lld",
+        .reason = arena_printf(confirming->call->arena, "confirms trial %lld",
                                (long long)finalist->trial),
         .client = "",
         .confirms = finalist->trial};
     confirming->made++;
-    return trial_create(confirming->core, &confirming->study, &trial, &created,
-                        err);
+    return trial_create(confirming->call->core, &confirming->call->study,
+                        &trial, &created, err);
 }
 
 /* One run of each, then the next of each: when it is broken off, all have about
@@ -218,34 +195,42 @@ static enum ht_status create_missing(struct confirming *confirming,
                 status = create(confirming, &list->items[i], err);
     if (status != HT_OK || confirming->made == 0)
         return status;
-    core_wake(confirming->core, CORE_ALL_HELD, confirming->study.id);
-    return db_study_state_is_final(confirming->study.state)
-               ? study_confirm_on(confirming->core, &confirming->study,
+    core_wake(confirming->call->core, CORE_ALL_HELD,
+              confirming->call->study.id);
+    return db_study_state_is_final(confirming->call->study.state)
+               ? study_confirm_on(confirming->call->core,
+                                  &confirming->call->study,
                                   "confirms its best trials", err)
                : HT_OK;
 }
 
-enum ht_status study_confirm(struct core *core, struct request *req,
-                             struct ht_error *err)
+static enum ht_status confirm_study(struct method_call *call,
+                                    struct ht_error *err)
 {
-    struct confirming confirming = {.core = core, .req = req};
+    struct confirming confirming = {.call = call};
     struct finalist_list list = {0};
-    cJSON *view;
     enum ht_status status = read_body(&confirming, err);
     if (status == HT_OK)
-        status = find_study(&confirming, err);
-    if (status == HT_OK && confirming.job->n_metrics == 0)
+        status = method_check_not_stopped(call, err);
+    if (status == HT_OK)
+        status = check_clients(call, err);
+    if (status == HT_OK && call->job->n_metrics == 0)
         return ht_fail(err, HT_PRECONDITION,
                        "\"%.128s\" has no objective to confirm",
-                       confirming.study.name);
+                       call->study.name);
     if (status == HT_OK)
         status = choose(&confirming, &list, err);
+    return status == HT_OK ? create_missing(&confirming, &list, err) : status;
+}
+
+static enum ht_status reply(struct method_call *call, struct ht_error *err)
+{
+    cJSON *view;
+    const enum ht_status status = confirm_view(
+        call->db, call->arena, &call->study, call->job, &view, err);
     if (status == HT_OK)
-        status = create_missing(&confirming, &list, err);
-    if (status == HT_OK)
-        status = confirm_view(core_db(core), req->arena, &confirming.study,
-                              confirming.job, &view, err);
-    if (status == HT_OK)
-        json_print(view, &req->reply);
+        json_print(view, &call->req->reply);
     return status;
 }
+
+METHOD(study_confirm, METHOD_JOB, confirm_study, reply)

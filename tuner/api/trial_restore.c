@@ -6,7 +6,7 @@
 
 #include "proto/base/limits.h"
 #include "proto/base/token.h"
-#include "tuner/api/vizier.h"
+#include "tuner/api/method.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/core/core.h"
 #include "tuner/db/write.h"
@@ -149,7 +149,7 @@ static const double *find_metric(const struct metric_list *list,
 }
 
 /* Whose result counts has a number for every goal. */
-static void check_result(const struct vizier_call *call,
+static void check_result(const struct method_call *call,
                          const struct field_reader *reader, struct place at,
                          const struct restored *trial)
 {
@@ -165,7 +165,7 @@ static void check_result(const struct vizier_call *call,
     }
 }
 
-static void read_point(const struct vizier_call *call,
+static void read_point(const struct method_call *call,
                        const struct field_reader *reader,
                        struct restored *trial)
 {
@@ -179,7 +179,7 @@ static void read_point(const struct vizier_call *call,
         field_error(reader, trial->params, "%s", why.text);
 }
 
-static void read_trial(const struct vizier_call *call,
+static void read_trial(const struct method_call *call,
                        const struct field_reader *reader, struct place at,
                        struct restored *trial)
 {
@@ -228,7 +228,7 @@ static size_t count_items(const struct field_reader *reader, struct place at)
     return 0;
 }
 
-static enum ht_status read_body(struct vizier_call *call,
+static enum ht_status read_body(struct method_call *call,
                                 struct restoring *body, struct ht_error *err)
 {
     struct request *req = call->req;
@@ -256,18 +256,8 @@ static enum ht_status read_body(struct vizier_call *call,
 
 /* --- storing --- */
 
-static enum ht_status check_study(const struct vizier_call *call,
-                                  struct ht_error *err)
-{
-    const struct study_row *study = &call->study;
-    if (study->state != STUDY_RUNNING && study->state != STUDY_PAUSED)
-        return ht_fail(err, HT_PRECONDITION, "study %.128s has ended: %s",
-                       study->name, db_study_state_name(study->state));
-    return HT_OK;
-}
-
-/* Nobody has the token of an attempt that ran elsewhere. */
-static enum ht_status store_attempt(struct vizier_call *call,
+/* The token of an attempt that ran elsewhere is drawn and thrown away. */
+static enum ht_status store_attempt(struct method_call *call,
                                     const struct restored *trial,
                                     struct ht_error *err)
 {
@@ -277,7 +267,7 @@ static enum ht_status store_attempt(struct vizier_call *call,
         [TRIAL_STOPPED] = OUTCOME_STOPPED,
         [TRIAL_CANCELLED] = OUTCOME_STOPPED,
         [TRIAL_FAILED] = OUTCOME_FAILED};
-    char nobody[TOKEN_TEXT_BYTES];
+    char unused[TOKEN_TEXT_BYTES];
     unsigned char hash[TOKEN_HASH_BYTES];
     const struct trial_row *row = &call->trial;
     const struct attempt_row attempt = {
@@ -293,19 +283,19 @@ static enum ht_status store_attempt(struct vizier_call *call,
         .created_ms = row->created_ms,
         .started_ms = row->started_ms,
         .ended_ms = row->ended_ms};
-    token_make(nobody, TOKEN_HASH_BYTES);
-    token_hash(hash, nobody);
+    token_make(unused, TOKEN_HASH_BYTES);
+    token_hash(hash, unused);
     const struct attempt_lease lease = {.boot = "", .token_hash = hash};
-    struct db *db = core_db(call->core);
-    const enum ht_status status = db_attempt_insert(db, &attempt, &lease, err);
-    return status == HT_OK ? db_attempt_save(db, &attempt, err) : status;
+    const enum ht_status status =
+        db_attempt_insert(call->db, &attempt, &lease, err);
+    return status == HT_OK ? db_attempt_save(call->db, &attempt, err) : status;
 }
 
-static enum ht_status conclude(struct vizier_call *call,
+static enum ht_status conclude(struct method_call *call,
                                const struct restored *trial,
                                struct ht_error *err)
 {
-    struct arena *arena = call->req->arena;
+    struct arena *arena = call->arena;
     const struct job *job = call->job;
     struct deciding deciding = {.core = call->core,
                                 .arena = arena,
@@ -330,20 +320,16 @@ static enum ht_status conclude(struct vizier_call *call,
 }
 
 /* The row has the moments of what happened; its events have that of now. */
-static enum ht_status store_trial(struct vizier_call *call,
+static enum ht_status store_trial(struct method_call *call,
                                   const struct restored *trial,
                                   struct ht_error *err)
 {
-    struct text params = {0};
     bool created = false;
-    space_point_text(&call->job->space, trial->point, &params);
     call->trial = trial->row;
     call->trial.state = TRIAL_ACTIVE;
     call->trial.attempt = 0;
-    call->trial.params =
-        arena_strndup(call->req->arena, params.data, params.len);
+    call->trial.params = method_params(call, trial->point);
     call->trial.reason = "imported";
-    text_free(&params);
     enum ht_status status =
         trial_create(call->core, &call->study, &call->trial, &created, err);
     if (status == HT_OK && !created)
@@ -360,19 +346,18 @@ static enum ht_status store_trial(struct vizier_call *call,
     call->trial.started_ms = trial->row.started_ms;
     call->trial.ended_ms = trial->row.ended_ms;
     call->trial.final_elapsed_ms = trial->row.final_elapsed_ms;
-    status = db_trial_save(core_db(call->core), &call->trial, err);
+    status = db_trial_save(call->db, &call->trial, err);
     if (status == HT_OK && trial->row.attempt > 0)
         status = store_attempt(call, trial, err);
     trial_forget(call->core, &call->trial);
     return status;
 }
 
-static enum ht_status store_record(struct vizier_call *call,
+static enum ht_status store_record(struct method_call *call,
                                    struct measurement_row *row,
                                    struct ht_error *err)
 {
-    struct db *db = core_db(call->core);
-    struct arena *arena = call->req->arena;
+    struct arena *arena = call->arena;
     const int64_t study = call->study.id;
     const struct replica_key key = {study, row->trial, row->attempt,
                                     row->replica};
@@ -380,41 +365,37 @@ static enum ht_status store_record(struct vizier_call *call,
     struct trial_row trial;
     bool inserted;
     enum ht_status status =
-        db_trial_get(db, arena, study, row->trial, &trial, err);
+        db_trial_get(call->db, arena, study, row->trial, &trial, err);
     if (status != HT_OK)
         return ht_wrap(err, status, "measurements of trial %lld",
                        (long long)row->trial);
     if (!db_trial_state_is_final(trial.state))
         return ht_fail(err, HT_PRECONDITION, "trial %lld is %s, not restored",
                        (long long)row->trial, db_trial_state_name(trial.state));
-    status = db_measurement_newest(db, arena, &key, &last, err);
+    status = db_measurement_newest(call->db, arena, &key, &last, err);
     if (status != HT_OK && status != HT_NOT_FOUND)
         return status;
     row->study = study;
     row->seq = status == HT_OK ? last.seq + 1 : 1;
-    status = db_measurement_insert(db, row, &inserted, err);
+    status = db_measurement_insert(call->db, row, &inserted, err);
     if (status != HT_OK || row->attempt != trial.attempt)
         return status;
     trial.latest =
         (struct record_name){row->attempt, row->replica, row->writer, row->seq};
-    return db_trial_set_latest(db, &trial, err);
+    return db_trial_set_latest(call->db, &trial, err);
 }
 
-enum ht_status trial_restore(struct core *core, struct request *req,
-                             struct ht_error *err)
+static enum ht_status restore(struct method_call *call, struct ht_error *err)
 {
-    struct vizier_call call = {.core = core, .req = req};
     struct restoring body = {0};
-    enum ht_status status = vizier_find_study(&call, err);
+    enum ht_status status = read_body(call, &body, err);
     if (status == HT_OK)
-        status = read_body(&call, &body, err);
-    if (status == HT_OK)
-        status = check_study(&call, err);
+        status = method_check_study_open(call, err);
     for (size_t i = 0; status == HT_OK && i < body.n_trials; i++)
-        status = store_trial(&call, &body.restored[i], err);
+        status = store_trial(call, &body.restored[i], err);
     for (size_t i = 0; status == HT_OK && i < body.n_measurements; i++)
-        status = store_record(&call, &body.remembered[i].row, err);
-    if (status == HT_OK)
-        text_puts(&req->reply, "{}");
+        status = store_record(call, &body.remembered[i].row, err);
     return status;
 }
+
+METHOD(trial_restore, METHOD_JOB, restore, method_reply_empty)

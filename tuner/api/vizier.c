@@ -3,7 +3,6 @@
 
 #include "proto/doc/json.h"
 #include "tuner/api/operation.h"
-#include "tuner/api/trial.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
@@ -19,65 +18,25 @@ const char *vizier_study_name(struct arena *arena,
                         study->project, study->location, (long long)study->id);
 }
 
-enum ht_status vizier_find_study(struct vizier_call *call, struct ht_error *err)
-{
-    struct core *core = call->core;
-    struct request *req = call->req;
-    const enum ht_status status = db_study_find(
-        core_db(core), req->arena, &req->scope, req->study, &call->study, err);
-    if (status != HT_OK)
-        return status;
-    /* Settling drops it from the core's memory again. */
-    if (db_study_state_is_final(call->study.state))
-        core_touch(core, call->study.id);
-    return live_job(core_live(core), &call->study, &call->job, err);
-}
-
-/* The trial of the request, also one that a job runs. */
-static enum ht_status find_trial(struct vizier_call *call, struct ht_error *err)
-{
-    const enum ht_status status = trial_find_named(
-        call->core, call->req, &call->study, &call->trial, err);
-    return status == HT_OK
-               ? live_job(core_live(call->core), &call->study, &call->job, err)
-               : status;
-}
-
-enum ht_status vizier_find_trial(struct vizier_call *call, struct ht_error *err)
-{
-    const enum ht_status status = find_trial(call, err);
-    if (status == HT_OK && call->study.kind != JOB_STUDY)
-        return ht_fail(err, HT_PRECONDITION,
-                       "study %.128s belongs to a job that runs its trials "
-                       "itself",
-                       call->study.name);
-    return status;
-}
-
 /* --- deletion --- */
 
-enum ht_status vizier_delete(struct core *core, struct request *req,
-                             struct ht_error *err)
+static enum ht_status delete_study(struct method_call *call,
+                                   struct ht_error *err)
 {
-    struct study_row study;
-    enum ht_status status = db_study_find(core_db(core), req->arena,
-                                          &req->scope, req->study, &study, err);
-    if (status != HT_OK)
-        return status;
-    if (study.kind != JOB_STUDY)
+    if (call->study.kind != JOB_STUDY)
         return ht_fail(err, HT_PRECONDITION,
                        "study %.128s belongs to a job; delete the job",
-                       study.name);
-    status = move_study(core, &study, STUDY_DELETING, "deleted by user", err);
-    if (status == HT_OK)
-        text_puts(&req->reply, "{}");
-    return status;
+                       call->study.name);
+    return move_study(call->core, &call->study, STUDY_DELETING,
+                      "deleted by user", err);
 }
+
+METHOD(vizier_delete, METHOD_STUDY, delete_study, method_reply_empty)
 
 /* --- checkTrialEarlyStoppingState --- */
 
 /* Whether the request is held until the verdict about the trial. */
-static bool waits(const struct vizier_call *call)
+static bool waits(const struct method_call *call)
 {
     struct core *core = call->core;
     struct request *req = call->req;
@@ -94,9 +53,10 @@ static bool waits(const struct vizier_call *call)
            req->held_until_ms > core_now_ms(core);
 }
 
-static void reply(const struct vizier_call *call)
+static enum ht_status reply(struct method_call *call, struct ht_error *err)
 {
-    struct arena *arena = call->req->arena;
+    struct arena *arena = call->arena;
+    (void)err;
     const char *study = vizier_study_name(arena, &call->study);
     const char *trial =
         arena_printf(arena, "%s/trials/%lld", study, (long long)call->trial.id);
@@ -113,18 +73,15 @@ static void reply(const struct vizier_call *call)
                   call->trial.state >= TRIAL_STOPPING ||
                       call->study.state >= STUDY_STOPPING);
     operation_reply(call->core, call->req, &operation);
-}
-
-enum ht_status vizier_check_stop(struct core *core, struct request *req,
-                                 struct ht_error *err)
-{
-    struct vizier_call call = {.core = core, .req = req};
-    enum ht_status status = find_trial(&call, err);
-    if (status == HT_OK)
-        status = trial_body_none(req, err);
-    if (status != HT_OK || waits(&call))
-        return status;
-    req->held_until_ms = 0;
-    reply(&call);
     return HT_OK;
 }
+
+static enum ht_status check_stop(struct method_call *call, struct ht_error *err)
+{
+    const enum ht_status status = trial_body_none(call->req, err);
+    if (status == HT_OK && !waits(call))
+        call->req->held_until_ms = 0;
+    return status;
+}
+
+METHOD(vizier_check_stop, METHOD_TRIAL, check_stop, reply)

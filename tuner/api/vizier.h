@@ -11,6 +11,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/doc/field.h"
+#include "tuner/api/method.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/core/request.h"
 #include "tuner/db/rows.h"
@@ -23,21 +24,6 @@ request_handler vizier_complete_trial;
 request_handler vizier_check_stop;   /* an Operation with shouldStop */
 request_handler vizier_delete_trial; /* {} */
 
-/* What the methods on one trial work on. */
-struct vizier_call {
-    struct core *core;
-    struct request *req;
-    struct study_row study;
-    const struct job *job;
-    struct trial_row trial;
-};
-
-/* Finds the study of the request, and its job. */
-enum ht_status vizier_find_study(struct vizier_call *call,
-                                 struct ht_error *err);
-/* Also the trial. HT_PRECONDITION: a job runs it, clients do not. */
-enum ht_status vizier_find_trial(struct vizier_call *call,
-                                 struct ht_error *err);
 /* "projects/P/locations/L/studies/7" */
 const char *vizier_study_name(struct arena *arena,
                               const struct study_row *study);
@@ -59,7 +45,7 @@ void vizier_result_read(const struct field_reader *reader, struct place at,
                         const struct job *job, struct vizier_result *result);
 
 /* Ends call->trial with that result. */
-enum ht_status vizier_result_store(struct vizier_call *call,
+enum ht_status vizier_result_store(struct method_call *call,
                                    const struct vizier_result *result,
                                    struct ht_error *err);
 

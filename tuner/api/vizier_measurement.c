@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "proto/doc/node.h"
-#include "tuner/api/trial.h"
+#include "tuner/api/method.h"
 #include "tuner/api/vizier.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
@@ -21,16 +21,6 @@ static struct replica_key key_of(const struct trial_row *trial)
 {
     return (struct replica_key){
         .study = trial->study, .trial = trial->id, .replica = "client"};
-}
-
-static enum ht_status check_open(const struct vizier_call *call,
-                                 struct ht_error *err)
-{
-    if (!db_trial_state_is_final(call->trial.state))
-        return HT_OK;
-    return ht_fail(err, HT_PRECONDITION, "trial %lld has ended: %s",
-                   (long long)call->trial.id,
-                   db_trial_state_name(call->trial.state));
 }
 
 /* --- addTrialMeasurement --- */
@@ -59,7 +49,7 @@ struct addition_list {
     struct addition *items;
 };
 
-static void read_addition(const struct vizier_call *call,
+static void read_addition(const struct method_call *call,
                           const struct field_reader *reader, struct place at,
                           struct addition_list *list)
 {
@@ -69,7 +59,7 @@ static void read_addition(const struct vizier_call *call,
         trial_body_measurement(reader, at, call->job, &addition->measurement);
 }
 
-static void read_several(const struct vizier_call *call,
+static void read_several(const struct method_call *call,
                          const struct field_reader *reader, struct place at,
                          struct addition_list *list)
 {
@@ -86,7 +76,7 @@ static void read_several(const struct vizier_call *call,
                       list);
 }
 
-static enum ht_status read_measurements(struct vizier_call *call,
+static enum ht_status read_measurements(struct method_call *call,
                                         struct addition_list *list,
                                         struct ht_error *err)
 {
@@ -110,7 +100,7 @@ static enum ht_status read_measurements(struct vizier_call *call,
 }
 
 /* Later is a higher step, or the same step after a longer time. */
-static bool is_later(const struct vizier_call *call,
+static bool is_later(const struct method_call *call,
                      const struct measurement *measurement,
                      const struct measurement_row *last)
 {
@@ -119,14 +109,14 @@ static bool is_later(const struct vizier_call *call,
     return measurement->elapsed_ms > last->time_ms - call->trial.started_ms;
 }
 
-static enum ht_status next_seq(struct vizier_call *call,
+static enum ht_status next_seq(struct method_call *call,
                                const struct addition *addition, int64_t *seq,
                                struct ht_error *err)
 {
     struct measurement_row last;
     const struct replica_key key = key_of(&call->trial);
-    const enum ht_status status = db_measurement_newest(
-        core_db(call->core), call->req->arena, &key, &last, err);
+    const enum ht_status status =
+        db_measurement_newest(call->db, call->arena, &key, &last, err);
     if (status == HT_NOT_FOUND) {
         *seq = 1;
         return HT_OK;
@@ -147,11 +137,10 @@ static enum ht_status next_seq(struct vizier_call *call,
     return HT_OK;
 }
 
-static enum ht_status store(struct vizier_call *call,
+static enum ht_status store(struct method_call *call,
                             const struct measurement *measurement, int64_t seq,
                             struct ht_error *err)
 {
-    struct db *db = core_db(call->core);
     struct trial_row *trial = &call->trial;
     const bool timed = measurement->elapsed_ms != MEASUREMENT_UNSAID;
     const struct measurement_row row = {
@@ -163,15 +152,15 @@ static enum ht_status store(struct vizier_call *call,
         .time_ms = timed ? trial->started_ms + measurement->elapsed_ms
                          : core_wall_ms(call->core),
         .metrics = report_batch_metrics_text(
-            call->req->arena, measurement->n_metrics, measurement->metrics),
+            call->arena, measurement->n_metrics, measurement->metrics),
         .checkpoint = ""};
     bool inserted;
     trial->latest =
         (struct record_name){row.attempt, row.replica, row.writer, row.seq};
-    return db_measurement_insert(db, &row, &inserted, err);
+    return db_measurement_insert(call->db, &row, &inserted, err);
 }
 
-static enum ht_status store_all(struct vizier_call *call,
+static enum ht_status store_all(struct method_call *call,
                                 const struct addition_list *list,
                                 struct ht_error *err)
 {
@@ -185,29 +174,25 @@ static enum ht_status store_all(struct vizier_call *call,
     }
     if (status != HT_OK || list->n == 0)
         return status;
-    status = db_trial_set_latest(core_db(call->core), trial, err);
+    status = db_trial_set_latest(call->db, trial, err);
     return status == HT_OK ? measured_note(call->core, trial, err) : status;
 }
 
-enum ht_status vizier_add_measurement(struct core *core, struct request *req,
-                                      struct ht_error *err)
+static enum ht_status add_measurements(struct method_call *call,
+                                       struct ht_error *err)
 {
-    struct vizier_call call = {.core = core, .req = req};
     struct addition_list list = {0};
-    enum ht_status status = vizier_find_trial(&call, err);
+    enum ht_status status = read_measurements(call, &list, err);
     if (status == HT_OK)
-        status = read_measurements(&call, &list, err);
-    if (status == HT_OK)
-        status = check_open(&call, err);
-    if (status == HT_OK && call.trial.state == TRIAL_REQUESTED)
-        status = move_trial(core, &call.trial, TRIAL_ACTIVE,
+        status = method_check_trial_open(call, err);
+    if (status == HT_OK && call->trial.state == TRIAL_REQUESTED)
+        status = move_trial(call->core, &call->trial, TRIAL_ACTIVE,
                             "a client measures it", err);
-    if (status == HT_OK)
-        status = store_all(&call, &list, err);
-    return status == HT_OK
-               ? trial_reply(core, req, &call.study, &call.trial, err)
-               : status;
+    return status == HT_OK ? store_all(call, &list, err) : status;
 }
+
+METHOD(vizier_add_measurement, METHOD_CLIENT_TRIAL, add_measurements,
+       method_reply_trial)
 
 /* --- the final measurement --- */
 
@@ -264,7 +249,7 @@ static const char *not_finite(struct arena *arena,
                        (long long)measurement->step);
 }
 
-static enum ht_status conclude(struct vizier_call *call,
+static enum ht_status conclude(struct method_call *call,
                                struct final_measurement final,
                                enum trial_state to, const char *reason,
                                struct ht_error *err)
@@ -277,17 +262,16 @@ static enum ht_status conclude(struct vizier_call *call,
                                 .final = final};
     const enum ht_status status =
         final_measurement_end_trial(&deciding, to, reason, err);
-    if (status != HT_OK)
-        return status;
-    trial_forget(call->core, &call->trial);
-    return HT_OK;
+    if (status == HT_OK)
+        trial_forget(call->core, &call->trial);
+    return status;
 }
 
-enum ht_status vizier_result_store(struct vizier_call *call,
+enum ht_status vizier_result_store(struct method_call *call,
                                    const struct vizier_result *result,
                                    struct ht_error *err)
 {
-    struct arena *arena = call->req->arena;
+    struct arena *arena = call->arena;
     const struct measurement *measurement = &result->measurement;
     const char *infeasible = result->infeasible;
     if (infeasible == NULL)
@@ -330,7 +314,7 @@ static const struct field complete_fields[] = {
      .offset = offsetof(struct completion, reason)},
     {0}};
 
-static enum ht_status read_completion(struct vizier_call *call,
+static enum ht_status read_completion(struct method_call *call,
                                       struct vizier_result *result,
                                       struct ht_error *err)
 {
@@ -357,11 +341,11 @@ static bool is_better(const struct job *job, double value, double than)
 }
 
 /* A stored measurement as a result; false when it lacks a metric. */
-static bool read_stored(struct vizier_call *call,
+static bool read_stored(struct method_call *call,
                         const struct measurement_row *row,
                         struct vizier_result *result)
 {
-    struct arena *arena = call->req->arena;
+    struct arena *arena = call->arena;
     const struct job *job = call->job;
     struct diag diag;
     const size_t len = strlen(row->metrics);
@@ -383,13 +367,13 @@ static bool read_stored(struct vizier_call *call,
 }
 
 /* The last one, or of the best ones the first, as the study has it. */
-static enum ht_status choose(struct vizier_call *call,
+static enum ht_status choose(struct method_call *call,
                              struct vizier_result *result, struct ht_error *err)
 {
     struct measurement_list list;
-    const enum ht_status status = db_measurement_list(
-        core_db(call->core), call->req->arena, call->trial.study,
-        call->trial.id, MOST_MEASUREMENTS, &list, err);
+    const enum ht_status status =
+        db_measurement_list(call->db, call->arena, call->trial.study,
+                            call->trial.id, MOST_MEASUREMENTS, &list, err);
     if (status != HT_OK)
         return status;
     const bool best = call->job->selection == SELECT_BEST;
@@ -412,21 +396,17 @@ static enum ht_status choose(struct vizier_call *call,
                    (long long)call->trial.id);
 }
 
-enum ht_status vizier_complete_trial(struct core *core, struct request *req,
+static enum ht_status complete_trial(struct method_call *call,
                                      struct ht_error *err)
 {
-    struct vizier_call call = {.core = core, .req = req};
     struct vizier_result result = {0};
-    enum ht_status status = vizier_find_trial(&call, err);
+    enum ht_status status = read_completion(call, &result, err);
     if (status == HT_OK)
-        status = read_completion(&call, &result, err);
-    if (status == HT_OK)
-        status = check_open(&call, err);
+        status = method_check_trial_open(call, err);
     if (status == HT_OK && !vizier_result_is_given(&result))
-        status = choose(&call, &result, err);
-    if (status == HT_OK)
-        status = vizier_result_store(&call, &result, err);
-    return status == HT_OK
-               ? trial_reply(core, req, &call.study, &call.trial, err)
-               : status;
+        status = choose(call, &result, err);
+    return status == HT_OK ? vizier_result_store(call, &result, err) : status;
 }
+
+METHOD(vizier_complete_trial, METHOD_CLIENT_TRIAL, complete_trial,
+       method_reply_trial)

@@ -31,8 +31,8 @@ struct slot {
 
 /* One request on its way; kept while it is held, so its body is read once. */
 struct suggesting {
-    struct vizier_call call;
-    int64_t count; /* wanted */
+    struct method_call *call; /* of this time */
+    int64_t count;            /* wanted */
     const char *client;
     struct place contexts;
     int64_t waited_ms;  /* for the search */
@@ -59,7 +59,7 @@ static enum ht_status read_contexts(struct suggesting *suggesting,
                                     const struct field_reader *reader,
                                     struct ht_error *err)
 {
-    const struct job *job = suggesting->call.job;
+    const struct job *job = suggesting->call->job;
     const struct place at = suggesting->contexts;
     struct constraint_set constraints;
     if (at.node == NULL)
@@ -72,7 +72,7 @@ static enum ht_status read_contexts(struct suggesting *suggesting,
                     at.node->count, (long long)suggesting->count);
     else if (at.node->count > CONTEXTS)
         field_error(reader, at, "has over %d items", CONTEXTS);
-    const enum ht_status status = faults_check(suggesting->call.req, err);
+    const enum ht_status status = faults_check(suggesting->call->req, err);
     if (status != HT_OK || at.node->count == 0)
         return status;
     const enum ht_status parsed =
@@ -85,13 +85,13 @@ static enum ht_status read_contexts(struct suggesting *suggesting,
          node = node->next, i++)
         trial_context_read(reader, field_item(reader, at, node, i),
                            &constraints, &suggesting->slots[i].context);
-    return faults_check(suggesting->call.req, err);
+    return faults_check(suggesting->call->req, err);
 }
 
 static enum ht_status read_body(struct suggesting *suggesting,
                                 struct ht_error *err)
 {
-    struct request *req = suggesting->call.req;
+    struct request *req = suggesting->call->req;
     const struct field_reader reader = trial_body_reader(req);
     const bool read =
         trial_body_read(req, suggest_fields, suggesting, err) == HT_OK;
@@ -113,7 +113,7 @@ static enum ht_status read_body(struct suggesting *suggesting,
 static struct suggestion_claim claim_of(const struct suggesting *suggesting,
                                         const struct slot *slot)
 {
-    return (struct suggestion_claim){.study = suggesting->call.study.id,
+    return (struct suggestion_claim){.study = suggesting->call->study.id,
                                      .owed = suggesting->owed,
                                      .context = slot->context.text};
 }
@@ -135,7 +135,7 @@ static struct slot *find_slot(const struct suggesting *suggesting,
 {
     struct value point[HT_MAX_PARAMETERS];
     const bool any = !has_contexts(suggesting);
-    if (!any && space_point_parse(&suggesting->call.job->space, trial->params,
+    if (!any && space_point_parse(&suggesting->call->job->space, trial->params,
                                   point, NULL) != HT_OK)
         return NULL;
     for (int64_t i = 0; i < suggesting->count; i++) {
@@ -160,8 +160,8 @@ static enum ht_status take_unfinished(struct suggesting *suggesting,
 {
     struct trial_list list;
     const enum ht_status status = db_trial_of_client(
-        core_db(suggesting->call.core), suggesting->call.req->arena,
-        suggesting->call.study.id, suggesting->client, &list, err);
+        suggesting->call->db, suggesting->call->arena,
+        suggesting->call->study.id, suggesting->client, &list, err);
     if (status != HT_OK)
         return status;
     for (size_t i = 0; i < list.n; i++) {
@@ -174,7 +174,7 @@ static enum ht_status take_unfinished(struct suggesting *suggesting,
 
 static const char *given_reason(const struct suggesting *suggesting)
 {
-    return arena_printf(suggesting->call.req->arena, "given to client %s",
+    return arena_printf(suggesting->call->arena, "given to client %s",
                         suggesting->client);
 }
 
@@ -182,11 +182,11 @@ static const char *given_reason(const struct suggesting *suggesting)
 static enum ht_status take_requested(struct suggesting *suggesting,
                                      struct ht_error *err)
 {
-    struct core *core = suggesting->call.core;
+    struct core *core = suggesting->call->core;
     struct trial_list list;
     enum ht_status status =
-        db_trial_waiting(core_db(core), suggesting->call.req->arena,
-                         suggesting->call.study.id, 0, &list, err);
+        db_trial_waiting(core_db(core), suggesting->call->arena,
+                         suggesting->call->study.id, 0, &list, err);
     for (size_t i = 0; status == HT_OK && i < list.n; i++) {
         struct slot *slot = find_slot(suggesting, &list.rows[i]);
         if (slot == NULL)
@@ -207,7 +207,7 @@ static enum ht_status take_requested(struct suggesting *suggesting,
 /* Trials that may still be made. */
 static int64_t room(const struct suggesting *suggesting)
 {
-    const struct vizier_call *call = &suggesting->call;
+    const struct method_call *call = suggesting->call;
     const int64_t most =
         call->job->max_trials > 0 ? call->job->max_trials : HT_MAX_TRIALS;
     const int64_t left = most - db_study_trials_made(&call->study);
@@ -224,8 +224,8 @@ static int64_t room(const struct suggesting *suggesting)
 static enum ht_status take_for(struct suggesting *suggesting, struct slot *slot,
                                struct ht_error *err)
 {
-    struct core *core = suggesting->call.core;
-    struct arena *arena = suggesting->call.req->arena;
+    struct core *core = suggesting->call->core;
+    struct arena *arena = suggesting->call->arena;
     const struct suggestion_claim claim = claim_of(suggesting, slot);
     const struct suggestion *item;
     enum ht_status status = HT_OK;
@@ -239,7 +239,7 @@ static enum ht_status take_for(struct suggesting *suggesting, struct slot *slot,
                                   .reason = given_reason(suggesting),
                                   .client = suggesting->client};
         status =
-            trial_create(core, &suggesting->call.study, &trial, &created, err);
+            trial_create(core, &suggesting->call->study, &trial, &created, err);
         if (status == HT_OK && created)
             fill(slot, &trial);
     }
@@ -255,7 +255,7 @@ static enum ht_status take_from_stock(struct suggesting *suggesting,
         const struct suggestion_claim claim = claim_of(suggesting, slot);
         status = take_for(suggesting, slot, err);
         if (!slot->filled &&
-            suggestion_stock_is_exhausted(suggesting->call.core, &claim))
+            suggestion_stock_is_exhausted(suggesting->call->core, &claim))
             suggesting->slots[i].exhausted = true;
     }
     return status;
@@ -271,10 +271,10 @@ static enum ht_status add_trials(struct suggesting *suggesting, cJSON *response,
         cJSON *view;
         if (!suggesting->slots[i].filled)
             continue;
-        const enum ht_status status = view_trial(
-            core_db(suggesting->call.core), suggesting->call.req->arena,
-            &suggesting->call.study, suggesting->call.job,
-            &suggesting->slots[i].trial, false, &view, err);
+        const enum ht_status status =
+            view_trial(suggesting->call->db, suggesting->call->arena,
+                       &suggesting->call->study, suggesting->call->job,
+                       &suggesting->slots[i].trial, false, &view, err);
         if (status != HT_OK)
             return status;
         cJSON_AddItemToArray(list, view);
@@ -284,12 +284,12 @@ static enum ht_status add_trials(struct suggesting *suggesting, cJSON *response,
 
 static struct operation operation_of(const struct suggesting *suggesting)
 {
-    struct core *core = suggesting->call.core;
+    struct core *core = suggesting->call->core;
     struct operation operation = {
-        .resource = vizier_study_name(suggesting->call.req->arena,
-                                      &suggesting->call.study),
+        .resource = vizier_study_name(suggesting->call->arena,
+                                      &suggesting->call->study),
         .metadata =
-            operation_message(suggesting->call.req, "SuggestTrialsMetadata")};
+            operation_message(suggesting->call->req, "SuggestTrialsMetadata")};
     operation_add_times(core, operation.metadata);
     json_add_string(operation.metadata, "clientId", suggesting->client);
     return operation;
@@ -297,22 +297,22 @@ static struct operation operation_of(const struct suggesting *suggesting)
 
 static enum ht_status reply(struct suggesting *suggesting, struct ht_error *err)
 {
-    struct core *core = suggesting->call.core;
+    struct core *core = suggesting->call->core;
     cJSON *response =
-        operation_message(suggesting->call.req, "SuggestTrialsResponse");
+        operation_message(suggesting->call->req, "SuggestTrialsResponse");
     const enum ht_status status = add_trials(suggesting, response, err);
     if (status != HT_OK) {
         cJSON_Delete(response);
         return status;
     }
     json_add_string(response, "studyState",
-                    db_study_state_vizier(suggesting->call.study.state));
+                    db_study_state_vizier(suggesting->call->study.state));
     view_add_stamp(response, "startTime",
                    core_wall_ms(core) - suggesting->waited_ms);
     view_add_stamp(response, "endTime", core_wall_ms(core));
     struct operation operation = operation_of(suggesting);
     operation.response = response;
-    operation_reply(core, suggesting->call.req, &operation);
+    operation_reply(core, suggesting->call->req, &operation);
     return HT_OK;
 }
 
@@ -339,7 +339,7 @@ static void ask_search(struct suggesting *suggesting)
                 ? 1
                 : 0;
     const int64_t most = room(suggesting);
-    study_ask(suggesting->call.core, &suggesting->call.study,
+    study_ask(suggesting->call->core, &suggesting->call->study,
               alike < most ? alike : most, context);
 }
 
@@ -348,18 +348,18 @@ static void ask_search(struct suggesting *suggesting)
 static enum ht_status wait_for_search(struct suggesting *suggesting,
                                       struct ht_error *err)
 {
-    struct core *core = suggesting->call.core;
-    struct request *req = suggesting->call.req;
+    struct core *core = suggesting->call->core;
+    struct request *req = suggesting->call->req;
     const struct live_study *live =
-        live_study(core_live(core), suggesting->call.study.id);
+        live_study(core_live(core), suggesting->call->study.id);
     if (live->ask_after_ms > core_now_ms(core))
         return ht_fail(err, HT_UNAVAILABLE,
                        "the search of study %.128s failed; ask again in a "
                        "second",
-                       suggesting->call.study.name);
+                       suggesting->call->study.name);
     if (req->held_until_ms == 0) {
         req->held_until_ms = core_now_ms(core) + HOLD_MS;
-        req->held_for = suggesting->call.study.id;
+        req->held_for = suggesting->call->study.id;
     }
     if (req->held_until_ms > core_now_ms(core)) {
         ask_search(suggesting);
@@ -378,13 +378,11 @@ static enum ht_status wait_for_search(struct suggesting *suggesting,
 static enum ht_status check_study(const struct suggesting *suggesting,
                                   struct ht_error *err)
 {
-    const struct study_row *study = &suggesting->call.study;
-    if (study->kind != JOB_STUDY)
-        return ht_fail(err, HT_PRECONDITION,
-                       "study %.128s belongs to a job that runs its trials "
-                       "itself",
-                       study->name);
-    if (suggesting->call.job->space.open)
+    const struct study_row *study = &suggesting->call->study;
+    const enum ht_status status = method_check_clients(suggesting->call, err);
+    if (status != HT_OK)
+        return status;
+    if (suggesting->call->job->space.open)
         return ht_fail(err, HT_PRECONDITION,
                        "study %.128s has an open space: its clients choose "
                        "the points",
@@ -400,7 +398,7 @@ static enum ht_status check_study(const struct suggesting *suggesting,
 static enum ht_status read_request(struct suggesting *suggesting, bool held,
                                    struct ht_error *err)
 {
-    const struct field_reader reader = trial_body_reader(suggesting->call.req);
+    const struct field_reader reader = trial_body_reader(suggesting->call->req);
     if (!held)
         return read_body(suggesting, err);
     for (int64_t i = 0; i < suggesting->count; i++)
@@ -413,32 +411,30 @@ static enum ht_status read_request(struct suggesting *suggesting, bool held,
 static void note_asked(struct suggesting *suggesting)
 {
     suggesting->owed =
-        suggestion_stock_ask(suggesting->call.core, suggesting->call.study.id,
+        suggestion_stock_ask(suggesting->call->core, suggesting->call->study.id,
                              has_contexts(suggesting));
-    suggesting->call.req->kept = suggesting;
+    suggesting->call->req->kept = suggesting;
 }
 
-enum ht_status vizier_suggest(struct core *core, struct request *req,
-                              struct ht_error *err)
+static enum ht_status suggest(struct method_call *call, struct ht_error *err)
 {
+    struct request *req = call->req;
     const bool held = req->kept != NULL;
     struct suggesting *suggesting =
         held ? req->kept : arena_alloc(req->arena, 1, sizeof *suggesting);
-    suggesting->call = (struct vizier_call){.core = core, .req = req};
-    enum ht_status status = vizier_find_study(&suggesting->call, err);
-    if (status == HT_OK)
-        status = read_request(suggesting, held, err);
+    suggesting->call = call;
+    enum ht_status status = read_request(suggesting, held, err);
     if (status == HT_OK)
         status = check_study(suggesting, err);
     if (status != HT_OK)
         return status;
     if (held)
         suggesting->waited_ms =
-            core_now_ms(core) - (req->held_until_ms - HOLD_MS);
+            core_now_ms(call->core) - (req->held_until_ms - HOLD_MS);
     else
         note_asked(suggesting);
     status = take_unfinished(suggesting, err);
-    if (status == HT_OK && suggesting->call.study.state == STUDY_RUNNING)
+    if (status == HT_OK && call->study.state == STUDY_RUNNING)
         status = take_requested(suggesting, err);
     if (status == HT_OK)
         status = take_from_stock(suggesting, err);
@@ -447,3 +443,5 @@ enum ht_status vizier_suggest(struct core *core, struct request *req,
     req->held_until_ms = 0;
     return status == HT_OK ? reply(suggesting, err) : status;
 }
+
+METHOD(vizier_suggest, METHOD_JOB, suggest, NULL)

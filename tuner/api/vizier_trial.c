@@ -2,7 +2,7 @@
 
 #include "proto/base/limits.h"
 #include "proto/space/part.h"
-#include "tuner/api/trial.h"
+#include "tuner/api/method.h"
 #include "tuner/api/vizier.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
@@ -97,32 +97,22 @@ static void check_state(const struct field_reader *reader,
                    HT_MAX_NAME);
 }
 
-static const char *text_of(struct request *req, const struct space *space,
-                           const struct value point[])
-{
-    struct text text = {0};
-    space_point_text(space, point, &text);
-    const char *params = arena_strndup(req->arena, text.data, text.len);
-    text_free(&text);
-    return params;
-}
-
 /* A point with a result was tried somewhere: it must be complete, and
  * constraints come too late for it. In an open space clients choose any point.
  */
 static void read_tried(const struct field_reader *reader,
-                       struct vizier_call *call, struct addition *addition)
+                       struct method_call *call, struct addition *addition)
 {
     const struct space *space = &call->job->space;
     struct value point[HT_MAX_PARAMETERS];
     if (trial_body_point(reader, addition->parameters, space, point))
-        addition->params = text_of(call->req, space, point);
+        addition->params = method_params(call, point);
 }
 
 /* A point to be tried satisfies the constraints. What it lacks is asked for by
  * a context. */
 static void read_wanted(const struct field_reader *reader,
-                        struct vizier_call *call,
+                        struct method_call *call,
                         const struct constraint_set *constraints,
                         struct addition *addition)
 {
@@ -141,14 +131,14 @@ static void read_wanted(const struct field_reader *reader,
         return;
     const struct trial_context_words words = {.untried = true};
     if (subspace_common(&part, point))
-        addition->params = text_of(call->req, space, point);
+        addition->params = method_params(call, point);
     else
         addition->context =
             trial_context_text(reader->arena, space, given, &words);
 }
 
 static enum ht_status read_point(const struct field_reader *reader,
-                                 struct vizier_call *call,
+                                 struct method_call *call,
                                  struct addition *addition,
                                  struct ht_error *err)
 {
@@ -170,7 +160,7 @@ static enum ht_status read_point(const struct field_reader *reader,
     return status;
 }
 
-static enum ht_status read_addition(struct vizier_call *call,
+static enum ht_status read_addition(struct method_call *call,
                                     struct addition *addition,
                                     struct ht_error *err)
 {
@@ -192,14 +182,14 @@ static enum ht_status read_addition(struct vizier_call *call,
     return faults_check(req, err);
 }
 
-static enum ht_status check_study(const struct vizier_call *call,
+static enum ht_status check_study(struct method_call *call,
                                   const struct addition *addition,
                                   struct ht_error *err)
 {
     const struct study_row *study = &call->study;
-    if (study->state != STUDY_RUNNING && study->state != STUDY_PAUSED)
-        return ht_fail(err, HT_PRECONDITION, "study %.128s has ended: %s",
-                       study->name, db_study_state_name(study->state));
+    const enum ht_status status = method_check_study_open(call, err);
+    if (status != HT_OK)
+        return status;
     if (study->kind != JOB_STUDY && (addition->state > WANTED_REQUESTED ||
                                      vizier_result_is_given(&addition->result)))
         return ht_fail(err, HT_PRECONDITION,
@@ -213,7 +203,7 @@ static enum ht_status check_study(const struct vizier_call *call,
 
 /* The claim is based on the results that existed when the request came, not
  * when a held request is tried again. */
-static struct suggestion_claim claim_of(struct vizier_call *call,
+static struct suggestion_claim claim_of(struct method_call *call,
                                         const char *context)
 {
     struct request *req = call->req;
@@ -228,11 +218,11 @@ static struct suggestion_claim claim_of(struct vizier_call *call,
 }
 
 /* Points that another was quicker to take are skipped. */
-static enum ht_status take(struct vizier_call *call,
+static enum ht_status take(struct method_call *call,
                            const struct suggestion_claim *claim, bool *created,
                            struct ht_error *err)
 {
-    struct arena *arena = call->req->arena;
+    struct arena *arena = call->arena;
     const struct suggestion *item;
     enum ht_status status = HT_OK;
     *created = false;
@@ -247,7 +237,7 @@ static enum ht_status take(struct vizier_call *call,
     return status;
 }
 
-static enum ht_status refuse(struct vizier_call *call, bool barren,
+static enum ht_status refuse(struct method_call *call, bool barren,
                              struct ht_error *err)
 {
     struct diag *diag = faults_of(call->req);
@@ -268,7 +258,7 @@ static enum ht_status refuse(struct vizier_call *call, bool barren,
     return faults_fail(diag, err);
 }
 
-static enum ht_status wait_for_search(struct vizier_call *call,
+static enum ht_status wait_for_search(struct method_call *call,
                                       const char *context, struct ht_error *err)
 {
     struct core *core = call->core;
@@ -298,7 +288,7 @@ static enum ht_status wait_for_search(struct vizier_call *call,
  * HT_INVALID       no point with these values satisfies the constraints
  * HT_PRECONDITION  all of them were tried
  * HT_UNAVAILABLE, HT_TIMEOUT  the search has failed, or takes too long */
-static enum ht_status complete(struct vizier_call *call, const char *context,
+static enum ht_status complete(struct method_call *call, const char *context,
                                bool *created, struct ht_error *err)
 {
     const struct suggestion_claim claim = claim_of(call, context);
@@ -317,7 +307,7 @@ static enum ht_status complete(struct vizier_call *call, const char *context,
 
 /* --- adding it --- */
 
-static enum ht_status add(struct vizier_call *call, struct addition *addition,
+static enum ht_status add(struct method_call *call, struct addition *addition,
                           struct ht_error *err)
 {
     const bool active = addition->state == WANTED_ACTIVE &&
@@ -344,27 +334,21 @@ static enum ht_status add(struct vizier_call *call, struct addition *addition,
                : HT_OK;
 }
 
-enum ht_status vizier_add_trial(struct core *core, struct request *req,
-                                struct ht_error *err)
+static enum ht_status add_trial(struct method_call *call, struct ht_error *err)
 {
-    struct vizier_call call = {.core = core, .req = req};
     struct addition addition = {0};
-    enum ht_status status = vizier_find_study(&call, err);
+    enum ht_status status = read_addition(call, &addition, err);
     if (status == HT_OK)
-        status = read_addition(&call, &addition, err);
-    if (status == HT_OK)
-        status = check_study(&call, &addition, err);
-    if (status == HT_OK)
-        status = add(&call, &addition, err);
-    if (status != HT_OK || req->held_until_ms > 0)
-        return status;
-    return trial_reply(core, req, &call.study, &call.trial, err);
+        status = check_study(call, &addition, err);
+    return status == HT_OK ? add(call, &addition, err) : status;
 }
+
+METHOD(vizier_add_trial, METHOD_JOB, add_trial, method_reply_trial)
 
 /* --- deletion --- */
 
 /* A runner that runs it learns that its attempt is gone. */
-static enum ht_status erase(struct vizier_call *call, struct ht_error *err)
+static enum ht_status erase(struct method_call *call, struct ht_error *err)
 {
     struct core *core = call->core;
     const struct trial_row *trial = &call->trial;
@@ -375,17 +359,15 @@ static enum ht_status erase(struct vizier_call *call, struct ht_error *err)
                               .to = "",
                               .reason = "deleted by user",
                               .data = ""};
-    const struct job *job;
-    enum ht_status status = live_job(core_live(core), &call->study, &job, err);
+    enum ht_status status =
+        pareto_trials_forget(call->db, call->job, trial, err);
     if (status == HT_OK)
-        status = pareto_trials_forget(core_db(core), job, trial, err);
-    if (status == HT_OK)
-        status = db_trial_erase(core_db(core), trial, err);
+        status = db_trial_erase(call->db, trial, err);
     if (status == HT_OK)
         status = move_event(core, &event, err);
     if (status == HT_OK && call->study.exhausted) {
         call->study.exhausted = false;
-        status = db_study_save(core_db(core), &call->study, err);
+        status = db_study_save(call->db, &call->study, err);
     }
     suggestion_stock_outdate(core, trial->study);
     trial_forget(core, trial);
@@ -393,15 +375,4 @@ static enum ht_status erase(struct vizier_call *call, struct ht_error *err)
     return status;
 }
 
-enum ht_status vizier_delete_trial(struct core *core, struct request *req,
-                                   struct ht_error *err)
-{
-    struct vizier_call call = {.core = core, .req = req};
-    enum ht_status status =
-        trial_find_named(core, req, &call.study, &call.trial, err);
-    if (status == HT_OK)
-        status = erase(&call, err);
-    if (status == HT_OK)
-        text_puts(&req->reply, "{}");
-    return status;
-}
+METHOD(vizier_delete_trial, METHOD_TRIAL, erase, method_reply_empty)
