@@ -12,21 +12,13 @@ enum {
     MOST_NS = 128      /* bytes */
 };
 
+#define METADATA_ROW(member) offsetof(struct metadata_row, member)
+
 static const struct field item_fields[] = {
-    {.name = "trial",
-     .read = field_whole,
-     .offset = offsetof(struct metadata_row, trial),
-     .min = 0,
-     .max = HT_MAX_TRIALS},
-    {.name = "ns",
-     .read = field_text,
-     .offset = offsetof(struct metadata_row, ns)},
-    {.name = "key",
-     .read = field_text,
-     .offset = offsetof(struct metadata_row, key)},
-    {.name = "value",
-     .read = field_text,
-     .offset = offsetof(struct metadata_row, value)},
+    {"trial", field_whole, METADATA_ROW(trial), .min = 0, .max = HT_MAX_TRIALS},
+    {"ns", field_text, .offset = METADATA_ROW(ns)},
+    {"key", field_text, .offset = METADATA_ROW(key)},
+    {"value", field_text, .offset = METADATA_ROW(value)},
     {0}};
 
 static void read_item(const struct field_reader *reader, struct place at,
@@ -90,12 +82,8 @@ struct change {
 };
 
 static const struct field change_fields[] = {
-    {.name = "metadata",
-     .read = field_place,
-     .offset = offsetof(struct change, metadata)},
-    {.name = "expect",
-     .read = field_place,
-     .offset = offsetof(struct change, expect)},
+    {"metadata", field_place, .offset = offsetof(struct change, metadata)},
+    {"expect", field_place, .offset = offsetof(struct change, expect)},
     {0}};
 
 /* A client that lost a race learns it before anything of it is written. */

@@ -33,17 +33,12 @@ struct opening {
 static const struct field_choice states[] = {
     {"REQUESTED", 1, TRIAL_REQUESTED}, {"ACTIVE", 2, TRIAL_ACTIVE}, {0}};
 
+#define OPENING(member) offsetof(struct opening, member)
+
 static const struct field opening_fields[] = {
-    {.name = "state",
-     .read = field_choose,
-     .offset = offsetof(struct opening, state),
-     .choices = states},
-    {.name = "clientId",
-     .read = field_text,
-     .offset = offsetof(struct opening, client)},
-    {.name = "metadata",
-     .read = field_place,
-     .offset = offsetof(struct opening, metadata)},
+    {"state", field_choose, .offset = OPENING(state), .choices = states},
+    {"clientId", field_text, .offset = OPENING(client)},
+    {"metadata", field_place, .offset = OPENING(metadata)},
     {0}};
 
 static enum ht_status read_opening(struct request *req, struct opening *opening,
@@ -93,13 +88,11 @@ struct definition {
     struct place specs, parameters;
 };
 
+#define DEFINITION(member) offsetof(struct definition, member)
+
 static const struct field definition_fields[] = {
-    {.name = "parameterSpecs",
-     .read = field_place,
-     .offset = offsetof(struct definition, specs)},
-    {.name = "parameters",
-     .read = field_place,
-     .offset = offsetof(struct definition, parameters)},
+    {"parameterSpecs", field_place, .offset = DEFINITION(specs)},
+    {"parameters", field_place, .offset = DEFINITION(parameters)},
     {0}};
 
 static enum ht_status store_space(struct method_call *call,

@@ -23,17 +23,11 @@ struct confirming {
     int64_t made;       /* trials created */
 };
 
+#define CONFIRMING(member) offsetof(struct confirming, member)
+
 static const struct field confirm_fields[] = {
-    {.name = "top",
-     .read = field_whole,
-     .offset = offsetof(struct confirming, top),
-     .min = 1,
-     .max = MOST_TOP},
-    {.name = "seeds",
-     .read = field_whole,
-     .offset = offsetof(struct confirming, seeds),
-     .min = 1,
-     .max = MOST_SEEDS},
+    {"top", field_whole, CONFIRMING(top), .min = 1, .max = MOST_TOP},
+    {"seeds", field_whole, CONFIRMING(seeds), .min = 1, .max = MOST_SEEDS},
     {0}};
 
 static enum ht_status read_body(struct confirming *confirming,

@@ -53,31 +53,20 @@ static const struct field_choice states[] = {
 
 static const struct field trial_fields[] = {
     {"id", field_whole, ROW(id), .min = 1, .max = HT_MAX_TRIALS},
-    {.name = "state",
-     .read = field_choose,
-     .offset = ROW(state),
-     .choices = states},
-    {.name = "params",
-     .read = field_place,
-     .offset = offsetof(struct restored, params)},
-    {.name = "metrics",
-     .read = field_place,
-     .offset = offsetof(struct restored, metrics)},
+    {"state", field_choose, .offset = ROW(state), .choices = states},
+    {"params", field_place, .offset = offsetof(struct restored, params)},
+    {"metrics", field_place, .offset = offsetof(struct restored, metrics)},
     {"step", field_whole, ROW(final_step), .max = INT64_MAX},
-    {.name = "elapsed",
-     .read = field_duration,
-     .offset = ROW(final_elapsed_ms)},
+    {"elapsed", field_duration, .offset = ROW(final_elapsed_ms)},
     {"attempt", field_whole, ROW(attempt), .min = 1, .max = MOST_ATTEMPTS},
     {"replicate", field_whole, ROW(replicate), .max = HT_MAX_TRIALS},
     {"confirms", field_whole, ROW(confirms), .min = 1, .max = HT_MAX_TRIALS},
-    {.name = "runner",
-     .read = field_text,
-     .offset = offsetof(struct restored, runner)},
-    {.name = "client", .read = field_text, .offset = ROW(client)},
-    {.name = "reason", .read = field_text, .offset = ROW(reason)},
-    {.name = "created", .read = field_moment, .offset = ROW(created_ms)},
-    {.name = "started", .read = field_moment, .offset = ROW(started_ms)},
-    {.name = "ended", .read = field_moment, .offset = ROW(ended_ms)},
+    {"runner", field_text, .offset = offsetof(struct restored, runner)},
+    {"client", field_text, .offset = ROW(client)},
+    {"reason", field_text, .offset = ROW(reason)},
+    {"created", field_moment, .offset = ROW(created_ms)},
+    {"started", field_moment, .offset = ROW(started_ms)},
+    {"ended", field_moment, .offset = ROW(ended_ms)},
     {.name = "value", .read = field_skip},
     {0}};
 
@@ -86,20 +75,16 @@ static const struct field record_fields[] = {
     {"step", field_whole, RECORD(step), .max = INT64_MAX},
     {"timeMs", field_whole, RECORD(time_ms), .max = INT64_MAX},
     {"attempt", field_whole, RECORD(attempt), .max = MOST_ATTEMPTS},
-    {.name = "replica", .read = field_name, .offset = RECORD(replica)},
-    {.name = "checkpoint", .read = field_text, .offset = RECORD(checkpoint)},
-    {.name = "metrics",
-     .read = field_place,
-     .offset = offsetof(struct remembered, metrics)},
+    {"replica", field_name, .offset = RECORD(replica)},
+    {"checkpoint", field_text, .offset = RECORD(checkpoint)},
+    {"metrics", field_place, .offset = offsetof(struct remembered, metrics)},
     {0}};
 
+#define RESTORING(member) offsetof(struct restoring, member)
+
 static const struct field body_fields[] = {
-    {.name = "trials",
-     .read = field_place,
-     .offset = offsetof(struct restoring, trials)},
-    {.name = "measurements",
-     .read = field_place,
-     .offset = offsetof(struct restoring, measurements)},
+    {"trials", field_place, .offset = RESTORING(trials)},
+    {"measurements", field_place, .offset = RESTORING(measurements)},
     {0}};
 
 /* {"loss": 0.25}; what was no number is a text. */

@@ -31,12 +31,8 @@ struct body {
 };
 
 static const struct field measure_fields[] = {
-    {.name = "measurement",
-     .read = field_place,
-     .offset = offsetof(struct body, one)},
-    {.name = "measurements",
-     .read = field_place,
-     .offset = offsetof(struct body, several)},
+    {"measurement", field_place, .offset = offsetof(struct body, one)},
+    {"measurements", field_place, .offset = offsetof(struct body, several)},
     {0}};
 
 struct addition {
@@ -302,16 +298,12 @@ struct completion {
     const char *reason;
 };
 
+#define COMPLETION(member) offsetof(struct completion, member)
+
 static const struct field complete_fields[] = {
-    {.name = "finalMeasurement",
-     .read = field_place,
-     .offset = offsetof(struct completion, measurement)},
-    {.name = "trialInfeasible",
-     .read = field_flag,
-     .offset = offsetof(struct completion, infeasible)},
-    {.name = "infeasibleReason",
-     .read = field_text,
-     .offset = offsetof(struct completion, reason)},
+    {"finalMeasurement", field_place, .offset = COMPLETION(measurement)},
+    {"trialInfeasible", field_flag, .offset = COMPLETION(infeasible)},
+    {"infeasibleReason", field_text, .offset = COMPLETION(reason)},
     {0}};
 
 static enum ht_status read_completion(struct method_call *call,

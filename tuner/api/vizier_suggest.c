@@ -40,18 +40,12 @@ struct suggesting {
     int64_t owed;       /* from suggestion_stock_ask() */
 };
 
+#define SUGGESTING(member) offsetof(struct suggesting, member)
+
 static const struct field suggest_fields[] = {
-    {.name = "suggestionCount",
-     .read = field_whole,
-     .offset = offsetof(struct suggesting, count),
-     .min = 1,
-     .max = MOST},
-    {.name = "clientId",
-     .read = field_text,
-     .offset = offsetof(struct suggesting, client)},
-    {.name = "contexts",
-     .read = field_place,
-     .offset = offsetof(struct suggesting, contexts)},
+    {"suggestionCount", field_whole, SUGGESTING(count), .min = 1, .max = MOST},
+    {"clientId", field_text, .offset = SUGGESTING(client)},
+    {"contexts", field_place, .offset = SUGGESTING(contexts)},
     {0}};
 
 /* A context for each slot, or none for any. */

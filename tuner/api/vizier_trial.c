@@ -50,23 +50,14 @@ static const struct field_choice states[] = {
     {0}};
 
 /* What the server sets is read over, so that a Trial may be sent as it came. */
+#define ADDITION(member) offsetof(struct addition, member)
+
 static const struct field trial_fields[] = {
-    {.name = "parameters",
-     .read = field_place,
-     .offset = offsetof(struct addition, parameters)},
-    {.name = "finalMeasurement",
-     .read = field_place,
-     .offset = offsetof(struct addition, measurement)},
-    {.name = "state",
-     .read = field_choose,
-     .offset = offsetof(struct addition, state),
-     .choices = states},
-    {.name = "infeasibleReason",
-     .read = field_text,
-     .offset = offsetof(struct addition, reason)},
-    {.name = "clientId",
-     .read = field_text,
-     .offset = offsetof(struct addition, client)},
+    {"parameters", field_place, .offset = ADDITION(parameters)},
+    {"finalMeasurement", field_place, .offset = ADDITION(measurement)},
+    {"state", field_choose, .offset = ADDITION(state), .choices = states},
+    {"infeasibleReason", field_text, .offset = ADDITION(reason)},
+    {"clientId", field_text, .offset = ADDITION(client)},
     {.name = "name", .read = field_skip},
     {.name = "id", .read = field_skip},
     {.name = "startTime", .read = field_skip},

@@ -48,12 +48,8 @@ static bool is_list(const struct field_reader *reader, struct place at)
 /* --- points --- */
 
 static const struct field parameter_fields[] = {
-    {.name = "parameterId",
-     .read = field_text,
-     .offset = offsetof(struct named_value, name)},
-    {.name = "value",
-     .read = field_place,
-     .offset = offsetof(struct named_value, value)},
+    {"parameterId", field_text, .offset = offsetof(struct named_value, name)},
+    {"value", field_place, .offset = offsetof(struct named_value, value)},
     {0}};
 
 /* False after a fault; a name may occur once. */
@@ -166,12 +162,8 @@ struct metric {
 };
 
 static const struct field metric_fields[] = {
-    {.name = "metricId",
-     .read = field_text,
-     .offset = offsetof(struct metric, name)},
-    {.name = "value",
-     .read = field_place,
-     .offset = offsetof(struct metric, value)},
+    {"metricId", field_text, .offset = offsetof(struct metric, name)},
+    {"value", field_place, .offset = offsetof(struct metric, value)},
     {0}};
 
 bool trial_body_number(const struct field_reader *reader, struct place at,
@@ -234,18 +226,12 @@ struct draft {
     struct place metrics;
 };
 
+#define DRAFT(member) offsetof(struct draft, member)
+
 static const struct field measurement_fields[] = {
-    {.name = "stepCount",
-     .read = field_whole,
-     .offset = offsetof(struct draft, read.step),
-     .min = 0,
-     .max = INT64_MAX},
-    {.name = "elapsedDuration",
-     .read = field_duration,
-     .offset = offsetof(struct draft, read.elapsed_ms)},
-    {.name = "metrics",
-     .read = field_place,
-     .offset = offsetof(struct draft, metrics)},
+    {"stepCount", field_whole, DRAFT(read.step), .min = 0, .max = INT64_MAX},
+    {"elapsedDuration", field_duration, .offset = DRAFT(read.elapsed_ms)},
+    {"metrics", field_place, .offset = DRAFT(metrics)},
     {0}};
 
 bool trial_body_measurement(const struct field_reader *reader, struct place at,

@@ -15,12 +15,8 @@ struct draft {
 };
 
 static const struct field context_fields[] = {
-    {.name = "description",
-     .read = field_text,
-     .offset = offsetof(struct draft, description)},
-    {.name = "parameters",
-     .read = field_place,
-     .offset = offsetof(struct draft, parameters)},
+    {"description", field_text, .offset = offsetof(struct draft, description)},
+    {"parameters", field_place, .offset = offsetof(struct draft, parameters)},
     {0}};
 
 const char *trial_context_text(struct arena *arena, const struct space *space,

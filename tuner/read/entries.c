@@ -26,30 +26,16 @@ struct question {
     int64_t size;
 };
 
+#define QUESTION(member) offsetof(struct question, member)
+
 static const struct field question_fields[] = {
-    {.name = "resourceNames",
-     .read = field_texts,
-     .offset = offsetof(struct question, names),
-     .max = NAMES_MOST},
+    {"resourceNames", field_texts, QUESTION(names), .max = NAMES_MOST},
     /* What clients said before there were resource names. */
-    {.name = "projectIds",
-     .read = field_texts,
-     .offset = offsetof(struct question, project_ids),
-     .max = NAMES_MOST},
-    {.name = "filter",
-     .read = field_text,
-     .offset = offsetof(struct question, filter)},
-    {.name = "orderBy",
-     .read = field_text,
-     .offset = offsetof(struct question, order)},
-    {.name = "pageSize",
-     .read = field_whole,
-     .offset = offsetof(struct question, size),
-     .min = 0,
-     .max = INT32_MAX},
-    {.name = "pageToken",
-     .read = field_text,
-     .offset = offsetof(struct question, token)},
+    {"projectIds", field_texts, QUESTION(project_ids), .max = NAMES_MOST},
+    {"filter", field_text, .offset = QUESTION(filter)},
+    {"orderBy", field_text, .offset = QUESTION(order)},
+    {"pageSize", field_whole, QUESTION(size), .min = 0, .max = INT32_MAX},
+    {"pageToken", field_text, .offset = QUESTION(token)},
     {0}};
 
 /* A question that was understood. */
