@@ -50,6 +50,9 @@ struct node *node_read_yaml(struct arena *arena, const char *text, size_t len,
 /* JSON of any length, for text that the caller has bounded. */
 struct node *node_read_long_json(struct arena *arena, const char *text,
                                  size_t len, struct diag *diag);
+/* JSON whose faults are reported to no one, such as a stored text; NULL when it
+ * is NULL, empty or wrong. */
+const struct node *node_read_stored(struct arena *arena, const char *json);
 /* JSON when the first byte that is not white space is '{' or '[', else YAML. */
 struct node *node_read(struct arena *arena, const char *text, size_t len,
                        struct diag *diag);

@@ -349,3 +349,12 @@ struct node *node_read_json(struct arena *arena, const char *text, size_t len,
                HT_MAX_SPEC);
     return NULL;
 }
+
+const struct node *node_read_stored(struct arena *arena, const char *json)
+{
+    struct diag diag;
+    if (json == NULL || json[0] == '\0')
+        return NULL;
+    diag_init(&diag, arena, "stored", NULL, 0);
+    return node_read_json(arena, json, strlen(json), &diag);
+}

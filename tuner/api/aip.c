@@ -41,7 +41,7 @@ static void check_texts(const struct field_reader *reader, struct place at,
     size_t i = 0;
     if (texts && (at.node->kind == NODE_NUMBER || at.node->kind == NODE_BOOL))
         field_wrong_kind(reader, at, "text");
-    for (const struct node *node = at.node->first; node; node = node->next) {
+    NODE_EACH (node, at.node->first) {
         struct place below = field_item(reader, at, node, i++);
         if (node->key)
             below.path =

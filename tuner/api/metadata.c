@@ -40,17 +40,11 @@ void metadata_read(const struct field_reader *reader, struct place at,
                    struct metadata_list *list)
 {
     size_t index = 0;
-    if (at.node == NULL)
+    const size_t n = trial_body_count(reader, at, MOST_ITEMS);
+    if (n == 0)
         return;
-    if (at.node->kind != NODE_LIST || at.node->count > MOST_ITEMS) {
-        field_error(reader, at, "must be a list of at most %d items",
-                    MOST_ITEMS);
-        return;
-    }
-    list->rows =
-        arena_alloc(reader->arena, at.node->count + 1, sizeof *list->rows);
-    for (const struct node *node = at.node->first; node != NULL;
-         node = node->next)
+    list->rows = arena_alloc(reader->arena, n, sizeof *list->rows);
+    NODE_EACH (node, at.node->first)
         read_item(reader, field_item(reader, at, node, index++),
                   &list->rows[list->n++]);
 }

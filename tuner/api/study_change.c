@@ -27,23 +27,15 @@ static const struct node *with_stopping(struct change *change,
                                         const struct node *stopping)
 {
     struct arena *arena = change->call->arena;
-    struct diag diag;
-    const size_t len = strlen(change->call->study.spec);
-    diag_init(&diag, arena, "spec", change->call->study.spec, len);
     const struct node *stored =
-        node_read_json(arena, change->call->study.spec, len, &diag);
+        node_read_stored(arena, change->call->study.spec);
     if (node_find(stored, "studySpec") == NULL)
         return NULL;
     cJSON *resource = json_of_node(stored);
     cJSON *spec = cJSON_GetObjectItemCaseSensitive(resource, "studySpec");
     cJSON_DeleteItemFromObjectCaseSensitive(spec, "studyStoppingConfig");
     cJSON_AddItemToObject(spec, "studyStoppingConfig", json_of_node(stopping));
-    struct text text = {0};
-    json_print(resource, &text);
-    const struct node *wanted =
-        node_read_json(arena, text.data, text.len, &diag);
-    text_free(&text);
-    return wanted;
+    return node_read_stored(arena, json_text(arena, resource));
 }
 
 static void read_stopping(struct change *change, const struct node *node)
@@ -202,8 +194,7 @@ static enum ht_status read_body(struct change *change, struct ht_error *err)
     const struct node *body = change->call->req->body;
     if (body == NULL || body->kind != NODE_MAP)
         return ht_fail(err, HT_INVALID, "the body must be an object");
-    for (const struct node *node = body->first; node != NULL;
-         node = node->next) {
+    NODE_EACH (node, body->first) {
         const enum ht_status status = read_member(change, node, err);
         if (status != HT_OK)
             return status;

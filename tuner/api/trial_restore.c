@@ -100,7 +100,7 @@ static void read_metrics(const struct field_reader *reader, struct place at,
     }
     list->items =
         arena_alloc(reader->arena, at.node->count + 1, sizeof *list->items);
-    for (const struct node *node = at.node->first; node; node = node->next) {
+    NODE_EACH (node, at.node->first) {
         const struct place member = field_child(reader, at, node);
         double value;
         if (field_is_metric(reader, member, node->key) &&
@@ -168,14 +168,14 @@ static void read_trial(const struct method_call *call,
                        const struct field_reader *reader, struct place at,
                        struct restored *trial)
 {
-    static const char *const needed[] = {"id", "state", "params"};
     *trial = (struct restored){
         .row = {.replicate = TRIAL_AGAIN, .final_elapsed_ms = -1}};
     field_read_map(reader, at, trial_fields, trial);
     if (at.node->kind != NODE_MAP)
         return;
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        require(reader, at, needed[i]);
+    require(reader, at, "id");
+    require(reader, at, "state");
+    require(reader, at, "params");
     check_length(reader, at, "client", trial->row.client);
     check_length(reader, at, "runner", trial->runner);
     read_metrics(reader, trial->metrics, &trial->final);
@@ -186,31 +186,19 @@ static void read_trial(const struct method_call *call,
 static void read_record(const struct field_reader *reader, struct place at,
                         struct remembered *record)
 {
-    static const char *const needed[] = {"trial", "metrics"};
     struct metric_list list = {0};
     *record =
         (struct remembered){.row = {.replica = "client", .checkpoint = ""}};
     field_read_map(reader, at, record_fields, record);
     if (at.node->kind != NODE_MAP)
         return;
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        require(reader, at, needed[i]);
+    require(reader, at, "trial");
+    require(reader, at, "metrics");
     read_metrics(reader, record->metrics, &list);
     if (record->metrics.node != NULL && list.n == 0)
         field_error(reader, record->metrics, "has no metric");
     record->row.metrics =
         report_batch_metrics_text(reader->arena, list.n, list.items);
-}
-
-/* How many items the list at `at` has, 0 after a fault. */
-static size_t count_items(const struct field_reader *reader, struct place at)
-{
-    if (at.node == NULL)
-        return 0;
-    if (at.node->kind == NODE_LIST && at.node->count <= MOST_ITEMS)
-        return at.node->count;
-    field_error(reader, at, "must be a list of at most %d items", MOST_ITEMS);
-    return 0;
 }
 
 static enum ht_status read_body(struct method_call *call,
@@ -221,8 +209,8 @@ static enum ht_status read_body(struct method_call *call,
     if (status != HT_OK)
         return status;
     const struct field_reader reader = trial_body_reader(req);
-    const size_t n = count_items(&reader, body->trials);
-    const size_t m = count_items(&reader, body->measurements);
+    const size_t n = trial_body_count(&reader, body->trials, MOST_ITEMS);
+    const size_t m = trial_body_count(&reader, body->measurements, MOST_ITEMS);
     body->restored = arena_alloc(req->arena, n + 1, sizeof *body->restored);
     body->remembered = arena_alloc(req->arena, m + 1, sizeof *body->remembered);
     const struct node *node = n > 0 ? body->trials.node->first : NULL;

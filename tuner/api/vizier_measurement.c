@@ -66,8 +66,7 @@ static void read_several(const struct method_call *call,
     }
     list->items =
         arena_alloc(reader->arena, at.node->count + 1, sizeof *list->items);
-    for (const struct node *node = at.node->first; node != NULL;
-         node = node->next)
+    NODE_EACH (node, at.node->first)
         read_addition(call, reader, field_item(reader, at, node, index++),
                       list);
 }
@@ -339,10 +338,7 @@ static bool read_stored(struct method_call *call,
 {
     struct arena *arena = call->arena;
     const struct job *job = call->job;
-    struct diag diag;
-    const size_t len = strlen(row->metrics);
-    diag_init(&diag, arena, "metrics", row->metrics, len);
-    const struct node *map = node_read_json(arena, row->metrics, len, &diag);
+    const struct node *map = node_read_stored(arena, row->metrics);
     struct measurement found = {
         .step = row->step, .elapsed_ms = row->time_ms - call->trial.started_ms};
     found.metrics = arena_alloc(arena, job->n_metrics, sizeof *found.metrics);

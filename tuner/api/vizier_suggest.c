@@ -75,10 +75,11 @@ static enum ht_status read_contexts(struct suggesting *suggesting,
     if (parsed != HT_OK)
         return parsed;
     size_t i = 0;
-    for (const struct node *node = at.node->first; node != NULL;
-         node = node->next, i++)
-        trial_context_read(reader, field_item(reader, at, node, i),
-                           &constraints, &suggesting->slots[i].context);
+    NODE_EACH (node, at.node->first) {
+        const struct place item = field_item(reader, at, node, i);
+        trial_context_read(reader, item, &constraints,
+                           &suggesting->slots[i++].context);
+    }
     return faults_check(suggesting->call->req, err);
 }
 

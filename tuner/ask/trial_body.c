@@ -33,6 +33,17 @@ enum ht_status trial_body_read(struct request *req, const struct field fields[],
     return faults_check(req, err);
 }
 
+size_t trial_body_count(const struct field_reader *reader, struct place at,
+                        int most)
+{
+    if (at.node == NULL)
+        return 0;
+    if (at.node->kind == NODE_LIST && at.node->count <= (size_t)most)
+        return at.node->count;
+    field_error(reader, at, "must be a list of at most %d items", most);
+    return 0;
+}
+
 static void require(const struct field_reader *reader, struct place at,
                     const char *key)
 {
@@ -140,10 +151,10 @@ bool trial_body_point(const struct field_reader *reader, struct place at,
     struct named_value said[HT_MAX_PARAMETERS];
     for (size_t i = 0; i < space->n; i++)
         point[i] = (struct value){.absent = true};
-    if (at.node == NULL)
+    if (at.node == NULL) {
         diag_error(reader->diag, 0, 0, "parameters", "is missing");
-    if (at.node == NULL)
         return false;
+    }
     const size_t n = trial_body_parameters(reader, at, space, said);
     if (at.node->kind != NODE_LIST)
         return false;
@@ -251,8 +262,7 @@ bool trial_body_measurement(const struct field_reader *reader, struct place at,
     draft.read.metrics = arena_alloc(reader->arena, job->n_metrics + 1,
                                      sizeof *draft.read.metrics);
     size_t index = 0;
-    for (const struct node *node = draft.metrics.node->first; node != NULL;
-         node = node->next)
+    NODE_EACH (node, draft.metrics.node->first)
         read_metric(reader, field_item(reader, draft.metrics, node, index++),
                     job, &draft.read);
     if (reader->diag->errors != errors)

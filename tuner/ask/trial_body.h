@@ -37,6 +37,11 @@ enum ht_status trial_body_none(struct request *req, struct ht_error *err);
 /* Whether its members can be read, even if some have faults. */
 bool trial_body_is_message(const struct request *req);
 
+/* How many items the list at `at` has: 0 without one, and after a fault, as one
+ * of more than `most` is. */
+size_t trial_body_count(const struct field_reader *reader, struct place at,
+                        int most);
+
 /* Reads a list of TrialParameter, each with a value and the name of a parameter
  * of the space, each once; returns how many have no fault. */
 size_t trial_body_parameters(const struct field_reader *reader, struct place at,

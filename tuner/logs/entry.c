@@ -6,7 +6,6 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/quote.h"
-#include "proto/doc/diag.h"
 #include "proto/doc/json.h"
 #include "proto/job/job.h"
 #include "tuner/ask/filter_tree.h"
@@ -97,13 +96,11 @@ const char *entry_task(struct arena *arena, const struct entry_job *job,
 
 void entry_read_json(struct arena *arena, struct entry *entry)
 {
-    struct diag diag;
     size_t rank;
     const size_t len = strlen(entry->text);
     if (len < 2 || entry->text[0] != '{' || entry->text[len - 1] != '}')
         return;
-    diag_init(&diag, arena, "", NULL, 0);
-    const struct node *node = node_read_json(arena, entry->text, len, &diag);
+    const struct node *node = node_read_stored(arena, entry->text);
     if (node_string(node_find(node, "message")) == NULL)
         return;
     entry->json = node;

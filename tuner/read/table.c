@@ -21,15 +21,6 @@ static const char *const columns[] = {
 
 /* --- one row --- */
 
-static const struct node *read_map(struct arena *arena, const char *json)
-{
-    if (json == NULL || json[0] == '\0')
-        return NULL;
-    struct diag diag;
-    diag_init(&diag, arena, "row", json, strlen(json));
-    return node_read_json(arena, json, strlen(json), &diag);
-}
-
 static void push_null(cJSON *array)
 {
     cJSON_AddItemToArray(array, cJSON_CreateNull());
@@ -47,7 +38,7 @@ static void push_member(cJSON *array, const struct node *map, const char *name)
 static void push_text_member(cJSON *array, struct arena *arena,
                              const char *json, const char *name)
 {
-    push_member(array, read_map(arena, json), name);
+    push_member(array, node_read_stored(arena, json), name);
 }
 
 static cJSON *push_array(cJSON *array)
@@ -67,7 +58,7 @@ static void push_parameters(cJSON *row, struct arena *arena,
                             const struct job *job,
                             const struct trial_row *trial)
 {
-    const struct node *map = read_map(arena, trial->params);
+    const struct node *map = node_read_stored(arena, trial->params);
     cJSON *values = push_array(row);
     for (size_t i = 0; i < job->space.n; i++)
         if (is_named_here(&job->space, i))
@@ -90,7 +81,7 @@ static enum ht_status find_measured(struct db *db, struct arena *arena,
 static void push_metrics(cJSON *row, struct arena *arena, const struct job *job,
                          const struct measurement_row *measured)
 {
-    const struct node *map = read_map(arena, measured->metrics);
+    const struct node *map = node_read_stored(arena, measured->metrics);
     cJSON *values = push_array(row);
     for (size_t i = 0; i < job->n_metrics; i++)
         push_member(values, map, job->metrics[i].name);

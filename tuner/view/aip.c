@@ -123,10 +123,7 @@ static cJSON *submitted_input(struct arena *arena,
                               const struct study_row *study,
                               const struct job *job)
 {
-    const char *text = study->submitted;
-    struct diag diag;
-    diag_init(&diag, arena, "trainingInput", text, strlen(text));
-    const struct node *said = node_read_json(arena, text, strlen(text), &diag);
+    const struct node *said = node_read_stored(arena, study->submitted);
     if (said == NULL)
         return NULL;
     cJSON *input = json_of_node(said);
@@ -161,8 +158,7 @@ cJSON *view_aip_input(struct arena *arena, const struct study_row *study,
 static void add_input(cJSON *resource, struct arena *arena,
                       const struct study_row *study, const struct job *job)
 {
-    cJSON *input =
-        study->submitted[0] != '\0' ? submitted_input(arena, study, job) : NULL;
+    cJSON *input = submitted_input(arena, study, job);
     if (input == NULL)
         input = view_aip_input(arena, study, job);
     cJSON_AddItemToObject(resource, "trainingInput", input);

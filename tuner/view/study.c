@@ -27,15 +27,12 @@ struct viewing {
 static enum ht_status read_spec(struct viewing *view)
 {
     const char *spec = view->study->spec;
-    const size_t len = strlen(spec);
     struct job *job;
     enum ht_status status =
         vertex_parse(view->arena, spec, &job, &view->damage);
     if (status != HT_OK)
         return status;
-    struct diag diag;
-    diag_init(&diag, view->arena, "spec", spec, len);
-    const struct node *node = node_read_json(view->arena, spec, len, &diag);
+    const struct node *node = node_read_stored(view->arena, spec);
     if (node == NULL || node->kind != NODE_MAP)
         return ht_fail(&view->damage, HT_CORRUPT, "it is no JSON object");
     view->job = job;

@@ -19,12 +19,9 @@ static void add_elapsed(cJSON *object, int64_t ms)
 
 static void add_metrics(cJSON *object, struct arena *arena, const char *json)
 {
-    struct diag diag;
-    diag_init(&diag, arena, "metrics", json, strlen(json));
-    const struct node *map = node_read_json(arena, json, strlen(json), &diag);
+    const struct node *map = node_read_stored(arena, json);
     cJSON *array = json_add_array(object, "metrics");
-    const struct node *metric = map != NULL ? map->first : NULL;
-    for (; metric != NULL; metric = metric->next) {
+    NODE_EACH (metric, node_items(map)) {
         cJSON *item = json_push_object(array);
         json_add_string(item, "metricId", metric->key);
         json_add_double(item, "value", node_get_double(map, metric->key, 0));

@@ -38,7 +38,7 @@ static bool is_id(const char *text, size_t most)
 
 struct listed {
     size_t n;
-    const struct node *first;
+    struct trial_name *names;
 };
 
 static enum ht_status read_listed(const struct request *req,
@@ -50,27 +50,22 @@ static enum ht_status read_listed(const struct request *req,
         return HT_OK;
     if (list->kind != NODE_LIST || list->count > MAX_LISTED)
         return ht_fail(err, HT_INVALID, "attempts must be a short list");
-    for (const struct node *node = list->first; node != NULL;
-         node = node->next) {
-        struct trial_name name;
-        if (wire_name(node, &name, err) != HT_OK)
+    listed->names =
+        arena_alloc(req->arena, list->count + 1, sizeof *listed->names);
+    NODE_EACH (node, list->first)
+        if (wire_name(node, &listed->names[listed->n++], err) != HT_OK)
             return HT_INVALID;
-    }
-    *listed = (struct listed){list->count, list->first};
     return HT_OK;
 }
 
 static bool lists(const struct listed *listed,
                   const struct attempt_row *attempt)
 {
-    for (const struct node *node = listed->first; node != NULL;
-         node = node->next) {
-        struct trial_name name;
-        if (wire_name(node, &name, NULL) == HT_OK &&
-            name.study == attempt->study && name.trial == attempt->trial &&
-            name.attempt == attempt->n)
+    for (size_t i = 0; i < listed->n; i++)
+        if (listed->names[i].study == attempt->study &&
+            listed->names[i].trial == attempt->trial &&
+            listed->names[i].attempt == attempt->n)
             return true;
-    }
     return false;
 }
 
@@ -104,19 +99,16 @@ static enum ht_status sort_listed(struct core *core, struct request *req,
                                   const struct sorted *sorted,
                                   struct ht_error *err)
 {
-    for (const struct node *node = listed->first; node != NULL;
-         node = node->next) {
-        struct trial_name name;
+    for (size_t i = 0; i < listed->n; i++) {
+        const struct trial_name *name = &listed->names[i];
         struct trial_pair pair;
-        enum ht_status status = wire_name(node, &name, err);
-        if (status == HT_OK)
-            status =
-                trial_find(core, req->arena, &name, runner->id, &pair, err);
+        const enum ht_status status =
+            trial_find(core, req->arena, name, runner->id, &pair, err);
         if (status != HT_OK && status != HT_NOT_FOUND && status != HT_DENIED)
             return status;
         cJSON *into = status == HT_OK ? sorted->keep : sorted->forget;
         if (into != NULL)
-            wire_add_name(json_push_object(into), &name);
+            wire_add_name(json_push_object(into), name);
     }
     return HT_OK;
 }
@@ -203,15 +195,12 @@ static enum ht_status add_have(struct core *core, struct request *req,
                                const struct listed *listed, cJSON *have,
                                struct ht_error *err)
 {
-    for (const struct node *node = listed->first; node != NULL;
-         node = node->next) {
-        struct trial_name name;
+    for (size_t i = 0; i < listed->n; i++) {
+        const struct trial_name *name = &listed->names[i];
         struct trial_pair pair;
         struct replica_writer_list list;
-        enum ht_status status = wire_name(node, &name, err);
-        if (status == HT_OK)
-            status =
-                trial_find(core, req->arena, &name, runner->id, &pair, err);
+        enum ht_status status =
+            trial_find(core, req->arena, name, runner->id, &pair, err);
         if (status == HT_NOT_FOUND || status == HT_DENIED)
             continue;
         if (status == HT_OK)
@@ -219,7 +208,7 @@ static enum ht_status add_have(struct core *core, struct request *req,
                                         &pair.attempt, &list, err);
         if (status != HT_OK)
             return status;
-        add_writers(&name, &list, have);
+        add_writers(name, &list, have);
     }
     return HT_OK;
 }
@@ -292,9 +281,7 @@ static enum ht_status handle_started(struct core *core, struct request *req,
         status = read_facts(req, &facts, err);
     if (status == HT_OK)
         status = trial_started(core, &pair, facts, err);
-    if (status == HT_OK)
-        wire_reply(req, wire_ok(req));
-    return status;
+    return wire_finish(req, wire_ok(req), status);
 }
 
 static enum ht_status read_outcome(const struct request *req,
@@ -332,11 +319,9 @@ static enum ht_status handle_ended(struct core *core, struct request *req,
         status = find_attempt(core, req, runner, &pair, err);
     if (status == HT_OK)
         status = trial_ended(core, req->arena, &pair, &outcome, err);
-    if (status != HT_OK)
-        return status;
-    core_wake(core, CORE_POLLS, 0); /* its GPUs are free */
-    wire_reply(req, wire_ok(req));
-    return HT_OK;
+    if (status == HT_OK)
+        core_wake(core, CORE_POLLS, 0); /* its GPUs are free */
+    return wire_finish(req, wire_ok(req), status);
 }
 
 static enum ht_status handle_drained(struct core *core, struct request *req,
@@ -348,9 +333,7 @@ static enum ht_status handle_drained(struct core *core, struct request *req,
     if (status == HT_OK)
         status = trial_drained(core, req->arena, &pair,
                                node_find(req->body, "evidence"), err);
-    if (status == HT_OK)
-        wire_reply(req, wire_ok(req));
-    return status;
+    return wire_finish(req, wire_ok(req), status);
 }
 
 static enum ht_status handle_report(struct core *core, struct request *req,
@@ -359,10 +342,9 @@ static enum ht_status handle_report(struct core *core, struct request *req,
 {
     struct trial_pair pair;
     enum ht_status status = find_attempt(core, req, runner, &pair, err);
-    if (status != HT_OK)
-        return status;
     cJSON *answer = wire_ok(req);
-    status = report_store(core, req, &pair, answer, err);
+    if (status == HT_OK)
+        status = report_store(core, req, &pair, answer, err);
     return wire_finish(req, answer, status);
 }
 

@@ -155,10 +155,9 @@ static enum ht_status handle_report(struct core *core, struct request *req,
 {
     struct trial_pair pair = {0};
     enum ht_status status = find_by_token(core, req, &pair, err);
-    if (status != HT_OK)
-        return status;
     cJSON *answer = wire_ok(req);
-    status = report_store(core, req, &pair, answer, err);
+    if (status == HT_OK)
+        status = report_store(core, req, &pair, answer, err);
     return wire_finish(req, answer, status);
 }
 
