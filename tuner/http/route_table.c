@@ -31,46 +31,30 @@
 #define FILTERED "filter " PAGES
 #define MASKED FILTERED " readMask"
 
-/* Changes, and questions that only the core can answer. */
-#define CORE(how, shown, path, role, handler, takes)                           \
+/* `answer` is the member of struct route that the lane needs. */
+#define ROUTE(how, path, role, through, shown, takes, answer)                  \
     {                                                                          \
         .method = (how), .pattern = (path), .needs = (role),                   \
-        .lane = LANE_CORE, .kinds = (shown), .query = (takes),                 \
-        .core = (handler)                                                      \
+        .lane = (through), .kinds = (shown), .query = (takes), answer          \
     }
+/* Changes, and questions that only the core can answer. */
+#define CORE(how, shown, path, role, handler, takes)                           \
+    ROUTE(how, path, role, LANE_CORE, shown, takes, .core = (handler))
 #define CHANGE(how, shown, path, handler)                                      \
     CORE(how, shown, path, GATE_SUBMIT, handler, NULL)
 #define QUERY(shown, path, handler, takes)                                     \
-    {                                                                          \
-        .method = "GET", .pattern = (path), .needs = GATE_READ,                \
-        .lane = LANE_READER, .kinds = (shown), .query = (takes),               \
-        .read = (handler)                                                      \
-    }
+    ROUTE("GET", path, GATE_READ, LANE_READER, shown, takes, .read = (handler))
 /* A question to a model of the study. */
 #define MODEL(shown, path, handler, takes)                                     \
-    {                                                                          \
-        .method = "GET", .pattern = (path), .needs = GATE_READ,                \
-        .lane = LANE_MODEL, .kinds = (shown), .query = (takes),                \
-        .read = (handler)                                                      \
-    }
-
+    ROUTE("GET", path, GATE_READ, LANE_MODEL, shown, takes, .read = (handler))
 /* A question that Google asks by POST. */
 #define LOOK(shown, path, handler)                                             \
-    {                                                                          \
-        .method = "POST", .pattern = (path), .needs = GATE_READ,               \
-        .lane = LANE_READER, .kinds = (shown), .read = (handler)               \
-    }
+    ROUTE("POST", path, GATE_READ, LANE_READER, shown, NULL, .read = (handler))
 /* Answered at once, by the HTTP thread. */
 #define LOGIN(how, path, role, handler)                                        \
-    {                                                                          \
-        .method = (how), .pattern = (path), .needs = (role),                   \
-        .lane = LANE_LOGIN, .login = (handler)                                 \
-    }
+    ROUTE(how, path, role, LANE_LOGIN, ANY, NULL, .login = (handler))
 #define PAGE(path)                                                             \
-    {                                                                          \
-        .method = "GET", .pattern = (path), .needs = GATE_OPEN,                \
-        .lane = LANE_PAGE, .query = QUERY_ANYTHING                             \
-    }
+    ROUTE("GET", path, GATE_OPEN, LANE_PAGE, ANY, QUERY_ANYTHING, .core = NULL)
 /* Google's resources have a collection of operations each. */
 #define OPERATIONS(shown, parent)                                              \
     CORE("GET", shown, parent "/operations", GATE_READ, operation_list,        \
@@ -88,12 +72,8 @@
              operation_get, "timeout")
 
 const struct route route_table[] = {
-    {.method = "GET",
-     .pattern = "/healthz",
-     .needs = GATE_OPEN,
-     .lane = LANE_INSTANT,
-     .query = QUERY_ANYTHING,
-     .instant = "{\"status\":\"ok\"}"},
+    ROUTE("GET", "/healthz", GATE_OPEN, LANE_INSTANT, ANY, QUERY_ANYTHING,
+          .instant = "{\"status\":\"ok\"}"),
     PAGE("/"),
     PAGE("/web/{file}"),
     LOGIN("POST", OURS "/login", GATE_OPEN, login_enter),
@@ -141,11 +121,8 @@ const struct route route_table[] = {
     CHANGE("POST", RUNNING_ITSELF, AIP_JOBS "/{study}:cancel", study_cancel),
     OPERATIONS(ANY, AIP),
     LOOK(ANY, "/v2/entries:list", read_entries),
-    {.method = "GET",
-     .pattern = OURS "/server",
-     .needs = GATE_READ | GATE_RUNNER,
-     .lane = LANE_READER,
-     .read = read_server},
+    ROUTE("GET", OURS "/server", GATE_READ | GATE_RUNNER, LANE_READER, ANY,
+          NULL, .read = read_server),
     QUERY(ANY, "/metrics", read_metrics, NULL),
     QUERY(ANY, OURS "/runners", read_runners, NULL),
     QUERY(ANY, OURS "/studies", read_all_kinds, MASKED),
@@ -193,10 +170,7 @@ const struct route route_table[] = {
           "metric points top"),
     QUERY(ANY, OURS "/studies/{study}/trials/{trial}/logs", read_logs,
           "attempt limit offset replica stream tail"),
-    {.method = "GET",
-     .pattern = OURS "/events",
-     .needs = GATE_READ,
-     .lane = LANE_STREAM,
-     .read = read_revisions},
+    ROUTE("GET", OURS "/events", GATE_READ, LANE_STREAM, ANY, NULL,
+          .read = read_revisions),
 };
 const size_t route_count = sizeof route_table / sizeof *route_table;
