@@ -55,23 +55,12 @@ bool filter_is_like(const char *text, const char *pattern)
  * any is equal, see compare(). */
 static bool is_ordered(enum filter_operation operation, int order)
 {
-    switch (operation) {
-    case FILTER_LESS:
-        return order < 0;
-    case FILTER_AT_MOST:
-        return order <= 0;
-    case FILTER_MORE:
-        return order > 0;
-    case FILTER_AT_LEAST:
-        return order >= 0;
-    case FILTER_EQUAL:
-    case FILTER_UNEQUAL:
-    case FILTER_HAS:
-    case FILTER_MATCHES:
-    case FILTER_DIFFERS:
-        break;
-    }
-    return order == 0;
+    const bool allows_equal =
+        operation != FILTER_LESS && operation != FILTER_MORE;
+    if (order == 0)
+        return allows_equal;
+    return order < 0 ? operation == FILTER_LESS || operation == FILTER_AT_MOST
+                     : operation == FILTER_MORE || operation == FILTER_AT_LEAST;
 }
 
 static bool is_at(const struct filter *filter, const char *stamp)
@@ -109,23 +98,15 @@ static int phrase_order(const struct filter *filter, const char *value)
 
 static bool matches_phrase(const struct filter *filter, const char *value)
 {
-    switch (filter->operation) {
-    case FILTER_EQUAL:
-    case FILTER_UNEQUAL:
+    const enum filter_operation operation = filter->operation;
+    if (operation == FILTER_EQUAL || operation == FILTER_UNEQUAL)
         return strcasecmp(value, filter->value) == 0;
-    case FILTER_HAS:
+    if (operation == FILTER_HAS)
         return strcmp(filter->value, "*") == 0 ||
                strcasestr(value, filter->value) != NULL;
-    case FILTER_MATCHES:
-    case FILTER_DIFFERS:
+    if (filter->expression != NULL)
         return expression_is_found(filter->expression, value);
-    case FILTER_LESS:
-    case FILTER_AT_MOST:
-    case FILTER_MORE:
-    case FILTER_AT_LEAST:
-        break;
-    }
-    return is_ordered(filter->operation, phrase_order(filter, value));
+    return is_ordered(operation, phrase_order(filter, value));
 }
 
 static bool matches(const struct filter *filter, const char *value)
@@ -211,26 +192,14 @@ static const struct filter_span always = {INT64_MIN, INT64_MAX};
 
 static struct filter_span compared_times(const struct filter *filter)
 {
-    const int64_t moment = filter->moment_ns;
+    const enum filter_operation operation = filter->operation;
     struct filter_span span = always;
-    switch (filter->operation) {
-    case FILTER_EQUAL:
-        span = (struct filter_span){moment, moment};
-        break;
-    case FILTER_LESS:
-    case FILTER_AT_MOST:
-        span.until_ns = moment;
-        break;
-    case FILTER_MORE:
-    case FILTER_AT_LEAST:
-        span.from_ns = moment;
-        break;
-    case FILTER_UNEQUAL:
-    case FILTER_HAS:
-    case FILTER_MATCHES:
-    case FILTER_DIFFERS:
-        break;
-    }
+    if (operation == FILTER_EQUAL || operation == FILTER_LESS ||
+        operation == FILTER_AT_MOST)
+        span.until_ns = filter->moment_ns;
+    if (operation == FILTER_EQUAL || operation == FILTER_MORE ||
+        operation == FILTER_AT_LEAST)
+        span.from_ns = filter->moment_ns;
     return span;
 }
 
