@@ -185,12 +185,7 @@ static void add_labels(cJSON *resource, struct arena *arena,
                        const struct job *job)
 {
     json_add_string(resource, "etag", view_aip_etag(arena, job));
-    if (job->labels.n == 0)
-        return;
-    cJSON *labels = json_add_object(resource, "labels");
-    for (size_t i = 0; i < job->labels.n; i++)
-        json_add_string(labels, job->labels.items[i].name,
-                        job->labels.items[i].value);
+    json_add_pairs(resource, "labels", &job->labels);
 }
 
 static void add_state(cJSON *resource, const struct study_row *study,

@@ -145,8 +145,7 @@ static void add_prior(cJSON *array, const struct prior_row *prior)
     json_add_int(item, "own", prior->own);
     json_add_int(item, "sharedParameters", prior->shared);
     json_add_bool(item, "sameSpace", prior->same);
-    if (prior->inherited)
-        json_add_bool(item, "inherited", true);
+    json_add_flag(item, "inherited", prior->inherited);
 }
 
 /* Google's list of what a study learns from, as named; output only. */
@@ -201,19 +200,19 @@ static enum ht_status add_status(cJSON *resource, const struct viewing *view,
     json_add_string(object, "kind", db_study_kind_name(study->kind));
     json_add_string(object, "state", db_study_state_name(study->state));
     json_add_string(object, "reason", study->reason);
-    if (pauses_for_refusals(study) || pauses_for_metric(study))
-        json_add_bool(object, "held", true);
+    json_add_flag(object, "held",
+                  pauses_for_refusals(study) || pauses_for_metric(study));
     if (view->job == NULL)
         json_add_string(object, "damage", view->damage.text);
     json_add_int(object, "revision", study->revision);
     add_counts(object, "counts", counts.of);
     if (study->confirmations > 0)
         add_counts(object, "confirming", counts.confirming);
-    if (view->job != NULL && view->job->space.open)
-        json_add_bool(object, "openSpace", true);
-    view_add_ms(object, "createTimeMs", study->created_ms);
-    view_add_ms(object, "startTimeMs", study->started_ms);
-    view_add_ms(object, "endTimeMs", study->ended_ms);
+    json_add_flag(object, "openSpace",
+                  view->job != NULL && view->job->space.open);
+    json_add_count(object, "createTimeMs", study->created_ms);
+    json_add_count(object, "startTimeMs", study->started_ms);
+    json_add_count(object, "endTimeMs", study->ended_ms);
     view_failures_add(object, &failures);
     status = add_search(object, view, err);
     return status == HT_OK ? add_priors(resource, view, err) : status;

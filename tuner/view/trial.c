@@ -90,31 +90,27 @@ static void add_attempt(cJSON *array, const struct attempt_row *attempt)
                         db_attempt_outcome_name(attempt->outcome));
     if (attempt->exit_code >= 0)
         json_add_int(item, "exit", attempt->exit_code);
-    if (attempt->signal > 0)
-        json_add_int(item, "signal", attempt->signal);
+    json_add_count(item, "signal", attempt->signal);
     json_add_string(item, "reason", attempt->reason);
     json_add_string(item, "runner", attempt->runner);
-    if (attempt->winner)
-        json_add_bool(item, "winner", true);
+    json_add_flag(item, "winner", attempt->winner);
     view_add_stored(item, "facts", attempt->facts);
     view_add_stored(item, "doctor", attempt->doctor);
-    view_add_ms(item, "createTimeMs", attempt->created_ms);
-    view_add_ms(item, "startTimeMs", attempt->started_ms);
-    view_add_ms(item, "endTimeMs", attempt->ended_ms);
+    json_add_count(item, "createTimeMs", attempt->created_ms);
+    json_add_count(item, "startTimeMs", attempt->started_ms);
+    json_add_count(item, "endTimeMs", attempt->ended_ms);
 }
 
 /* The member "hypertune": what Google's Trial has no field for. */
-static void add_own(cJSON *object, const struct trial_row *trial,
+static void add_own(cJSON *own, const struct trial_row *trial,
                     const struct strings *args,
                     const struct attempt_list *attempts)
 {
-    cJSON *own = json_add_object(object, "hypertune");
     json_add_string(own, "state", db_trial_state_name(trial->state));
     json_add_string(own, "reason", trial->reason);
     view_add_stored(own, "why", trial->why);
     view_add_stored(own, "stop", trial->stop);
-    if (trial->replicate > 0)
-        json_add_int(own, "replicate", trial->replicate);
+    json_add_count(own, "replicate", trial->replicate);
     if (trial->confirms > 0)
         json_add_int_text(own, "confirms", trial->confirms);
     if (trial->has_objective) {
@@ -125,8 +121,7 @@ static void add_own(cJSON *object, const struct trial_row *trial,
     cJSON *list = json_add_array(own, "args");
     for (size_t i = 0; i < args->n; i++)
         json_push_string(list, args->items[i]);
-    if (trial->attempt > 0)
-        json_add_int(own, "attempt", trial->attempt);
+    json_add_count(own, "attempt", trial->attempt);
     if (attempts->n > 0) {
         const struct attempt_row *newest = &attempts->rows[attempts->n - 1];
         json_add_string(own, "runner", newest->runner);
@@ -134,13 +129,12 @@ static void add_own(cJSON *object, const struct trial_row *trial,
         view_add_stored(own, "doctor", newest->doctor);
         add_outputs(own, newest->outputs);
     }
-    view_add_ms(own, "createTimeMs", trial->created_ms);
-    view_add_ms(own, "startTimeMs", trial->started_ms);
-    view_add_ms(own, "endTimeMs", trial->ended_ms);
+    json_add_count(own, "createTimeMs", trial->created_ms);
+    json_add_count(own, "startTimeMs", trial->started_ms);
+    json_add_count(own, "endTimeMs", trial->ended_ms);
 }
 
-static enum ht_status add_latest(cJSON *object, struct db *db,
-                                 struct arena *arena,
+static enum ht_status add_latest(cJSON *own, struct db *db, struct arena *arena,
                                  const struct trial_row *trial,
                                  struct ht_error *err)
 {
@@ -148,8 +142,7 @@ static enum ht_status add_latest(cJSON *object, struct db *db,
     const enum ht_status status = db_trial_latest(db, arena, trial, &row, err);
     if (status != HT_OK || row.metrics == NULL)
         return status;
-    cJSON *latest = json_add_object(
-        cJSON_GetObjectItemCaseSensitive(object, "hypertune"), "latest");
+    cJSON *latest = json_add_object(own, "latest");
     json_add_int_text(latest, "step", row.step);
     cJSON_AddItemToObject(latest, "metrics", cJSON_CreateRaw(row.metrics));
     return HT_OK;
@@ -176,29 +169,25 @@ static enum ht_status add_measurements(cJSON *object, struct db *db,
     return HT_OK;
 }
 
-static void add_attempts(cJSON *object, const struct attempt_list *attempts)
+static void add_attempts(cJSON *own, const struct attempt_list *attempts)
 {
-    cJSON *array = json_add_array(
-        cJSON_GetObjectItemCaseSensitive(object, "hypertune"), "attempts");
+    cJSON *array = json_add_array(own, "attempts");
     for (size_t i = 0; i < attempts->n; i++)
         add_attempt(array, &attempts->rows[i]);
 }
 
 /* What the replicas of each type run. */
-static void add_commands(cJSON *object, struct arena *arena,
-                         const struct job *job, const struct value point[],
-                         int64_t seed)
+static void add_commands(cJSON *own, struct arena *arena, const struct job *job,
+                         const struct value point[], int64_t seed)
 {
-    cJSON *array = json_add_array(
-        cJSON_GetObjectItemCaseSensitive(object, "hypertune"), "commands");
+    cJSON *array = json_add_array(own, "commands");
     for (size_t i = 0; i < job->n_pools; i++) {
         const struct pool *pool = &job->pools[i];
         const struct strings line = command_line(arena, job, pool, point, seed);
         cJSON *item = json_push_object(array);
         json_add_string(item, "type", pool->type);
         json_add_int(item, "replicas", pool->count);
-        if (pool->image != NULL)
-            json_add_string(item, "image", pool->image);
+        json_add_text(item, "image", pool->image);
         cJSON *words = json_add_array(item, "words");
         for (size_t k = 0; k < line.n; k++)
             json_push_string(words, line.items[k]);
@@ -249,11 +238,12 @@ enum ht_status view_trial(struct db *db, struct arena *arena,
     add_vertex(object, arena, study, trial);
     add_parameters(object, &job->space, point);
     add_final(object, arena, study, trial);
-    add_own(object, trial, &args, &attempts);
-    status = add_latest(object, db, arena, trial, err);
+    cJSON *own = json_add_object(object, "hypertune");
+    add_own(own, trial, &args, &attempts);
+    status = add_latest(own, db, arena, trial, err);
     if (with_attempts) {
-        add_attempts(object, &attempts);
-        add_commands(object, arena, job, point, trial->replicate);
+        add_attempts(own, &attempts);
+        add_commands(own, arena, job, point, trial->replicate);
     }
     if (status == HT_OK && (with_attempts || study->kind == JOB_STUDY))
         status = add_measurements(

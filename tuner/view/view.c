@@ -24,10 +24,8 @@ cJSON *view_event(const struct event_row *event)
     json_add_int(object, "timeMs", event->time_ms);
     json_add_string(object, "kind", event->kind);
     json_add_string(object, "actor", event->actor);
-    if (event->trial > 0)
-        json_add_int(object, "trial", event->trial);
-    if (event->attempt > 0)
-        json_add_int(object, "attempt", event->attempt);
+    json_add_count(object, "trial", event->trial);
+    json_add_count(object, "attempt", event->attempt);
     if (event->from[0] != '\0')
         json_add_string(object, "from", event->from);
     if (event->to[0] != '\0')
@@ -58,12 +56,6 @@ void view_add_stamp(cJSON *object, const char *key, int64_t wall_ms)
     char stamp[CLOCK_STAMP_BYTES];
     if (wall_ms > 0)
         json_add_string(object, key, clock_stamp(stamp, wall_ms));
-}
-
-void view_add_ms(cJSON *object, const char *key, int64_t wall_ms)
-{
-    if (wall_ms > 0)
-        json_add_int(object, key, wall_ms);
 }
 
 void view_add_stored(cJSON *object, const char *key, const char *json)

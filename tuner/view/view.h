@@ -40,9 +40,8 @@ cJSON *view_runner(const struct runner_row *runner, int64_t busy);
 
 /* --- member --- */
 
-/* A moment as RFC 3339 or as milliseconds; none for 0. */
+/* A moment as RFC 3339; none for 0. */
 void view_add_stamp(cJSON *object, const char *key, int64_t wall_ms);
-void view_add_ms(cJSON *object, const char *key, int64_t wall_ms);
 
 /* JSON that we wrote and stored, embedded as it is; none for NULL or "". */
 void view_add_stored(cJSON *object, const char *key, const char *json);
