@@ -1,21 +1,11 @@
 #include <string.h>
 
 #include "proto/doc/json.h"
-#include "proto/form/form.h"
 #include "tuner/db/ranking.h"
 #include "tuner/read/jobs.h"
 #include "tuner/view/aip.h"
 
 /* --- one job --- */
-
-/* A job that does not search has no trials to show, and of a damaged one they
- * cannot be read. */
-static bool has_trials(struct arena *arena, const struct study_row *study)
-{
-    struct job *job;
-    return study->kind == JOB_TUNING &&
-           vertex_parse(arena, study->spec, &job, NULL) == HT_OK;
-}
 
 /* Google's scripts take the first trial for the best one. The order is that of
  * the first piece: a trial that ends later is neither repeated nor missed. */
@@ -27,7 +17,7 @@ static enum ht_status find_order(const struct job_piece *piece,
     if (req->kept == NULL) {
         struct id_list *list = arena_alloc(req->arena, 1, sizeof *list);
         const enum ht_status status =
-            db_trial_order(piece->reader->db, req->arena, piece->study->id,
+            db_trial_order(piece->reader->db, req->arena, piece->study.id,
                            piece->job->metrics[0].maximize, list, err);
         if (status != HT_OK)
             return status;
@@ -44,7 +34,7 @@ static enum ht_status write_trial(const struct job_piece *piece,
     struct trial_row trial;
     cJSON *item;
     enum ht_status status = db_trial_get(piece->reader->db, arena,
-                                         piece->study->id, id, &trial, err);
+                                         piece->study.id, id, &trial, err);
     if (status == HT_NOT_FOUND)
         return HT_OK; /* deleted since the order was made */
     if (status == HT_OK)
@@ -80,37 +70,21 @@ static enum ht_status write_best_first(const struct job_piece *piece,
     return status;
 }
 
-static enum ht_status write_plain(const struct job_piece *piece,
-                                  struct ht_error *err)
-{
-    cJSON *item;
-    const enum ht_status status =
-        view_aip(piece->reader->db, piece->arena, piece->study, &item, err);
-    if (status == HT_OK)
-        json_print(item, &piece->req->reply);
-    return status;
-}
-
 enum ht_status read_aip_job(struct reader *reader, struct request *req,
                             struct ht_error *err)
 {
     /* {..., "trainingOutput": {..., "trials": [...]}} */
-    static const struct job_form form = {
-        .head = view_aip, .trials = write_best_first, .depth = 2};
-    struct study_row study;
-    struct job_piece piece = {
-        .reader = reader, .req = req, .arena = arena_new(), .study = &study};
-    enum ht_status status = db_study_find(reader->db, piece.arena, &req->scope,
-                                          req->study, &study, err);
-    if (status == HT_NOT_FOUND)
-        ht_fail(err, HT_NOT_FOUND, "there is no job %.128s in project %.64s",
-                req->study, req->scope.project);
-    if (status == HT_OK)
-        status = has_trials(piece.arena, &study)
-                     ? jobs_answer_with_trials(&piece, &form, err)
-                     : write_plain(&piece, err);
-    arena_free(piece.arena);
-    return status;
+    static const struct job_form form = {.head = view_aip,
+                                         .trials = write_best_first,
+                                         .depth = 2,
+                                         .any_job = true};
+    const enum ht_status status =
+        jobs_answer_with_trials(reader, req, &form, err);
+    return status != HT_NOT_FOUND
+               ? status
+               : ht_fail(err, HT_NOT_FOUND,
+                         "there is no job %.128s in project %.64s", req->study,
+                         req->scope.project);
 }
 
 /* --- lists --- */

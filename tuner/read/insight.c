@@ -42,8 +42,8 @@ static enum ht_status find_metric(const struct request *req,
 static enum ht_status find_asked(struct reader *reader, struct request *req,
                                  struct asked *asked, struct ht_error *err)
 {
-    enum ht_status status = db_study_find(reader->db, req->arena, &req->scope,
-                                          req->study, &asked->study, err);
+    enum ht_status status =
+        read_find_study(reader, req, &asked->study, NULL, err);
     if (status == HT_OK)
         status = models_of(reader->models, reader->db, &asked->study,
                            &asked->models, err);

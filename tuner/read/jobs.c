@@ -238,58 +238,36 @@ enum ht_status jobs_answer(struct reader *reader, struct request *req,
 
 /* --- lists --- */
 
-#define COLLECTION(called, of, viewer, filtered, looked_up)                    \
+/* Defines the reader_handler of a list. */
+#define LIST(handler, called, of, viewer, filtered, looked_up)                 \
+    enum ht_status handler(struct reader *reader, struct request *req,         \
+                           struct ht_error *err)                               \
     {                                                                          \
-        .key = (called), .message = (of), .view = (viewer),                    \
-        .fields = (filtered), .look_up = (looked_up), .sizes = {               \
-            PAGE_DEFAULT,                                                      \
-            PAGE_MOST                                                          \
-        }                                                                      \
+        static const struct collection collection = {                          \
+            .key = (called),                                                   \
+            .message = (of),                                                   \
+            .view = (viewer),                                                  \
+            .fields = (filtered),                                              \
+            .look_up = (looked_up),                                            \
+            .sizes = {PAGE_DEFAULT, PAGE_MOST}};                               \
+        return jobs_answer(reader, req, &collection, err);                     \
     }
 
-enum ht_status read_jobs(struct reader *reader, struct request *req,
-                         struct ht_error *err)
-{
-    static const struct collection jobs =
-        COLLECTION("hyperparameterTuningJobs", "HyperparameterTuningJob",
-                   view_job, job_fields, look_up_job);
-    return jobs_answer(reader, req, &jobs, err);
-}
-
-enum ht_status read_custom_jobs(struct reader *reader, struct request *req,
-                                struct ht_error *err)
-{
-    static const struct collection jobs = COLLECTION(
-        "customJobs", "CustomJob", view_job, job_fields, look_up_job);
-    return jobs_answer(reader, req, &jobs, err);
-}
-
-enum ht_status read_studies(struct reader *reader, struct request *req,
-                            struct ht_error *err)
-{
-    static const struct collection studies =
-        COLLECTION("studies", "Study", view_study, study_fields, look_up_study);
-    return jobs_answer(reader, req, &studies, err);
-}
-
-enum ht_status read_all_kinds(struct reader *reader, struct request *req,
-                              struct ht_error *err)
-{
-    static const struct collection studies =
-        COLLECTION("studies", "OfAnyKind", view_job, all_fields, look_up_job);
-    return jobs_answer(reader, req, &studies, err);
-}
+LIST(read_jobs, "hyperparameterTuningJobs", "HyperparameterTuningJob", view_job,
+     job_fields, look_up_job)
+LIST(read_custom_jobs, "customJobs", "CustomJob", view_job, job_fields,
+     look_up_job)
+LIST(read_studies, "studies", "Study", view_study, study_fields, look_up_study)
+LIST(read_all_kinds, "studies", "OfAnyKind", view_job, all_fields, look_up_job)
 
 /* --- one resource --- */
 
-/* The resource as `view` shows it, without trials. */
-static enum ht_status show(struct reader *reader, struct request *req,
-                           study_viewer *view, struct ht_error *err)
+enum ht_status jobs_show(struct reader *reader, struct request *req,
+                         study_viewer *view, struct ht_error *err)
 {
     struct study_row study;
     cJSON *item;
-    enum ht_status status = db_study_find(reader->db, req->arena, &req->scope,
-                                          req->study, &study, err);
+    enum ht_status status = read_find_study(reader, req, &study, NULL, err);
     if (status == HT_OK)
         status = view(reader->db, req->arena, &study, &item, err);
     if (status == HT_OK)
@@ -300,7 +278,7 @@ static enum ht_status show(struct reader *reader, struct request *req,
 enum ht_status read_study(struct reader *reader, struct request *req,
                           struct ht_error *err)
 {
-    return show(reader, req, view_study, err);
+    return jobs_show(reader, req, view_study, err);
 }
 
 /* A client may ask for any kind of job without its trials explicitly. */
@@ -310,7 +288,7 @@ enum ht_status read_any_kind(struct reader *reader, struct request *req,
     static const char *const views[] = {"BASIC", NULL};
     size_t view;
     const enum ht_status status = query_choice(req, "view", views, &view, err);
-    return status == HT_OK ? show(reader, req, view_job, err) : status;
+    return status == HT_OK ? jobs_show(reader, req, view_job, err) : status;
 }
 
 /* --- a job with its trials --- */
@@ -324,7 +302,7 @@ static enum ht_status write_head(const struct job_piece *piece,
 {
     cJSON *item;
     const enum ht_status status =
-        form->head(piece->reader->db, piece->arena, piece->study, &item, err);
+        form->head(piece->reader->db, piece->arena, &piece->study, &item, err);
     if (status != HT_OK)
         return status;
     struct text head = {0};
@@ -335,16 +313,14 @@ static enum ht_status write_head(const struct job_piece *piece,
     return HT_OK;
 }
 
-enum ht_status jobs_answer_with_trials(struct job_piece *piece,
-                                       const struct job_form *form,
-                                       struct ht_error *err)
+static enum ht_status write_trials(struct job_piece *piece,
+                                   const struct job_form *form,
+                                   struct ht_error *err)
 {
     struct request *req = piece->req;
     bool more;
     enum ht_status status =
-        vertex_parse(piece->arena, piece->study->spec, &piece->job, err);
-    if (status == HT_OK && req->cursor == 0)
-        status = write_head(piece, form, err);
+        req->cursor == 0 ? write_head(piece, form, err) : HT_OK;
     if (status == HT_OK)
         status = form->trials(piece, &more, err);
     if (status != HT_OK)
@@ -357,6 +333,34 @@ enum ht_status jobs_answer_with_trials(struct job_piece *piece,
     return HT_OK;
 }
 
+static enum ht_status write_piece(struct job_piece *piece,
+                                  const struct job_form *form,
+                                  struct ht_error *err)
+{
+    struct request *req = piece->req;
+    struct study_row *study = &piece->study;
+    enum ht_status status = db_study_find(piece->reader->db, piece->arena,
+                                          &req->scope, req->study, study, err);
+    if (status != HT_OK)
+        return status;
+    status = vertex_parse(piece->arena, study->spec, &piece->job, err);
+    if (form->any_job && (status != HT_OK || study->kind != JOB_TUNING))
+        return jobs_show(piece->reader, req, form->head, err);
+    return status == HT_OK ? write_trials(piece, form, err) : status;
+}
+
+enum ht_status jobs_answer_with_trials(struct reader *reader,
+                                       struct request *req,
+                                       const struct job_form *form,
+                                       struct ht_error *err)
+{
+    struct job_piece piece = {
+        .reader = reader, .req = req, .arena = arena_new()};
+    const enum ht_status status = write_piece(&piece, form, err);
+    arena_free(piece.arena);
+    return status;
+}
+
 /* --- Vertex's job --- */
 
 static enum ht_status write_by_id(const struct job_piece *piece, bool *more,
@@ -365,24 +369,13 @@ static enum ht_status write_by_id(const struct job_piece *piece, bool *more,
     struct request *req = piece->req;
     struct trial_walk walk = {.reader = piece->reader,
                               .req = req,
-                              .study = *piece->study,
+                              .study = piece->study,
                               .job = piece->job,
                               .page = {PIECE_TRIALS, req->cursor},
                               .continues = req->cursor > 0};
     const enum ht_status status = trials_walk(&walk, more, err);
     if (status == HT_OK)
         req->cursor = walk.last;
-    return status;
-}
-
-static enum ht_status write_basic(const struct job_piece *piece,
-                                  struct ht_error *err)
-{
-    cJSON *item;
-    const enum ht_status status =
-        view_job(piece->reader->db, piece->arena, piece->study, &item, err);
-    if (status == HT_OK)
-        json_print(item, &piece->req->reply);
     return status;
 }
 
@@ -396,14 +389,6 @@ enum ht_status read_job(struct reader *reader, struct request *req,
     size_t view;
     if (query_choice(req, "view", views, &view, err) != HT_OK)
         return HT_INVALID;
-    struct study_row study;
-    struct job_piece piece = {
-        .reader = reader, .req = req, .arena = arena_new(), .study = &study};
-    enum ht_status status = db_study_find(reader->db, piece.arena, &req->scope,
-                                          req->study, &study, err);
-    if (status == HT_OK)
-        status = view == BASIC ? write_basic(&piece, err)
-                               : jobs_answer_with_trials(&piece, &vertex, err);
-    arena_free(piece.arena);
-    return status;
+    return view == BASIC ? jobs_show(reader, req, view_job, err)
+                         : jobs_answer_with_trials(reader, req, &vertex, err);
 }

@@ -50,7 +50,7 @@ struct job_piece { /* the input of one piece */
     struct reader *reader;
     struct request *req;
     struct arena *arena; /* of the piece; req->arena serves all */
-    const struct study_row *study;
+    struct study_row study;
     struct job *job;
 };
 
@@ -65,12 +65,19 @@ struct job_form {
     trials_writer *trials;
     size_t depth; /* objects, each the last member of the one before it, down
                      to the one that has the trials; 1: the job */
+    bool any_job; /* one that does not search, or whose stored spec is damaged,
+                     is shown without trials */
 };
 
-/* Writes the next piece: the job, unless the answer has begun, and trials.
+/* Writes the next piece of the job that the request names: the job, unless the
+ * answer has begun, and trials.
  * HT_CORRUPT  the stored spec is damaged */
-enum ht_status jobs_answer_with_trials(struct job_piece *piece,
+enum ht_status jobs_answer_with_trials(struct reader *reader,
+                                       struct request *req,
                                        const struct job_form *form,
                                        struct ht_error *err);
+/* Writes it as `view` shows it, without trials. */
+enum ht_status jobs_show(struct reader *reader, struct request *req,
+                         study_viewer *view, struct ht_error *err);
 
 #endif

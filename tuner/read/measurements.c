@@ -119,8 +119,8 @@ static enum ht_status prepare(struct measuring *measuring, struct ht_error *err)
     enum ht_status status =
         query_number(req, "pageSize", &sizes, &measuring->room, err);
     if (status == HT_OK)
-        status = db_study_find(measuring->reader->db, req->arena, &req->scope,
-                               req->study, &measuring->study, err);
+        status = read_find_study(measuring->reader, req, &measuring->study,
+                                 NULL, err);
     if (status == HT_OK && trial_text != NULL)
         status = read_find_trial(measuring->reader, req, &measuring->study,
                                  trial_text, &trial, err);

@@ -52,54 +52,44 @@ static void write_open(const struct open_state_counts *parts, struct text *out)
     }
 }
 
-static double slots_of(const struct runner_row *runner, int64_t busy)
+/* One of the figures of all runners. */
+static void write_gauge(const struct runner_list *list, const char *name,
+                        const char *help, const int64_t values[],
+                        struct text *out)
 {
-    (void)busy;
-    return (double)runner->slots;
+    meter_family(out, name, "gauge", help);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct meter_label labels[] = {{"runner", list->rows[i].id},
+                                             {"engine", list->rows[i].engine}};
+        meter_sample(out, name, 2, labels, (double)values[i]);
+    }
 }
-
-static double busy_of(const struct runner_row *runner, int64_t busy)
-{
-    (void)runner;
-    return (double)busy;
-}
-
-static double online_of(const struct runner_row *runner, int64_t busy)
-{
-    (void)busy;
-    return runner->online ? 1 : 0;
-}
-
-static const struct {
-    const char *name, *help;
-    double (*value)(const struct runner_row *runner, int64_t busy);
-} gauges[] = {
-    {"hypertune_runner_slots", "Attempts that a runner runs at once.",
-     slots_of},
-    {"hypertune_runner_busy", "Attempts that it runs now.", busy_of},
-    {"hypertune_runner_online", "1: it was heard of lately.", online_of}};
-enum { GAUGES = sizeof gauges / sizeof *gauges };
 
 static enum ht_status write_runners(struct reader *reader, struct request *req,
                                     struct ht_error *err)
 {
+    struct arena *arena = req->arena;
     struct runner_list list;
-    enum ht_status status = db_runner_list(reader->db, req->arena, &list, err);
+    enum ht_status status = db_runner_list(reader->db, arena, &list, err);
     if (status != HT_OK)
         return status;
-    int64_t *busy = arena_alloc(req->arena, list.n + 1, sizeof *busy);
-    for (size_t i = 0; status == HT_OK && i < list.n; i++)
+    int64_t *slots = arena_alloc(arena, list.n + 1, sizeof *slots);
+    int64_t *busy = arena_alloc(arena, list.n + 1, sizeof *busy);
+    int64_t *online = arena_alloc(arena, list.n + 1, sizeof *online);
+    for (size_t i = 0; status == HT_OK && i < list.n; i++) {
+        slots[i] = list.rows[i].slots;
+        online[i] = list.rows[i].online;
         status = db_runner_busy(reader->db, list.rows[i].id, &busy[i], err);
-    for (size_t g = 0; status == HT_OK && g < GAUGES; g++) {
-        meter_family(&req->reply, gauges[g].name, "gauge", gauges[g].help);
-        for (size_t i = 0; i < list.n; i++) {
-            const struct meter_label labels[] = {
-                {"runner", list.rows[i].id}, {"engine", list.rows[i].engine}};
-            meter_sample(&req->reply, gauges[g].name, 2, labels,
-                         gauges[g].value(&list.rows[i], busy[i]));
-        }
     }
-    return status;
+    if (status != HT_OK)
+        return status;
+    write_gauge(&list, "hypertune_runner_slots",
+                "Attempts that a runner runs at once.", slots, &req->reply);
+    write_gauge(&list, "hypertune_runner_busy", "Attempts that it runs now.",
+                busy, &req->reply);
+    write_gauge(&list, "hypertune_runner_online", "1: it was heard of lately.",
+                online, &req->reply);
+    return HT_OK;
 }
 
 static void write_files(const char *folder, struct arena *arena,
@@ -129,22 +119,20 @@ static void write_files(const char *folder, struct arena *arena,
 
 static void write_webhooks(const struct webhook_rows *rows, struct text *out)
 {
-    meter_family(out, "hypertune_webhook_pending", "gauge",
-                 "Letters that wait to be delivered.");
-    for (size_t i = 0; i < rows->n; i++) {
-        const struct webhook_row *row = &rows->items[i];
-        const struct meter_label label = {"webhook", row->name};
-        meter_sample(out, "hypertune_webhook_pending", 1, &label,
-                     (double)row->pending);
-    }
-    meter_family(out, "hypertune_webhook_given_up_total", "counter",
+    static const char pending[] = "hypertune_webhook_pending";
+    static const char given_up[] = "hypertune_webhook_given_up_total";
+    struct text dropped = {0}; /* the second family, after all of the first */
+    meter_family(out, pending, "gauge", "Letters that wait to be delivered.");
+    meter_family(&dropped, given_up, "counter",
                  "Letters that were not delivered and never will be.");
     for (size_t i = 0; i < rows->n; i++) {
         const struct webhook_row *row = &rows->items[i];
         const struct meter_label label = {"webhook", row->name};
-        meter_sample(out, "hypertune_webhook_given_up_total", 1, &label,
-                     (double)row->given_up);
+        meter_sample(out, pending, 1, &label, (double)row->pending);
+        meter_sample(&dropped, given_up, 1, &label, (double)row->given_up);
     }
+    text_append(out, dropped.data, dropped.len);
+    text_free(&dropped);
 }
 
 static void write_server(const struct reader *reader, struct text *out)

@@ -1,4 +1,5 @@
 #include "tuner/read/reader.h"
+#include "tuner/read/trials.h"
 
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -53,8 +54,7 @@ enum ht_status read_server(struct reader *reader, struct request *req,
     json_add_int(object, "uptimeMs", clock_monotonic_ms() - facts->started_ms);
     json_add_int(object, "studies", open);
     json_add_bool(object, "readOnly", reader->damage != NULL);
-    if (reader->damage != NULL)
-        json_add_string(object, "readOnlyReason", reader->damage);
+    json_add_text(object, "readOnlyReason", reader->damage);
     add_disk(object, req->arena, facts->folder);
     webhook_board_write(facts->webhooks, req->arena, object);
     json_print(object, &req->reply);
@@ -96,8 +96,7 @@ enum ht_status read_events(struct reader *reader, struct request *req,
     if (status == HT_OK)
         status = query_number(req, "limit", &limits, &limit, err);
     if (status == HT_OK)
-        status = db_study_find(reader->db, req->arena, &req->scope, req->study,
-                               &study, err);
+        status = read_find_study(reader, req, &study, NULL, err);
     if (status == HT_OK)
         status = db_event_list(reader->db, req->arena, study.id, since,
                                (size_t)limit, &list, err);

@@ -1,5 +1,6 @@
 #include "proto/form/form.h"
 #include "tuner/read/reader.h"
+#include "tuner/read/trials.h"
 
 #include <string.h>
 
@@ -66,8 +67,7 @@ enum ht_status read_spec(struct reader *reader, struct request *req,
     cJSON *tree;
     diag_init(&losses, req->arena, "spec", NULL, 0);
     form = form != NULL ? form : "native";
-    enum ht_status status = db_study_find(reader->db, req->arena, &req->scope,
-                                          req->study, &study, err);
+    enum ht_status status = read_find_study(reader, req, &study, NULL, err);
     if (status == HT_OK)
         status = vertex_parse(req->arena, study.spec, &job, err);
     if (status == HT_OK)

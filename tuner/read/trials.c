@@ -20,8 +20,9 @@ enum ht_status read_find_study(struct reader *reader, struct request *req,
 {
     enum ht_status status = db_study_find(reader->db, req->arena, &req->scope,
                                           req->study, study, err);
-    return status == HT_OK ? vertex_parse(req->arena, study->spec, job, err)
-                           : status;
+    return status == HT_OK && job != NULL
+               ? vertex_parse(req->arena, study->spec, job, err)
+               : status;
 }
 
 enum ht_status read_find_trial(struct reader *reader, struct request *req,
@@ -344,8 +345,7 @@ static enum ht_status find_log(struct reader *reader, struct request *req,
         return ht_fail(err, HT_INVALID, "stream is stdout, stderr or runner");
     enum ht_status status = read_window(req, question, err);
     if (status == HT_OK)
-        status = db_study_find(reader->db, req->arena, &req->scope, req->study,
-                               &study, err);
+        status = read_find_study(reader, req, &study, NULL, err);
     if (status == HT_OK)
         status = read_find_trial(reader, req, &study, req->trial, &trial, err);
     if (status != HT_OK)

@@ -33,7 +33,7 @@ struct trial_walk {
     int64_t last; /* id of the trial seen last */
 };
 
-/* The study that the request names and its job. */
+/* The study that the request names and its job; `job` NULL: not wanted. */
 enum ht_status read_find_study(struct reader *reader, struct request *req,
                                struct study_row *study, struct job **job,
                                struct ht_error *err);

@@ -1,11 +1,11 @@
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
-#include "proto/form/form.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/query.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/db/metadata.h"
 #include "tuner/read/reader.h"
+#include "tuner/read/trials.h"
 #include "tuner/search/pareto_trials.h"
 #include "tuner/view/view.h"
 
@@ -38,14 +38,9 @@ enum ht_status read_lookup(struct reader *reader, struct request *req,
 
 /* --- listOptimalTrials --- */
 
-/* A study and its job, as a request names it. */
-struct asked {
-    struct study_row study;
-    struct job *job;
-};
-
 static enum ht_status write_trials(struct reader *reader, struct request *req,
-                                   const struct asked *asked,
+                                   const struct study_row *study,
+                                   const struct job *job,
                                    const struct id_list *ids,
                                    struct ht_error *err)
 {
@@ -53,11 +48,11 @@ static enum ht_status write_trials(struct reader *reader, struct request *req,
     for (size_t i = 0; status == HT_OK && i < ids->n; i++) {
         struct trial_row trial;
         cJSON *view;
-        status = db_trial_get(reader->db, req->arena, asked->study.id,
-                              ids->ids[i], &trial, err);
+        status = db_trial_get(reader->db, req->arena, study->id, ids->ids[i],
+                              &trial, err);
         if (status == HT_OK)
-            status = view_trial(reader->db, req->arena, &asked->study,
-                                asked->job, &trial, false, &view, err);
+            status = view_trial(reader->db, req->arena, study, job, &trial,
+                                false, &view, err);
         if (status != HT_OK)
             break;
         text_puts(&req->reply, i > 0 ? "," : "");
@@ -69,21 +64,19 @@ static enum ht_status write_trials(struct reader *reader, struct request *req,
 enum ht_status read_optimal(struct reader *reader, struct request *req,
                             struct ht_error *err)
 {
-    struct asked asked;
+    struct study_row study;
+    struct job *job;
     struct id_list ids = {0};
     enum ht_status status = trial_body_none(req, err);
     if (status == HT_OK)
-        status = db_study_find(reader->db, req->arena, &req->scope, req->study,
-                               &asked.study, err);
-    if (status == HT_OK)
-        status = vertex_parse(req->arena, asked.study.spec, &asked.job, err);
-    if (status == HT_OK && asked.job->n_metrics > 0)
-        status = pareto_trials_list(reader->db, req->arena, asked.study.id,
-                                    asked.job, &ids, err);
+        status = read_find_study(reader, req, &study, &job, err);
+    if (status == HT_OK && job->n_metrics > 0)
+        status = pareto_trials_list(reader->db, req->arena, study.id, job, &ids,
+                                    err);
     if (status != HT_OK)
         return status;
     text_puts(&req->reply, "{\"optimalTrials\":[");
-    status = write_trials(reader, req, &asked, &ids, err);
+    status = write_trials(reader, req, &study, job, &ids, err);
     text_puts(&req->reply, "]}");
     return status;
 }
@@ -101,8 +94,7 @@ enum ht_status read_metadata(struct reader *reader, struct request *req,
     int64_t since;
     enum ht_status status = query_number(req, "since", &versions, &since, err);
     if (status == HT_OK)
-        status = db_study_find(reader->db, req->arena, &req->scope, req->study,
-                               &study, err);
+        status = read_find_study(reader, req, &study, NULL, err);
     if (status == HT_OK)
         status = db_metadata_since(
             reader->db, req->arena,
