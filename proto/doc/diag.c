@@ -6,9 +6,8 @@
 #include "proto/base/utf8.h"
 
 enum {
-    MAX_ITEMS = 100,   /* kept; all are counted */
-    MAX_EXCERPT = 100, /* code points of a source line */
-    MAX_WORD = 128     /* bytes that diag_nearest compares */
+    MAX_ITEMS = 100,  /* kept; all are counted */
+    MAX_EXCERPT = 100 /* code points of a source line */
 };
 
 void diag_init(struct diag *diag, struct arena *arena, const char *file,
@@ -76,78 +75,6 @@ void diag_hint(struct diag *diag, const char *format, ...)
     va_start(args, format);
     item->hint = arena_vprintf(diag->arena, format, args);
     va_end(args);
-}
-
-/* ---- the nearest name ---- */
-
-/* Lower-case letters without - and _, so that maxTrials, max_trials and
- * MAX-TRIALS are one; its length, or 0 when it is too long to compare. */
-static size_t fold(char folded[MAX_WORD], const char *word)
-{
-    size_t n = 0;
-    for (; *word != '\0'; word++) {
-        if (*word == '-' || *word == '_')
-            continue;
-        if (n == MAX_WORD)
-            return 0;
-        folded[n++] = (char)(*word >= 'A' && *word <= 'Z' ? *word + 32 : *word);
-    }
-    return n;
-}
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Damerau-Levenshtein distance (optimal string alignment): insertions,
- * deletions, substitutions and swaps of neighbours count one each. */
-static size_t distance(const char *a, size_t n, const char *b, size_t m)
-{
-    size_t rows[3][MAX_WORD + 1];
-    size_t *before = rows[0], *above = rows[1], *row = rows[2];
-    for (size_t j = 0; j <= m; j++)
-        above[j] = before[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t cost = above[j - 1] + (a[i - 1] != b[j - 1]);
-            row[j] = least(cost, 1 + least(above[j], row[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = least(row[j], before[j - 2] + 1);
-        }
-        size_t *oldest = before;
-        before = above;
-        above = row;
-        row = oldest;
-    }
-    return above[m];
-}
-
-const char *diag_nearest(const char *wrong, const char *const names[])
-{
-    char word[MAX_WORD], name[MAX_WORD];
-    size_t n = fold(word, wrong);
-    if (n == 0)
-        return NULL;
-    const char *nearest = NULL;
-    size_t best = n / 3 > 0 ? n / 3 + 1 : 2; /* one above what is accepted */
-    for (; *names != NULL; names++) {
-        size_t m = fold(name, *names);
-        size_t d = m == 0 ? SIZE_MAX : distance(word, n, name, m);
-        if (d < best) {
-            best = d;
-            nearest = *names;
-        }
-    }
-    return nearest;
-}
-
-bool diag_is_alike(const char *a, const char *b)
-{
-    char one[MAX_WORD], other[MAX_WORD];
-    size_t n = fold(one, a);
-    return n > 0 && n == fold(other, b) && memcmp(one, other, n) == 0;
 }
 
 /* ---- printing ---- */
@@ -224,7 +151,9 @@ static void print_excerpt(const struct diag *diag, const struct diag_item *item,
     size_t column = item->column > 0 ? (size_t)item->column - 1 : 0;
     size_t start = 0;
     if (length > MAX_EXCERPT && column > MAX_EXCERPT / 2)
-        start = least(column - MAX_EXCERPT / 2, length - MAX_EXCERPT);
+        start = column - MAX_EXCERPT / 2;
+    if (length > MAX_EXCERPT && start > length - MAX_EXCERPT)
+        start = length - MAX_EXCERPT;
     struct span part = {skip(line.first, line.end, start), NULL};
     part.end = skip(part.first, line.end, MAX_EXCERPT);
     const char *caret = skip(part.first, part.end, column - start);

@@ -53,14 +53,6 @@ diag_warning(struct diag *diag, int line, int column, const char *path,
 __attribute__((format(printf, 2, 3))) void diag_hint(struct diag *diag,
                                                      const char *format, ...);
 
-/* The name in the NULL-terminated list that `wrong` most likely meant (edit
- * distance at most a third of its length, also across - and _ and case), or
- * NULL. */
-const char *diag_nearest(const char *wrong, const char *const names[]);
-
-/* Whether two words are one across - and _ and case. */
-bool diag_is_alike(const char *a, const char *b);
-
 /* Appends every item in order of place, with its source line (100 columns of a
  * long one) and a caret, foreign bytes escaped. Without a source the hint
  * stands in brackets behind the sentence. */

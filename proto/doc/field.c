@@ -7,6 +7,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/base/number.h"
+#include "proto/base/words.h"
 
 /* Ten years: longer is a slip of the pen, and sums stay far from int64. */
 static const int64_t longest_ms = INT64_C(10) * 366 * 24 * 3600 * 1000;
@@ -145,7 +146,7 @@ static bool is_among(const char *name, const char *const names[])
 static bool has_other(const struct field_synonym *synonym, const char *word)
 {
     for (const char *const *other = synonym->others; *other; other++)
-        if (diag_is_alike(*other, word))
+        if (words_are_alike(*other, word))
             return true;
     return false;
 }
@@ -162,7 +163,7 @@ const char *field_meant(const struct field_reader *reader, const char *word,
         return arena_printf(reader->arena, "did you mean \"%s\"?",
                             synonym->ours);
     }
-    const char *near = diag_nearest(word, names);
+    const char *near = words_nearest(word, names);
     return near ? arena_printf(reader->arena, "did you mean \"%s\"?", near)
                 : NULL;
 }

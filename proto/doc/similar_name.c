@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "proto/doc/diag.h"
+#include "proto/base/words.h"
 
 enum {
     SHORTEST_PART = 3, /* of fewer letters everything is a part */
@@ -28,9 +28,9 @@ static bool has_part(const char *whole, const char *part)
 enum likeness similar_name_score(const char *wanted, const char *seen)
 {
     const char *const names[] = {wanted, NULL};
-    if (diag_is_alike(wanted, seen))
+    if (words_are_alike(wanted, seen))
         return LIKENESS_FOLDED;
-    if (diag_nearest(seen, names) != NULL)
+    if (words_nearest(seen, names) != NULL)
         return LIKENESS_NEAR;
     return has_part(wanted, seen) || has_part(seen, wanted) ? LIKENESS_PART
                                                             : LIKENESS_NONE;

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
+#include "proto/base/words.h"
 #include "proto/form/native.h"
 #include "proto/job/command.h"
 #include "proto/job/pattern.h"
@@ -22,7 +23,7 @@ static void check_references(const struct field_reader *reader,
             arena_strndup(reader->arena, c + 2, (size_t)(close - c) - 2);
         if (space_find(space, name) >= 0 || strcmp(name, "trialDir") == 0)
             continue;
-        const char *meant = diag_nearest(name, names);
+        const char *meant = words_nearest(name, names);
         if (meant == NULL)
             continue;
         field_warning(reader, at, "${%s} names no parameter and stays as it is",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
+#include "proto/base/words.h"
 #include "proto/doc/node.h"
 #include "proto/job/job.h"
 #include "proto/space/constraint.h"
@@ -187,7 +188,7 @@ static void unknown_parameter(const struct field_reader *reader,
                               const char *name)
 {
     field_key_error(reader, at, "there is no parameter \"%s\"", name);
-    const char *meant = diag_nearest(name, space_names(reader->arena, space));
+    const char *meant = words_nearest(name, space_names(reader->arena, space));
     if (meant)
         diag_hint(reader->diag, "did you mean \"%s\"?", meant);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
-#include "proto/doc/diag.h"
+#include "proto/base/words.h"
 #include "proto/space/constraint.h"
 #include "proto/space/constraint_tree.h"
 
@@ -265,7 +265,7 @@ static struct constraint *read_name(struct reader *reader)
     if (len == 0)
         return fault(reader, c, "needs a number or a name, not \"%c\"", *c);
     const char *word = arena_strndup(reader->arena, c, len);
-    const char *meant = diag_nearest(word, space_names(reader->arena, space));
+    const char *meant = words_nearest(word, space_names(reader->arena, space));
     return fault(reader, c, "\"%s\" is no parameter%s%s%s", word,
                  meant ? ", is \"" : "", meant ? meant : "",
                  meant ? "\" meant?" : "");
@@ -374,7 +374,7 @@ static void no_label(struct reader *reader, const struct param *param,
     for (size_t i = 0; i < param->n_values; i++)
         names[i] = param->labels[i];
     const char *word = arena_strndup(reader->arena, where, len);
-    const char *meant = diag_nearest(word, names);
+    const char *meant = words_nearest(word, names);
     fault(reader, where, "\"%s\" is no value of \"%s\"%s%s%s", word,
           param->name, meant ? ", is \"" : "", meant ? meant : "",
           meant ? "\" meant?" : "");

@@ -76,7 +76,7 @@ bool space_excludes(const struct space *space, size_t a, size_t b);
 /* Whether some parameters share a name. */
 bool space_shares_names(const struct space *space);
 
-/* All names and a NULL, for diag_nearest(). */
+/* All names and a NULL, for words_nearest(). */
 const char *const *space_names(struct arena *arena, const struct space *space);
 
 /* Whether the conditions of parameter i hold in this point. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/words.h"
 #include "proto/doc/json.h"
 #include "proto/job/notify.h"
 
@@ -119,7 +120,7 @@ static void refuse(const struct check *check, const char *path,
         names[i] = check->rows.items[i].name;
         hint = arena_printf(arena, "%s%s%s", hint, i > 0 ? ", " : "", names[i]);
     }
-    const char *near = diag_nearest(wanted, names);
+    const char *near = words_nearest(wanted, names);
     if (near != NULL)
         hint = arena_printf(arena, "did you mean \"%s\"?", near);
     diag_error(check->errors, 0, 0, path,

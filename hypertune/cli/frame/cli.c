@@ -16,7 +16,7 @@
 #include "hypertune/cli/frame/server.h"
 #include "hypertune/cli/frame/shell.h"
 #include "proto/base/token.h"
-#include "proto/doc/diag.h"
+#include "proto/base/words.h"
 
 enum {
     DEFAULT_WIDTH = 80,
@@ -66,7 +66,7 @@ const char cli_formats[] = "table wide json jsonl yaml csv name args";
 const char *cli_own_format(const struct cli *cli)
 {
     bool own = cli->set.output != NULL && cli->command != NULL &&
-               cli_words_has(cli_own_formats(cli->command), cli->set.output);
+               words_has(cli_own_formats(cli->command), cli->set.output);
     return own ? cli->set.output : NULL;
 }
 
@@ -83,7 +83,7 @@ static enum ht_status read_format(struct cli *cli, struct ht_error *err)
             return HT_OK;
         }
     }
-    const char *near = diag_nearest(cli->set.output, names);
+    const char *near = words_nearest(cli->set.output, names);
     if (near != NULL)
         return ht_fail(err, HT_INVALID,
                        "no output format \"%s\" (did you mean %s?)",

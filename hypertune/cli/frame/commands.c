@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "hypertune/trial/commands.h"
-#include "proto/doc/diag.h"
+#include "proto/base/words.h"
 
 #define FIELD(name) offsetof(struct cli_settings, name)
 #define GLOBAL(name, letter, kind, field, value, help)                         \
@@ -269,7 +269,7 @@ static int refuse_command(struct cli *cli, const char *name)
         if (c->help != NULL)
             names[n++] = c->name;
     }
-    const char *near = diag_nearest(name, names);
+    const char *near = words_nearest(name, names);
     if (near != NULL)
         return cli_fail(cli, CLI_USAGE, "no command \"%s\" (did you mean %s?)",
                         name, near);
@@ -283,7 +283,7 @@ static enum ht_status read_arguments(struct cli *cli,
 {
     if (cli->command->options == NULL) {
         for (int i = 0; i < argc; i++)
-            cli_words_add(cli->arena, &cli->args.words, argv[i]);
+            words_add(cli->arena, &cli->args.words, argv[i]);
         return HT_OK;
     }
     parser->allowed = cli->command->options;

@@ -19,18 +19,17 @@ struct words cli_engine_places(struct cli *cli)
         host = cli_variable(cli, "DOCKER_HOST");
     const char *own = cli_variable(cli, "XDG_RUNTIME_DIR");
     if (host != NULL) {
-        cli_words_add(cli->arena, &places, host);
+        words_add(cli->arena, &places, host);
         return places;
     }
-    cli_words_add(cli->arena, &places, "unix:///var/run/docker.sock");
-    cli_words_add(cli->arena, &places, "unix:///run/podman/podman.sock");
+    words_add(cli->arena, &places, "unix:///var/run/docker.sock");
+    words_add(cli->arena, &places, "unix:///run/podman/podman.sock");
     if (own == NULL)
         return places;
-    cli_words_add(cli->arena, &places,
-                  arena_printf(cli->arena, "unix://%s/docker.sock", own));
-    cli_words_add(
-        cli->arena, &places,
-        arena_printf(cli->arena, "unix://%s/podman/podman.sock", own));
+    words_add(cli->arena, &places,
+              arena_printf(cli->arena, "unix://%s/docker.sock", own));
+    words_add(cli->arena, &places,
+              arena_printf(cli->arena, "unix://%s/podman/podman.sock", own));
     return places;
 }
 

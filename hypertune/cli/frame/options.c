@@ -5,34 +5,13 @@
 #include <string.h>
 
 #include "proto/base/clock.h"
-#include "proto/doc/diag.h"
 
 enum { MAX_OPTIONS = 128, HELP_COLUMN = 30 };
-
-void cli_words_add(struct arena *arena, struct words *words, const char *word)
-{
-    words->items =
-        arena_grow(arena, words->items, words->n, sizeof *words->items);
-    words->items[words->n++] = word;
-}
-
-bool cli_words_has(const char *list, const char *name)
-{
-    size_t len = strlen(name);
-    if (len == 0)
-        return false;
-    for (const char *at = list; (at = strstr(at, name)) != NULL; at += len) {
-        bool starts = at == list || at[-1] == ' ';
-        if (starts && (at[len] == ' ' || at[len] == '\0'))
-            return true;
-    }
-    return false;
-}
 
 static bool is_allowed(const struct options_parser *parser,
                        const struct option_spec *option)
 {
-    return option->everywhere || cli_words_has(parser->allowed, option->name);
+    return option->everywhere || words_has(parser->allowed, option->name);
 }
 
 static void refuse_name(const struct options_parser *parser, const char *name,
@@ -46,8 +25,8 @@ static void refuse_name(const struct options_parser *parser, const char *name,
     }
     names[n] = NULL;
     char *wrong = arena_strndup(parser->arena, name, len);
-    const char *near = diag_nearest(wrong, names);
-    if (cli_words_has(parser->allowed, "*"))
+    const char *near = words_nearest(wrong, names);
+    if (words_has(parser->allowed, "*"))
         ht_fail(err, HT_INVALID, "%s has no option --%s; a value is --%s=VALUE",
                 parser->command, wrong, wrong);
     else if (near != NULL)
@@ -116,11 +95,10 @@ static enum ht_status store(const struct options_parser *parser,
         *(const char **)field = value;
         return HT_OK;
     case OPTION_LIST:
-        cli_words_add(parser->arena, field, value);
+        words_add(parser->arena, field, value);
         return HT_OK;
     case OPTION_WHOLE:
-        if (!cli_options_count(value, cli_words_has(parser->allowed, "+"),
-                               field))
+        if (!cli_options_count(value, words_has(parser->allowed, "+"), field))
             return ht_fail(err, HT_INVALID,
                            "--%s needs a whole number from 0, not \"%s\"",
                            option->name, value);
@@ -193,7 +171,7 @@ static const char *word_of(const struct options_parser *parser,
 {
     if (!is_option(argument))
         return argument;
-    if (strncmp(argument, "--", 2) != 0 || !cli_words_has(parser->allowed, "*"))
+    if (strncmp(argument, "--", 2) != 0 || !words_has(parser->allowed, "*"))
         return NULL;
     size_t len = strcspn(argument + 2, "=");
     bool is_value = len > 0 && argument[2 + len] == '=' &&
@@ -219,7 +197,7 @@ enum ht_status cli_options_parse(const struct options_parser *parser, int argc,
     for (; at < argc && strcmp(argv[at], "--") != 0; at++) {
         const char *word = word_of(parser, argv[at]);
         if (word != NULL) {
-            cli_words_add(parser->arena, &read.words, word);
+            words_add(parser->arena, &read.words, word);
             continue;
         }
         enum ht_status status = read_option(parser, argc, argv, &at, err);
@@ -228,7 +206,7 @@ enum ht_status cli_options_parse(const struct options_parser *parser, int argc,
     }
     read.has_rest = at < argc;
     for (at++; at < argc; at++)
-        cli_words_add(parser->arena, &read.rest, argv[at]);
+        words_add(parser->arena, &read.rest, argv[at]);
     *result = read;
     return HT_OK;
 }
@@ -266,9 +244,9 @@ void cli_options_help(const struct option_spec table[], const char *allowed,
 {
     for (const struct option_spec *option = table; option->name != NULL;
          option++) {
-        bool shown = global ? option->everywhere
-                            : !option->everywhere &&
-                                  cli_words_has(allowed, option->name);
+        bool shown =
+            global ? option->everywhere
+                   : !option->everywhere && words_has(allowed, option->name);
         if (shown)
             help_line(option, out);
     }

@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/base/text.h"
+#include "proto/base/words.h"
 
 enum option_kind {
     OPTION_FLAG,  /* bool, set to true */
@@ -31,11 +31,6 @@ struct option_spec {
     size_t offset;         /* of the field in the target struct */
     const char *value;     /* how help calls the value, NULL for a flag */
     const char *help;      /* one line */
-};
-
-struct words {
-    size_t n;
-    const char **items; /* in the parser's arena */
 };
 
 struct options_parser {
@@ -81,9 +76,5 @@ enum ht_status cli_options_parse_leading(const struct options_parser *parser,
  * (global false) or those allowed everywhere. */
 void cli_options_help(const struct option_spec table[], const char *allowed,
                       bool global, struct text *out);
-
-void cli_words_add(struct arena *arena, struct words *words, const char *word);
-/* Is `name` one of the blank-separated names of `list`? */
-bool cli_words_has(const char *list, const char *name);
 
 #endif

@@ -97,7 +97,7 @@ static void offer_options(struct completion *completion)
     const struct cli_command *command = completion->cli->command;
     const char *own = command != NULL ? command->options : "";
     for (const struct option_spec *o = cli_option_table; o->name; o++) {
-        if (own == NULL || (!o->everywhere && !cli_words_has(own, o->name)))
+        if (own == NULL || (!o->everywhere && !words_has(own, o->name)))
             continue;
         offer(completion, arena_printf(completion->cli->arena, "--%s", o->name),
               o->help);
@@ -123,8 +123,8 @@ static bool offer_study(const struct node *job, void *context)
         if (strcmp(names->seen.items[i], study.name) == 0)
             return true;
     }
-    cli_words_add(cli->lasting, &names->seen,
-                  arena_strdup(cli->lasting, study.name));
+    words_add(cli->lasting, &names->seen,
+              arena_strdup(cli->lasting, study.name));
     offer(names->completion,
           arena_printf(cli->arena, "%s%s", study.name, names->behind),
           study.state);
@@ -248,7 +248,7 @@ static void offer_columns(struct completion *completion, const char *how)
 static void offer_states(struct completion *completion, const char *how)
 {
     const struct cli_command *command = completion->cli->command;
-    const bool of_studies = cli_words_has(how, command ? command->name : "");
+    const bool of_studies = words_has(how, command ? command->name : "");
     const char *const *state = of_studies ? cli_study_states : cli_trial_states;
     for (; *state != NULL; state++)
         offer(completion, cli_lower(completion->cli->arena, *state), "");
@@ -293,7 +293,7 @@ static void offer_values(struct completion *completion)
                    {"warm-start", offer_studies, ""},
                    {"from", offer_ids, NULL},
                    {"metric", offer_metrics, "*"}};
-    if (cli_words_has("FILE DIR", completion->option->value))
+    if (words_has("FILE DIR", completion->option->value))
         offer_own(completion, "files");
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
         if (strcmp(sources[i].option, completion->option->name) == 0)
@@ -354,7 +354,7 @@ static void join_words(struct completion *completion, const struct words *given)
     for (size_t i = 0; i < given->n; i++) {
         split = strcmp(given->items[i], "=") == 0 && joined.n > 0;
         if (!split) {
-            cli_words_add(arena, &joined, given->items[i]);
+            words_add(arena, &joined, given->items[i]);
             continue;
         }
         const char **last = &joined.items[joined.n - 1];

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "hypertune/cli/frame/commands.h"
-#include "proto/doc/diag.h"
+#include "proto/base/words.h"
 
 static const char bash[] =
     "# hypertune completion for bash; in ~/.bashrc:\n"
@@ -84,7 +84,7 @@ int cli_completion(struct cli *cli)
             return cli_print(&out);
         }
     }
-    const char *near = diag_nearest(shell, names);
+    const char *near = words_nearest(shell, names);
     return cli_fail(cli, CLI_USAGE,
                     "no completion for \"%s\"%s%s%s; there are "
                     "bash, zsh and fish",

@@ -86,8 +86,8 @@ static void add_flag(struct cli *cli, struct words *flags, const char *flag,
 {
     if (value == NULL || has_flag(&cli->args.words, flag))
         return;
-    cli_words_add(cli->arena, flags, flag);
-    cli_words_add(cli->arena, flags, value);
+    words_add(cli->arena, flags, flag);
+    words_add(cli->arena, flags, value);
 }
 
 /* This user's own server, which is started when it does not run. Its own
@@ -116,7 +116,7 @@ int cli_runner(struct cli *cli)
                     has_flag(words, "-h") || has_flag(words, "--version") ||
                     cli_variable(cli, "HYPERTUNE_RUNNER_SERVER") != NULL;
     int code = CLI_DONE;
-    cli_words_add(cli->arena, &flags, "hypertune-runner");
+    words_add(cli->arena, &flags, "hypertune-runner");
     if (!complete && cli_named_server(cli) != NULL) {
         add_flag(cli, &flags, "--server", cli_named_server(cli));
         add_flag(cli, &flags, "--token-file", cli->set.token_file);

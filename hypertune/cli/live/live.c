@@ -162,7 +162,7 @@ static void note_ended(struct frame *frame, const struct node *trial)
     else
         text_escape(&line, reason);
     frame->since_failure++;
-    if (cli_words_has("FAILED INFEASIBLE", state)) {
+    if (words_has("FAILED INFEASIBLE", state)) {
         text_clear(&frame->failure);
         text_puts(&frame->failure, line.data);
         frame->since_failure = 0;
@@ -172,7 +172,7 @@ static void note_ended(struct frame *frame, const struct node *trial)
             (FRAME_LAST - 1) * sizeof frame->last[0]);
     frame->last[0] = line;
     /* Only what may become the best is part of its history. */
-    bool counts = cli_words_has("SUCCEEDED STOPPED", state);
+    bool counts = words_has("SUCCEEDED STOPPED", state);
     frame->history =
         ht_xrealloc(frame->history, frame->n_history + 1, sizeof(double));
     frame->history[frame->n_history++] =
@@ -183,9 +183,9 @@ static bool load_trial(const struct node *trial, void *context)
 {
     struct frame *frame = context;
     const char *state = cli_trial_state(trial);
-    if (cli_words_has("ACTIVE STOPPING", state))
+    if (words_has("ACTIVE STOPPING", state))
         fill_slot(add_slot(frame, cli_trial_id(trial)), trial);
-    else if (!cli_words_has("REQUESTED PAUSED", state))
+    else if (!words_has("REQUESTED PAUSED", state))
         note_ended(frame, trial);
     return true;
 }
@@ -221,12 +221,12 @@ static void trial_moved(struct cli_live *live, const struct node *event)
     if (!active)
         drop_slot(&live->frame, id);
     if (!active &&
-        !cli_words_has("SUCCEEDED STOPPED FAILED INFEASIBLE CANCELLED", to))
+        !words_has("SUCCEEDED STOPPED FAILED INFEASIBLE CANCELLED", to))
         return;
     if (cli_trial_get(live->cli, live->study, id, &trial, NULL) != HT_OK)
         return;
     /* An event may be older than the trial's state. */
-    if (active && cli_words_has("ACTIVE STOPPING", cli_trial_state(trial)))
+    if (active && words_has("ACTIVE STOPPING", cli_trial_state(trial)))
         fill_slot(add_slot(&live->frame, id), trial);
     else if (!active)
         note_ended(&live->frame, trial);

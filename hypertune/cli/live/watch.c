@@ -76,9 +76,9 @@ static void trial_line(struct cli *cli, const struct cli_study *study,
     /* Back to waiting: its attempt failed or was lost, or it had paused. */
     bool again = strcmp(state, "REQUESTED") == 0;
     if (!again &&
-        !cli_words_has("ACTIVE STOPPING SUCCEEDED STOPPED FAILED INFEASIBLE "
-                       "CANCELLED PAUSED",
-                       state))
+        !words_has("ACTIVE STOPPING SUCCEEDED STOPPED FAILED INFEASIBLE "
+                   "CANCELLED PAUSED",
+                   state))
         return;
     const struct node *trial = NULL;
     const char *id = cli_scalar(node_find(event, "trial"));

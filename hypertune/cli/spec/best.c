@@ -5,6 +5,7 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/trial.h"
+#include "proto/base/words.h"
 #include "proto/doc/json.h"
 #include "proto/job/command.h"
 

@@ -50,9 +50,9 @@ static int read_words(struct local_run *run)
         return cli_usage(cli);
     run->image = words->n > 0 ? words->items[0] : NULL;
     for (size_t i = 1; i < words->n; i++)
-        cli_words_add(cli->lasting, &all, words->items[i]);
+        words_add(cli->lasting, &all, words->items[i]);
     for (size_t i = 0; i < rest->n; i++)
-        cli_words_add(cli->lasting, &all, rest->items[i]);
+        words_add(cli->lasting, &all, rest->items[i]);
     run->words = (struct strings){all.n, all.items};
     if (run->image == NULL && cli->set.volumes.n > 0)
         return cli_fail(cli, CLI_USAGE, "--volume is for images");

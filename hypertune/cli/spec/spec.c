@@ -232,7 +232,7 @@ static void apply_warm_start(struct cli *cli, struct source *source,
     for (size_t i = 0; i < given->n; i++) {
         char *rest = arena_strdup(cli->arena, given->items[i]), *name;
         while ((name = strsep(&rest, ",")) != NULL)
-            cli_words_add(cli->arena, &names, name);
+            words_add(cli->arena, &names, name);
     }
     if (names.n == 0)
         return;

@@ -23,7 +23,7 @@ static int read_words(struct cli *cli, const char **study, struct words *values)
     *values = (struct words){0};
     for (size_t i = 0; i < words->n; i++) {
         if (strchr(words->items[i], '=') != NULL)
-            cli_words_add(cli->arena, values, words->items[i]);
+            words_add(cli->arena, values, words->items[i]);
         else if (studies++ == 0)
             *study = words->items[i];
         else

@@ -149,8 +149,8 @@ struct failed_trials {
 static bool note_id(const struct node *trial, void *context)
 {
     struct failed_trials *failed = context;
-    cli_words_add(failed->arena, &failed->ids,
-                  arena_strdup(failed->arena, cli_trial_id(trial)));
+    words_add(failed->arena, &failed->ids,
+              arena_strdup(failed->arena, cli_trial_id(trial)));
     return true;
 }
 

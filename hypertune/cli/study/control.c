@@ -165,7 +165,7 @@ static int read_change(struct cli *cli, const char *word)
     const struct option_spec *option =
         cli_options_find(cli_option_table, word, len);
     if (option != NULL && word[len] == '=' &&
-        cli_words_has(cli->command->options, option->name) &&
+        words_has(cli->command->options, option->name) &&
         cli_options_count(
             word + len + 1, true,
             (int64_t *)(void *)((char *)&cli->set + option->offset)))

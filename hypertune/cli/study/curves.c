@@ -140,8 +140,8 @@ static void note_names(struct curves *curves, const struct node *metrics)
         for (size_t i = 0; i < curves->names.n; i++)
             known = known || strcmp(curves->names.items[i], one->key) == 0;
         if (!known)
-            cli_words_add(curves->cli->lasting, &curves->names,
-                          arena_strdup(curves->cli->lasting, one->key));
+            words_add(curves->cli->lasting, &curves->names,
+                      arena_strdup(curves->cli->lasting, one->key));
     }
 }
 

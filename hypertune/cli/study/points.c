@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "hypertune/cli/frame/csv.h"
+#include "proto/base/words.h"
 #include "proto/doc/json.h"
 #include "proto/space/part.h"
 
@@ -14,7 +15,7 @@ static bool check_name(struct cli_points *points, int line, const char *name)
         return true;
     struct arena *arena = points->diag->arena;
     const char *near =
-        diag_nearest(name, space_names(arena, points->constraints->space));
+        words_nearest(name, space_names(arena, points->constraints->space));
     diag_error(points->diag, line, line > 0 ? 1 : 0, name,
                "the study has no such parameter");
     if (near != NULL)

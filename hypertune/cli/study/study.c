@@ -52,7 +52,7 @@ int cli_study_refuse(struct cli *cli, const struct cli_study *study,
                      const char *kind, const char *name,
                      const char *const names[])
 {
-    const char *near = diag_nearest(name, names);
+    const char *near = words_nearest(name, names);
     return cli_fail(cli, CLI_USAGE, "study %s has no %s\"%s\"%s%s%s",
                     study->name, kind, name, near ? " (did you mean " : "",
                     near ? near : "", near ? "?)" : "");
@@ -60,7 +60,7 @@ int cli_study_refuse(struct cli *cli, const struct cli_study *study,
 
 bool cli_study_is_over(const char *state)
 {
-    return cli_words_has("SUCCEEDED STOPPED FAILED CANCELLED", state);
+    return words_has("SUCCEEDED STOPPED FAILED CANCELLED", state);
 }
 
 void cli_study_read(const struct node *job, struct cli_study *study)

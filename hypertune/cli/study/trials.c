@@ -2,6 +2,7 @@
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/filter.h"
 #include "hypertune/cli/study/trial.h"
+#include "proto/base/words.h"
 
 enum { DEFAULT_LIMIT = 50, MOST_A_PAGE = 1000 };
 

@@ -139,8 +139,7 @@ static bool note_metrics(const struct node *trial, void *context)
     NODE_EACH (one, final_metrics(trial)) {
         const char *name = node_get_string(one, "metricId", "");
         if (!has_column(exported, name))
-            cli_words_add(lasting, &exported->metrics,
-                          arena_strdup(lasting, name));
+            words_add(lasting, &exported->metrics, arena_strdup(lasting, name));
     }
     return true;
 }
@@ -160,8 +159,8 @@ static enum ht_status find_columns(struct exported *exported,
     const struct node *goals =
         node_find(node_find(exported->study.job, "studySpec"), "metrics");
     NODE_EACH (goal, node_items(goals))
-        cli_words_add(exported->cli->lasting, &exported->metrics,
-                      node_get_string(goal, "metricId", ""));
+        words_add(exported->cli->lasting, &exported->metrics,
+                  node_get_string(goal, "metricId", ""));
     size_t declared = exported->metrics.n;
     enum ht_status status =
         cli_pages_each(exported->cli, pages, note_metrics, exported, err);

@@ -164,7 +164,7 @@ static int check_result(struct folder *folder, const struct node *line,
 {
     const struct job *job = folder->job;
     const struct node *state = node_find(line, "state");
-    const bool has_result = cli_words_has("SUCCEEDED STOPPED", state->text);
+    const bool has_result = words_has("SUCCEEDED STOPPED", state->text);
     double value;
     for (size_t i = 0; i < job->n_metrics && has_result; i++)
         if (!node_double(
@@ -217,7 +217,7 @@ static int check_line(struct folder *folder, const struct node *line,
         !cli_filter_knows(cli_trial_states, state->text))
         return fault(folder, number, state != NULL ? state->column : 1,
                      "state is none of a trial");
-    if (!cli_words_has(ended, state->text)) {
+    if (!words_has(ended, state->text)) {
         folder->open++;
         return CLI_DONE;
     }
@@ -235,7 +235,7 @@ static int send_line(struct folder *folder, const struct node *line,
                      size_t number)
 {
     (void)number;
-    return cli_words_has(ended, node_get_string(line, "state", ""))
+    return words_has(ended, node_get_string(line, "state", ""))
                ? cli_imported_add(&folder->imported, json_of_node(line))
                : CLI_DONE;
 }

@@ -156,8 +156,8 @@ static enum ht_status read_goals(struct source *source, struct ht_error *err)
     const char *name = cli->set.metric != NULL ? cli->set.metric : "value";
     struct rows rows = ask(source, choose_sql(source), source->study, err);
     while (next(&rows))
-        cli_words_add(cli->arena, &source->directions,
-                      arena_strdup(cli->arena, text_of(&rows, 0)));
+        words_add(cli->arena, &source->directions,
+                  arena_strdup(cli->arena, text_of(&rows, 0)));
     source->n_metrics = source->directions.n;
     source->metrics =
         arena_alloc(cli->arena, source->n_metrics + 1, sizeof *source->metrics);

@@ -14,10 +14,10 @@ note(struct katib_notes *notes, const struct node *at, const char *path,
     va_start(arguments, format);
     const char *why = arena_vprintf(notes->arena, format, arguments);
     va_end(arguments);
-    cli_words_add(notes->arena, &notes->lines,
-                  arena_printf(notes->arena, "%d: %s: %s",
-                               at->key_line > 0 ? at->key_line : at->line, path,
-                               why));
+    words_add(notes->arena, &notes->lines,
+              arena_printf(notes->arena, "%d: %s: %s",
+                           at->key_line > 0 ? at->key_line : at->line, path,
+                           why));
 }
 
 static void note_unknown(const struct node *map, const char *const known[],

@@ -155,36 +155,6 @@ static void a_hint_without_an_item_is_nothing(void)
     CHECK_TEXT(printed(), "");
 }
 
-static void the_nearest_name_is_found_across_spellings(void)
-{
-    static const char *const names[] = {"maxTrialCount", "parallel", "seed",
-                                        "minValue",      "maxValue", NULL};
-    CHECK_TEXT(diag_nearest("max_trial_count", names), "maxTrialCount");
-    CHECK_TEXT(diag_nearest("MAX-TRIAL-COUNT", names), "maxTrialCount");
-    CHECK_TEXT(diag_nearest("maxTrialsCount", names), "maxTrialCount");
-    CHECK(diag_is_alike("max_trial-Count", "maxTrialCount"));
-    CHECK(!diag_is_alike("maxTrials", "maxTrialCount"));
-    CHECK(!diag_is_alike("max", "maxTrialCount") && !diag_is_alike("", "-"));
-    CHECK_TEXT(diag_nearest("paralel", names), "parallel");
-    CHECK_TEXT(diag_nearest("pararllel", names), "parallel");
-    CHECK_TEXT(diag_nearest("sede", names), "seed");
-    CHECK_TEXT(diag_nearest("maxValeu", names), "maxValue");
-    CHECK_TEXT(diag_nearest("minvalue", names), "minValue");
-}
-
-static void what_is_too_far_has_no_nearest(void)
-{
-    static const char *const names[] = {"maxTrials", "seed", NULL};
-    char longest[300];
-    memset(longest, 's', sizeof longest - 1);
-    longest[sizeof longest - 1] = '\0';
-    CHECK(diag_nearest("image", names) == NULL);
-    CHECK(diag_nearest("sxxd", names) == NULL);
-    CHECK(diag_nearest("", names) == NULL);
-    CHECK(diag_nearest("--", names) == NULL);
-    CHECK(diag_nearest(longest, names) == NULL);
-}
-
 int main(void)
 {
     arena = arena_new();
@@ -198,8 +168,6 @@ int main(void)
     RUN(without_a_source_the_hint_stands_in_brackets);
     RUN(a_hundred_items_are_kept_and_all_are_counted);
     RUN(a_hint_without_an_item_is_nothing);
-    RUN(the_nearest_name_is_found_across_spellings);
-    RUN(what_is_too_far_has_no_nearest);
     arena_free(arena);
     return check_done();
 }

@@ -156,15 +156,6 @@ static void leading_options_end_at_the_command(void)
     arena_free(arena);
 }
 
-static void words_are_found_whole(void)
-{
-    CHECK(cli_words_has("trials trial best", "trial"));
-    CHECK(cli_words_has("trial", "trial"));
-    CHECK(!cli_words_has("trials best", "trial"));
-    CHECK(!cli_words_has("retrial", "trial"));
-    CHECK(!cli_words_has("trial", ""));
-}
-
 static void help_lists_only_what_is_allowed(void)
 {
     struct text out = {0};
@@ -208,7 +199,6 @@ int main(void)
     RUN(an_option_of_another_command_is_refused);
     RUN(malformed_values_are_refused);
     RUN(leading_options_end_at_the_command);
-    RUN(words_are_found_whole);
     RUN(help_lists_only_what_is_allowed);
     RUN(other_names_are_words_where_the_command_wants_them);
     return check_done();

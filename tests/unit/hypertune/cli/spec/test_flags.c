@@ -73,8 +73,8 @@ static void flags_become_a_job(void)
 {
     struct arena *arena = arena_new();
     struct words command = {0};
-    cli_words_add(arena, &command, "python");
-    cli_words_add(arena, &command, "train.py");
+    words_add(arena, &command, "python");
+    words_add(arena, &command, "train.py");
     struct cli_settings set = {.maximize = "accuracy",
                                .seed = "7",
                                .algorithm = "random",
@@ -83,11 +83,11 @@ static void flags_become_a_job(void)
                                .retries = 3,
                                .max_failed = CLI_UNSET,
                                .trial_timeout_ms = 90000};
-    cli_words_add(arena, &set.params, "lr=log:1e-5..0.1");
-    cli_words_add(arena, &set.params, "opt=adam,sgd");
-    cli_words_add(arena, &set.until, "target=0.9");
-    cli_words_add(arena, &set.until, "time=2h");
-    cli_words_add(arena, &set.env, "DATA=/tmp/x=y");
+    words_add(arena, &set.params, "lr=log:1e-5..0.1");
+    words_add(arena, &set.params, "opt=adam,sgd");
+    words_add(arena, &set.until, "target=0.9");
+    words_add(arena, &set.until, "time=2h");
+    words_add(arena, &set.env, "DATA=/tmp/x=y");
     cJSON *spec = NULL;
     struct ht_error err;
     CHECK(cli_flags_spec(&set, &command, &spec, &err) == HT_OK);
@@ -122,7 +122,7 @@ static void what_is_missing_is_said(void)
     set.minimize = "loss";
     CHECK(cli_flags_spec(&set, &command, &spec, &err) == HT_INVALID);
     CHECK(strstr(err.text, "--param") != NULL);
-    cli_words_add(arena, &set.params, "lr=1..2");
+    words_add(arena, &set.params, "lr=1..2");
     CHECK(cli_flags_spec(&set, &command, &spec, &err) == HT_INVALID);
     CHECK(strstr(err.text, "after --") != NULL);
     set.maximize = "accuracy";
@@ -130,7 +130,7 @@ static void what_is_missing_is_said(void)
     CHECK(strstr(err.text, "not both") != NULL);
     set.minimize = NULL;
     set.seed = "x";
-    cli_words_add(arena, &command, "true");
+    words_add(arena, &command, "true");
     CHECK(cli_flags_spec(&set, &command, &spec, &err) == HT_INVALID);
     CHECK(strstr(err.text, "--seed") != NULL);
     arena_free(arena);

@@ -52,7 +52,7 @@ static void read_words(struct fixture *fixture, const char *line)
     set_up(fixture);
     for (char *word = strtok_r(arena_strdup(fixture->arena, line), " ", &rest);
          word != NULL; word = strtok_r(NULL, " ", &rest))
-        cli_words_add(fixture->arena, &words, word);
+        words_add(fixture->arena, &words, word);
     cli_points_words(&fixture->points, &words);
 }
 

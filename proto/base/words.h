@@ -1,0 +1,28 @@
+/* words.h - lists of words, and which of them a wrong one was meant to be. */
+#ifndef HT_PROTO_BASE_WORDS_H
+#define HT_PROTO_BASE_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto/base/arena.h"
+
+struct words {
+    size_t n;
+    const char **items; /* in the arena that they were added with */
+};
+
+void words_add(struct arena *arena, struct words *words, const char *word);
+
+/* Is `name` one of the blank-separated names of `list`? */
+bool words_has(const char *list, const char *name);
+
+/* The name in the NULL-terminated list that `wrong` most likely meant (edit
+ * distance at most a third of its length, also across - and _ and case), or
+ * NULL. */
+const char *words_nearest(const char *wrong, const char *const names[]);
+
+/* Whether two words are one across - and _ and case. */
+bool words_are_alike(const char *a, const char *b);
+
+#endif
