@@ -29,8 +29,8 @@ void cli_init(struct cli *cli, char *const environment[])
 {
     *cli = (struct cli){.lasting = arena_new(), .environment = environment};
     cli->arena = cli->lasting;
-    for (const struct option_spec *o = cli_option_table; o->name != NULL; o++)
-        if (o->kind == OPTION_WHOLE || o->kind == OPTION_SPAN)
+    for (const struct flag *o = cli_flags; o->name != NULL; o++)
+        if (o->kind == FLAG_WHOLE || o->kind == FLAG_DURATION)
             *(int64_t *)(void *)((char *)&cli->set + o->offset) = CLI_UNSET;
     cli->in_tty = isatty(STDIN_FILENO) == 1;
     cli->out_tty = isatty(STDOUT_FILENO) == 1;

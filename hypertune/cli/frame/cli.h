@@ -13,9 +13,9 @@
 #include <sys/types.h>
 
 #include "hypertune/cli/frame/http.h"
-#include "hypertune/cli/frame/options.h"
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
+#include "proto/base/flags.h"
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
 
@@ -94,7 +94,7 @@ struct cli {
     char *const *environment;
     const struct cli_command *command;
     struct cli_settings set;
-    struct option_result args;
+    struct flags_result args;
     enum cli_format format;
     bool in_tty, out_tty, err_tty, color;
     size_t width;             /* columns of stdout, 0: not a terminal */

@@ -9,108 +9,108 @@
 #define FIELD(name) offsetof(struct cli_settings, name)
 #define GLOBAL(name, letter, kind, field, value, help)                         \
     {                                                                          \
-        name, letter, true, kind, FIELD(field), value, help                    \
+        name, value, kind, FIELD(field), help, letter, true                    \
     }
 #define OWN(name, letter, kind, field, value, help)                            \
     {                                                                          \
-        name, letter, false, kind, FIELD(field), value, help                   \
+        name, value, kind, FIELD(field), help, letter, false                   \
     }
 
-const struct option_spec cli_option_table[] = {
-    GLOBAL("server", 0, OPTION_TEXT, server, "URL",
+const struct flag cli_flags[] = {
+    GLOBAL("server", 0, FLAG_TEXT, server, "URL",
            "use this server instead of your own"),
-    GLOBAL("token-file", 0, OPTION_TEXT, token_file, "FILE",
+    GLOBAL("token-file", 0, FLAG_TEXT, token_file, "FILE",
            "file of the server's token"),
-    GLOBAL("data", 0, OPTION_TEXT, data, "DIR",
+    GLOBAL("data", 0, FLAG_TEXT, data, "DIR",
            "your own server keeps everything in DIR"),
-    GLOBAL("output", 'o', OPTION_TEXT, output, "FORMAT",
+    GLOBAL("output", 'o', FLAG_TEXT, output, "FORMAT",
            "table, wide, json, jsonl, yaml, csv, name or args"),
-    GLOBAL("timeout", 0, OPTION_SPAN, timeout_ms, "TIME",
+    GLOBAL("timeout", 0, FLAG_DURATION, timeout_ms, "TIME",
            "give up waiting after this long (exit 8)"),
-    GLOBAL("yes", 0, OPTION_FLAG, yes, NULL, "do not ask"),
-    GLOBAL("quiet", 'q', OPTION_FLAG, quiet, NULL, "no advice on stderr"),
-    GLOBAL("verbose", 'v', OPTION_FLAG, verbose, NULL, "say more"),
-    GLOBAL("no-color", 0, OPTION_FLAG, no_color, NULL, "no colours"),
-    GLOBAL("help", 'h', OPTION_FLAG, help, NULL, "how a command is used"),
-    GLOBAL("version", 0, OPTION_FLAG, version, NULL, "print the version"),
+    GLOBAL("yes", 0, FLAG_TRUE, yes, NULL, "do not ask"),
+    GLOBAL("quiet", 'q', FLAG_TRUE, quiet, NULL, "no advice on stderr"),
+    GLOBAL("verbose", 'v', FLAG_TRUE, verbose, NULL, "say more"),
+    GLOBAL("no-color", 0, FLAG_TRUE, no_color, NULL, "no colours"),
+    GLOBAL("help", 'h', FLAG_TRUE, help, NULL, "how a command is used"),
+    GLOBAL("version", 0, FLAG_TRUE, version, NULL, "print the version"),
 
-    OWN("name", 0, OPTION_TEXT, name, "NAME", "name of the study"),
-    OWN("trials", 'n', OPTION_WHOLE, trials, "N", "trials to run in all"),
-    OWN("parallel", 'p', OPTION_WHOLE, parallel, "N", "trials at a time"),
-    OWN("maximize", 0, OPTION_TEXT, maximize, "METRIC", "the objective"),
-    OWN("minimize", 0, OPTION_TEXT, minimize, "METRIC", "the objective"),
-    OWN("param", 0, OPTION_LIST, params, "NAME=FORM",
+    OWN("name", 0, FLAG_TEXT, name, "NAME", "name of the study"),
+    OWN("trials", 'n', FLAG_WHOLE, trials, "N", "trials to run in all"),
+    OWN("parallel", 'p', FLAG_WHOLE, parallel, "N", "trials at a time"),
+    OWN("maximize", 0, FLAG_TEXT, maximize, "METRIC", "the objective"),
+    OWN("minimize", 0, FLAG_TEXT, minimize, "METRIC", "the objective"),
+    OWN("param", 0, FLAG_LIST, params, "NAME=FORM",
         "lr=log:1e-5..0.1, layers=1..8, opt=adam,sgd"),
-    OWN("algorithm", 0, OPTION_TEXT, algorithm, "NAME",
+    OWN("algorithm", 0, FLAG_TEXT, algorithm, "NAME",
         "bayesian, grid or random"),
-    OWN("seed", 0, OPTION_TEXT, seed, "N", "same seed, same suggestions"),
-    OWN("warm-start", 0, OPTION_LIST, warm_start, "STUDY[,STUDY]",
+    OWN("seed", 0, FLAG_TEXT, seed, "N", "same seed, same suggestions"),
+    OWN("warm-start", 0, FLAG_LIST, warm_start, "STUDY[,STUDY]",
         "begin with the results of earlier studies"),
-    OWN("until", 0, OPTION_LIST, until, "WHAT",
+    OWN("until", 0, FLAG_LIST, until, "WHAT",
         "target=0.99, time=2h, noProgress=20; watch: state"),
-    OWN("retries", 0, OPTION_WHOLE, retries, "N",
+    OWN("retries", 0, FLAG_WHOLE, retries, "N",
         "starts after a trial's failed one"),
-    OWN("max-failed", 0, OPTION_WHOLE, max_failed, "N",
+    OWN("max-failed", 0, FLAG_WHOLE, max_failed, "N",
         "end after so many failed trials"),
-    OWN("trial-timeout", 0, OPTION_SPAN, trial_timeout_ms, "TIME",
+    OWN("trial-timeout", 0, FLAG_DURATION, trial_timeout_ms, "TIME",
         "end a trial after this long"),
-    OWN("image", 0, OPTION_TEXT, image, "IMAGE",
+    OWN("image", 0, FLAG_TEXT, image, "IMAGE",
         "image of the trials; words after -- go to it"),
-    OWN("env", 0, OPTION_LIST, env, "NAME=VALUE", "a variable of the trials"),
-    OWN("wait", 0, OPTION_FLAG, wait, NULL,
+    OWN("env", 0, FLAG_LIST, env, "NAME=VALUE", "a variable of the trials"),
+    OWN("wait", 0, FLAG_TRUE, wait, NULL,
         "wait for the end: 0 a best trial, 7 none"),
-    OWN("dry-run", 0, OPTION_FLAG, dry_run, NULL,
+    OWN("dry-run", 0, FLAG_TRUE, dry_run, NULL,
         "show what would run, create nothing"),
-    OWN("continue", 0, OPTION_FLAG, resume, NULL,
+    OWN("continue", 0, FLAG_TRUE, resume, NULL,
         "change the study of this name to this spec"),
-    OWN("replace", 0, OPTION_FLAG, replace, NULL,
+    OWN("replace", 0, FLAG_TRUE, replace, NULL,
         "delete the study of this name first"),
-    OWN("if-not-exists", 0, OPTION_FLAG, if_not_exists, NULL,
+    OWN("if-not-exists", 0, FLAG_TRUE, if_not_exists, NULL,
         "fine when the study is there with this spec"),
-    OWN("smoke", 0, OPTION_FLAG, smoke, NULL,
+    OWN("smoke", 0, FLAG_TRUE, smoke, NULL,
         "run one trial first and look at what it reports"),
-    OWN("full", 0, OPTION_FLAG, full, NULL,
+    OWN("full", 0, FLAG_TRUE, full, NULL,
         "with --smoke: let that trial end by itself"),
-    OWN("force", 0, OPTION_FLAG, force, NULL, "replace files that are there"),
+    OWN("force", 0, FLAG_TRUE, force, NULL, "replace files that are there"),
 
-    OWN("state", 0, OPTION_TEXT, state, "STATE", "only in this state"),
-    OWN("sort", 0, OPTION_TEXT, sort, "KEY",
+    OWN("state", 0, FLAG_TEXT, state, "STATE", "only in this state"),
+    OWN("sort", 0, FLAG_TEXT, sort, "KEY",
         "id, time, metric, parameter; top: name; -KEY: down"),
-    OWN("where", 0, OPTION_TEXT, where, "TEXT",
+    OWN("where", 0, FLAG_TEXT, where, "TEXT",
         "only matching: 'dropout<0.3 optimizer=adam'"),
-    OWN("limit", 0, OPTION_WHOLE, limit, "N", "at most N rows, 0: all"),
-    OWN("stream", 0, OPTION_TEXT, stream, "NAME",
+    OWN("limit", 0, FLAG_WHOLE, limit, "N", "at most N rows, 0: all"),
+    OWN("stream", 0, FLAG_TEXT, stream, "NAME",
         "stdout (default), stderr, runner"),
-    OWN("replica", 0, OPTION_TEXT, replica, "NAME", "such as worker-0"),
-    OWN("attempt", 0, OPTION_WHOLE, attempt, "N", "not the newest attempt"),
-    OWN("tail", 0, OPTION_WHOLE, tail, "BYTES", "only the end"),
-    OWN("follow", 'f', OPTION_FLAG, follow, NULL, "continue until it ends"),
-    OWN("raw", 0, OPTION_FLAG, raw, NULL, "do not escape control bytes"),
-    OWN("file", 0, OPTION_TEXT, file, "FILE",
+    OWN("replica", 0, FLAG_TEXT, replica, "NAME", "such as worker-0"),
+    OWN("attempt", 0, FLAG_WHOLE, attempt, "N", "not the newest attempt"),
+    OWN("tail", 0, FLAG_WHOLE, tail, "BYTES", "only the end"),
+    OWN("follow", 'f', FLAG_TRUE, follow, NULL, "continue until it ends"),
+    OWN("raw", 0, FLAG_TRUE, raw, NULL, "do not escape control bytes"),
+    OWN("file", 0, FLAG_TEXT, file, "FILE",
         "points as CSV or JSON lines, - is stdin"),
-    OWN("gpus", 0, OPTION_WHOLE, gpus, "N", "GPUs that it gets"),
-    OWN("memory", 0, OPTION_TEXT, memory, "SIZE", "most memory, such as 2Gi"),
-    OWN("volume", 0, OPTION_LIST, volumes, "FOLDER:/FOLDER[:ro]",
+    OWN("gpus", 0, FLAG_WHOLE, gpus, "N", "GPUs that it gets"),
+    OWN("memory", 0, FLAG_TEXT, memory, "SIZE", "most memory, such as 2Gi"),
+    OWN("volume", 0, FLAG_LIST, volumes, "FOLDER:/FOLDER[:ro]",
         "a folder that the container sees"),
-    OWN("keep", 0, OPTION_FLAG, keep, NULL, "keep its folder: outputs, logs"),
-    OWN("failed", 0, OPTION_FLAG, failed, NULL,
+    OWN("keep", 0, FLAG_TRUE, keep, NULL, "keep its folder: outputs, logs"),
+    OWN("failed", 0, FLAG_TRUE, failed, NULL,
         "all that failed, infeasible ones too"),
-    OWN("top", 0, OPTION_WHOLE, top, "N", "so many of the best (3)"),
-    OWN("seeds", 0, OPTION_WHOLE, seeds, "N", "runs of each (5)"),
-    OWN("from", 0, OPTION_TEXT, from, "TRIAL", "begin where it was chosen"),
-    OWN("count", 0, OPTION_WHOLE, count, "N", "points to look ahead (5)"),
-    OWN("metric", 0, OPTION_TEXT, metric, "NAME",
+    OWN("top", 0, FLAG_WHOLE, top, "N", "so many of the best (3)"),
+    OWN("seeds", 0, FLAG_WHOLE, seeds, "N", "runs of each (5)"),
+    OWN("from", 0, FLAG_TEXT, from, "TRIAL", "begin where it was chosen"),
+    OWN("count", 0, FLAG_WHOLE, count, "N", "points to look ahead (5)"),
+    OWN("metric", 0, FLAG_TEXT, metric, "NAME",
         "this one; local-run: one that has to come"),
-    OWN("out", 0, OPTION_TEXT, out, "FILE",
+    OWN("out", 0, FLAG_TEXT, out, "FILE",
         "write to FILE; -o dir: a new folder"),
-    OWN("project", 0, OPTION_TEXT, project, "ID",
+    OWN("project", 0, FLAG_TEXT, project, "ID",
         "gcloud's project (yours, else local)"),
-    OWN("region", 0, OPTION_TEXT, region, "NAME",
+    OWN("region", 0, FLAG_TEXT, region, "NAME",
         "gcloud's region (yours, else us-central1)"),
-    OWN("submit", 0, OPTION_FLAG, submit, NULL,
+    OWN("submit", 0, FLAG_TRUE, submit, NULL,
         "run the experiment, not only print its spec"),
-    OWN("no-open", 0, OPTION_FLAG, no_open, NULL, "open no browser"),
-    OWN("unset", 0, OPTION_FLAG, unset, NULL, "take it back"),
+    OWN("no-open", 0, FLAG_TRUE, no_open, NULL, "open no browser"),
+    OWN("unset", 0, FLAG_TRUE, unset, NULL, "take it back"),
     {.name = NULL}};
 
 #define STUDY_FLAGS                                                            \
@@ -278,7 +278,7 @@ static int refuse_command(struct cli *cli, const char *name)
 }
 
 static enum ht_status read_arguments(struct cli *cli,
-                                     struct options_parser *parser, int argc,
+                                     struct flags_parser *parser, int argc,
                                      char *const argv[], struct ht_error *err)
 {
     if (cli->command->options == NULL) {
@@ -289,7 +289,7 @@ static enum ht_status read_arguments(struct cli *cli,
     parser->allowed = cli->command->options;
     parser->command =
         arena_printf(cli->arena, "hypertune %s", cli->command->name);
-    return cli_options_parse(parser, argc, argv, &cli->args, err);
+    return flags_parse(parser, argc, argv, &cli->args, err);
 }
 
 static int show_help(struct cli *cli)
@@ -318,13 +318,13 @@ static int without_command(struct cli *cli)
 int cli_main(struct cli *cli, int argc, char *const argv[])
 {
     struct ht_error err;
-    struct options_parser parser = {.arena = cli->arena,
-                                    .table = cli_option_table,
-                                    .target = &cli->set,
-                                    .allowed = "",
-                                    .command = "hypertune"};
+    struct flags_parser parser = {.arena = cli->arena,
+                                  .table = cli_flags,
+                                  .target = &cli->set,
+                                  .allowed = "",
+                                  .command = "hypertune"};
     int used;
-    if (cli_options_parse_leading(&parser, argc, argv, &used, &err) != HT_OK)
+    if (flags_parse_leading(&parser, argc, argv, &used, &err) != HT_OK)
         return cli_fail(cli, CLI_USAGE, "%s", err.text);
     if (used == argc)
         return without_command(cli);

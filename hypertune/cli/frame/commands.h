@@ -5,7 +5,7 @@
 #include <limits.h>
 
 #include "hypertune/cli/frame/cli.h"
-#include "hypertune/cli/frame/options.h"
+#include "proto/base/flags.h"
 #include "proto/base/text.h"
 
 typedef int cli_run(struct cli *cli); /* returns an exit code */
@@ -36,8 +36,8 @@ struct cli_command {
     const char *manual;  /* all of its help; NULL: made of the above */
 };
 
-extern const struct cli_command cli_commands[];     /* ended by a NULL name */
-extern const struct option_spec cli_option_table[]; /* of struct cli_settings */
+extern const struct cli_command cli_commands[]; /* ended by a NULL name */
+extern const struct flag cli_flags[];           /* of struct cli_settings */
 
 const struct cli_command *cli_command_find(const char *name);
 

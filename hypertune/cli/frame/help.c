@@ -34,7 +34,7 @@ void cli_help_short(struct text *out)
     for (int group = 0; group <= GROUP_OTHER; group++)
         list_commands((enum cli_group)group, out);
     text_puts(out, "Global flags:\n");
-    cli_options_help(cli_option_table, "", true, out);
+    flags_help(cli_flags, "", true, out);
 }
 
 void cli_help_command(const struct cli_command *command, struct text *out)
@@ -50,10 +50,10 @@ void cli_help_command(const struct cli_command *command, struct text *out)
         return;
     if (command->options[0] != '\0') {
         text_puts(out, "\nFlags:\n");
-        cli_options_help(cli_option_table, command->options, false, out);
+        flags_help(cli_flags, command->options, false, out);
     }
     text_puts(out, "\nGlobal flags:\n");
-    cli_options_help(cli_option_table, "", true, out);
+    flags_help(cli_flags, "", true, out);
 }
 
 static void help_exit(struct text *out)

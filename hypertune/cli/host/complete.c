@@ -19,12 +19,12 @@ enum {
  * shells' scripts (completion.c) only hand them over. */
 struct completion {
     struct cli *cli;
-    struct words before;              /* words before the current one */
-    const char *word;                 /* the current one, as far as typed */
-    const char *kept;                 /* put before each candidate */
-    const struct option_spec *option; /* whose value is typed, or NULL */
-    struct words words;               /* arguments of the command */
-    struct cli_study study;           /* that they name, once it was found */
+    struct words before;       /* words before the current one */
+    const char *word;          /* the current one, as far as typed */
+    const char *kept;          /* put before each candidate */
+    const struct flag *option; /* whose value is typed, or NULL */
+    struct words words;        /* arguments of the command */
+    struct cli_study study;    /* that they name, once it was found */
     struct text out;
 };
 
@@ -96,7 +96,7 @@ static void offer_options(struct completion *completion)
 {
     const struct cli_command *command = completion->cli->command;
     const char *own = command != NULL ? command->options : "";
-    for (const struct option_spec *o = cli_option_table; o->name; o++) {
+    for (const struct flag *o = cli_flags; o->name; o++) {
         if (own == NULL || (!o->everywhere && !words_has(own, o->name)))
             continue;
         offer(completion, arena_printf(completion->cli->arena, "--%s", o->name),
@@ -371,8 +371,7 @@ static void join_words(struct completion *completion, const struct words *given)
     if (equals == NULL || strncmp(completion->word, "--", 2) != 0)
         return;
     size_t len = (size_t)(equals - completion->word);
-    completion->option =
-        cli_options_find(cli_option_table, completion->word + 2, len - 2);
+    completion->option = flags_find(cli_flags, completion->word + 2, len - 2);
     if (!split)
         completion->kept = arena_strndup(arena, completion->word, len + 1);
     completion->word = equals + 1;
@@ -383,13 +382,13 @@ static void find_option(struct completion *completion)
 {
     struct words *before = &completion->before;
     const char *last = before->n > 0 ? before->items[before->n - 1] : "";
-    const struct option_spec *option = NULL;
+    const struct flag *option = NULL;
     if (completion->option != NULL)
         return;
     if (strncmp(last, "--", 2) == 0 && strchr(last, '=') == NULL)
-        option = cli_options_find(cli_option_table, last + 2, strlen(last + 2));
-    for (const struct option_spec *o = cli_option_table;
-         option == NULL && o->name != NULL; o++) {
+        option = flags_find(cli_flags, last + 2, strlen(last + 2));
+    for (const struct flag *o = cli_flags; option == NULL && o->name != NULL;
+         o++) {
         if (o->letter != 0 && last[0] == '-' && last[1] == o->letter &&
             last[2] == '\0')
             option = o;
@@ -405,26 +404,26 @@ static void find_option(struct completion *completion)
 static void find_command(struct completion *completion)
 {
     struct cli *cli = completion->cli;
-    struct option_result result;
-    struct options_parser parser = {.arena = cli->arena,
-                                    .table = cli_option_table,
-                                    .target = &cli->set,
-                                    .allowed = "",
-                                    .command = "hypertune"};
+    struct flags_result result;
+    struct flags_parser parser = {.arena = cli->arena,
+                                  .table = cli_flags,
+                                  .target = &cli->set,
+                                  .allowed = "",
+                                  .command = "hypertune"};
     int n = (int)completion->before.n, used;
     char **argv = arena_alloc(cli->arena, (size_t)n + 1, sizeof *argv);
     for (int i = 0; i < n; i++)
         argv[i] = arena_strdup(cli->arena, completion->before.items[i]);
     cli->command = NULL;
-    if (cli_options_parse_leading(&parser, n, argv, &used, NULL) != HT_OK ||
+    if (flags_parse_leading(&parser, n, argv, &used, NULL) != HT_OK ||
         used == n)
         return;
     cli->command = cli_command_find(argv[used]);
     if (cli->command == NULL || cli->command->options == NULL)
         return;
     parser.allowed = cli->command->options;
-    if (cli_options_parse(&parser, n - used - 1, argv + used + 1, &result,
-                          NULL) != HT_OK)
+    if (flags_parse(&parser, n - used - 1, argv + used + 1, &result, NULL) !=
+        HT_OK)
         return;
     completion->words = result.words;
     if (result.has_rest)

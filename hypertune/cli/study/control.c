@@ -162,11 +162,10 @@ const char *cli_control_held(struct cli *cli, const struct cli_study *study)
 static int read_change(struct cli *cli, const char *word)
 {
     const size_t len = strcspn(word, "=");
-    const struct option_spec *option =
-        cli_options_find(cli_option_table, word, len);
+    const struct flag *option = flags_find(cli_flags, word, len);
     if (option != NULL && word[len] == '=' &&
         words_has(cli->command->options, option->name) &&
-        cli_options_count(
+        flags_read_count(
             word + len + 1, true,
             (int64_t *)(void *)((char *)&cli->set + option->offset)))
         return CLI_DONE;
@@ -196,14 +195,14 @@ static int resolve(struct cli *cli, const struct cli_study *study,
                    const struct count *count)
 {
     const int64_t given = *count->value;
-    if (given <= OPTION_MORE && count->now == 0)
+    if (given <= FLAG_MORE && count->now == 0)
         return cli_fail(cli, CLI_USAGE,
                         "study %s has no limit of %s to add to; say %s=N",
                         study->name, count->name, count->name);
-    if (given <= OPTION_MORE)
-        *count->value = OPTION_MORE - given > count->most
+    if (given <= FLAG_MORE)
+        *count->value = FLAG_MORE - given > count->most
                             ? count->most + 1
-                            : count->now + (OPTION_MORE - given);
+                            : count->now + (FLAG_MORE - given);
     if (given == CLI_UNSET ||
         (*count->value >= 1 && *count->value <= count->most))
         return CLI_DONE;

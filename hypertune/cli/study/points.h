@@ -5,7 +5,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "hypertune/cli/frame/options.h"
+#include "proto/base/words.h"
 #include "proto/space/space.h"
 
 /* Points of one space, whole or in part, in the arena of the diagnostics. */

@@ -11,8 +11,8 @@
 #include <cjson/cJSON.h>
 
 #include "hypertune/cli/frame/cli.h"
-#include "hypertune/cli/frame/options.h"
 #include "proto/base/text.h"
+#include "proto/base/words.h"
 #include "proto/doc/node.h"
 
 /* Each imports the file or folder and returns CLI_DONE, or another exit code
