@@ -40,6 +40,13 @@ struct exported {
     int code;
 };
 
+static void copy_member(cJSON *object, const char *name,
+                        const struct node *value)
+{
+    if (value != NULL)
+        cJSON_AddItemToObject(object, name, json_of_node(value));
+}
+
 /* ---- measurements ---- */
 
 static void end_measured(struct measured *measured)
@@ -87,11 +94,8 @@ static void add_measured(cJSON *list, const struct node *one)
     cJSON *object = json_push_object(list);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         json_add_int(object, numbers[i], node_get_int(one, numbers[i], 0));
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        const struct node *value = node_find(one, members[i]);
-        if (value != NULL)
-            cJSON_AddItemToObject(object, members[i], json_of_node(value));
-    }
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        copy_member(object, members[i], node_find(one, members[i]));
 }
 
 /* Adds {"step","timeMs","attempt","replica","metrics"} to `list` for each
@@ -173,24 +177,23 @@ static enum ht_status find_columns(struct exported *exported,
 
 /* ---- records ---- */
 
+static void add_title(struct exported *exported, const char *kind,
+                      const char *name)
+{
+    text_puts(&exported->out, ",");
+    csv_field(arena_printf(exported->cli->arena, "%s.%s", kind, name),
+              &exported->out);
+}
+
 static void add_titles(struct exported *exported)
 {
-    struct text *out = &exported->out, title = {0};
-    text_puts(out, "id,state,value");
-    for (size_t i = 0; i < exported->parameters.n; i++) {
-        text_clear(&title);
-        text_printf(&title, "params.%s", exported->parameters.items[i].name);
-        text_puts(out, ",");
-        csv_field(title.data, out);
-    }
-    for (size_t i = 0; i < exported->metrics.n; i++) {
-        text_clear(&title);
-        text_printf(&title, "metrics.%s", exported->metrics.items[i]);
-        text_puts(out, ",");
-        csv_field(title.data, out);
-    }
-    text_puts(out, ",step,attempt,runner,created,started,ended,reason\n");
-    text_free(&title);
+    text_puts(&exported->out, "id,state,value");
+    for (size_t i = 0; i < exported->parameters.n; i++)
+        add_title(exported, "params", exported->parameters.items[i].name);
+    for (size_t i = 0; i < exported->metrics.n; i++)
+        add_title(exported, "metrics", exported->metrics.items[i]);
+    text_puts(&exported->out,
+              ",step,attempt,runner,created,started,ended,reason\n");
 }
 
 static void add_cell(struct text *out, const struct node *value)
@@ -232,13 +235,6 @@ static void add_row(struct exported *exported, const struct node *trial)
         exported->late_metric =
             exported->late_metric ||
             !has_column(exported, node_get_string(one, "metricId", ""));
-}
-
-static void copy_member(cJSON *object, const char *name,
-                        const struct node *value)
-{
-    if (value != NULL)
-        cJSON_AddItemToObject(object, name, json_of_node(value));
 }
 
 static void add_object(struct exported *exported, const struct node *trial)
@@ -478,21 +474,20 @@ static int write_metadata(struct cli *cli, const struct cli_study *study,
 
 static int write_folder(struct exported *exported)
 {
+    static int (*const writers[])(struct cli *, const struct cli_study *,
+                                  const char *folder) = {
+        write_spec, write_study, write_metadata, write_events};
     struct cli *cli = exported->cli;
     const struct cli_study *study = &exported->study;
     const char *path = cli->set.out != NULL ? cli->set.out : study->name;
     if (mkdir(path, 0777) != 0)
         return cli_fail(cli, errno == EEXIST ? CLI_CONFLICT : CLI_REFUSED,
                         "cannot make the folder %s: %s", path, strerror(errno));
-    int code = write_spec(cli, study, path);
-    if (code == CLI_DONE)
-        code = write_study(cli, study, path);
-    if (code == CLI_DONE)
-        code = write_metadata(cli, study, path);
-    if (code == CLI_DONE)
-        code = write_events(cli, study, path);
-    if (code != CLI_DONE)
-        return code;
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
+        const int code = writers[i](cli, study, path);
+        if (code != CLI_DONE)
+            return code;
+    }
     cli->format = FORMAT_JSONL;
     return write_file(exported,
                       arena_printf(cli->arena, "%s/" EXPORT_TRIALS, path));
