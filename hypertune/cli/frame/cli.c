@@ -66,7 +66,7 @@ const char cli_formats[] = "table wide json jsonl yaml csv name args";
 const char *cli_own_format(const struct cli *cli)
 {
     bool own = cli->set.output != NULL && cli->command != NULL &&
-               words_has(cli_own_formats(cli->command), cli->set.output);
+               words_has(cli->command->formats, cli->set.output);
     return own ? cli->set.output : NULL;
 }
 
@@ -88,7 +88,7 @@ static enum ht_status read_format(struct cli *cli, struct ht_error *err)
         return ht_fail(err, HT_INVALID,
                        "no output format \"%s\" (did you mean %s?)",
                        cli->set.output, near);
-    const char *own = cli->command ? cli_own_formats(cli->command) : "";
+    const char *own = cli->command ? cli->command->formats : "";
     return ht_fail(err, HT_INVALID, "no output format \"%s\"; there are %s%s%s",
                    cli->set.output, cli_formats, own[0] != '\0' ? " " : "",
                    own);

@@ -121,7 +121,7 @@ const struct flag cli_flags[] = {
 /* One without formats and manual. */
 #define COMMAND(...)                                                           \
     {                                                                          \
-        __VA_ARGS__, NULL, NULL                                                \
+        __VA_ARGS__, "", NULL                                                  \
     }
 
 const struct cli_command cli_commands[] = {
@@ -200,12 +200,12 @@ const struct cli_command cli_commands[] = {
             "STUDY/best | STUDY/ID [DIR]",
             "copy what a trial wrote: model, checkpoints, logs"),
     {"report", cli_report, GROUP_TRIAL, 0, CLI_ANY, NULL,
-     "NAME=VALUE... [--step N]", "in a trial: report metrics", NULL,
+     "NAME=VALUE... [--step N]", "in a trial: report metrics", "",
      trial_help_report},
     {"should-stop", cli_should_stop, GROUP_TRIAL, 0, CLI_ANY, NULL, "",
-     "in a trial: 0 stop now, 1 continue", NULL, trial_help_should_stop},
+     "in a trial: 0 stop now, 1 continue", "", trial_help_should_stop},
     {"params", cli_params, GROUP_TRIAL, 0, CLI_ANY, NULL, "[NAME...]",
-     "in a trial: its hyperparameters", NULL, trial_help_params},
+     "in a trial: its hyperparameters", "", trial_help_params},
     COMMAND("serve", cli_serve, GROUP_SERVER, 0, CLI_ANY, NULL,
             "[FLAGS OF hypertuned]", "run your server in the foreground"),
     COMMAND("runner", cli_runner, GROUP_SERVER, 0, CLI_ANY, NULL,
@@ -236,11 +236,6 @@ const struct cli_command *cli_command_find(const char *name)
             return c;
     }
     return NULL;
-}
-
-const char *cli_own_formats(const struct cli_command *command)
-{
-    return command->formats != NULL ? command->formats : "";
 }
 
 int cli_usage(struct cli *cli)
@@ -275,6 +270,15 @@ static int refuse_command(struct cli *cli, const char *name)
                         name, near);
     return cli_fail(cli, CLI_USAGE,
                     "no command \"%s\"; \"hypertune help\" lists them", name);
+}
+
+struct flags_parser cli_flags_parser(struct cli *cli)
+{
+    return (struct flags_parser){.arena = cli->arena,
+                                 .table = cli_flags,
+                                 .target = &cli->set,
+                                 .allowed = "",
+                                 .command = "hypertune"};
 }
 
 static enum ht_status read_arguments(struct cli *cli,
@@ -318,11 +322,7 @@ static int without_command(struct cli *cli)
 int cli_main(struct cli *cli, int argc, char *const argv[])
 {
     struct ht_error err;
-    struct flags_parser parser = {.arena = cli->arena,
-                                  .table = cli_flags,
-                                  .target = &cli->set,
-                                  .allowed = "",
-                                  .command = "hypertune"};
+    struct flags_parser parser = cli_flags_parser(cli);
     int used;
     if (flags_parse_leading(&parser, argc, argv, &used, &err) != HT_OK)
         return cli_fail(cli, CLI_USAGE, "%s", err.text);

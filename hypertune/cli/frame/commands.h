@@ -32,7 +32,7 @@ struct cli_command {
                             goes to the command as it is */
     const char *usage;   /* what follows the name */
     const char *help;    /* one line; NULL: not for people, help is silent */
-    const char *formats; /* what -o may name for it alone, by blanks, or NULL */
+    const char *formats; /* what -o may name for it alone, by blanks */
     const char *manual;  /* all of its help; NULL: made of the above */
 };
 
@@ -41,11 +41,12 @@ extern const struct flag cli_flags[];           /* of struct cli_settings */
 
 const struct cli_command *cli_command_find(const char *name);
 
+/* Reads the options before a command into cli->set. */
+struct flags_parser cli_flags_parser(struct cli *cli);
+
 /* Reads argv, finds the command, runs it; returns the exit code. */
 int cli_main(struct cli *cli, int argc, char *const argv[]);
 
-/* What -o may name for the command alone, by blanks; "": nothing. */
-const char *cli_own_formats(const struct cli_command *command);
 /* Says how the command is used; returns CLI_USAGE. */
 int cli_usage(struct cli *cli);
 

@@ -40,24 +40,16 @@ cli_server_state_folder(struct arena *arena,
     return NULL;
 }
 
-/* The first (or last) `max` bytes; NULL when the file cannot be read. */
+/* The first (or last) bytes, at least `max` of a longer file; NULL when it
+ * cannot be read. */
 static char *read_file(struct arena *arena, const char *path, size_t max,
                        bool tail)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return NULL;
-    if (tail && lseek(fd, 0, SEEK_END) > (off_t)max)
-        lseek(fd, -(off_t)max, SEEK_END);
-    else
-        lseek(fd, 0, SEEK_SET);
-    char *content = arena_alloc(arena, max + 1, 1);
-    size_t len = 0;
-    ssize_t n;
-    while (len < max && (n = read(fd, content + len, max - len)) > 0)
-        len += (size_t)n;
-    close(fd);
-    return content;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    size_t len;
+    if (tail)
+        lseek(fd, -(off_t)max, SEEK_END); /* a shorter one stays at its start */
+    return cli_read_all(arena, fd, max, &len);
 }
 
 /* A shared lock is refused while a process holds the exclusive one. */

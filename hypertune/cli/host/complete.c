@@ -259,7 +259,7 @@ static void offer_formats(struct completion *completion, const char *how)
 {
     offer_list(completion, how);
     if (completion->cli->command != NULL)
-        offer_list(completion, cli_own_formats(completion->cli->command));
+        offer_list(completion, completion->cli->command->formats);
 }
 
 /* Upwards and, behind a dash, downwards. `how`: further keys of trials. */
@@ -405,11 +405,7 @@ static void find_command(struct completion *completion)
 {
     struct cli *cli = completion->cli;
     struct flags_result result;
-    struct flags_parser parser = {.arena = cli->arena,
-                                  .table = cli_flags,
-                                  .target = &cli->set,
-                                  .allowed = "",
-                                  .command = "hypertune"};
+    struct flags_parser parser = cli_flags_parser(cli);
     int n = (int)completion->before.n, used;
     char **argv = arena_alloc(cli->arena, (size_t)n + 1, sizeof *argv);
     for (int i = 0; i < n; i++)
