@@ -63,8 +63,9 @@ static int open_file(struct report_file *file)
 }
 
 /* A process that forked while it held the lock and was then killed leaves it
- * with a child that knows nothing of it. Training must go on: after 100 ms we
- * write without, as O_APPEND alone keeps whole lines apart on a local disk. */
+ * with a child that does not release it. Training must continue: after 100 ms
+ * we write without, as O_APPEND alone keeps whole lines apart on a local disk.
+ */
 static bool lock(int fd)
 {
     for (int i = 0; i < LOCK_TRIES; i++) {

@@ -11,8 +11,8 @@
 
 struct hypertune_metric; /* hypertune/hypertune.h */
 
-/* The bounds of proto/base/limits.h, repeated because this library stands
- * alone. */
+/* The bounds of proto/base/limits.h, repeated because this library
+ * includes nothing of proto. */
 enum {
     RECORD_LINE_BYTES = 8192,       /* one line with its newline */
     RECORD_NAME_BYTES = 128,        /* metric name with its NUL */

@@ -202,7 +202,7 @@ static void fill_message(struct report_sender *sender)
 
 /* Blocks until there is something to send: new records, or, when a caller
  * waits for records that fell out of the queue, the newest message again, as
- * its answer tells what the runner has brought from the file meanwhile. */
+ * its answer contains what the runner has read from the file by then. */
 static void await_work(struct report_sender *sender)
 {
     pthread_mutex_lock(&sender->lock);
@@ -260,7 +260,7 @@ static void exchange(struct report_sender *sender, struct spreq_buffer *answer)
                           RESEND_MS);
 }
 
-/* Sends the message until it is decided; false: send no more at all. */
+/* Sends the message until it is decided; false: nothing else is to be sent. */
 static bool deliver(struct report_sender *sender)
 {
     for (;;) {

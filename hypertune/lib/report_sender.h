@@ -29,7 +29,7 @@ void report_sender_disinherit(struct report_sender *sender);
 /* Queues a copy of record `seq`, whose text is `len` bytes without newline. A
  * full queue drops its oldest record. Returns 0 or
  * EAGAIN     no thread to be had
- * ESHUTDOWN  the server wants no more of this attempt */
+ * ESHUTDOWN  the server takes no further record of this attempt */
 int report_sender_push(struct report_sender *sender, int64_t seq,
                        const char *record, size_t len);
 

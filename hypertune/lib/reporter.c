@@ -316,8 +316,7 @@ static bool is_too_long(const char *text, size_t bytes)
     return text != NULL && strnlen(text, bytes) == bytes;
 }
 
-/* `file_step` is what cloudml-hypertune's file gets, which knows no "count for
- * me". */
+/* `file_step` goes to cloudml-hypertune's file, which cannot count steps. */
 static int report(const struct hypertune_metric metrics[], size_t n,
                   int64_t step, int64_t file_step, const char *checkpoint_path)
 {

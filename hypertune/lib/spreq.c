@@ -226,7 +226,7 @@ static void back_off(struct spreq *req)
 }
 
 /* Receives frames until the one that answers the newest request; EAGAIN when
- * none came in time and the stream stands at the start of a frame. */
+ * none came in time and the stream is at the start of a frame. */
 static int receive_answer(struct spreq *req, struct spreq_buffer *answer,
                           int64_t deadline_ms)
 {

@@ -1,6 +1,6 @@
 /* spreq.h - one REQ connection of nng's SP protocol over tcp, by hand.
  *
- * Lives inside other people's trainers, where nng itself cannot: no thread, no
+ * Runs inside other people's trainers, where nng itself cannot: no thread, no
  * allocation, no signal, every wait has a deadline. Wire: proto/README.md
  * section 1. One thread at a time. */
 #ifndef HT_HYPERTUNE_LIB_SPREQ_H

@@ -231,9 +231,10 @@ static int settle(const struct request *request, size_t reports, size_t failed)
                 "hypertune: %zu report%s could be neither written nor sent\n",
                 failed, failed == 1 ? "" : "s");
     /* Without an address the runner reads the file: nothing is wrong. */
-    bool is_told = reports > 0 && rc != 0 &&
-                   (rc != ENOTCONN || request->strict || !reporter_has_file());
-    if (is_told)
+    bool is_explained =
+        reports > 0 && rc != 0 &&
+        (rc != ENOTCONN || request->strict || !reporter_has_file());
+    if (is_explained)
         explain(reports, timeout_ms);
     bool is_confirmed = rc == 0 && failed == 0;
     return request->strict && !is_confirmed ? TRIAL_EXIT_UNREACHABLE

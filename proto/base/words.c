@@ -12,6 +12,14 @@ void words_add(struct arena *arena, struct words *words, const char *word)
     words->items[words->n++] = word;
 }
 
+bool words_include(const struct words *words, const char *word)
+{
+    for (size_t i = 0; i < words->n; i++)
+        if (strcmp(words->items[i], word) == 0)
+            return true;
+    return false;
+}
+
 bool words_has(const char *list, const char *name)
 {
     size_t len = strlen(name);

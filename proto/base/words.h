@@ -14,6 +14,8 @@ struct words {
 
 void words_add(struct arena *arena, struct words *words, const char *word);
 
+bool words_include(const struct words *words, const char *word);
+
 /* Is `name` one of the blank-separated names of `list`? */
 bool words_has(const char *list, const char *name);
 

@@ -419,7 +419,7 @@ static bool is_server_the_same(struct cli *cli)
                              info.pid == cli->server_pid);
 }
 
-/* Asks again when our own server died meanwhile: a repeated change is safe, the
+/* Asks again when our own server has died: a repeated change is safe, the
  * second answer reports that it is done. */
 enum ht_status cli_call(struct cli *cli, const char *method, const char *path,
                         const char *body, struct cli_http_answer *answer,

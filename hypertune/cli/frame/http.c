@@ -231,7 +231,7 @@ static void open_stream(struct cli_http *http)
     curl_easy_setopt(http->stream, CURLOPT_HTTPHEADER, http->stream_headers);
     curl_easy_setopt(http->stream, CURLOPT_WRITEFUNCTION, wake);
     curl_easy_setopt(http->stream, CURLOPT_WRITEDATA, http);
-    /* Silence beyond three comments means that the server is gone. */
+    /* Silence beyond three comments means that the server has ended. */
     curl_easy_setopt(http->stream, CURLOPT_LOW_SPEED_LIMIT, 1L);
     curl_easy_setopt(http->stream, CURLOPT_LOW_SPEED_TIME, 45L);
     curl_easy_setopt(http->stream, CURLOPT_FAILONERROR, 1L);
@@ -247,7 +247,7 @@ static void drop_ended_stream(struct cli_http *http)
         return;
     curl_multi_remove_handle(http->multi, http->stream);
     http->streaming = false;
-    http->woken = true; /* the server may have gone: that is news */
+    http->woken = true; /* the end of the server is news */
     http->reopen_at_ms = clock_monotonic_ms() + REOPEN_MS;
 }
 
@@ -278,15 +278,10 @@ void cli_http_wait(struct cli_http *http, size_t n, const int fds[],
 
 char *cli_http_segment(struct arena *arena, const char *name)
 {
-    static const char bare[] = "abcdefghijklmnopqrstuvwxyz"
-                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                               "0123456789-._~";
-    struct text out = {0};
-    for (const char *s = name; *s != '\0'; s++) {
-        if (strchr(bare, *s) != NULL)
-            text_append(&out, s, 1);
-        else
-            text_printf(&out, "%%%02X", (unsigned)(unsigned char)*s);
-    }
-    return text_take(&out, arena);
+    char *escaped = curl_easy_escape(NULL, name, 0);
+    if (escaped == NULL)
+        abort();
+    char *copy = arena_strdup(arena, escaped);
+    curl_free(escaped);
+    return copy;
 }

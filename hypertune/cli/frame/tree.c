@@ -18,7 +18,7 @@ static const char part_name[] = ".hypertune-part";
 
 enum {
     OPEN_FOLDER = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW,
-    /* A file that became a pipe meanwhile must not block. */
+    /* A file that has become a pipe must not block. */
     OPEN_FILE = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
 };
 

@@ -9,7 +9,7 @@
 #include "hypertune/cli/study/trial.h"
 
 enum {
-    LIMIT_MS = 280, /* a person waits for the shell meanwhile */
+    LIMIT_MS = 280, /* a person waits for the shell */
     MOST_STUDIES = 100,
     MOST_TRIALS = 1000
 };
@@ -119,10 +119,8 @@ static bool offer_study(const struct node *job, void *context)
     struct cli *cli = names->completion->cli;
     struct cli_study study;
     cli_study_read(job, &study);
-    for (size_t i = 0; i < names->seen.n; i++) {
-        if (strcmp(names->seen.items[i], study.name) == 0)
-            return true;
-    }
+    if (words_include(&names->seen, study.name))
+        return true;
     words_add(cli->lasting, &names->seen,
               arena_strdup(cli->lasting, study.name));
     offer(names->completion,
@@ -439,15 +437,6 @@ static void limit_time(void)
     setitimer(ITIMER_REAL, &limit, NULL);
 }
 
-static bool behind_dashes(const struct completion *completion)
-{
-    for (size_t i = 0; i < completion->before.n; i++) {
-        if (strcmp(completion->before.items[i], "--") == 0)
-            return true;
-    }
-    return false;
-}
-
 int cli_complete(struct cli *cli)
 {
     struct completion completion = {.cli = cli};
@@ -457,7 +446,7 @@ int cli_complete(struct cli *cli)
     find_command(&completion);
     if (completion.option != NULL)
         offer_values(&completion);
-    else if (behind_dashes(&completion))
+    else if (words_include(&completion.before, "--"))
         offer_own(&completion, "files");
     else if (completion.word[0] == '-')
         offer_options(&completion);

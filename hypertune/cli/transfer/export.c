@@ -127,22 +127,13 @@ static const struct node *final_metrics(const struct node *trial)
     return node_first(node_find(trial, "finalMeasurement"), "metrics");
 }
 
-static bool has_column(const struct exported *exported, const char *name)
-{
-    for (size_t i = 0; i < exported->metrics.n; i++) {
-        if (strcmp(exported->metrics.items[i], name) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool note_metrics(const struct node *trial, void *context)
 {
     struct exported *exported = context;
     struct arena *lasting = exported->cli->lasting;
     NODE_EACH (one, final_metrics(trial)) {
         const char *name = node_get_string(one, "metricId", "");
-        if (!has_column(exported, name))
+        if (!words_include(&exported->metrics, name))
             words_add(lasting, &exported->metrics, arena_strdup(lasting, name));
     }
     return true;
@@ -234,7 +225,8 @@ static void add_row(struct exported *exported, const struct node *trial)
     NODE_EACH (one, final_metrics(trial))
         exported->late_metric =
             exported->late_metric ||
-            !has_column(exported, node_get_string(one, "metricId", ""));
+            !words_include(&exported->metrics,
+                           node_get_string(one, "metricId", ""));
 }
 
 static void add_object(struct exported *exported, const struct node *trial)

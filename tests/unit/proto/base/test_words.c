@@ -13,6 +13,19 @@ static void words_are_found_whole(void)
     CHECK(!words_has("trial", ""));
 }
 
+static void words_are_found_in_a_list_that_grew(void)
+{
+    struct arena *arena = arena_new();
+    struct words words = {0};
+    CHECK(!words_include(&words, "loss"));
+    words_add(arena, &words, "loss");
+    words_add(arena, &words, "accuracy");
+    CHECK(words.n == 2);
+    CHECK(words_include(&words, "loss") && words_include(&words, "accuracy"));
+    CHECK(!words_include(&words, "acc"));
+    arena_free(arena);
+}
+
 static void the_nearest_name_is_found_across_spellings(void)
 {
     static const char *const names[] = {"maxTrialCount", "parallel", "seed",
@@ -47,6 +60,7 @@ static void what_is_too_far_has_no_nearest(void)
 int main(void)
 {
     RUN(words_are_found_whole);
+    RUN(words_are_found_in_a_list_that_grew);
     RUN(the_nearest_name_is_found_across_spellings);
     RUN(what_is_too_far_has_no_nearest);
     return check_done();
