@@ -23,17 +23,20 @@ struct row {
 
 struct table {
     struct arena *arena;
-    size_t n_columns, n_rows;
+    size_t n_rows;
     const char *spare; /* titles, NULL: none */
-    struct cell titles[MAX_COLUMNS];
     enum table_align aligns[MAX_COLUMNS];
-    struct row *first, *last;
+    struct row titles; /* the first line, a cell for each column */
+    struct row *last;
 };
 
 struct table *table_new(struct arena *arena)
 {
     struct table *table = arena_alloc(arena, 1, sizeof *table);
     table->arena = arena;
+    table->titles.cells =
+        arena_alloc(arena, MAX_COLUMNS, sizeof *table->titles.cells);
+    table->last = &table->titles;
     return table;
 }
 
@@ -52,10 +55,11 @@ static struct cell make_cell(struct arena *arena, const char *content)
 void table_column(struct table *table, const char *title,
                   enum table_align align)
 {
-    if (table->n_columns == MAX_COLUMNS)
+    struct row *titles = &table->titles;
+    if (titles->n == MAX_COLUMNS)
         return;
-    table->titles[table->n_columns] = make_cell(table->arena, title);
-    table->aligns[table->n_columns++] = align;
+    table->aligns[titles->n] = align;
+    titles->cells[titles->n++] = make_cell(table->arena, title);
 }
 
 void table_columns(struct table *table, const char *titles)
@@ -81,12 +85,8 @@ void table_spare(struct table *table, const char *titles)
 void table_row(struct table *table)
 {
     struct row *row = arena_alloc(table->arena, 1, sizeof *row);
-    row->cells =
-        arena_alloc(table->arena, table->n_columns, sizeof *row->cells);
-    if (table->last == NULL)
-        table->first = row;
-    else
-        table->last->next = row;
+    row->cells = arena_alloc(table->arena, table->titles.n, sizeof *row->cells);
+    table->last->next = row;
     table->last = row;
     table->n_rows++;
 }
@@ -94,7 +94,7 @@ void table_row(struct table *table)
 void table_cell(struct table *table, const char *text)
 {
     struct row *row = table->last;
-    if (row->n < table->n_columns)
+    if (row->n < table->titles.n)
         row->cells[row->n++] = make_cell(table->arena, text);
 }
 
@@ -196,14 +196,12 @@ static struct cell cell_of(const struct row *row, size_t column)
 
 static void measure(const struct table *table, size_t widths[])
 {
-    for (size_t c = 0; c < table->n_columns; c++) {
-        widths[c] = table_width(table->titles[c].safe);
-        for (const struct row *row = table->first; row; row = row->next) {
-            size_t width = table_width(cell_of(row, c).safe);
+    for (const struct row *row = &table->titles; row; row = row->next)
+        for (size_t c = 0; c < row->n; c++) {
+            const size_t width = table_width(row->cells[c].safe);
             if (width > widths[c])
                 widths[c] = width;
         }
-    }
 }
 
 /* Columns of a line when no cell is given more than `most`. A width of 0 is
@@ -221,12 +219,13 @@ static void leave_out(const struct table *table, size_t widths[], size_t width)
 {
     for (const char *title = table->spare;
          title != NULL && *title != '\0' &&
-         line_width(table->n_columns, widths, READABLE_WIDTH) > width;) {
+         line_width(table->titles.n, widths, READABLE_WIDTH) > width;) {
         const size_t len = strcspn(title, " ");
-        for (size_t c = 0; c < table->n_columns; c++)
-            if (strncmp(table->titles[c].raw, title, len) == 0 &&
-                table->titles[c].raw[len] == '\0')
+        for (size_t c = 0; c < table->titles.n; c++) {
+            const char *own = table->titles.cells[c].raw;
+            if (strncmp(own, title, len) == 0 && own[len] == '\0')
                 widths[c] = 0;
+        }
         title += len + (title[len] == ' ');
     }
 }
@@ -257,7 +256,7 @@ static void print_cell(const struct table *table, size_t column,
         table_cut(&cut, cell.safe, widths[column]);
     const char *shown = text_string(&cut);
     int pad = (int)(widths[column] - table_width(shown));
-    bool last = column + 1 == table->n_columns;
+    bool last = column + 1 == table->titles.n;
     if (table->aligns[column] == ALIGN_RIGHT)
         text_printf(out, "%*s%s", pad, "", shown);
     else
@@ -279,14 +278,10 @@ void table_print(const struct table *table, size_t width, struct text *out)
     measure(table, widths);
     if (width > 0) {
         leave_out(table, widths, width);
-        shrink(table->n_columns, widths, width);
+        shrink(table->titles.n, widths, width);
     }
-    for (size_t c = 0; c < table->n_columns; c++)
-        print_cell(table, c, table->titles[c], widths, out);
-    trim(out);
-    text_puts(out, "\n");
-    for (const struct row *row = table->first; row; row = row->next) {
-        for (size_t c = 0; c < table->n_columns; c++)
+    for (const struct row *row = &table->titles; row; row = row->next) {
+        for (size_t c = 0; c < table->titles.n; c++)
             print_cell(table, c, cell_of(row, c), widths, out);
         trim(out);
         text_puts(out, "\n");
@@ -295,13 +290,8 @@ void table_print(const struct table *table, size_t width, struct text *out)
 
 void table_csv(const struct table *table, struct text *out)
 {
-    for (size_t c = 0; c < table->n_columns; c++) {
-        text_puts(out, c > 0 ? "," : "");
-        csv_field(table->titles[c].raw, out);
-    }
-    text_puts(out, "\n");
-    for (const struct row *row = table->first; row; row = row->next) {
-        for (size_t c = 0; c < table->n_columns; c++) {
+    for (const struct row *row = &table->titles; row; row = row->next) {
+        for (size_t c = 0; c < table->titles.n; c++) {
             text_puts(out, c > 0 ? "," : "");
             csv_field(cell_of(row, c).raw, out);
         }
