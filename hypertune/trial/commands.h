@@ -14,6 +14,15 @@ enum {
     TRIAL_EXIT_UNREACHABLE = 6 /* should-stop: not known */
 };
 
+struct trial_command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *help;
+};
+
+/* NULL when there is none of that name. */
+const struct trial_command *trial_command_find(const char *name);
+
 /* report NAME=VALUE... [--step N] [--checkpoint PATH] [--strict]
  * [--timeout T], or report --from-stdin --pattern P. */
 int trial_command_report(int argc, char **argv);

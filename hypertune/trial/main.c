@@ -14,24 +14,6 @@ static const char help[] =
     "  hypertune params [NAME]                   this trial's parameters\n"
     "  hypertune help COMMAND | version\n";
 
-static const struct command {
-    const char *name;
-    int (*run)(int argc, char **argv);
-    const char *help;
-} commands[] = {
-    {"report", trial_command_report, trial_help_report},
-    {"should-stop", trial_command_should_stop, trial_help_should_stop},
-    {"params", trial_command_params, trial_help_params},
-};
-
-static const struct command *find_command(const char *name)
-{
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (strcmp(commands[i].name, name) == 0)
-            return &commands[i];
-    return NULL;
-}
-
 static bool is_one_of(const char *word, const char *a, const char *b)
 {
     return strcmp(word, a) == 0 || strcmp(word, b) == 0;
@@ -53,7 +35,7 @@ int main(int argc, char **argv)
         return TRIAL_EXIT_OK;
     }
     const char *name = asks_help ? argv[2] : argv[1];
-    const struct command *command = find_command(name);
+    const struct trial_command *command = trial_command_find(name);
     if (command == NULL)
         return trial_usage("\"%s\" is not a command here; see \"hypertune "
                            "help\"",

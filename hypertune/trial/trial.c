@@ -62,6 +62,18 @@ bool trial_option(const char *name, int argc, char **argv, int *at,
     return true;
 }
 
+const struct trial_command *trial_command_find(const char *name)
+{
+    static const struct trial_command commands[] = {
+        {"report", trial_command_report, trial_help_report},
+        {"should-stop", trial_command_should_stop, trial_help_should_stop},
+        {"params", trial_command_params, trial_help_params}};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
 int trial_usage(const char *format, ...)
 {
     va_list args;

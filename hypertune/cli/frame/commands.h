@@ -76,7 +76,7 @@ cli_run cli_logs;
 /* study/control.c */
 cli_run cli_order, cli_delete, cli_set;
 /* host/serve.c */
-cli_run cli_report, cli_should_stop, cli_params, cli_serve, cli_runner;
+cli_run cli_in_trial, cli_serve, cli_runner;
 /* host/doctor.c, host/gcloud_env.c, spec/local_run.c */
 cli_run cli_doctor, cli_gcloud_env, cli_local_run;
 /* help.c */

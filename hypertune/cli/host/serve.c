@@ -19,26 +19,11 @@ static char **make_argv(struct cli *cli, const char *const first[], size_t n)
     return argv;
 }
 
-static int call_trial(struct cli *cli, int (*command)(int, char **))
+int cli_in_trial(struct cli *cli)
 {
     const char *first[] = {cli->command->name};
     char **argv = make_argv(cli, first, 1);
-    return command((int)cli->args.words.n + 1, argv);
-}
-
-int cli_report(struct cli *cli)
-{
-    return call_trial(cli, trial_command_report);
-}
-
-int cli_should_stop(struct cli *cli)
-{
-    return call_trial(cli, trial_command_should_stop);
-}
-
-int cli_params(struct cli *cli)
-{
-    return call_trial(cli, trial_command_params);
+    return trial_command_find(first[0])->run((int)cli->args.words.n + 1, argv);
 }
 
 static int become(struct cli *cli, const char *program, char **argv)
