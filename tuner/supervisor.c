@@ -1,6 +1,5 @@
 #include "tuner/supervisor.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -8,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +14,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
+#include "proto/base/program.h"
 #include "proto/base/text.h"
 
 enum {
@@ -43,34 +42,13 @@ struct supervisor *supervisor_new(const struct supervisor_options *options)
     return supervisor;
 }
 
-/* A shared lock is refused exactly while a runner holds its own. */
 static bool lock_is_held(const struct supervisor *supervisor)
 {
     struct text path = {0};
     text_printf(&path, "%s/runner.lock", supervisor->options.state_dir);
-    int fd = open(path.data, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    const bool held = program_holds(path.data);
     text_free(&path);
-    if (fd < 0)
-        return false;
-    bool held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    close(fd);
     return held;
-}
-
-/* Beside this program, as built and installed; else found in PATH. */
-static void find_program(struct text *path)
-{
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n > 0) {
-        self[n] = '\0';
-        char *slash = strrchr(self, '/');
-        text_printf(path, "%.*s/hypertune-runner", (int)(slash - self), self);
-        if (access(path->data, X_OK) == 0)
-            return;
-        text_clear(path);
-    }
-    text_puts(path, "hypertune-runner");
 }
 
 static int spawn(const char *program, char *const argv[], pid_t *pid)
@@ -142,11 +120,10 @@ static void start(struct supervisor *supervisor, int64_t now_ms)
 {
     const struct supervisor_options *options = &supervisor->options;
     struct arena *arena = arena_new();
-    struct text program = {0};
-    find_program(&program);
-    char **argv = build_command(arena, options, program.data);
+    char **argv =
+        build_command(arena, options, program_find(arena, "hypertune-runner"));
     pid_t child;
-    int failed = spawn(program.data, argv, &child);
+    int failed = spawn(argv[0], argv, &child);
     if (failed == 0) {
         limit_files(child);
         supervisor->child = child;
@@ -155,10 +132,9 @@ static void start(struct supervisor *supervisor, int64_t now_ms)
                   options->engine);
     } else {
         log_event(LOG_ERROR, "runner.missing", "program=%s reason=\"%s\"",
-                  program.data, strerror(failed));
+                  argv[0], strerror(failed));
         supervisor->next_ms = now_ms + LAST_DELAY_MS;
     }
-    text_free(&program);
     arena_free(arena);
 }
 

@@ -11,6 +11,7 @@
 #include "hypertune/cli/frame/server.h"
 #include "hypertune/cli/frame/spawn.h"
 #include "proto/base/clock.h"
+#include "proto/base/program.h"
 
 /* This user's own server starts processes. A separate runner, which ends with
  * the server, runs its containers; it uses the folder of a runner that the
@@ -79,7 +80,7 @@ void cli_runners_describe(const struct node *runner, struct text *out)
 
 static bool is_running(struct cli *cli, const char *folder)
 {
-    return cli_server_is_locked(
+    return program_holds(
         arena_printf(cli->arena, "%s/" CONTAINERS "/runner.lock", folder));
 }
 

@@ -14,6 +14,7 @@
 #include "hypertune/cli/frame/cli.h"
 #include "hypertune/cli/frame/spawn.h"
 #include "proto/base/clock.h"
+#include "proto/base/program.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/node.h"
 
@@ -52,17 +53,6 @@ static char *read_file(struct arena *arena, const char *path, size_t max,
     return cli_read_all(arena, fd, max, &len);
 }
 
-/* A shared lock is refused while a process holds the exclusive one. */
-bool cli_server_is_locked(const char *lock)
-{
-    int fd = open(lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return false;
-    bool held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    close(fd);
-    return held;
-}
-
 bool cli_server_is_loopback(const char *host)
 {
     struct in_addr address;
@@ -95,8 +85,7 @@ enum ht_status cli_server_find(struct arena *arena, const char *folder,
      * just starting must not find our shared lock in its way. */
     char *path = arena_printf(arena, "%s/server.json", folder);
     char *json = read_file(arena, path, MAX_JSON, false);
-    if (json == NULL ||
-        !cli_server_is_locked(arena_printf(arena, "%s/lock", folder)))
+    if (json == NULL || !program_holds(arena_printf(arena, "%s/lock", folder)))
         return ht_fail(err, HT_NOT_FOUND, "no server runs in %s", folder);
     struct diag diag;
     diag_init(&diag, arena, path, NULL, 0);
@@ -209,7 +198,7 @@ static enum ht_status await_other(struct arena *arena, const char *folder,
     const char *lock = arena_printf(arena, "%s/lock", folder);
     int64_t deadline = clock_monotonic_ms() + START_MS;
     for (;;) {
-        bool held = cli_server_is_locked(lock);
+        bool held = program_holds(lock);
         enum ht_status status = cli_server_find(arena, folder, info, err);
         if (!held || status != HT_NOT_FOUND)
             return status;

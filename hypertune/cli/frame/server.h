@@ -61,9 +61,6 @@ enum ht_status cli_server_start(struct arena *arena, const char *folder,
                                 struct cli_server_info *info,
                                 struct ht_error *err);
 
-/* Does a server or runner hold this lock file? */
-bool cli_server_is_locked(const char *lock);
-
 /* Is the host "localhost", "::1" or an address in 127.0.0.0/8? */
 bool cli_server_is_loopback(const char *host);
 

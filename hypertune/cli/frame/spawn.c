@@ -11,23 +11,9 @@
 #include <unistd.h>
 
 #include "proto/base/clock.h"
+#include "proto/base/program.h"
 
-enum { ASK_MS = 5000, ASK_BYTES = 4096, PATH_BYTES = 4096 };
-
-const char *cli_spawn_program(struct arena *arena, const char *name)
-{
-    char self[PATH_BYTES];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n <= 0)
-        return name;
-    self[n] = '\0';
-    char *slash = strrchr(self, '/');
-    if (slash == NULL)
-        return name;
-    char *beside =
-        arena_printf(arena, "%.*s/%s", (int)(slash - self), self, name);
-    return access(beside, X_OK) == 0 ? beside : name;
-}
+enum { ASK_MS = 5000, ASK_BYTES = 4096 };
 
 static char **make_argv(struct arena *arena, const char *first,
                         const char *const rest[])
@@ -71,7 +57,7 @@ enum ht_status cli_spawn_detached(struct arena *arena,
                                   const struct cli_spawn *spawn, pid_t *pid,
                                   struct ht_error *err)
 {
-    const char *program = cli_spawn_program(arena, spawn->program);
+    const char *program = program_find(arena, spawn->program);
     char *log = arena_printf(arena, "%s/%s", spawn->folder, spawn->log);
     char **argv = make_argv(arena, spawn->program, spawn->args);
     posix_spawn_file_actions_t files;

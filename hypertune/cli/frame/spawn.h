@@ -1,5 +1,5 @@
-/* spawn.h - other programs: where they are, ours started to outlive this one,
- * and those of the machine asked for a line or two. */
+/* spawn.h - other programs: ours started to outlive this one, those of the
+ * machine asked for a line or two, and commands looked for in PATH. */
 #ifndef HT_HYPERTUNE_CLI_FRAME_SPAWN_H
 #define HT_HYPERTUNE_CLI_FRAME_SPAWN_H
 
@@ -7,10 +7,6 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-
-/* Path of a program of ours: beside this executable when it is there, else
- * the bare name for a search in PATH. */
-const char *cli_spawn_program(struct arena *arena, const char *name);
 
 struct cli_spawn {
     const char *program;     /* one of ours, by name */

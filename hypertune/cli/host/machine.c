@@ -16,6 +16,7 @@
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/spawn.h"
 #include "proto/base/clock.h"
+#include "proto/base/program.h"
 
 enum { LINE_BYTES = 512, SHORT_MEMORY = 1 << 30, FEW_INODES = 10000 };
 
@@ -53,7 +54,7 @@ static void check_programs(struct findings *findings)
                                         "hypertune-shim", "hypertune-trial"};
     bool whole = true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *path = cli_spawn_program(findings->cli->arena, names[i]);
+        const char *path = program_find(findings->cli->arena, names[i]);
         if (path[0] == '/' || has_program(findings, names[i]))
             continue;
         whole = false;

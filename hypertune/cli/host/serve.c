@@ -4,8 +4,8 @@
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/server.h"
-#include "hypertune/cli/frame/spawn.h"
 #include "hypertune/trial/commands.h"
+#include "proto/base/program.h"
 
 /* An argv of `first` and the command's words, ended by NULL. */
 static char **make_argv(struct cli *cli, const char *const first[], size_t n)
@@ -28,7 +28,7 @@ int cli_in_trial(struct cli *cli)
 
 static int become(struct cli *cli, const char *program, char **argv)
 {
-    const char *path = cli_spawn_program(cli->arena, program);
+    const char *path = program_find(cli->arena, program);
     execvp(path, argv);
     return cli_fail(cli, CLI_REFUSED, "cannot start %s: %s", path,
                     strerror(errno));

@@ -9,6 +9,7 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/file_tree.h"
+#include "proto/base/program.h"
 #include "proto/base/text.h"
 
 enum {
@@ -61,7 +62,7 @@ static void await_runners(const struct local_server *server)
         const char *lock =
             arena_printf(server->cli->lasting, "%s/%s/runner.lock",
                          server->folder, locks[i]);
-        while (cli_server_is_locked(lock) && clock_monotonic_ms() < deadline)
+        while (program_holds(lock) && clock_monotonic_ms() < deadline)
             pause_shortly();
     }
 }
