@@ -78,11 +78,16 @@ static void drop_slot(struct frame *frame, const char *id)
     frame->n_slots--;
 }
 
-static void add_point(struct frame_slot *slot, const char *step, double value)
+/* Takes the objective of a report, if it has one. */
+static void add_point(struct frame_slot *slot, const char *metric,
+                      const struct node *report)
 {
+    const double value =
+        node_get_double(node_find(report, "metrics"), metric, NAN);
     if (isnan(value))
         return;
-    snprintf(slot->step, sizeof slot->step, "%s", step);
+    snprintf(slot->step, sizeof slot->step, "%s",
+             cli_scalar(node_find(report, "step")));
     slot->value = value;
     /* Each column is the newest of so many values; when the columns are used
      * up it becomes that of twice as many. */
@@ -95,14 +100,6 @@ static void add_point(struct frame_slot *slot, const char *step, double value)
     slot->curve[slot->n_values / slot->stride] = value;
     slot->n_curve = slot->n_values / slot->stride + 1;
     slot->n_values++;
-}
-
-static bool is_starting(const struct node *ours)
-{
-    const struct node *newest = node_first(ours, "attempts");
-    while (newest != NULL && newest->next != NULL)
-        newest = newest->next;
-    return strcmp(node_get_string(newest, "state", ""), "STARTING") == 0;
 }
 
 static void fill_slot(struct frame_slot *slot, const struct node *trial)
@@ -119,7 +116,9 @@ static void fill_slot(struct frame_slot *slot, const struct node *trial)
              node_get_string(node_find(ours, "why"), "kind", ""));
     for (char *c = slot->why; *c != '\0'; c++)
         *c = (char)tolower((unsigned char)*c);
-    slot->starting = is_starting(ours);
+    const struct node *newest = cli_trial_newest(trial);
+    slot->starting =
+        strcmp(node_get_string(newest, "state", ""), "STARTING") == 0;
 }
 
 /* The runner's last line about a trial that does not run yet: an image may take
@@ -142,9 +141,7 @@ static void load_curve(const struct cli_live *live, struct frame_slot *slot)
     if (cli_get(live->cli, path, &answer, NULL) != HT_OK)
         return;
     NODE_EACH (one, node_first(answer, "measurements"))
-        add_point(slot, cli_scalar(node_find(one, "step")),
-                  node_get_double(node_find(one, "metrics"), live->frame.metric,
-                                  NAN));
+        add_point(slot, live->frame.metric, one);
 }
 
 /* ---- ended trials ---- */
@@ -172,11 +169,11 @@ static void note_ended(struct frame *frame, const struct node *trial)
             (FRAME_LAST - 1) * sizeof frame->last[0]);
     frame->last[0] = line;
     /* Only what may become the best is part of its history. */
-    bool counts = words_has("SUCCEEDED STOPPED", state);
     frame->history =
         ht_xrealloc(frame->history, frame->n_history + 1, sizeof(double));
     frame->history[frame->n_history++] =
-        counts ? node_get_double(ours, "objective", NAN) : NAN;
+        words_has("SUCCEEDED STOPPED", state) ? cli_trial_score(trial)
+                                                  : NAN;
 }
 
 static bool load_trial(const struct node *trial, void *context)
@@ -236,7 +233,6 @@ static void trial_moved(struct cli_live *live, const struct node *event)
 static void take_event(struct cli_live *live, const struct node *event)
 {
     const char *kind = node_get_string(event, "kind", "");
-    const struct node *data = node_find(event, "data");
     struct frame_slot *slot =
         find_slot(&live->frame, cli_scalar(node_find(event, "trial")));
     if (strcmp(kind, "trial.moved") == 0)
@@ -245,9 +241,7 @@ static void take_event(struct cli_live *live, const struct node *event)
         slot->starting =
             strcmp(node_get_string(event, "to", ""), "STARTING") == 0;
     else if (slot != NULL && strcmp(kind, "trial.measured") == 0)
-        add_point(slot, cli_scalar(node_find(data, "step")),
-                  node_get_double(node_find(data, "metrics"),
-                                  live->frame.metric, NAN));
+        add_point(slot, live->frame.metric, node_find(event, "data"));
 }
 
 /* Asks for the slots again when the last answer is some seconds old. */
@@ -288,7 +282,6 @@ static void draw(struct cli_live *live, const struct cli_study *study)
 
 struct cli_live *cli_live_open(struct cli_follow *follow)
 {
-    struct ht_error err;
     struct cli_study study;
     struct cli_live *live = ht_xcalloc(1, sizeof *live);
     live->follow = follow;
@@ -296,10 +289,10 @@ struct cli_live *cli_live_open(struct cli_follow *follow)
     live->study = follow->study;
     live->frame.color = follow->cli->color;
     screen_open(&live->screen, follow, false);
-    if (cli_study_get(follow->cli, follow->study, &study, &err) != HT_OK)
-        return live;
-    follow->since = node_get_int(study.status, "revision", 0);
-    load_scene(live, &study);
+    if (cli_study_get(follow->cli, follow->study, &study, NULL) == HT_OK) {
+        follow->since = node_get_int(study.status, "revision", 0);
+        load_scene(live, &study);
+    }
     return live;
 }
 
@@ -323,19 +316,16 @@ void cli_live_close(struct cli_live *live)
 static void note_log(struct cli_live *live)
 {
     const struct frame *frame = &live->frame;
-    if (frame->n_slots == 0) {
-        snprintf(live->note, sizeof live->note, "no trial runs");
+    snprintf(live->note, sizeof live->note, "no trial runs");
+    if (frame->n_slots == 0)
         return;
-    }
     const char *id = frame->running[frame->n_slots - 1].id;
-    const char *data = cli_trial_log_tail(live->cli, live->study, id, "stdout",
-                                          NOTE_BYTES / 2);
-    const char *start = cli_last_lines(data, LOG_LINES);
-    if (*start == '\0')
-        snprintf(live->note, sizeof live->note, "trial %s printed nothing", id);
-    else
-        snprintf(live->note, sizeof live->note, "trial %s printed:\n%s", id,
-                 start);
+    const char *last =
+        cli_last_lines(cli_trial_log_tail(live->cli, live->study, id, "stdout",
+                                          NOTE_BYTES / 2),
+                       LOG_LINES);
+    snprintf(live->note, sizeof live->note, "trial %s printed%s%s", id,
+             *last == '\0' ? " nothing" : ":\n", last);
 }
 
 void cli_live_round(struct cli_live *live, const struct cli_study *study,

@@ -18,7 +18,7 @@ struct cli_screen {
     bool raw;         /* the terminal has to be restored */
     bool whole;       /* uses the alternate screen */
     bool dirty;       /* there is news since the last drawing */
-    bool anew;        /* the last drawing is no more where it was */
+    bool anew;        /* the last drawing has moved */
     size_t lines;     /* of the picture that is shown */
     size_t width;     /* of the terminal, as last measured */
     size_t height;    /* of the same */

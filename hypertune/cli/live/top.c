@@ -22,25 +22,23 @@ struct top {
     struct cli_follow follow;
     struct cli_screen screen;
     struct overview overview; /* in the arena of the newest round */
-    const char *order;
-    bool reversed, away, quit;
+    struct top_look look;
+    bool quit;
     bool broken;    /* the server refused */
-    size_t first;   /* studies scrolled away */
     int64_t ask_ms; /* monotonic, when it may be asked again */
 };
 
 /* ---- orders ---- */
 
 /* --sort left, --sort -left */
-static int read_order(struct cli *cli, const char **order, bool *reversed)
+static int read_order(struct cli *cli, struct top_look *look)
 {
     const char *order_name = cli->set.sort != NULL ? cli->set.sort : "state";
-    *reversed = order_name[0] == '-';
-    *order = NULL;
+    look->reversed = order_name[0] == '-';
     for (const char *const *one = overview_orders; *one != NULL; one++)
-        if (strcmp(*one, order_name + *reversed) == 0)
-            *order = *one;
-    if (*order != NULL)
+        if (strcmp(*one, order_name + look->reversed) == 0)
+            look->order = *one;
+    if (look->order != NULL)
         return CLI_DONE;
     return cli_fail(cli, CLI_USAGE,
                     "top sorts by state, name, trials, running, failed, left "
@@ -54,19 +52,17 @@ static void draw(struct top *top)
 {
     struct text picture = {0};
     struct arena *arena = arena_new();
+    struct top_look *look = &top->look;
+    const size_t n = top->overview.n_studies;
     screen_measure(&top->screen);
-    if (top->first >= top->overview.n_studies)
-        top->first = top->overview.n_studies - (top->overview.n_studies > 0);
-    overview_sort(&top->overview, top->order, top->reversed);
-    const struct top_look look = {.width = top->screen.width,
-                                  .height = top->screen.height,
-                                  .color = top->cli->color,
-                                  .url = cli_http_url(top->cli->http),
-                                  .order = top->order,
-                                  .reversed = top->reversed,
-                                  .first = top->first,
-                                  .away = top->away};
-    size_t lines = top_page_print(arena, &top->overview, &look, &picture);
+    look->width = top->screen.width;
+    look->height = top->screen.height;
+    look->color = top->cli->color;
+    look->url = cli_http_url(top->cli->http);
+    if (look->first >= n)
+        look->first = n - (n > 0);
+    overview_sort(&top->overview, look->order, look->reversed);
+    size_t lines = top_page_print(arena, &top->overview, look, &picture);
     screen_draw(&top->screen, picture.data, lines);
     text_free(&picture);
     arena_free(arena);
@@ -83,23 +79,24 @@ static enum ht_status refresh(struct top *top, struct ht_error *err)
     cli_follow_finish(&top->follow, status == HT_OK);
     const int64_t end = clock_monotonic_ms();
     top->ask_ms = end + ASKING_PART * (end - start);
-    top->away = status == HT_UNAVAILABLE || status == HT_TIMEOUT;
-    return top->away && top->overview.server != NULL ? HT_OK : status;
+    top->look.away = status == HT_UNAVAILABLE || status == HT_TIMEOUT;
+    return top->look.away && top->overview.server != NULL ? HT_OK : status;
 }
 
 static bool press(void *context, char key)
 {
     struct top *top = context;
+    struct top_look *look = &top->look;
     if (key == SCREEN_DOWN)
-        top->first++;
+        look->first++;
     else if (key == SCREEN_UP)
-        top->first -= top->first > 0;
+        look->first -= look->first > 0;
     for (const char *const *order = overview_orders; *order != NULL; order++) {
         if (key != **order)
             continue;
-        top->reversed = top->order == *order && !top->reversed;
-        top->order = *order;
-        top->first = 0;
+        look->reversed = look->order == *order && !look->reversed;
+        look->order = *order;
+        look->first = 0;
     }
     top->quit = key == 'q';
     return !top->quit;
@@ -124,10 +121,10 @@ static int rounds(struct top *top, struct ht_error *err)
     return top->quit ? CLI_DONE : code;
 }
 
-static int show_live(struct cli *cli, const char *order, bool reversed)
+static int show_live(struct cli *cli, const struct top_look *look)
 {
     struct ht_error err;
-    struct top top = {.cli = cli, .order = order, .reversed = reversed};
+    struct top top = {.cli = cli, .look = *look};
     cli_follow_open(&top.follow, cli, "", 0);
     screen_open(&top.screen, &top.follow, true);
     int code = rounds(&top, &err);
@@ -290,14 +287,14 @@ static void print_csv(const struct cli *cli, const struct overview *overview,
     table_csv(table, out);
 }
 
-static int show_once(struct cli *cli, const char *order, bool reversed)
+static int show_once(struct cli *cli, const struct top_look *look)
 {
     struct ht_error err;
     struct overview overview;
     struct text out = {0};
     if (overview_get(cli, &overview, &err) != HT_OK)
         return cli_fail_error(cli, &err);
-    overview_sort(&overview, order, reversed);
+    overview_sort(&overview, look->order, look->reversed);
     if (cli->format == FORMAT_JSON || cli->format == FORMAT_JSONL) {
         print_objects(cli, &overview, &out);
     } else if (cli->format == FORMAT_CSV) {
@@ -316,17 +313,15 @@ static int show_once(struct cli *cli, const char *order, bool reversed)
 
 int cli_top(struct cli *cli)
 {
-    const char *order;
-    bool reversed;
+    struct top_look look = {0};
     if (cli->format == FORMAT_YAML || cli->format == FORMAT_NAME ||
         cli->format == FORMAT_ARGS)
         return cli_fail(cli, CLI_USAGE,
                         "top has the formats table, wide, json, jsonl and csv");
-    int code = read_order(cli, &order, &reversed);
+    int code = read_order(cli, &look);
     if (code == CLI_DONE)
         code = cli_connect(cli);
     if (code != CLI_DONE)
         return code;
-    return screen_is_there(cli) ? show_live(cli, order, reversed)
-                                : show_once(cli, order, reversed);
+    return screen_is_there(cli) ? show_live(cli, &look) : show_once(cli, &look);
 }

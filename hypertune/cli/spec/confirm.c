@@ -141,34 +141,28 @@ static enum ht_status ask(struct cli *cli, const char *study,
                    err);
 }
 
-static enum ht_status begin(struct cli *cli, const char *study,
-                            const struct node **answer, struct ht_error *err)
-{
-    struct cli_http_answer got;
-    cJSON *body = cJSON_CreateObject();
-    if (cli->set.top != CLI_UNSET)
-        json_add_int(body, "top", cli->set.top);
-    if (cli->set.seeds != CLI_UNSET)
-        json_add_int(body, "seeds", cli->set.seeds);
-    const enum ht_status status =
-        cli_call(cli, "POST", cli_study_path(cli, study, ":confirm"),
-                 json_text(cli->arena, body), &got, err);
-    if (status == HT_OK)
-        *answer = got.root;
-    return status;
-}
-
 /* Without --top and --seeds an existing confirmation is shown. */
 static enum ht_status begin_or_show(struct cli *cli, const char *study,
                                     const struct node **answer,
                                     struct ht_error *err)
 {
-    if (cli->set.top == CLI_UNSET && cli->set.seeds == CLI_UNSET) {
-        const enum ht_status status = ask(cli, study, answer, err);
-        if (status != HT_NOT_FOUND)
-            return status;
-    }
-    return begin(cli, study, answer, err);
+    const int64_t top = cli->set.top, seeds = cli->set.seeds;
+    struct cli_http_answer got;
+    enum ht_status status = HT_NOT_FOUND;
+    if (top == CLI_UNSET && seeds == CLI_UNSET)
+        status = ask(cli, study, answer, err);
+    if (status != HT_NOT_FOUND)
+        return status;
+    cJSON *body = cJSON_CreateObject();
+    if (top != CLI_UNSET)
+        json_add_int(body, "top", top);
+    if (seeds != CLI_UNSET)
+        json_add_int(body, "seeds", seeds);
+    status = cli_call(cli, "POST", cli_study_path(cli, study, ":confirm"),
+                      json_text(cli->arena, body), &got, err);
+    if (status == HT_OK)
+        *answer = got.root;
+    return status;
 }
 
 /* Until no run is open; a server that is away is waited for. Only the newest

@@ -289,20 +289,6 @@ static bool say_metrics(struct cli *cli)
     return seen;
 }
 
-/* The newest attempt of the one trial; NULL: there was none. */
-static const struct node *find_attempt(struct cli *cli)
-{
-    struct ht_error err;
-    const struct node *trial;
-    if (cli_trial_get(cli, job_name, "1", &trial, &err) != HT_OK)
-        return NULL;
-    const struct node *attempt =
-        node_first(node_find(trial, "hypertune"), "attempts");
-    while (attempt != NULL && attempt->next != NULL)
-        attempt = attempt->next;
-    return attempt;
-}
-
 /* The exit code that its process had, as a shell counts. */
 static int code_of(const struct node *attempt)
 {
@@ -317,11 +303,13 @@ static int code_of(const struct node *attempt)
                : CLI_NO_START;
 }
 
-static int judge(struct local_run *run)
+static int report_end(struct local_run *run)
 {
     struct cli *cli = run->cli;
     char span[CLOCK_DURATION_BYTES];
-    const struct node *attempt = find_attempt(cli);
+    const struct node *trial = NULL;
+    cli_trial_get(cli, job_name, "1", &trial, NULL);
+    const struct node *attempt = cli_trial_newest(trial);
     bool seen = say_metrics(cli);
     int64_t start = node_get_int(attempt, "startTimeMs", 0);
     int64_t end = node_get_int(attempt, "endTimeMs", 0);
@@ -368,7 +356,7 @@ int cli_local_run(struct cli *cli)
         if (code == CLI_DONE)
             code = follow(&run);
         if (code == CLI_DONE)
-            code = judge(&run);
+            code = report_end(&run);
         local_server_stop(&run.server, cli->set.keep);
     }
     cli_follow_close(&run.follow);

@@ -187,7 +187,7 @@ static int say_failure(const struct smoke *smoke, const struct node *trial)
                     reason[0] != '\0' ? ": " : "", reason);
 }
 
-static int judge(const struct smoke *smoke, const struct node *trial)
+static int report_end(const struct smoke *smoke, const struct node *trial)
 {
     struct cli *cli = smoke->cli;
     const struct node *ours = node_find(trial, "hypertune");
@@ -257,7 +257,7 @@ int cli_smoke(struct cli *cli, const struct cli_spec *spec)
     if (code == CLI_DONE) {
         look(&smoke);
         code = cli_trial_get(cli, smoke.study, "1", &trial, &err) == HT_OK
-                   ? judge(&smoke, trial)
+                   ? report_end(&smoke, trial)
                    : cli_fail_error(cli, &err);
     }
     remove_study(cli, smoke.study);

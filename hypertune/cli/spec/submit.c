@@ -123,29 +123,24 @@ void cli_submit_say_warnings(struct cli *cli, const struct cli_study *study)
     }
 }
 
-static void say_created(struct cli *cli, const struct job *job,
-                        const struct cli_study *study)
-{
-    if (job->kind == JOB_CUSTOM) {
-        cli_say(cli, "created custom job %s (id %s)", study->name, study->id);
-        return;
-    }
-    cli_say(cli,
-            "created study %s (id %s): %lld trial%s, %lld at a time, %s, %s %s",
-            study->name, study->id, (long long)job->max_trials,
-            job->max_trials == 1 ? "" : "s", (long long)job->parallel,
-            form_plan_algorithm(job->algorithm),
-            job->metrics[0].maximize ? "maximize" : "minimize",
-            job->metrics[0].name);
-}
-
 static void say_result(struct cli *cli, const struct cli_spec *spec,
                        const struct cli_study *study, enum submit_result result)
 {
     const struct job *job = spec->job;
     switch (result) {
     case SUBMIT_CREATED:
-        say_created(cli, job, study);
+        if (job->kind == JOB_CUSTOM)
+            cli_say(cli, "created custom job %s (id %s)", study->name,
+                    study->id);
+        else
+            cli_say(cli,
+                    "created study %s (id %s): %lld trial%s, %lld at a time, "
+                    "%s, %s %s",
+                    study->name, study->id, (long long)job->max_trials,
+                    job->max_trials == 1 ? "" : "s", (long long)job->parallel,
+                    form_plan_algorithm(job->algorithm),
+                    job->metrics[0].maximize ? "maximize" : "minimize",
+                    job->metrics[0].name);
         cli_submit_say_warnings(cli, study);
         return;
     case SUBMIT_ATTACHED:

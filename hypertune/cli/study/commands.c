@@ -197,14 +197,6 @@ int cli_retry(struct cli *cli)
 
 /* ---- runners ---- */
 
-struct runner_list {
-    struct cli *cli;
-    struct table *table;
-    struct text out;
-    size_t n;
-    int64_t now;
-};
-
 static void list_cell(struct table *table, const struct node *list)
 {
     struct text cell = {0};
@@ -212,18 +204,17 @@ static void list_cell(struct table *table, const struct node *list)
     table_cell_text(table, &cell, "-");
 }
 
-static void add_runner(struct runner_list *listing, const struct node *runner)
+static void add_runner(struct table *table, const struct node *runner,
+                       int64_t now)
 {
     static const char *const lists[] = {"volumeRoots", "allow", "secrets",
                                         "credentials"};
-    struct table *table = listing->table;
     const struct node *rules = node_find(runner, "rules");
     struct text seen = {0};
     if (cli_runners_is_online(runner))
         text_puts(&seen, "now");
     else
-        cli_output_age(node_get_int(runner, "lastSeenMs", 0), listing->now,
-                       &seen);
+        cli_output_age(node_get_int(runner, "lastSeenMs", 0), now, &seen);
     table_row(table);
     table_cells(table, node_get_string(runner, "runner", ""),
                 node_get_string(runner, "engine", ""),
@@ -232,49 +223,44 @@ static void add_runner(struct runner_list *listing, const struct node *runner)
                 cli_scalar(node_find(runner, "slots")),
                 cli_scalar(node_find(runner, "busy")), NULL);
     list_cell(table, node_find(rules, "gpus"));
-    table_cells(table, cli_runners_has_images(runner) ? "yes" : "no", seen.data,
-                node_get_string(rules, "engine", "-"), NULL);
+    table_cell(table, cli_runners_has_images(runner) ? "yes" : "no");
+    table_cell_text(table, &seen, "");
+    table_cell(table, node_get_string(rules, "engine", "-"));
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         list_cell(table, node_find(rules, lists[i]));
-    text_free(&seen);
-}
-
-static bool list_runner(const struct node *runner, void *context)
-{
-    struct runner_list *listing = context;
-    struct cli *cli = listing->cli;
-    size_t index = listing->n++;
-    if (cli->format == FORMAT_NAME) {
-        text_print_safe(&listing->out, "%s\n",
-                        node_get_string(runner, "runner", ""));
-    } else if (!cli_output_item(cli->format, runner, index, &listing->out)) {
-        add_runner(listing, runner);
-    }
-    return true;
 }
 
 int cli_list_runners(struct cli *cli)
 {
     struct ht_error err;
-    int code = cli_connect(cli);
+    const struct node *answer;
+    struct text out = {0};
+    size_t n = 0;
+    const int64_t now = clock_wall_ms();
+    struct table *table = table_new(cli->arena);
+    const int code = cli_connect(cli);
     if (code != CLI_DONE)
         return code;
-    struct runner_list listing = {
-        .cli = cli, .table = table_new(cli->arena), .now = clock_wall_ms()};
-    table_columns(listing.table,
+    if (cli_get(cli, "/hypertune/v1/runners", &answer, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    table_columns(table,
                   "RUNNER,ENGINE,HOST,STATE,>SLOTS,>BUSY,GPUS,IMAGES,SEEN");
     if (cli->format == FORMAT_WIDE || cli->format == FORMAT_CSV)
-        table_columns(listing.table, "WITH,VOLUMES,ALLOW,SECRETS,CREDENTIALS");
-    if (cli_runners_each(cli, list_runner, &listing, &err) != HT_OK) {
-        text_free(&listing.out);
-        return cli_fail_error(cli, &err);
+        table_columns(table, "WITH,VOLUMES,ALLOW,SECRETS,CREDENTIALS");
+    NODE_EACH (runner, node_first(answer, "runners")) {
+        if (cli->format == FORMAT_NAME)
+            text_print_safe(&out, "%s\n",
+                            node_get_string(runner, "runner", ""));
+        else if (!cli_output_item(cli->format, runner, n, &out))
+            add_runner(table, runner, now);
+        n++;
     }
-    if (listing.n > 0 || cli->format == FORMAT_CSV)
-        cli_output_table(cli, listing.table, &listing.out);
+    if (n > 0 || cli->format == FORMAT_CSV)
+        cli_output_table(cli, table, &out);
     else
         cli_say(cli, "no runners; \"hypertune runner\" offers this machine");
-    cli_output_end(cli->format, listing.n, &listing.out);
-    return cli_print(&listing.out);
+    cli_output_end(cli->format, n, &out);
+    return cli_print(&out);
 }
 
 /* ---- ui: a link that logs a browser in to the dashboard, once ---- */

@@ -235,12 +235,11 @@ static void begin(struct curves *curves)
         text_puts(&curves->out, "trial,attempt,replica,step,time,");
         csv_field(curves->metric, &curves->out);
         text_puts(&curves->out, "\n");
+    } else if (cli_is_table(cli)) {
+        curves->table = table_new(cli->arena);
+        table_columns(curves->table,
+                      "TRIAL,>POINTS,>STEP,>FIRST,>LAST,>BEST,CURVE");
     }
-    if (!cli_is_table(cli))
-        return;
-    curves->table = table_new(cli->arena);
-    table_columns(curves->table,
-                  "TRIAL,>POINTS,>STEP,>FIRST,>LAST,>BEST,CURVE");
 }
 
 int cli_curves(struct cli *cli)

@@ -81,7 +81,7 @@ enum ht_status cli_filter_read(struct arena *arena, const char *text,
     return HT_OK;
 }
 
-bool cli_filter_knows(const char *const keys[], const char *key)
+bool cli_filter_has(const char *const keys[], const char *key)
 {
     while (*keys != NULL && strcmp(*keys, key) != 0)
         keys++;
@@ -93,7 +93,7 @@ const char *cli_filter_unknown(const struct cli_filter *filter,
 {
     for (const struct condition_item *item = filter->first; item != NULL;
          item = item->next) {
-        if (!cli_filter_knows(keys, item->key))
+        if (!cli_filter_has(keys, item->key))
             return item->key;
     }
     return NULL;

@@ -19,7 +19,7 @@ enum ht_status cli_filter_read(struct arena *arena, const char *text,
                                const char *metric, struct cli_filter **filter,
                                struct ht_error *err);
 /* Is `key` one of the NULL-terminated `keys`? */
-bool cli_filter_knows(const char *const keys[], const char *key);
+bool cli_filter_has(const char *const keys[], const char *key);
 /* The first key that is none of the NULL-terminated `keys`, or NULL. */
 const char *cli_filter_unknown(const struct cli_filter *filter,
                                const char *const keys[]);

@@ -12,7 +12,9 @@ enum { EVENTS_A_ROUND = 500, ROUND_MS = 100 };
 void cli_follow_open(struct cli_follow *follow, struct cli *cli,
                      const char *study, int64_t since)
 {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH};
     *follow = (struct cli_follow){.cli = cli,
+                                  .signals = -1,
                                   .study = arena_strdup(cli->lasting, study),
                                   .since = since,
                                   .deadline_ms = INT64_MAX,
@@ -21,14 +23,9 @@ void cli_follow_open(struct cli_follow *follow, struct cli *cli,
     if (cli->set.timeout_ms != CLI_UNSET)
         follow->deadline_ms = clock_monotonic_ms() + cli->set.timeout_ms;
     sigemptyset(&follow->taken);
-    sigaddset(&follow->taken, SIGINT);
-    sigaddset(&follow->taken, SIGTERM);
-    sigaddset(&follow->taken, SIGHUP);
-    sigaddset(&follow->taken, SIGWINCH);
-    sigprocmask(SIG_BLOCK, &follow->taken, &follow->before);
-    follow->signals = signalfd(-1, &follow->taken, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (follow->signals < 0)
-        abort();
+    sigprocmask(SIG_BLOCK, NULL, &follow->before);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        cli_follow_take(follow, signals[i]);
     cli->arena = follow->round;
 }
 
@@ -45,8 +42,9 @@ void cli_follow_take(struct cli_follow *follow, int signal)
 {
     sigaddset(&follow->taken, signal);
     sigprocmask(SIG_BLOCK, &follow->taken, NULL);
-    if (signalfd(follow->signals, &follow->taken, SFD_CLOEXEC | SFD_NONBLOCK) <
-        0)
+    follow->signals =
+        signalfd(follow->signals, &follow->taken, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (follow->signals < 0)
         abort();
 }
 

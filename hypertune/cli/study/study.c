@@ -186,12 +186,10 @@ void cli_study_failures(const struct cli_study *study, const char *lead,
 {
     const struct node *failures = node_find(study->status, "failures");
     const char *reason = node_get_string(failures, "reason", "");
-    if (failures == NULL)
-        return;
-    text_printf(out, "%s%s", lead, node_get_string(failures, "words", ""));
-    if (reason[0] == '\0')
-        return;
-    text_print_safe(out, ": most often '%s'", reason);
+    if (failures != NULL)
+        text_printf(out, "%s%s", lead, node_get_string(failures, "words", ""));
+    if (reason[0] != '\0')
+        text_print_safe(out, ": most often '%s'", reason);
 }
 
 long long cli_study_limit(const struct cli_study *study)

@@ -54,6 +54,15 @@ const char *cli_trial_log_tail(struct cli *cli, const char *study,
     return arena_strndup(cli->arena, data, len);
 }
 
+const struct node *cli_trial_newest(const struct node *trial)
+{
+    const struct node *newest =
+        node_first(node_find(trial, "hypertune"), "attempts");
+    while (newest != NULL && newest->next != NULL)
+        newest = newest->next;
+    return newest;
+}
+
 const char *cli_trial_id(const struct node *trial)
 {
     return node_get_string(trial, "id", "");

@@ -22,6 +22,8 @@ const char *cli_trial_log_tail(struct cli *cli, const char *study,
                                const char *trial, const char *stream,
                                int bytes);
 
+/* Its newest attempt; NULL: it has none, or is an item of a list. */
+const struct node *cli_trial_newest(const struct node *trial);
 /* Of one trial resource. */
 const char *cli_trial_id(const struct node *trial);
 const char *cli_trial_state(const struct node *trial);

@@ -63,7 +63,7 @@ static int read_choice(struct cli *cli, const struct cli_study *study,
     const char *sort = cli->set.sort, *unknown = NULL;
     if (sort != NULL)
         sort += sort[0] == '-' || sort[0] == '+';
-    if (sort != NULL && !cli_filter_knows(keys, sort))
+    if (sort != NULL && !cli_filter_has(keys, sort))
         return cli_study_refuse(cli, study, "", sort, keys);
     if (cli->set.where != NULL) {
         if (cli_filter_read(cli->arena, cli->set.where, study->metric,

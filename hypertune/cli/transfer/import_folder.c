@@ -214,7 +214,7 @@ static int check_line(struct folder *folder, const struct node *line,
         return fault(folder, number, id != NULL ? id->column : 1,
                      "id must be a number above that of the line before");
     if (node_string(state) == NULL ||
-        !cli_filter_knows(cli_trial_states, state->text))
+        !cli_filter_has(cli_trial_states, state->text))
         return fault(folder, number, state != NULL ? state->column : 1,
                      "state is none of a trial");
     if (!words_has(ended, state->text)) {
