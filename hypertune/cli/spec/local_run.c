@@ -134,30 +134,19 @@ static int read_env(struct cli *cli, struct pairs *env)
  * tuned would be started; its one parameter is no argument. */
 static void make_study(struct cli *cli, struct job *job)
 {
+    static const double one = 1;
     struct param *param = arena_alloc(cli->lasting, 1, sizeof *param);
     struct metric_goal *goal = arena_alloc(cli->lasting, 1, sizeof *goal);
-    double *one = arena_alloc(cli->lasting, 1, sizeof *one);
-    *one = 1;
-    *param = (struct param){
-        .name = "trial", .type = PARAM_DISCRETE, .n_values = 1, .numbers = one};
+    *param = (struct param){.name = "trial",
+                            .type = PARAM_DISCRETE,
+                            .n_values = 1,
+                            .numbers = &one};
     *goal = (struct metric_goal){.name = cli->set.metric, .maximize = true};
     job->kind = JOB_TUNING;
     job->space = (struct space){.n = 1, .params = param};
     job->metrics = goal;
     job->n_metrics = 1;
     job->args_mode = ARGS_NONE;
-}
-
-/* Folders and variables of this shell; reports faults as `check` does. */
-static int settle(struct cli *cli, struct job *job)
-{
-    struct diag diag;
-    diag_init(&diag, cli->lasting, "command line", NULL, 0);
-    const struct cli_launch launch = {
-        .cli = cli, .diag = &diag, .folder = cli_spec_folder(cli)};
-    cli_launch_settle(&launch, job);
-    cli_spec_print_diag(&diag);
-    return diag.errors == 0 ? CLI_DONE : CLI_USAGE;
 }
 
 static int make_job(struct local_run *run, struct pool *pool, struct job *job)
@@ -184,7 +173,15 @@ static int make_job(struct local_run *run, struct pool *pool, struct job *job)
                         "--memory needs a size such as 2Gi, not \"%s\"",
                         cli->set.memory);
     int code = read_env(cli, &pool->env);
-    return code == CLI_DONE ? settle(cli, job) : code;
+    if (code != CLI_DONE)
+        return code;
+    struct diag diag;
+    diag_init(&diag, cli->lasting, "command line", NULL, 0);
+    const struct cli_launch launch = {
+        .cli = cli, .diag = &diag, .folder = cli_spec_folder(cli)};
+    cli_launch_settle(&launch, job);
+    cli_spec_print_diag(&diag);
+    return diag.errors == 0 ? CLI_DONE : CLI_USAGE;
 }
 
 /* ---- the run ---- */

@@ -134,16 +134,12 @@ static void say_estimate(const struct smoke *smoke, const struct node *trial)
 static int say_success(const struct smoke *smoke, const struct node *trial)
 {
     char span[CLOCK_DURATION_BYTES];
-    struct text value = {0};
     const struct node *ours = node_find(trial, "hypertune");
-    cli_trial_objective(trial, &value);
     cli_say(smoke->cli,
-            "smoke: one trial ran in %s and reported %s=%s "
-            "(step %s)",
+            "smoke: one trial ran in %s and reported %s=%.6g (step %s)",
             clock_duration(span, cli_trial_elapsed(trial, 0)),
-            smoke->spec->job->metrics[0].name, value.data,
+            smoke->spec->job->metrics[0].name, cli_trial_score(trial),
             cli_scalar(node_find(ours, "step")));
-    text_free(&value);
     say_estimate(smoke, trial);
     return CLI_DONE;
 }

@@ -156,21 +156,6 @@ struct override {
     bool search; /* has a meaning for trials of a search only */
 };
 
-static void apply_count(struct source *source, const struct job *job,
-                        const struct override *one)
-{
-    if (one->given == CLI_UNSET)
-        return;
-    if (one->search && job->kind == JOB_CUSTOM)
-        diag_error(&source->diag, 0, 0, one->flag,
-                   "has no meaning for a job without hyperparameters");
-    else if (one->given < one->least || one->given > one->most)
-        diag_error(&source->diag, 0, 0, one->flag,
-                   "must be %lld to %lld, is %lld", (long long)one->least,
-                   (long long)one->most, (long long)one->given);
-    *one->field = one->given;
-}
-
 static void apply_counts(struct cli *cli, struct source *source,
                          struct job *job)
 {
@@ -183,8 +168,19 @@ static void apply_counts(struct cli *cli, struct source *source,
          true},
         {"--trial-timeout", set->trial_timeout_ms, &job->trial_timeout_ms, 1,
          INT64_MAX, false}};
-    for (size_t i = 0; i < sizeof overrides / sizeof *overrides; i++)
-        apply_count(source, job, &overrides[i]);
+    for (size_t i = 0; i < sizeof overrides / sizeof *overrides; i++) {
+        const struct override *one = &overrides[i];
+        if (one->given == CLI_UNSET)
+            continue;
+        if (one->search && job->kind == JOB_CUSTOM)
+            diag_error(&source->diag, 0, 0, one->flag,
+                       "has no meaning for a job without hyperparameters");
+        else if (one->given < one->least || one->given > one->most)
+            diag_error(&source->diag, 0, 0, one->flag,
+                       "must be %lld to %lld, is %lld", (long long)one->least,
+                       (long long)one->most, (long long)one->given);
+        *one->field = one->given;
+    }
 }
 
 /* The rule of the spec's own name, so that a bad one is refused before a
@@ -341,10 +337,8 @@ const char *cli_name_of_file(struct arena *arena, const char *path,
     const char *base = base_of(path);
     size_t len = stem_len(base);
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
-        if (strlen(plain[i]) == len && strncmp(base, plain[i], len) == 0) {
-            const char *above = base_of(folder);
-            return tidy(arena, above, strlen(above));
-        }
+        if (strlen(plain[i]) == len && strncmp(base, plain[i], len) == 0)
+            return tidy(arena, base_of(folder), strlen(base_of(folder)));
     }
     return tidy(arena, base, len);
 }

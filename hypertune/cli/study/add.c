@@ -88,18 +88,13 @@ static enum ht_status send_point(struct cli *cli, const struct cli_study *study,
                                  struct cli_http_answer *answer,
                                  struct ht_error *err)
 {
-    struct text body = {0};
     cJSON *trial = cJSON_CreateObject();
     cJSON_AddItemToObject(trial, "parameters", parameters);
-    json_print(trial, &body);
-    struct cli_http_request request = {
+    const struct cli_http_request request = {
         .method = "POST",
         .path = cli_study_path(cli, study->name, "/trials"),
-        .body = body.data};
-    enum ht_status status =
-        cli_http_call(cli->http, cli->arena, &request, answer, err);
-    text_free(&body);
-    return status;
+        .body = json_text(cli->arena, trial)};
+    return cli_http_call(cli->http, cli->arena, &request, answer, err);
 }
 
 static int send_points(struct cli *cli, const struct cli_study *study,

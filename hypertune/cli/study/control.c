@@ -39,7 +39,7 @@ static int consent(struct cli *cli, const char *what, const char *question,
         return cli_fail(cli, CLI_USAGE,
                         "%s; say --yes when there is no terminal to ask on",
                         what);
-    if (cli_ask(cli, question, want))
+    if (cli_ask(cli, arena_printf(cli->arena, "%s; %s", what, question), want))
         return CLI_DONE;
     return cli_fail(cli, CLI_REFUSED, "nothing was changed");
 }
@@ -60,9 +60,7 @@ static int consent_to(struct cli *cli, const struct cli_study *study,
     const char *what =
         arena_printf(cli->arena, "%s ends %lld running trial%s", order->verb,
                      running, running == 1 ? "" : "s");
-    return consent(cli, what,
-                   arena_printf(cli->arena, "%s; continue? [y/N]", what),
-                   "yes");
+    return consent(cli, what, "continue? [y/N]", "yes");
 }
 
 int cli_order(struct cli *cli)
@@ -118,14 +116,10 @@ int cli_control_delete(struct cli *cli, const struct cli_study *study)
                      "delete removes study %s with %lld trial%s, reports and "
                      "logs",
                      study->name, trials, trials == 1 ? "" : "s");
-    const char *question =
-        arena_printf(cli->arena, "%s; type the name to continue:", what);
-    int code = consent(cli, what, question, study->name);
-    if (code != CLI_DONE)
-        return code;
-    return cli_control_remove(cli, study, &err) == HT_OK
-               ? CLI_DONE
-               : cli_fail_error(cli, &err);
+    int code = consent(cli, what, "type the name to continue:", study->name);
+    if (code == CLI_DONE && cli_control_remove(cli, study, &err) != HT_OK)
+        code = cli_fail_error(cli, &err);
+    return code;
 }
 
 int cli_delete(struct cli *cli)

@@ -9,16 +9,14 @@
 enum { ANSWER_MS = 300000 }; /* a model of thousands of trials takes its time */
 
 /* "lr=0.1 layers=3", as a canonical point has it. */
-static void point_cell(struct cli *cli, struct table *table,
-                       const struct node *item, const char *key)
+static void point_cell(struct table *table, const struct node *item,
+                       const char *key)
 {
     struct text point = {0};
-    const char *blank = "";
-    for (const struct node *one = node_first(item, key); one != NULL;
-         one = one->next, blank = " ") {
-        text_print_safe(&point, "%s%s=%s", blank, one->key, cli_scalar(one));
-    }
-    table_cell(table, text_take(&point, cli->arena));
+    NODE_EACH (one, node_first(item, key))
+        text_print_safe(&point, "%s%s=%s", point.len > 0 ? " " : "", one->key,
+                        cli_scalar(one));
+    table_cell_text(table, &point, "");
 }
 
 /* ---- proving ---- */
@@ -43,9 +41,9 @@ static bool add_trial(const struct node *item, void *context)
     table_row(proof->table);
     table_cells(proof->table, node_get_string(item, "trial", ""),
                 cli_lower(proof->cli->arena, verdict), NULL);
-    point_cell(proof->cli, proof->table, item, "params");
+    point_cell(proof->table, item, "params");
     if (node_find(item, "again") != NULL)
-        point_cell(proof->cli, proof->table, item, "again");
+        point_cell(proof->table, item, "again");
     else
         table_cell(proof->table, node_get_string(item, "reason", ""));
     return true;
@@ -102,7 +100,7 @@ static int print_preview(struct cli *cli, const struct node *answer)
         const char *kind = node_get_string(node_find(item, "why"), "kind", "");
         table_row(table);
         table_cell(table, cli_lower(cli->arena, kind));
-        point_cell(cli, table, item, "params");
+        point_cell(table, item, "params");
     }
     if (!cli_output_resource(cli->format, answer, &out))
         cli_output_table(cli, table, &out);

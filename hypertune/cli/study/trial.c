@@ -81,23 +81,21 @@ static const struct node *first_of(const struct node *trial, const char *key)
 
 void cli_trial_args(const struct node *trial, struct text *out)
 {
-    const char *blank = "";
-    for (const struct node *arg = first_of(trial, "args"); arg != NULL;
-         arg = arg->next, blank = " ") {
-        text_puts(out, blank);
+    const struct node *first = first_of(trial, "args");
+    NODE_EACH (arg, first) {
+        text_puts(out, arg == first ? "" : " ");
         text_shell_word(out, cli_scalar(arg));
     }
 }
 
 void cli_trial_flags(const struct node *trial, struct text *out)
 {
-    const char *blank = "";
-    for (const struct node *param = first_of(trial, "params"); param != NULL;
-         param = param->next, blank = " ") {
+    const struct node *first = first_of(trial, "params");
+    NODE_EACH (param, first) {
         struct text flag = {0};
         text_print_safe(&flag, "--%s=", param->key);
         add_value(param, FLAG_DIGITS, &flag);
-        text_puts(out, blank);
+        text_puts(out, param == first ? "" : " ");
         text_shell_word(out, flag.data);
         text_free(&flag);
     }
