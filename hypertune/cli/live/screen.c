@@ -42,7 +42,7 @@ static void take(struct cli_screen *screen)
         say("\033[?1049h\033[?25l\033[H");
 }
 
-static void give(struct cli_screen *screen)
+void screen_close(struct cli_screen *screen)
 {
     if (screen->whole)
         say("\033[?25h\033[?1049l");
@@ -61,16 +61,11 @@ void screen_open(struct cli_screen *screen, struct cli_follow *follow,
         take(screen);
 }
 
-void screen_close(struct cli_screen *screen)
-{
-    give(screen);
-}
-
 /* The shell takes over the screen and whatever it writes stays. */
 static void suspend(struct cli_screen *screen)
 {
     bool raw = screen->raw;
-    give(screen);
+    screen_close(screen);
     cli_follow_default(SIGTSTP);
     if (raw)
         take(screen);

@@ -10,7 +10,6 @@
 #include "hypertune/cli/study/follow.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
-#include "proto/base/limits.h"
 #include "proto/doc/json.h"
 
 /* A server with very many studies is asked for at most this part of the
@@ -251,38 +250,35 @@ static void print_objects(const struct cli *cli,
     text_puts(out, "\n");
 }
 
-/* Adds a row of the members with those keys, apart by blanks. */
-static void add_row(struct table *table, const cJSON *object, const char *keys)
+static const char *number(struct arena *arena, bool known, long long value)
 {
-    char number[TEXT_DOUBLE_BYTES], key[HT_MAX_NAME + 1];
-    table_row(table);
-    for (; *keys != '\0'; keys += strspn(keys, " ")) {
-        const size_t len = strcspn(keys, " ");
-        snprintf(key, sizeof key, "%.*s", (int)len, keys);
-        const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, key);
-        if (cJSON_IsNumber(member))
-            table_cell(table, text_of_double(number, member->valuedouble));
-        else
-            table_cell(table, cJSON_IsNull(member) || member == NULL
-                                  ? ""
-                                  : member->valuestring);
-        keys += len;
-    }
+    return known ? arena_printf(arena, "%lld", value) : "";
 }
 
 /* Numbers as they are, for a spreadsheet; without those of the server. */
 static void print_csv(const struct cli *cli, const struct overview *overview,
                       struct text *out)
 {
-    struct table *table = table_new(cli->arena);
+    struct arena *arena = cli->arena;
+    struct table *table = table_new(arena);
     table_columns(table, "study,id,kind,state,ended,limit,running,waiting,"
                          "failed,metric,best,left_ms,reason");
     for (size_t i = 0; i < overview->n_studies; i++) {
-        cJSON *study = study_object(overview, &overview->studies[i]);
-        add_row(table, study,
-                "study id kind state ended limit running waiting failed "
-                "metric best leftMs reason");
-        cJSON_Delete(study);
+        char best[TEXT_DOUBLE_BYTES] = "";
+        const struct cli_study *study = &overview->studies[i];
+        const long long limit = cli_study_limit(study);
+        const int64_t left_ms = cli_study_left_ms(study, overview->asked_ms);
+        if (study->best != NULL)
+            text_of_double(best, cli_trial_score(study->best));
+        table_row(table);
+        table_cells(table, study->name, study->id, study->home->kind_name,
+                    study->state, number(arena, true, cli_study_ended(study)),
+                    number(arena, limit > 0, limit),
+                    number(arena, true, cli_study_running(study)),
+                    number(arena, true, cli_study_count(study, "requested")),
+                    number(arena, true, cli_study_count(study, "failed")),
+                    study->metric, best, number(arena, left_ms >= 0, left_ms),
+                    study->reason, NULL);
     }
     table_csv(table, out);
 }

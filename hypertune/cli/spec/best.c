@@ -86,17 +86,6 @@ static const struct node *find_metric(struct cli *cli,
     return NULL;
 }
 
-static int print_chosen(struct cli *cli, const struct cli_study *study,
-                        struct front *front)
-{
-    const struct node *metric = find_metric(cli, study);
-    if (metric == NULL)
-        return CLI_USAGE;
-    sort_front(front, cli->set.metric,
-               strcmp(node_get_string(metric, "goal", ""), "MINIMIZE") != 0);
-    return print_one(cli, study, front->trials[0]);
-}
-
 /* Why there is none. */
 static int fail_without(struct cli *cli, const struct cli_study *study)
 {
@@ -120,8 +109,14 @@ static int print_front(struct cli *cli, const struct cli_study *study)
         return cli_fail_error(cli, &err);
     if (front.n == 0)
         return fail_without(cli, study);
-    if (cli->set.metric != NULL)
-        return print_chosen(cli, study, &front);
+    if (cli->set.metric != NULL) {
+        const struct node *metric = find_metric(cli, study);
+        if (metric == NULL)
+            return CLI_USAGE;
+        const char *goal = node_get_string(metric, "goal", "");
+        sort_front(&front, cli->set.metric, strcmp(goal, "MINIMIZE") != 0);
+        return print_one(cli, study, front.trials[0]);
+    }
     if (cli->format == FORMAT_ARGS && front.n > 1)
         return cli_fail(cli, CLI_USAGE,
                         "no other trial beats any of these %zu: choose one "

@@ -10,6 +10,11 @@ enum { POLL_MS = 1000 }; /* without news; the event stream wakes earlier */
 
 /* ---- the table ---- */
 
+static bool has_chance(const struct node *item)
+{
+    return node_find(item, "probability") != NULL;
+}
+
 static void figure_cell(struct cli *cli, struct table *table,
                         const struct node *item, const char *key)
 {
@@ -20,16 +25,6 @@ static void figure_cell(struct cli *cli, struct table *table,
         table_cell(table, cli_scalar(value));
     else
         table_cell_printf(table, "%.5g", node_get_double(item, key, 0));
-}
-
-static void chance_cell(struct cli *cli, struct table *table,
-                        const struct node *item)
-{
-    if (cli->format == FORMAT_CSV || node_find(item, "probability") == NULL)
-        figure_cell(cli, table, item, "probability");
-    else
-        table_cell_printf(table, "%.1f %%",
-                          100 * node_get_double(item, "probability", 0));
 }
 
 static struct table *make_table(struct cli *cli, const struct node *answer)
@@ -46,17 +41,16 @@ static struct table *make_table(struct cli *cli, const struct node *answer)
                     cli_scalar(node_find(item, "lost")), NULL);
         for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
             figure_cell(cli, table, item, figures[i]);
-        chance_cell(cli, table, item);
+        if (cli->format == FORMAT_CSV || !has_chance(item))
+            figure_cell(cli, table, item, "probability");
+        else
+            table_cell_printf(table, "%.1f %%",
+                              100 * node_get_double(item, "probability", 0));
     }
     return table;
 }
 
 /* ---- the verdict ---- */
-
-static bool has_chance(const struct node *item)
-{
-    return item != NULL && node_find(item, "probability") != NULL;
-}
 
 static void add_verdict(const struct node *answer, struct text *out)
 {
@@ -193,17 +187,6 @@ static int await(struct cli *cli, const char *study, struct cli_follow *follow,
     return CLI_DONE;
 }
 
-/* Clients may never ask for the runs, so the wait needs an end. */
-static int check_wait(struct cli *cli, const struct cli_study *study)
-{
-    if (!is_of_clients(study) || cli->set.timeout_ms != CLI_UNSET)
-        return CLI_DONE;
-    return cli_fail(cli, CLI_USAGE,
-                    "the trials of study %s run when clients ask for them; say "
-                    "how long to wait, too: --wait --timeout 1h",
-                    study->name);
-}
-
 static int wait_and_print(struct cli *cli, const struct cli_study *study,
                           const struct node *answer)
 {
@@ -224,8 +207,13 @@ int cli_confirm(struct cli *cli)
     struct cli_study study;
     const struct node *answer;
     int code = cli_study_open_trials(cli, cli->args.words.items[0], &study);
-    if (code == CLI_DONE && cli->set.wait)
-        code = check_wait(cli, &study);
+    /* Clients may never ask for the runs, so the wait needs an end. */
+    if (code == CLI_DONE && cli->set.wait && is_of_clients(&study) &&
+        cli->set.timeout_ms == CLI_UNSET)
+        return cli_fail(cli, CLI_USAGE,
+                        "the trials of study %s run when clients ask for them; "
+                        "say how long to wait, too: --wait --timeout 1h",
+                        study.name);
     if (code != CLI_DONE)
         return code;
     if (begin_or_show(cli, study.name, &answer, &err) != HT_OK)

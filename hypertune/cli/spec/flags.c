@@ -215,8 +215,7 @@ static enum ht_status fill_spec(const struct cli_settings *set, cJSON *spec,
                                 struct ht_error *err)
 {
     json_add_int(spec, "spec", 1);
-    if (set->name != NULL)
-        json_add_string(spec, "name", set->name);
+    json_add_text(spec, "name", set->name);
     add_goal(spec, set);
     cJSON *parameters = json_add_object(spec, "parameters");
     for (size_t i = 0; i < set->params.n; i++) {
@@ -225,8 +224,7 @@ static enum ht_status fill_spec(const struct cli_settings *set, cJSON *spec,
         if (status != HT_OK)
             return status;
     }
-    if (set->algorithm != NULL)
-        json_add_string(spec, "algorithm", set->algorithm);
+    json_add_text(spec, "algorithm", set->algorithm);
     add_count(spec, "trials", set->trials);
     add_count(spec, "parallel", set->parallel);
     add_count(spec, "retries", set->retries);
@@ -243,13 +241,6 @@ static enum ht_status fill_spec(const struct cli_settings *set, cJSON *spec,
     }
     const enum ht_status status = add_until(spec, &set->until, err);
     return status == HT_OK ? add_env(spec, &set->env, err) : status;
-}
-
-static void add_words(cJSON *spec, const char *key, const struct words *words)
-{
-    cJSON *array = json_add_array(spec, key);
-    for (size_t i = 0; i < words->n; i++)
-        json_push_string(array, words->items[i]);
 }
 
 enum ht_status cli_flags_spec(const struct cli_settings *set,
@@ -272,10 +263,10 @@ enum ht_status cli_flags_spec(const struct cli_settings *set,
         cJSON_Delete(made);
         return status;
     }
-    if (set->image != NULL)
-        json_add_string(made, "image", set->image);
-    else
-        add_words(made, "command", command);
+    json_add_text(made, "image", set->image);
+    if (set->image == NULL)
+        json_add_strings(made, "command",
+                         &(struct strings){command->n, command->items});
     *spec = made;
     return HT_OK;
 }

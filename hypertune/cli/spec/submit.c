@@ -19,8 +19,6 @@
 
 /* ---- the study of a spec ---- */
 
-enum submit_result { SUBMIT_CREATED, SUBMIT_ATTACHED, SUBMIT_CHANGED };
-
 enum ht_status cli_submit_create(struct cli *cli, const struct job *job,
                                  struct cli_study *study, struct ht_error *err)
 {
@@ -34,6 +32,33 @@ enum ht_status cli_submit_create(struct cli *cli, const struct job *job,
     if (status == HT_OK)
         cli_study_read(answer.root, study);
     return status;
+}
+
+void cli_submit_say_warnings(struct cli *cli, const struct cli_study *study)
+{
+    NODE_EACH (one, node_first(study->status, "warnings")) {
+        const char *field = node_get_string(one, "field", "");
+        cli_say(cli, "warning: %s%s%s", field, field[0] != '\0' ? ": " : "",
+                node_get_string(one, "description", ""));
+    }
+}
+
+static int say_created(struct cli *cli, const struct job *job,
+                       const struct cli_study *study)
+{
+    if (job->kind == JOB_CUSTOM)
+        cli_say(cli, "created custom job %s (id %s)", study->name, study->id);
+    else
+        cli_say(cli,
+                "created study %s (id %s): %lld trial%s, %lld at a time, %s, "
+                "%s %s",
+                study->name, study->id, (long long)job->max_trials,
+                job->max_trials == 1 ? "" : "s", (long long)job->parallel,
+                form_plan_algorithm(job->algorithm),
+                job->metrics[0].maximize ? "maximize" : "minimize",
+                job->metrics[0].name);
+    cli_submit_say_warnings(cli, study);
+    return CLI_DONE;
 }
 
 /* Differences between the server's study and the spec, as lines. */
@@ -62,9 +87,10 @@ static int continue_study(struct cli *cli, const struct cli_spec *spec,
     struct ht_error err;
     cJSON *patch = cJSON_CreateObject();
     cJSON_AddItemToObject(patch, "job", vertex_write(spec->job));
-    return cli_control_patch(cli, study->name, patch, study, &err) == HT_OK
-               ? CLI_DONE
-               : cli_fail_error(cli, &err);
+    if (cli_control_patch(cli, study->name, patch, study, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    cli_say(cli, "study %s continues with the changed spec", study->name);
+    return CLI_DONE;
 }
 
 static int replace_study(struct cli *cli, const struct cli_spec *spec,
@@ -80,12 +106,12 @@ static int replace_study(struct cli *cli, const struct cli_spec *spec,
     if (code != CLI_DONE)
         return code;
     return cli_submit_create(cli, spec->job, study, &err) == HT_OK
-               ? CLI_DONE
+               ? say_created(cli, spec->job, study)
                : cli_fail_error(cli, &err);
 }
 
 static int settle_existing(struct cli *cli, const struct cli_spec *spec,
-                           struct cli_study *study, enum submit_result *result)
+                           struct cli_study *study)
 {
     struct ht_error err;
     struct text lines = {0};
@@ -95,12 +121,15 @@ static int settle_existing(struct cli *cli, const struct cli_spec *spec,
     int code = compare(cli, study, spec, &n, &lines);
     if (code == CLI_DONE && cli->set.replace) {
         code = replace_study(cli, spec, study);
-        *result = SUBMIT_CREATED;
     } else if (code == CLI_DONE && n == 0) {
-        *result = SUBMIT_ATTACHED;
+        cli_say(cli,
+                "%s %s exists with the same spec: %s, %lld of %lld trials "
+                "ended",
+                spec->job->kind == JOB_CUSTOM ? "custom job" : "study",
+                study->name, study->state, cli_study_ended(study),
+                (long long)spec->job->max_trials);
     } else if (code == CLI_DONE && cli->set.resume) {
         code = continue_study(cli, spec, study);
-        *result = SUBMIT_CHANGED;
     } else if (code == CLI_DONE) {
         code =
             cli_fail(cli, CLI_CONFLICT,
@@ -114,67 +143,21 @@ static int settle_existing(struct cli *cli, const struct cli_spec *spec,
     return code;
 }
 
-void cli_submit_say_warnings(struct cli *cli, const struct cli_study *study)
-{
-    NODE_EACH (one, node_first(study->status, "warnings")) {
-        const char *field = node_get_string(one, "field", "");
-        cli_say(cli, "warning: %s%s%s", field, field[0] != '\0' ? ": " : "",
-                node_get_string(one, "description", ""));
-    }
-}
-
-static void say_result(struct cli *cli, const struct cli_spec *spec,
-                       const struct cli_study *study, enum submit_result result)
-{
-    const struct job *job = spec->job;
-    switch (result) {
-    case SUBMIT_CREATED:
-        if (job->kind == JOB_CUSTOM)
-            cli_say(cli, "created custom job %s (id %s)", study->name,
-                    study->id);
-        else
-            cli_say(cli,
-                    "created study %s (id %s): %lld trial%s, %lld at a time, "
-                    "%s, %s %s",
-                    study->name, study->id, (long long)job->max_trials,
-                    job->max_trials == 1 ? "" : "s", (long long)job->parallel,
-                    form_plan_algorithm(job->algorithm),
-                    job->metrics[0].maximize ? "maximize" : "minimize",
-                    job->metrics[0].name);
-        cli_submit_say_warnings(cli, study);
-        return;
-    case SUBMIT_ATTACHED:
-        cli_say(cli,
-                "%s %s exists with the same spec: %s, %lld of %lld "
-                "trials ended",
-                job->kind == JOB_CUSTOM ? "custom job" : "study", study->name,
-                study->state, cli_study_ended(study),
-                (long long)job->max_trials);
-        return;
-    case SUBMIT_CHANGED:
-        cli_say(cli, "study %s continues with the changed spec", study->name);
-        return;
-    }
-}
-
 int cli_submit_spec(struct cli *cli, const struct cli_spec *spec,
                     struct cli_study *study)
 {
     struct ht_error err;
-    enum submit_result result = SUBMIT_CREATED;
     int code = cli_connect(cli);
     if (code == CLI_DONE)
         code = cli_runners_prepare(cli, spec->job, spec->file);
     if (code != CLI_DONE)
         return code;
-    enum ht_status status = cli_submit_create(cli, spec->job, study, &err);
+    const enum ht_status status =
+        cli_submit_create(cli, spec->job, study, &err);
     if (status == HT_EXISTS || status == HT_CONFLICT)
-        code = settle_existing(cli, spec, study, &result);
-    else if (status != HT_OK)
-        return cli_fail_error(cli, &err);
-    if (code == CLI_DONE)
-        say_result(cli, spec, study, result);
-    return code;
+        return settle_existing(cli, spec, study);
+    return status == HT_OK ? say_created(cli, spec->job, study)
+                           : cli_fail_error(cli, &err);
 }
 
 int cli_submit_print_name(const char *study)

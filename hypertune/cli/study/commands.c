@@ -326,8 +326,7 @@ static int show(struct cli *cli, const char *link, const char *until)
         cJSON *object = cJSON_CreateObject();
         json_add_string(object, "url", link);
         json_add_string(object, "expireTime", until);
-        if (ssh != NULL)
-            json_add_string(object, "ssh", ssh);
+        json_add_text(object, "ssh", ssh);
         json_print(object, &out);
         text_puts(&out, "\n");
         return cli_print(&out);
