@@ -428,9 +428,7 @@ int cli_spec_load(struct cli *cli, struct cli_spec *spec)
 {
     struct source source = {0};
     int code = read_spec(cli, &source, spec);
-    if (code != CLI_DONE)
-        return code;
-    if (spec->job != NULL) {
+    if (code == CLI_DONE && spec->job != NULL) {
         struct cli_launch launch = {.cli = cli,
                                     .diag = &source.diag,
                                     .root = source.root,
@@ -438,5 +436,5 @@ int cli_spec_load(struct cli *cli, struct cli_spec *spec)
         derive_name(cli, &source, spec->job);
         spec->program = cli_launch_settle(&launch, spec->job);
     }
-    return report_faults(cli, &source);
+    return code == CLI_DONE ? report_faults(cli, &source) : code;
 }

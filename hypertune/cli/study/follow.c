@@ -58,23 +58,6 @@ void cli_follow_default(int signal)
     sigprocmask(SIG_BLOCK, &one, NULL);
 }
 
-static enum ht_status fetch(struct cli_follow *follow, struct cli_study *study,
-                            const struct node **events, struct ht_error *err)
-{
-    struct cli *cli = follow->cli;
-    const struct node *answer;
-    const char *path =
-        cli_study_path(cli, follow->study, "/events?since=%lld&limit=%d",
-                       (long long)follow->since, EVENTS_A_ROUND);
-    /* The study first: when it is over by then, no event is later. */
-    enum ht_status status = cli_study_get(cli, follow->study, study, err);
-    if (status == HT_OK)
-        status = cli_get(cli, path, &answer, err);
-    if (status == HT_OK)
-        *events = node_find(answer, "events");
-    return status;
-}
-
 /* A busy study has news all the time; a person reads no faster than this. A
  * signal ends the pause and stays for cli_follow_wait(). */
 static void pace(const struct cli_follow *follow)
@@ -107,13 +90,21 @@ enum ht_status cli_follow_round(struct cli_follow *follow,
                                 const struct node **events,
                                 struct ht_error *err)
 {
+    struct cli *cli = follow->cli;
     struct cli_study fetched;
-    const struct node *list = NULL;
+    const struct node *answer = NULL;
     cli_follow_begin(follow);
-    enum ht_status status = fetch(follow, &fetched, &list, err);
+    const char *path =
+        cli_study_path(cli, follow->study, "/events?since=%lld&limit=%d",
+                       (long long)follow->since, EVENTS_A_ROUND);
+    /* The study first: when it is over by then, no event is later. */
+    enum ht_status status = cli_study_get(cli, follow->study, &fetched, err);
+    if (status == HT_OK)
+        status = cli_get(cli, path, &answer, err);
     cli_follow_finish(follow, status == HT_OK);
     if (status != HT_OK)
         return status == HT_TIMEOUT ? HT_UNAVAILABLE : status;
+    const struct node *list = node_find(answer, "events");
     NODE_EACH (event, node_items(list))
         follow->since = node_get_int(event, "revision", follow->since);
     follow->behind = list != NULL && list->count == EVENTS_A_ROUND;

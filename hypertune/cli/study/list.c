@@ -87,22 +87,21 @@ static int print_listing(struct listing *listing)
 }
 
 /* Flags to paste are those of a trial; a study has none. */
-static bool has_no_args(struct cli *cli)
+static int refuse_args(struct cli *cli)
 {
-    if (cli->format != FORMAT_ARGS)
-        return false;
-    cli_fail(cli, CLI_USAGE,
-             "-o args prints the parameters of trials: hypertune best STUDY -o "
-             "args");
-    return true;
+    return cli->format != FORMAT_ARGS
+               ? CLI_DONE
+               : cli_fail(cli, CLI_USAGE,
+                          "-o args prints the parameters of trials: hypertune "
+                          "best STUDY -o args");
 }
 
 int cli_list(struct cli *cli)
 {
     struct ht_error err;
-    if (has_no_args(cli))
-        return CLI_USAGE;
-    int code = cli_study_check_state(cli, cli->set.state, cli_study_states);
+    int code = refuse_args(cli);
+    if (code == CLI_DONE)
+        code = cli_study_check_state(cli, cli->set.state, cli_study_states);
     if (code == CLI_DONE)
         code = cli_connect(cli);
     if (code != CLI_DONE)
@@ -126,9 +125,9 @@ int cli_describe(struct cli *cli)
 {
     struct cli_study study;
     struct text out = {0};
-    if (has_no_args(cli))
-        return CLI_USAGE;
-    int code = cli_study_open(cli, cli->args.words.items[0], &study);
+    int code = refuse_args(cli);
+    if (code == CLI_DONE)
+        code = cli_study_open(cli, cli->args.words.items[0], &study);
     if (code != CLI_DONE)
         return code;
     if (cli->format == FORMAT_NAME) {

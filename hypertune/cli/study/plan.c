@@ -62,17 +62,16 @@ static void describe_examples(struct cli *cli, const struct job *job, size_t n,
     n = search ? n : 1;
     form_plan_examples(cli->arena, job, n, lines);
     for (size_t i = 0; i < n; i++) {
-        text_printf(out, "  %-11s ",
-                    i > 0    ? ""
-                    : search ? "for example"
-                             : "command");
+        struct text words = {0};
         for (size_t j = 0; j < lines[i].n; j++) {
-            struct text word = {0};
-            text_shell_word(&word, lines[i].items[j]);
-            text_print_safe(out, "%s%s", j > 0 ? " " : "", word.data);
-            text_free(&word);
+            text_puts(&words, j > 0 ? " " : "");
+            text_shell_word(&words, lines[i].items[j]);
         }
-        text_puts(out, "\n");
+        cli_plan_line(i > 0    ? ""
+                      : search ? "for example"
+                               : "command",
+                      text_string(&words), out);
+        text_free(&words);
     }
 }
 

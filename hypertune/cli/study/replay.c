@@ -91,10 +91,20 @@ static int prove(struct cli *cli, const char *study)
 
 /* ---- looking ahead ---- */
 
-static int print_preview(struct cli *cli, const struct node *answer)
+static int look_ahead(struct cli *cli, const char *study)
 {
+    struct ht_error err;
     struct text out = {0};
+    const struct node *answer;
     struct table *table = table_new(cli->arena);
+    const char *path = cli_study_path(cli, study, "/preview");
+    path = cli_query(cli, path, "algorithm", cli->set.algorithm);
+    path = cli_query(cli, path, "from", cli->set.from);
+    if (cli->set.count != CLI_UNSET)
+        path = arena_printf(cli->arena, "%s&count=%lld", path,
+                            (long long)cli->set.count);
+    if (cli_get(cli, path, &answer, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
     table_columns(table, "KIND,POINT");
     NODE_EACH (item, node_first(answer, "suggestions")) {
         const char *kind = node_get_string(node_find(item, "why"), "kind", "");
@@ -105,21 +115,6 @@ static int print_preview(struct cli *cli, const struct node *answer)
     if (!cli_output_resource(cli->format, answer, &out))
         cli_output_table(cli, table, &out);
     return cli_print(&out);
-}
-
-static int look_ahead(struct cli *cli, const char *study)
-{
-    struct ht_error err;
-    const struct node *answer;
-    const char *path = cli_study_path(cli, study, "/preview");
-    path = cli_query(cli, path, "algorithm", cli->set.algorithm);
-    path = cli_query(cli, path, "from", cli->set.from);
-    if (cli->set.count != CLI_UNSET)
-        path = arena_printf(cli->arena, "%s&count=%lld", path,
-                            (long long)cli->set.count);
-    if (cli_get(cli, path, &answer, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
-    return print_preview(cli, answer);
 }
 
 int cli_replay(struct cli *cli)
