@@ -11,13 +11,13 @@
 enum { STUDIES_A_PAGE = 100 };
 
 /* All that is shown of a study: a server may have thousands of them. */
-#define STATUS "hypertuneStatus."
-#define STUDY_MEMBERS                                                          \
-    "name,maxTrialCount,studySpec.metrics,studySpec."                          \
-    "studyStoppingConfig," STATUS "name," STATUS "kind," STATUS                \
-    "state," STATUS "reason," STATUS "counts," STATUS "failures," STATUS       \
-    "createTimeMs," STATUS "startTimeMs," STATUS "endTimeMs," STATUS           \
-    "optimal," STATUS "best.id," STATUS "best.hypertune.objective"
+static const char study_members[] =
+    "name,maxTrialCount,studySpec.metrics,studySpec.studyStoppingConfig,"
+    "hypertuneStatus.name,hypertuneStatus.kind,hypertuneStatus.state,"
+    "hypertuneStatus.reason,hypertuneStatus.counts,hypertuneStatus.failures,"
+    "hypertuneStatus.createTimeMs,hypertuneStatus.startTimeMs,"
+    "hypertuneStatus.endTimeMs,hypertuneStatus.optimal,"
+    "hypertuneStatus.best.id,hypertuneStatus.best.hypertune.objective";
 
 struct collector {
     struct overview *overview;
@@ -96,7 +96,7 @@ enum ht_status overview_get(struct cli *cli, struct overview *overview,
                             struct ht_error *err)
 {
     const struct cli_pages pages = {
-        .path = cli_query(cli, CLI_OURS, "readMask", STUDY_MEMBERS),
+        .path = cli_query(cli, CLI_OURS, "readMask", study_members),
         .key = "studies",
         .size = STUDIES_A_PAGE,
         .keep = true};

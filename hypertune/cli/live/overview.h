@@ -3,7 +3,7 @@
 #ifndef HT_HYPERTUNE_CLI_LIVE_OVERVIEW_H
 #define HT_HYPERTUNE_CLI_LIVE_OVERVIEW_H
 
-#include "hypertune/cli/study/study.h"
+#include "hypertune/cli/frame/cli.h"
 
 struct overview_trial {
     const char *name; /* "study/7"; that of a custom job alone */

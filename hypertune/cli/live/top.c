@@ -1,5 +1,4 @@
 /* `top`: what a server does, redrawn in place or as one snapshot. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -6,6 +6,7 @@
 
 #include "hypertune/cli/frame/page.h"
 #include "hypertune/cli/frame/table.h"
+#include "hypertune/cli/study/study.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/node.h"
 #include "tests/check.h"
