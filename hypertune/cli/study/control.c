@@ -226,20 +226,6 @@ static int send_change(struct cli *cli, const char *study,
     return CLI_DONE;
 }
 
-static int change_counts(struct cli *cli, const struct cli_study *study)
-{
-    const struct count counts[] = {{"trials", "maxTrialCount", &cli->set.trials,
-                                    cli_study_limit(study), HT_MAX_TRIALS},
-                                   {"parallel", "parallelTrialCount",
-                                    &cli->set.parallel, parallel_of(study),
-                                    HT_MAX_PARALLEL}};
-    const size_t n = sizeof counts / sizeof *counts;
-    int code = CLI_DONE;
-    for (size_t i = 0; code == CLI_DONE && i < n; i++)
-        code = resolve(cli, study, &counts[i]);
-    return code == CLI_DONE ? send_change(cli, study->name, counts, n) : code;
-}
-
 int cli_set(struct cli *cli)
 {
     const struct words *words = &cli->args.words;
@@ -255,6 +241,16 @@ int cli_set(struct cli *cli)
         return cli_fail(cli, CLI_USAGE,
                         "say a study and what to set: hypertune set S "
                         "trials=60 parallel=4");
-    const int code = cli_study_open(cli, words->items[0], &study);
-    return code == CLI_DONE ? change_counts(cli, &study) : code;
+    int code = cli_study_open(cli, words->items[0], &study);
+    if (code != CLI_DONE)
+        return code;
+    const struct count counts[] = {{"trials", "maxTrialCount", &cli->set.trials,
+                                    cli_study_limit(&study), HT_MAX_TRIALS},
+                                   {"parallel", "parallelTrialCount",
+                                    &cli->set.parallel, parallel_of(&study),
+                                    HT_MAX_PARALLEL}};
+    const size_t n = sizeof counts / sizeof *counts;
+    for (size_t i = 0; code == CLI_DONE && i < n; i++)
+        code = resolve(cli, &study, &counts[i]);
+    return code == CLI_DONE ? send_change(cli, study.name, counts, n) : code;
 }
