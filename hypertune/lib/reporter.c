@@ -25,7 +25,7 @@ enum { WRITER_BYTES = 17 }; /* 16 hex digits and a NUL */
 
 /* Read once and never changed, so that a fork may share it; a variable that is
  * unset or empty is NULL. */
-struct surroundings {
+struct settings {
     char *report_file, *report_url, *token_file, *folder, *replica;
     char *metric_file, *trial, *tag;
     char *stop; /* path whose existence means "end now", or NULL */
@@ -33,8 +33,8 @@ struct surroundings {
 };
 
 struct reporter {
-    pid_t pid;                   /* whose reporter this is */
-    struct surroundings *around; /* shared with the child of a fork */
+    pid_t pid;                  /* whose reporter this is */
+    struct settings *settings;  /* shared with the child of a fork */
     struct reporter *inherited; /* the parent's, as the fork left it, or NULL */
     char writer[WRITER_BYTES];  /* its name, 16 random hex digits */
     pthread_mutex_t lock;       /* guards what follows */
@@ -52,7 +52,7 @@ struct reporter {
 
 static struct reporter *_Atomic current;
 
-/* ---- surroundings ---- */
+/* ---- settings ---- */
 
 static char *copy_variable(const char *name)
 {
@@ -60,43 +60,43 @@ static char *copy_variable(const char *name)
     return value != NULL && *value != '\0' ? strdup(value) : NULL;
 }
 
-static struct surroundings *look_around(void)
+static struct settings *read_settings(void)
 {
-    struct surroundings *around = calloc(1, sizeof *around);
-    if (around == NULL)
+    struct settings *settings = calloc(1, sizeof *settings);
+    if (settings == NULL)
         return NULL;
-    around->report_file = copy_variable("HYPERTUNE_REPORT_FILE");
-    around->report_url = copy_variable("HYPERTUNE_REPORT_URL");
-    around->token_file = copy_variable("HYPERTUNE_TRIAL_TOKEN_FILE");
-    around->folder = copy_variable("HYPERTUNE_TRIAL_DIR");
-    around->replica = copy_variable("HYPERTUNE_REPLICA");
-    around->tag = copy_variable("CLOUD_ML_HP_METRIC_TAG");
-    around->in_trial = around->report_file != NULL ||
-                       around->report_url != NULL ||
-                       around->token_file != NULL || around->folder != NULL ||
-                       around->replica != NULL;
-    if (!around->in_trial) {
-        around->metric_file = copy_variable("CLOUD_ML_HP_METRIC_FILE");
-        around->trial = copy_variable("CLOUD_ML_TRIAL_ID");
+    settings->report_file = copy_variable("HYPERTUNE_REPORT_FILE");
+    settings->report_url = copy_variable("HYPERTUNE_REPORT_URL");
+    settings->token_file = copy_variable("HYPERTUNE_TRIAL_TOKEN_FILE");
+    settings->folder = copy_variable("HYPERTUNE_TRIAL_DIR");
+    settings->replica = copy_variable("HYPERTUNE_REPLICA");
+    settings->tag = copy_variable("CLOUD_ML_HP_METRIC_TAG");
+    settings->in_trial = settings->report_file != NULL ||
+                         settings->report_url != NULL ||
+                         settings->token_file != NULL ||
+                         settings->folder != NULL || settings->replica != NULL;
+    if (!settings->in_trial) {
+        settings->metric_file = copy_variable("CLOUD_ML_HP_METRIC_FILE");
+        settings->trial = copy_variable("CLOUD_ML_TRIAL_ID");
     }
-    if (around->folder != NULL &&
-        asprintf(&around->stop, "%s/stop", around->folder) < 0)
-        around->stop = NULL;
-    return around;
+    if (settings->folder != NULL &&
+        asprintf(&settings->stop, "%s/stop", settings->folder) < 0)
+        settings->stop = NULL;
+    return settings;
 }
 
-static void forget_surroundings(struct surroundings *around)
+static void free_settings(struct settings *settings)
 {
-    free(around->report_file);
-    free(around->report_url);
-    free(around->token_file);
-    free(around->folder);
-    free(around->replica);
-    free(around->metric_file);
-    free(around->trial);
-    free(around->tag);
-    free(around->stop);
-    free(around);
+    free(settings->report_file);
+    free(settings->report_url);
+    free(settings->token_file);
+    free(settings->folder);
+    free(settings->replica);
+    free(settings->metric_file);
+    free(settings->trial);
+    free(settings->tag);
+    free(settings->stop);
+    free(settings);
 }
 
 /* ---- the name of this process ---- */
@@ -140,8 +140,8 @@ static struct reporter *make_reporter(struct reporter *inherited)
     struct reporter *fresh = calloc(1, sizeof *fresh);
     if (fresh == NULL)
         return NULL;
-    fresh->around = inherited != NULL ? inherited->around : look_around();
-    if (fresh->around == NULL) {
+    fresh->settings = inherited != NULL ? inherited->settings : read_settings();
+    if (fresh->settings == NULL) {
         free(fresh);
         return NULL;
     }
@@ -151,7 +151,7 @@ static struct reporter *make_reporter(struct reporter *inherited)
     fresh->file_holds_all = true;
     make_writer(fresh->writer);
     pthread_mutex_init(&fresh->lock, NULL);
-    report_file_init(&fresh->file, fresh->around->report_file);
+    report_file_init(&fresh->file, fresh->settings->report_file);
     return fresh;
 }
 
@@ -183,7 +183,7 @@ static struct reporter *get_reporter(void)
         return NULL;
     if (!atomic_compare_exchange_strong(&current, &now, fresh)) {
         if (fresh->inherited == NULL)
-            forget_surroundings(fresh->around);
+            free_settings(fresh->settings);
         free(fresh);
         return now;
     }
@@ -200,11 +200,11 @@ static void wait_at_exit(void);
 
 static void start_sender(struct reporter *reporter)
 {
-    const struct surroundings *around = reporter->around;
+    const struct settings *settings = reporter->settings;
     const struct report_sender_options options = {
-        .url = around->report_url,
-        .token_file = around->token_file,
-        .replica = around->replica != NULL ? around->replica : "master-0",
+        .url = settings->report_url,
+        .token_file = settings->token_file,
+        .replica = settings->replica != NULL ? settings->replica : "master-0",
         .writer = reporter->writer,
     };
     reporter->sender = report_sender_new(&options);
@@ -215,10 +215,10 @@ static void start_sender(struct reporter *reporter)
 /* Writes and queues a formatted line, which carries seq + 1. */
 static int commit(struct reporter *reporter, const char *line, size_t len)
 {
-    const struct surroundings *around = reporter->around;
-    bool is_written = around->report_file != NULL &&
+    const struct settings *settings = reporter->settings;
+    bool is_written = settings->report_file != NULL &&
                       report_file_append(&reporter->file, line, len) == 0;
-    if (around->report_url != NULL && reporter->sender == NULL)
+    if (settings->report_url != NULL && reporter->sender == NULL)
         start_sender(reporter);
     bool is_queued = reporter->sender != NULL &&
                      report_sender_push(reporter->sender, reporter->seq + 1,
@@ -287,10 +287,11 @@ static int write_window(struct reporter *reporter,
                         const struct hypertune_metric metrics[], size_t n,
                         int64_t step, const char *checkpoint)
 {
-    const struct surroundings *around = reporter->around;
+    const struct settings *settings = reporter->settings;
     if (reporter->window == NULL)
-        reporter->window = metric_file_new(
-            around->metric_file, around->trial != NULL ? around->trial : "0");
+        reporter->window =
+            metric_file_new(settings->metric_file,
+                            settings->trial != NULL ? settings->trial : "0");
     if (reporter->window == NULL)
         return EIO;
     int rc = 0;
@@ -303,12 +304,12 @@ static int write_window(struct reporter *reporter,
 
 /* ---- the public functions ---- */
 
-static const char *metric_name(const struct surroundings *around,
+static const char *metric_name(const struct settings *settings,
                                const char *name)
 {
     if (name != NULL && *name != '\0')
         return name;
-    return around->tag != NULL ? around->tag : "training/hptuning/metric";
+    return settings->tag != NULL ? settings->tag : "training/hptuning/metric";
 }
 
 static bool is_too_long(const char *text, size_t bytes)
@@ -328,16 +329,16 @@ static int report(const struct hypertune_metric metrics[], size_t n,
         return EINVAL;
     struct hypertune_metric named[RECORD_METRICS];
     for (size_t i = 0; i < n; i++) {
-        named[i].name = metric_name(reporter->around, metrics[i].name);
+        named[i].name = metric_name(reporter->settings, metrics[i].name);
         named[i].value = metrics[i].value;
         if (is_too_long(named[i].name, RECORD_NAME_BYTES))
             return EINVAL;
     }
     int rc = 0;
     pthread_mutex_lock(&reporter->lock);
-    if (reporter->around->in_trial)
+    if (reporter->settings->in_trial)
         rc = record(reporter, named, n, step, checkpoint_path);
-    else if (reporter->around->metric_file != NULL)
+    else if (reporter->settings->metric_file != NULL)
         rc = write_window(reporter, named, n, file_step, checkpoint_path);
     pthread_mutex_unlock(&reporter->lock);
     return rc;
@@ -369,14 +370,14 @@ static struct report_sender *settle(struct reporter *reporter, int64_t *seq)
 int hypertune_flush(int timeout_ms)
 {
     struct reporter *reporter = get_reporter();
-    if (reporter == NULL || !reporter->around->in_trial)
+    if (reporter == NULL || !reporter->settings->in_trial)
         return 0;
     int64_t seq;
     pthread_mutex_lock(&reporter->lock);
     struct report_sender *sender = settle(reporter, &seq);
     pthread_mutex_unlock(&reporter->lock);
     if (sender == NULL)
-        return reporter->around->report_url == NULL || seq > 0 ? ENOTCONN : 0;
+        return reporter->settings->report_url == NULL || seq > 0 ? ENOTCONN : 0;
     int rc = report_sender_wait(sender, seq, timeout_ms);
     if (rc != 0) {
         pthread_mutex_lock(&reporter->lock);
@@ -419,8 +420,8 @@ static void wait_at_exit(void)
 int hypertune_should_stop(void)
 {
     const struct reporter *reporter = get_reporter();
-    return reporter != NULL && reporter->around->stop != NULL &&
-           access(reporter->around->stop, F_OK) == 0;
+    return reporter != NULL && reporter->settings->stop != NULL &&
+           access(reporter->settings->stop, F_OK) == 0;
 }
 
 /* ---- for the commands ---- */
@@ -428,13 +429,13 @@ int hypertune_should_stop(void)
 bool reporter_in_trial(void)
 {
     const struct reporter *reporter = get_reporter();
-    return reporter != NULL && reporter->around->in_trial;
+    return reporter != NULL && reporter->settings->in_trial;
 }
 
 const char *reporter_trial_folder(void)
 {
     const struct reporter *reporter = get_reporter();
-    return reporter != NULL ? reporter->around->folder : NULL;
+    return reporter != NULL ? reporter->settings->folder : NULL;
 }
 
 int reporter_trouble(void)

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Is any variable of a trial set (HYPERTUNE_REPORT_FILE and its kin)? */
+/* Is any variable of a trial set, such as HYPERTUNE_REPORT_FILE? */
 bool reporter_in_trial(void);
 
 /* HYPERTUNE_TRIAL_DIR, or NULL. */

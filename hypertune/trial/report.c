@@ -198,7 +198,7 @@ static void explain(size_t reports, int timeout_ms)
 {
     char text[64];
     int trouble = reporter_trouble();
-    const char *fate =
+    const char *outcome =
         reporter_has_file() ? "recorded, will be sent" : "not recorded";
     if (trouble == EACCES)
         fputs("hypertune: the server refused this trial's token", stderr);
@@ -210,7 +210,7 @@ static void explain(size_t reports, int timeout_ms)
         fprintf(stderr, "hypertune: server not reachable (%s)",
                 trouble_text(trouble, timeout_ms, text));
     fprintf(stderr, "; %zu report%s %s\n", reports, reports == 1 ? "" : "s",
-            fate);
+            outcome);
 }
 
 /* Waits for the server and turns the result into the exit code. */

@@ -352,7 +352,7 @@ static enum ht_status connect_own(struct cli *cli, const char *token_file,
         cli_say(cli, "started a server at %s, data in %s", info.url,
                 cli->state_folder);
     cli->server_pid = info.pid;
-    cli_runners_revive(cli, cli->state_folder, info.url);
+    cli_runners_restart(cli, cli->state_folder, info.url);
     return use_server(cli, info.url, token_file ? token_file : info.token_file,
                       err);
 }

@@ -11,7 +11,7 @@ static bool is_file(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-static enum ht_status judge(const char *path, struct ht_error *err)
+static enum ht_status check_file(const char *path, struct ht_error *err)
 {
     if (!is_file(path))
         return ht_fail(err, HT_NOT_FOUND, "there is no program %s", path);
@@ -23,8 +23,8 @@ static enum ht_status judge(const char *path, struct ht_error *err)
     return HT_OK;
 }
 
-static char *beneath(struct arena *arena, const char *folder, size_t len,
-                     const char *name)
+static char *path_below(struct arena *arena, const char *folder, size_t len,
+                        const char *name)
 {
     return arena_printf(arena, "%.*s/%s", (int)len, folder, name);
 }
@@ -46,9 +46,9 @@ static enum ht_status refuse(struct arena *arena,
                              const char *denied, struct ht_error *err)
 {
     if (denied != NULL)
-        return judge(denied, err);
+        return check_file(denied, err);
     const char *here =
-        beneath(arena, query->workdir, strlen(query->workdir), query->name);
+        path_below(arena, query->workdir, strlen(query->workdir), query->name);
     if (is_file(here))
         return ht_fail(err, HT_NOT_FOUND,
                        "%s is not in PATH; for the file beside the spec say "
@@ -68,7 +68,7 @@ enum ht_status cli_program_find(struct arena *arena,
     if (strchr(query->name, '/') != NULL) {
         char *path =
             absolute(arena, query->workdir, query->name, strlen(query->name));
-        enum ht_status status = judge(path, err);
+        enum ht_status status = check_file(path, err);
         if (status == HT_OK)
             *program = path;
         return status;
@@ -77,8 +77,8 @@ enum ht_status cli_program_find(struct arena *arena,
     for (const char *at = query->path; at != NULL;) {
         size_t len = strcspn(at, ":");
         char *folder = absolute(arena, query->workdir, at, len);
-        char *path = beneath(arena, folder, strlen(folder), query->name);
-        if (judge(path, NULL) == HT_OK) {
+        char *path = path_below(arena, folder, strlen(folder), query->name);
+        if (check_file(path, NULL) == HT_OK) {
             *program = path;
             return HT_OK;
         }

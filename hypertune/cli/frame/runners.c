@@ -126,7 +126,7 @@ static enum ht_status start(struct cli *cli, const char *folder,
     return cli_spawn_detached(cli->arena, &spawn, pid, err);
 }
 
-void cli_runners_revive(struct cli *cli, const char *folder, const char *url)
+void cli_runners_restart(struct cli *cli, const char *folder, const char *url)
 {
     struct cli_engine engine;
     pid_t pid;
@@ -170,7 +170,7 @@ static int await_runner(struct cli *cli, const char *folder, pid_t pid)
         nanosleep(&span, NULL);
     }
     struct text log = {0};
-    cli_server_last_words(cli->arena, folder, CONTAINERS_LOG, &log);
+    cli_server_log_tail(cli->arena, folder, CONTAINERS_LOG, &log);
     return cli_fail(cli, CLI_REFUSED, "the runner of containers %s\n%s",
                     ended ? "ended at once" : "is not ready in time",
                     text_take(&log, cli->arena));
@@ -216,30 +216,30 @@ static int refuse(struct cli *cli, const struct pool *pool, const char *file)
                     own_command(cli, pool));
 }
 
-int cli_runners_offer_images(struct cli *cli, bool *offered)
+int cli_runners_ensure_images(struct cli *cli, bool *available)
 {
     struct ht_error err;
     struct runner_count count = {0};
     struct cli_engine engine;
     if (cli_runners_each(cli, count_runner, &count, &err) != HT_OK)
         return cli_fail_error(cli, &err);
-    *offered = count.images || (cli->detached && !count.any);
-    if (*offered || cli->detached || !cli_engine_find(cli, &engine))
+    *available = count.images || (cli->detached && !count.any);
+    if (*available || cli->detached || !cli_engine_find(cli, &engine))
         return CLI_DONE;
-    *offered = true;
+    *available = true;
     return start_own(cli, &engine);
 }
 
 int cli_runners_prepare(struct cli *cli, const struct job *job,
                         const char *file)
 {
-    bool offered = false;
+    bool available = false;
     const struct pool *pool = job->pools;
     const struct pool *end = pool + job->n_pools;
     while (pool < end && pool->image == NULL)
         pool++;
     if (pool == end)
         return CLI_DONE;
-    int code = cli_runners_offer_images(cli, &offered);
-    return code != CLI_DONE || offered ? code : refuse(cli, pool, file);
+    int code = cli_runners_ensure_images(cli, &available);
+    return code != CLI_DONE || available ? code : refuse(cli, pool, file);
 }

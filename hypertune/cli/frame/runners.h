@@ -21,12 +21,12 @@ void cli_runners_describe(const struct node *runner, struct text *out);
 int cli_runners_prepare(struct cli *cli, const struct job *job,
                         const char *file);
 
-/* The same for any image. *offered: some runner runs images, or may come: a
+/* The same for any image. *available: some runner runs images, or may come: a
  * named server may get its first runner later. */
-int cli_runners_offer_images(struct cli *cli, bool *offered);
+int cli_runners_ensure_images(struct cli *cli, bool *available);
 
 /* Restarts a dead runner of containers of this user's own server, so that it
  * continues its attempts. */
-void cli_runners_revive(struct cli *cli, const char *folder, const char *url);
+void cli_runners_restart(struct cli *cli, const char *folder, const char *url);
 
 #endif

@@ -155,8 +155,8 @@ static enum ht_status await_server(struct arena *arena, const char *folder,
     }
 }
 
-void cli_server_last_words(struct arena *arena, const char *folder,
-                           const char *name, struct text *log)
+void cli_server_log_tail(struct arena *arena, const char *folder,
+                         const char *name, struct text *log)
 {
     char *path = arena_printf(arena, "%s/%s", folder, name);
     char *content = read_file(arena, path, LOG_TAIL, true);
@@ -248,7 +248,7 @@ enum ht_status cli_server_ensure(struct arena *arena, const char *folder,
     } else {
         status = start_alone(arena, folder, info, started, err);
         if (status == HT_UNAVAILABLE)
-            cli_server_last_words(arena, folder, "server.log", log);
+            cli_server_log_tail(arena, folder, "server.log", log);
     }
     if (fd >= 0)
         close(fd);

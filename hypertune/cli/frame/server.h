@@ -40,7 +40,7 @@ enum ht_status cli_server_find(struct arena *arena, const char *folder,
                                struct cli_server_info *info,
                                struct ht_error *err);
 
-/* Finds the server of `folder`, starting one when none is alive; the folder is
+/* Finds the server of `folder`, starting one when none runs; the folder is
  * made (0700). *started: this call did. Several callers at once
  * end up with one server. On failure `log` has the last lines of server.log.
  * HT_UNAVAILABLE  it did not get ready within 10 s, or ended
@@ -65,7 +65,7 @@ enum ht_status cli_server_start(struct arena *arena, const char *folder,
 bool cli_server_is_loopback(const char *host);
 
 /* Appends the last lines of a log in that folder, indented and escaped. */
-void cli_server_last_words(struct arena *arena, const char *folder,
-                           const char *name, struct text *log);
+void cli_server_log_tail(struct arena *arena, const char *folder,
+                         const char *name, struct text *log);
 
 #endif

@@ -58,8 +58,8 @@ static bool write_all(int fd, const char *bytes, size_t len)
     return true;
 }
 
-static enum ht_status pour(struct copier *copier, int from, int to,
-                           const char *name)
+static enum ht_status copy_bytes(struct copier *copier, int from, int to,
+                                 const char *name)
 {
     ssize_t n;
     while ((n = read(from, copier->buffer, BLOCK_BYTES)) != 0) {
@@ -108,7 +108,7 @@ static enum ht_status copy_file(struct copier *copier, int from, int to,
                         info.st_mode & 0777);
     enum ht_status status =
         target < 0 ? ht_fail_errno(copier->err, errno, "cannot write %s", name)
-                   : pour(copier, source, target, name);
+                   : copy_bytes(copier, source, target, name);
     close(source);
     if (target >= 0 && close(target) != 0 && status == HT_OK)
         status = ht_fail_errno(copier->err, errno, "cannot write %s", name);

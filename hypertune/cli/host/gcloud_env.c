@@ -434,7 +434,7 @@ int cli_gcloud_env(struct cli *cli)
         return CLI_REFUSED;
     int code = find_server(&env);
     if (code == CLI_DONE)
-        code = cli_runners_offer_images(cli, &has_images);
+        code = cli_runners_ensure_images(cli, &has_images);
     if (code != CLI_DONE)
         return code;
     choose_names(&env);

@@ -26,7 +26,7 @@ int cli_in_trial(struct cli *cli)
     return trial_command_find(first[0])->run((int)cli->args.words.n + 1, argv);
 }
 
-static int become(struct cli *cli, const char *program, char **argv)
+static int exec_program(struct cli *cli, const char *program, char **argv)
 {
     const char *path = program_find(cli->arena, program);
     execvp(path, argv);
@@ -51,7 +51,7 @@ int cli_serve(struct cli *cli)
     if (has_flag(&cli->args.words, "--data") ||
         has_flag(&cli->args.words, "--help")) {
         const char *bare[] = {"hypertuned"};
-        return become(cli, "hypertuned", make_argv(cli, bare, 1));
+        return exec_program(cli, "hypertuned", make_argv(cli, bare, 1));
     }
     struct ht_error err;
     const char *folder = cli_state_folder(cli);
@@ -60,7 +60,7 @@ int cli_serve(struct cli *cli)
     if (cli_server_make_folder(cli->arena, folder, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     const char *first[] = {"hypertuned", "--data", folder};
-    return become(cli, "hypertuned", make_argv(cli, first, 3));
+    return exec_program(cli, "hypertuned", make_argv(cli, first, 3));
 }
 
 /* ---- a runner ---- */
@@ -108,7 +108,8 @@ int cli_runner(struct cli *cli)
     } else if (!complete) {
         code = use_own_server(cli, &flags);
     }
-    return code != CLI_DONE ? code
-                            : become(cli, "hypertune-runner",
-                                     make_argv(cli, flags.items, flags.n));
+    return code != CLI_DONE
+               ? code
+               : exec_program(cli, "hypertune-runner",
+                              make_argv(cli, flags.items, flags.n));
 }

@@ -28,8 +28,8 @@ static int refuse(const struct local_server *server, const struct ht_error *err)
 {
     struct text log = {0};
     const int code = cli_fail(server->cli, CLI_REFUSED, "%s", err->text);
-    cli_server_last_words(server->cli->lasting, server->folder, "server.log",
-                          &log);
+    cli_server_log_tail(server->cli->lasting, server->folder, "server.log",
+                        &log);
     cli_print_to(stderr, &log);
     remove_folder(server);
     return code;

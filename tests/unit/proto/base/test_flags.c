@@ -287,7 +287,7 @@ static void a_flag_wins_over_its_variable(void)
     set_variable(NULL, "");
 }
 
-static void what_is_wrong_is_told_with_its_flag(void)
+static void an_error_names_the_flag(void)
 {
     CHECK(READ("--seats", "-1") == HT_INVALID);
     CHECK_TEXT(err.text, "--seats: \"-1\" is not a number from 0 to 1000");
@@ -303,6 +303,10 @@ static void what_is_wrong_is_told_with_its_flag(void)
     CHECK_TEXT(err.text, "unknown flag \"--plac=a\", see --help");
     CHECK(READ("more") == HT_INVALID);
     CHECK_TEXT(err.text, "unexpected argument \"more\"");
+    CHECK(READ("-x") == HT_INVALID);
+    CHECK_TEXT(err.text, "unexpected argument \"-x\"");
+    CHECK(READ("--", "--loud") == HT_INVALID);
+    CHECK_TEXT(err.text, "unknown flag \"--\", see --help");
     set_variable("PARTY_SEATS", "two");
     CHECK(READ("--loud") == HT_INVALID);
     CHECK_TEXT(err.text, "PARTY_SEATS: --seats: \"two\" is not a number from "
@@ -365,7 +369,7 @@ int main(void)
     RUN(other_names_are_words_where_the_command_wants_them);
     RUN(every_kind_of_value_is_read);
     RUN(a_flag_wins_over_its_variable);
-    RUN(what_is_wrong_is_told_with_its_flag);
+    RUN(an_error_names_the_flag);
     RUN(help_keeps_its_columns);
     RUN(the_version_is_shown_only_when_asked);
     text_free(&shown);
