@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "proto/base/text.h"
-#include "proto/doc/diag.h"
+#include "proto/base/words.h"
 
 #define PLACE "/v1/projects/local/locations/local"
 
