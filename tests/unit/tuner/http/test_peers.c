@@ -57,31 +57,33 @@ static void a_phase_ends_at_its_deadline(void)
     }
 }
 
-static void a_new_connection_owes_its_headers(void)
+/* Whether a connection in the phase, a new one without, is shut at that time.
+ */
+static bool ends_by(const enum peer_phase *phase, int64_t now_ms)
 {
     struct peers *peers = peers_new();
     const struct pair pair = connect_pair();
     struct peer *peer = peers_open(peers, pair.ours);
-    CHECK(peers_tick(peers, clock_monotonic_ms() + 9000));
-    CHECK(!is_shut(pair));
-    peers_tick(peers, clock_monotonic_ms() + 10000);
-    CHECK(is_shut(pair));
+    if (phase != NULL)
+        peers_enter(peers, peer, *phase);
+    CHECK(peers_tick(peers, now_ms));
+    const bool shut = is_shut(pair);
     peers_close(peers, peer);
     peers_free(peers);
     close_pair(pair);
+    return shut;
+}
+
+static void a_new_connection_owes_its_headers(void)
+{
+    CHECK(!ends_by(NULL, clock_monotonic_ms() + 9000));
+    CHECK(ends_by(NULL, clock_monotonic_ms() + 10001));
 }
 
 static void our_own_work_has_no_deadline(void)
 {
-    struct peers *peers = peers_new();
-    const struct pair pair = connect_pair();
-    struct peer *peer = peers_open(peers, pair.ours);
-    peers_enter(peers, peer, PEER_WORK);
-    CHECK(peers_tick(peers, INT64_MAX));
-    CHECK(!is_shut(pair));
-    peers_close(peers, peer);
-    peers_free(peers);
-    close_pair(pair);
+    static const enum peer_phase work = PEER_WORK;
+    CHECK(!ends_by(&work, INT64_MAX));
 }
 
 static void only_the_late_one_is_shut_down(void)
