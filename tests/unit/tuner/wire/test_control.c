@@ -117,30 +117,6 @@ static void a_poll_that_was_given_up_gets_nothing(struct fixture *f)
     CHECK(leased.name.attempt == 1);
 }
 
-static void a_silent_runner_is_given_up_and_its_trials_go_on(struct fixture *f)
-{
-    fixture_stop(f);
-    f->options.lost_after_ms = 400;
-    CHECK(fixture_start(f));
-    fixture_submit(f, one_at_a_time);
-    fixture_hello(f, 1);
-    struct leased leased = fixture_begin(f);
-    CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 1));
-    const struct trial_row trial = fixture_trial(f, 1, 1);
-    CHECK(trial.losses == 1 && trial.failures == 0);
-    CHECK_TEXT(trial.reason, "runner r1 was silent for 0 s; starts again");
-    CHECK(fixture_await_reason(f, 1, "no runner is connected"));
-    CHECK(fixture_report(f, leased.token, fixture_record(f, 1, 1, "0.1"))
-              ->status == HT_NOT_FOUND);
-    struct request *beat = fixture_control(
-        f, "heartbeat",
-        "\"attempts\":[{\"study\":1,\"trial\":1,\"attempt\":1}]");
-    const struct node *gone = node_find(fixture_reply(beat), "gone");
-    CHECK(gone->count == 1 && node_get_int(gone->first, "attempt", 0) == 1);
-    leased = fixture_lease_one(f);
-    CHECK(leased.name.trial == 1 && leased.name.attempt == 2);
-}
-
 static void a_new_boot_loses_what_it_does_not_list(struct fixture *f)
 {
     fixture_submit(f, "spec: 1\nname: s\ngoal: maximize accuracy\n"
@@ -219,20 +195,6 @@ static void a_trial_that_ends_lets_a_waiting_one_run(struct fixture *f)
     CHECK(fixture_leased(held, &next, 1) == 1 && next.name.trial == 2);
 }
 
-static void a_runner_lost_while_draining_loses_no_result(struct fixture *f)
-{
-    fixture_stop(f);
-    f->options.lost_after_ms = 400;
-    CHECK(fixture_start(f));
-    fixture_submit(f, one_at_a_time);
-    fixture_hello(f, 1);
-    struct leased leased = fixture_begin(f);
-    fixture_report(f, leased.token, fixture_record(f, 1, 1, "0.5"));
-    fixture_tell(f, "ended", &leased.name, "\"outcome\":\"succeeded\"");
-    CHECK(fixture_await_trials(f, 1, TRIAL_SUCCEEDED, 1));
-    CHECK(fixture_trial(f, 1, 1).objective == 0.5);
-}
-
 static void a_wrong_token_or_type_is_refused(struct fixture *f)
 {
     struct request *req =
@@ -279,11 +241,9 @@ int main(void)
     RUN_ON_CORE(a_repeated_lease_gets_the_same_attempts);
     RUN_ON_CORE(a_repeated_lease_survives_a_restart_of_the_server);
     RUN_ON_CORE(a_poll_that_was_given_up_gets_nothing);
-    RUN_ON_CORE(a_silent_runner_is_given_up_and_its_trials_go_on);
     RUN_ON_CORE(a_new_boot_loses_what_it_does_not_list);
     RUN_ON_CORE(a_stop_reaches_a_waiting_poll_once);
     RUN_ON_CORE(a_trial_that_ends_lets_a_waiting_one_run);
-    RUN_ON_CORE(a_runner_lost_while_draining_loses_no_result);
     RUN_ON_CORE(a_wrong_token_or_type_is_refused);
     RUN_ON_CORE(heartbeats_tell_which_records_are_stored);
     return check_done();
