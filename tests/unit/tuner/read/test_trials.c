@@ -1,0 +1,106 @@
+/* The trials of a study: found, walked, filtered; the best of them. */
+#include "tuner/read/trials.h"
+
+#include "tests/lib/core_fixture.h"
+#include "tuner/ask/query.h"
+
+static const char spec[] = "spec: 1\nname: s\ngoal: maximize accuracy\n"
+                           "parameters:\n  lr: {type: double, min: 0, max: 1}\n"
+                           "algorithm: random\ntrials: 3\nparallel: 3\n"
+                           "command: [./train]\n";
+
+/* A question about study "s"; the fixture owns the request. */
+static struct request *ask(struct fixture *f, reader_handler *handle,
+                           const char *trial, const char *key,
+                           const char *value)
+{
+    const struct pair said = {key, value};
+    struct request *req = fixture_request(f, NULL, NULL);
+    struct reader reader = {.db = fixture_db(f), .deadline_ms = INT64_MAX};
+    req->study = "s";
+    req->trial = trial;
+    req->query = (struct pairs){key != NULL, &said};
+    req->status = handle(&reader, req, &req->err);
+    req->query = (struct pairs){0};
+    db_close(reader.db);
+    return req;
+}
+
+static void three_trials(struct fixture *f)
+{
+    static const char *const accuracies[] = {"0.5", "0.9"};
+    fixture_submit(f, spec);
+    fixture_hello(f, 3);
+    for (int i = 0; i < 2; i++) {
+        struct leased leased = fixture_lease_one(f);
+        fixture_succeed(f, &leased, accuracies[i]);
+    }
+    CHECK(fixture_await_trials(f, 1, TRIAL_SUCCEEDED, 2));
+}
+
+/* The ids of the list in an answer, such as "1 2 ". */
+static const char *ids_of(struct fixture *f, struct request *req)
+{
+    const char *all = "";
+    CHECK(req->status == HT_OK);
+    NODE_EACH (item, node_first(fixture_reply(req), "trials"))
+        all = arena_printf(f->arena, "%s%s ", all,
+                           node_get_string(item, "id", "?"));
+    request_free(req);
+    return all;
+}
+
+static void a_list_is_in_the_order_of_ids_and_in_pages(struct fixture *f)
+{
+    three_trials(f);
+    CHECK_TEXT(ids_of(f, ask(f, read_trials, NULL, NULL, NULL)), "1 2 3 ");
+    CHECK_TEXT(ids_of(f, ask(f, read_trials, NULL, "pageSize", "2")), "1 2 ");
+    CHECK_TEXT(
+        ids_of(f, ask(f, read_trials, NULL, "filter", "state=SUCCEEDED")),
+        "1 2 ");
+    struct request *req = ask(f, read_trials, NULL, "filter", "state=FLYING");
+    CHECK(req->status == HT_INVALID);
+    request_free(req);
+}
+
+static void a_trial_is_named_by_its_number(struct fixture *f)
+{
+    three_trials(f);
+    struct request *req = ask(f, read_trial, "2", NULL, NULL);
+    CHECK(req->status == HT_OK);
+    CHECK_TEXT(node_get_string(fixture_reply(req), "id", ""), "2");
+    request_free(req);
+    static const char *const wrong[] = {"0", "4", "2x", "-1", ""};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        req = ask(f, read_trial, wrong[i], NULL, NULL);
+        CHECK(req->status == HT_NOT_FOUND);
+        request_free(req);
+    }
+}
+
+static void the_best_trial_is_there_once_one_has_a_result(struct fixture *f)
+{
+    fixture_submit(f, spec);
+    CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 3));
+    struct request *req = ask(f, read_best, NULL, NULL, NULL);
+    CHECK(req->status == HT_NOT_FOUND);
+    CHECK_TEXT(req->err.text, "study \"s\" has no succeeded trial yet (0 "
+                              "running, 3 waiting)");
+    request_free(req);
+    fixture_hello(f, 1);
+    struct leased leased = fixture_lease_one(f);
+    fixture_succeed(f, &leased, "0.5");
+    CHECK(fixture_await_trials(f, 1, TRIAL_SUCCEEDED, 1));
+    req = ask(f, read_best, NULL, NULL, NULL);
+    CHECK(req->status == HT_OK);
+    CHECK_TEXT(node_get_string(fixture_reply(req), "id", ""), "1");
+    request_free(req);
+}
+
+int main(void)
+{
+    RUN_ON_CORE(a_list_is_in_the_order_of_ids_and_in_pages);
+    RUN_ON_CORE(a_trial_is_named_by_its_number);
+    RUN_ON_CORE(the_best_trial_is_there_once_one_has_a_result);
+    return check_done();
+}
