@@ -169,47 +169,27 @@ static enum ht_status take_field(struct parser *parser, struct filter *made)
 
 /* --- comparisons --- */
 
-static bool is_fitting(const struct filter *made)
-{
-    switch (made->field->kind) {
-    case FILTER_TEXT:
-    case FILTER_NAME:
-        return made->operation <= FILTER_HAS;
-    case FILTER_TIME:
-    case FILTER_RANK:
-        return made->operation != FILTER_HAS &&
-               made->operation <= FILTER_AT_LEAST;
-    case FILTER_PHRASE:
-        return true;
-    case FILTER_MAP:
-        return made->key != NULL ? made->operation <= FILTER_HAS
-                                 : made->operation == FILTER_HAS;
-    case FILTER_PHRASES:
-        return made->key != NULL || made->operation == FILTER_HAS;
-    }
-    return false;
-}
+#define BIT(operation) (1U << FILTER_##operation)
 
-/* The operations of a field, for an error message. */
-static const char *fitting(const struct filter *made)
+/* The operations of a field, as bits and for an error message. */
+struct fitting {
+    unsigned operations;
+    const char *words;
+};
+
+static struct fitting fitting_of(const struct filter *made)
 {
-    switch (made->field->kind) {
-    case FILTER_TIME:
-    case FILTER_RANK:
-        return "= != < <= > or >=";
-    case FILTER_TEXT:
-    case FILTER_NAME:
-        return "= != or :";
-    case FILTER_MAP:
-        return made->key != NULL ? "= != or :" : ".key or :key";
-    case FILTER_PHRASES:
-        if (made->key == NULL)
-            return ".key or :key";
-        break;
-    case FILTER_PHRASE:
-        break;
-    }
-    return "= != : < <= > >= =~ or !~";
+    static const unsigned texts = BIT(EQUAL) | BIT(UNEQUAL) | BIT(HAS),
+                          orders = BIT(EQUAL) | BIT(UNEQUAL) | BIT(LESS) |
+                                   BIT(AT_MOST) | BIT(MORE) | BIT(AT_LEAST);
+    const enum filter_kind kind = made->field->kind;
+    if (is_map(made->field) && made->key == NULL)
+        return (struct fitting){BIT(HAS), ".key or :key"};
+    if (kind == FILTER_TIME || kind == FILTER_RANK)
+        return (struct fitting){orders, "= != < <= > or >="};
+    if (kind == FILTER_PHRASE || kind == FILTER_PHRASES)
+        return (struct fitting){~0U, "= != : < <= > >= =~ or !~"};
+    return (struct fitting){texts, "= != or :"};
 }
 
 /* A day is its first moment. */
@@ -318,10 +298,12 @@ static enum ht_status take_comparison(struct parser *parser,
     const enum ht_status status = take_field(parser, made);
     if (status != HT_OK)
         return status;
-    if (!take_operation(parser, &made->operation) || !is_fitting(made))
+    const struct fitting fitting = fitting_of(made);
+    if (!take_operation(parser, &made->operation) ||
+        (fitting.operations & 1U << made->operation) == 0)
         return ht_fail(parser->err, HT_INVALID,
                        "filter: %s must be followed by %s", made->field->name,
-                       fitting(made));
+                       fitting.words);
     const bool is_list =
         parser->is_log && *parser->at == '(' &&
         (made->operation == FILTER_EQUAL || made->operation == FILTER_HAS);

@@ -437,42 +437,6 @@ bool call_is_answered(struct call *call)
     return answered;
 }
 
-static bool send_reply(struct call *call, bool close)
-{
-    if (call->req->more)
-        return call_begin_pieces(call, close);
-    struct http_reply reply = {
-        .code = MHD_HTTP_OK, .type = call->req->reply_type, .close = close};
-    return http_queue(call->connection, &reply, &call->req->reply);
-}
-
-bool call_finish(struct call *call)
-{
-    struct http *http = call->http;
-    struct ht_error err = {0};
-    bool answered = call_is_answered(call);
-    pthread_mutex_lock(&http->lock);
-    bool stopping = http->stopping;
-    pthread_mutex_unlock(&http->lock);
-    /* While EXPIRED the request still belongs to its lane. */
-    if (!answered)
-        ht_fail(&err, stopping ? HT_UNAVAILABLE : HT_TIMEOUT,
-                "no answer in time; it may still be carried out");
-    else if (call->req->status != HT_OK)
-        ht_fail(&err, call->req->status, "%s", call->req->err.text);
-    else if (call->route->lane == LANE_STREAM)
-        sse_attach(http->options.sse, call->connection, call->is_head, &err);
-    else if (call->req->reply.len == 0)
-        ht_fail(&err, HT_INTERNAL, "the handler gave no answer");
-    else
-        return send_reply(call, stopping);
-    if (err.status == HT_OK)
-        return true; /* a stream has begun */
-    return call_refuse(call, &err, stopping);
-}
-
-/* --- pieces --- */
-
 enum { BLOCK_BYTES = 16384 };
 
 /* Called by the library whenever the connection takes more. */
@@ -503,7 +467,10 @@ static ssize_t produce(void *context, uint64_t position, char *buffer,
     return (ssize_t)n;
 }
 
-bool call_begin_pieces(struct call *call, bool close)
+/* Begins the answer with the piece in req->reply; false when there is no
+ * memory. A later piece that fails cuts the connection, since the status line
+ * has been sent. */
+static bool begin_pieces(struct call *call, bool close)
 {
     struct MHD_Response *response = MHD_create_response_from_callback(
         MHD_SIZE_UNKNOWN, BLOCK_BYTES, produce, call, NULL);
@@ -513,4 +480,38 @@ bool call_begin_pieces(struct call *call, bool close)
     if (call->is_head)
         http_fit_head(response);
     return http_queue_response(call->connection, &reply, response);
+}
+
+static bool send_reply(struct call *call, bool close)
+{
+    if (call->req->more)
+        return begin_pieces(call, close);
+    struct http_reply reply = {
+        .code = MHD_HTTP_OK, .type = call->req->reply_type, .close = close};
+    return http_queue(call->connection, &reply, &call->req->reply);
+}
+
+bool call_finish(struct call *call)
+{
+    struct http *http = call->http;
+    struct ht_error err = {0};
+    bool answered = call_is_answered(call);
+    pthread_mutex_lock(&http->lock);
+    bool stopping = http->stopping;
+    pthread_mutex_unlock(&http->lock);
+    /* While EXPIRED the request still belongs to its lane. */
+    if (!answered)
+        ht_fail(&err, stopping ? HT_UNAVAILABLE : HT_TIMEOUT,
+                "no answer in time; it may still be carried out");
+    else if (call->req->status != HT_OK)
+        ht_fail(&err, call->req->status, "%s", call->req->err.text);
+    else if (call->route->lane == LANE_STREAM)
+        sse_attach(http->options.sse, call->connection, call->is_head, &err);
+    else if (call->req->reply.len == 0)
+        ht_fail(&err, HT_INTERNAL, "the handler gave no answer");
+    else
+        return send_reply(call, stopping);
+    if (err.status == HT_OK)
+        return true; /* a stream has begun */
+    return call_refuse(call, &err, stopping);
 }

@@ -91,13 +91,4 @@ void call_end(struct call *call);
 /* Resumes a posted call unanswered; http->lock is held. */
 void call_expire(struct call *call);
 
-/* --- pieces --- */
-
-struct call;
-
-/* Begins the answer with the piece in call->req->reply; false when there is no
- * memory. A later piece that fails cuts the connection, since the status line
- * has been sent. */
-bool call_begin_pieces(struct call *call, bool close);
-
 #endif

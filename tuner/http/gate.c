@@ -189,22 +189,13 @@ enum ht_status gate_check_token(const struct gate *gate,
 
 const char *gate_role_name(enum gate_role role)
 {
-    switch (role) {
-    case GATE_ADMIN:
-        return "admin";
-    case GATE_SUBMIT:
-        return "submit";
-    case GATE_READ:
-        return "read";
-    case GATE_RUNNER:
-        return "runner";
-    case GATE_TRIAL:
-        return "trial";
-    case GATE_OPEN:
-    case GATE_ALL:
-        break;
-    }
-    return "client";
+    static const char *const names[] = {[GATE_ADMIN] = "admin",
+                                        [GATE_SUBMIT] = "submit",
+                                        [GATE_READ] = "read",
+                                        [GATE_RUNNER] = "runner",
+                                        [GATE_TRIAL] = "trial"};
+    const size_t n = sizeof names / sizeof *names;
+    return role < n && names[role] != NULL ? names[role] : "client";
 }
 
 const char *gate_actor(const struct gate *gate, unsigned roles)

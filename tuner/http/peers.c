@@ -20,19 +20,12 @@ struct peers {
 
 static int64_t deadline_of(enum peer_phase phase)
 {
-    int64_t now_ms = clock_monotonic_ms();
-    switch (phase) {
-    case PEER_HEADERS:
-        return now_ms + 10000;
-    case PEER_BODY:
-        return now_ms + 30000;
-    case PEER_WORK:
-        return 0;
-    case PEER_ANSWER:
-    case PEER_IDLE:
-        break;
-    }
-    return now_ms + 60000;
+    static const int64_t limits_ms[] = {[PEER_HEADERS] = 10000,
+                                        [PEER_BODY] = 30000,
+                                        [PEER_WORK] = 0,
+                                        [PEER_ANSWER] = 60000,
+                                        [PEER_IDLE] = 60000};
+    return limits_ms[phase] > 0 ? clock_monotonic_ms() + limits_ms[phase] : 0;
 }
 
 struct peers *peers_new(void)

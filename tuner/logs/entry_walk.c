@@ -177,16 +177,6 @@ enum ht_status entry_walk_open(struct db *db, struct logs *logs,
 
 /* --- groups --- */
 
-static struct entry *add_entry(struct arena *arena, struct entry_group *group,
-                               const struct entry *made, const char *text)
-{
-    group->items = db_grow(arena, group->items, group->n, sizeof *group->items);
-    struct entry *entry = &group->items[group->n++];
-    *entry = *made;
-    entry->text = text;
-    return entry;
-}
-
 static const char *severity_of(const char *stream)
 {
     return strcmp(stream, "stderr") == 0 ? "ERROR" : "INFO";
@@ -208,8 +198,11 @@ static const char *join(struct arena *arena, const char *a, size_t a_len,
 static void add_line(struct arena *arena, struct entry_group *group,
                      const struct entry *made, const char *text)
 {
-    struct entry *entry = add_entry(arena, group, made, text);
-    entry->key.line = (int64_t)group->n - 1;
+    group->items = db_grow(arena, group->items, group->n, sizeof *group->items);
+    struct entry *entry = &group->items[group->n];
+    *entry = *made;
+    entry->text = text;
+    entry->key.line = (int64_t)group->n++;
 }
 
 static void add_lines(struct arena *arena, struct entry_group *group,

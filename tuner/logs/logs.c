@@ -17,8 +17,8 @@ enum {
 };
 
 struct pending {
-    int64_t study, trial, attempt;
-    char *replica, *stream, *data;
+    struct log_key key;
+    char *replica, *stream, *data; /* of the key and the chunk */
     struct log_chunk chunk;
     log_done *done;
     void *context;
@@ -30,12 +30,6 @@ struct forget {
     int64_t study;
     struct forget *link;
 };
-
-static struct log_key key_of(const struct pending *pending)
-{
-    return (struct log_key){pending->study, pending->trial, pending->attempt,
-                            pending->replica, pending->stream};
-}
 
 static void pending_free(struct pending *pending)
 {
@@ -74,10 +68,10 @@ int64_t logs_stamp(int64_t last_us, int64_t wall_us)
 static enum ht_status store_one(struct logs *logs, struct pending *pending,
                                 struct ht_error *err)
 {
-    const struct log_key key = key_of(pending);
+    const struct log_key *key = &pending->key;
     struct log_chunk *chunk = &pending->chunk;
     struct log_end end;
-    enum ht_status status = db_logs_end(logs->writer, &key, &end, err);
+    enum ht_status status = db_logs_end(logs->writer, key, &end, err);
     if (status != HT_OK)
         return status;
     pending->next = end.next;
@@ -86,7 +80,7 @@ static enum ht_status store_one(struct logs *logs, struct pending *pending,
     logs->newest_us = logs_stamp(logs->newest_us, clock_wall_us());
     const size_t open = chunk->offset == end.next ? (size_t)end.open : 0;
     chunk->open = (int64_t)log_lines_open(chunk->data, chunk->len, open);
-    status = db_logs_insert(logs->writer, &key, chunk, logs->newest_us, err);
+    status = db_logs_insert(logs->writer, key, chunk, logs->newest_us, err);
     if (status == HT_OK)
         pending->next = chunk->offset + chunk->raw;
     return status;
@@ -232,11 +226,9 @@ void logs_append(struct logs *logs, const struct log_key *key, int64_t offset,
                  log_done *done, void *context)
 {
     struct pending *pending = ht_xcalloc(1, sizeof *pending);
-    pending->study = key->study;
-    pending->trial = key->trial;
-    pending->attempt = key->attempt;
-    pending->replica = ht_xstrdup(key->replica);
-    pending->stream = ht_xstrdup(key->stream);
+    pending->key = *key;
+    pending->key.replica = pending->replica = ht_xstrdup(key->replica);
+    pending->key.stream = pending->stream = ht_xstrdup(key->stream);
     pending->data = ht_xcalloc(len, 1);
     memcpy(pending->data, data, len);
     pending->chunk = (struct log_chunk){

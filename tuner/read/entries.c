@@ -61,7 +61,7 @@ static void read_name(struct request *req, const char *name, size_t index,
         *project = name + len;
         return;
     }
-    diag_error(trial_body_reader(req).diag, 0, 0,
+    diag_error(faults_of(req), 0, 0,
                arena_printf(req->arena, "resourceNames[%zu]", index),
                "\"%.100s\" is not of the form projects/PROJECT; jobs belong to "
                "nothing else here",
@@ -78,7 +78,7 @@ static void read_projects(struct request *req, const struct question *question,
     for (size_t i = 0; i < question->project_ids.n; i++)
         projects[question->names.n + i] = question->project_ids.items[i];
     if (n == 0)
-        diag_error(trial_body_reader(req).diag, 0, 0, "resourceNames",
+        diag_error(faults_of(req), 0, 0, "resourceNames",
                    "is missing, such as [\"projects/PROJECT\"]");
     asked->projects = (struct strings){.n = n, .items = projects};
 }
@@ -89,7 +89,7 @@ static void read_order(struct request *req, const char *order,
     asked->down = strcmp(order, "timestamp desc") == 0;
     if (!asked->down && order[0] != '\0' && strcmp(order, "timestamp") != 0 &&
         strcmp(order, "timestamp asc") != 0)
-        diag_error(trial_body_reader(req).diag, 0, 0, "orderBy",
+        diag_error(faults_of(req), 0, 0, "orderBy",
                    "is \"%.64s\", not \"timestamp asc\" or \"timestamp desc\"",
                    order);
 }
@@ -99,7 +99,7 @@ static void read_filter(struct request *req, const char *text,
 {
     static const char prefix[] = "filter: ";
     struct ht_error why;
-    struct diag *diag = trial_body_reader(req).diag;
+    struct diag *diag = faults_of(req);
     if (strlen(text) > FILTER_MOST)
         diag_error(diag, 0, 0, "filter", "is longer than %d bytes",
                    FILTER_MOST);
@@ -150,7 +150,7 @@ static void read_token(struct request *req, const char *token,
         (dash != NULL && entry_id_read(dash + 1, &asked->after) &&
          strcmp(make_token(again, asked, &asked->after), token) == 0))
         return;
-    diag_error(trial_body_reader(req).diag, 0, 0, "pageToken",
+    diag_error(faults_of(req), 0, 0, "pageToken",
                "is not what nextPageToken said for this filter, order and "
                "projects");
 }

@@ -28,17 +28,11 @@ static void push_null(cJSON *array)
 
 static void push_member(cJSON *array, const struct node *map, const char *name)
 {
-    const struct node *member = map == NULL ? NULL : node_find(map, name);
+    const struct node *member = node_find(map, name);
     if (member == NULL)
         push_null(array);
     else
         cJSON_AddItemToArray(array, json_of_node(member));
-}
-
-static void push_text_member(cJSON *array, struct arena *arena,
-                             const char *json, const char *name)
-{
-    push_member(array, node_read_stored(arena, json), name);
 }
 
 static cJSON *push_array(cJSON *array)
@@ -140,8 +134,8 @@ static enum ht_status make_row(const struct trial_walk *walk,
     json_push_int(row, trial->replicate);
     json_push_int(row, trial->confirms);
     json_push_string(row, trial->reason);
-    push_text_member(row, arena, trial->stop, "rule");
-    push_text_member(row, arena, trial->why, "kind");
+    push_member(row, node_read_stored(arena, trial->stop), "rule");
+    push_member(row, node_read_stored(arena, trial->why), "kind");
     push_parameters(row, arena, walk->job, trial);
     push_metrics(row, arena, walk->job, &measured);
     status = push_attempts(row, walk->reader->db, arena, trial, err);

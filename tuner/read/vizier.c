@@ -22,8 +22,7 @@ enum ht_status read_lookup(struct reader *reader, struct request *req,
     cJSON *view;
     enum ht_status status = trial_body_read(req, lookup_fields, &display, err);
     if (status == HT_OK && display == NULL) {
-        diag_error(trial_body_reader(req).diag, 0, 0, "displayName",
-                   "is missing");
+        diag_error(faults_of(req), 0, 0, "displayName", "is missing");
         status = faults_check(req, err);
     }
     if (status == HT_OK)

@@ -194,25 +194,16 @@ static void add_secrets(const struct job *job, cJSON *out)
     }
 }
 
-static const char *pull_name(enum job_pull pull)
-{
-    switch (pull) {
-    case PULL_IF_NOT_PRESENT:
-        break;
-    case PULL_ALWAYS:
-        return "always";
-    case PULL_NEVER:
-        return "never";
-    }
-    return "ifNotPresent";
-}
+static const char *const pull_names[] = {[PULL_IF_NOT_PRESENT] = "ifNotPresent",
+                                         [PULL_ALWAYS] = "always",
+                                         [PULL_NEVER] = "never"};
 
 /* The environment of a replica; processes use little of it. */
 static void add_surroundings(const struct job *job, cJSON *out)
 {
     const struct container_options *options = &job->container;
     cJSON *container = json_add_object(out, "container");
-    json_add_string(container, "pull", pull_name(options->pull));
+    json_add_string(container, "pull", pull_names[options->pull]);
     json_add_string(container, "user", options->user);
     json_add_bool(container, "readOnly", options->read_only);
     json_add_string(container, "network", options->network);

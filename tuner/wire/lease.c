@@ -27,6 +27,8 @@ enum {
 /* The result of one lease request. */
 struct lease_poll {
     struct core *core;
+    struct db *db;
+    struct arena *arena; /* of the request */
     struct request *req;
     struct live_runner *runner;
     int64_t id; /* of the request */
@@ -51,7 +53,7 @@ static enum ht_status find_job(struct lease_poll *poll, int64_t id,
                                struct ht_error *err)
 {
     const enum ht_status status =
-        db_study_get(core_db(poll->core), poll->req->arena, id, study, err);
+        db_study_get(poll->db, poll->arena, id, study, err);
     return status == HT_OK ? live_job(core_live(poll->core), study, job, err)
                            : status;
 }
@@ -70,8 +72,8 @@ static enum ht_status is_at_home_elsewhere(struct lease_poll *poll,
     if (!*elsewhere)
         return HT_OK;
     const struct trial_name name = {trial->study, trial->id, trial->attempt};
-    enum ht_status status = db_attempt_get(
-        core_db(poll->core), poll->req->arena, &name, &newest, err);
+    enum ht_status status =
+        db_attempt_get(poll->db, poll->arena, &name, &newest, err);
     if (status == HT_OK)
         status = find_job(poll, trial->study, &study, &job, err);
     if (status != HT_OK)
@@ -93,8 +95,8 @@ static enum ht_status next_of_study(struct lease_poll *poll, int64_t study,
     struct trial_list page = {.n = DB_WAITING_PAGE};
     *found = false;
     while (page.n == DB_WAITING_PAGE) {
-        enum ht_status status = db_trial_waiting(
-            core_db(poll->core), poll->req->arena, study, after, &page, err);
+        enum ht_status status =
+            db_trial_waiting(poll->db, poll->arena, study, after, &page, err);
         if (status != HT_OK)
             return status;
         for (size_t i = 0; i < page.n; i++) {
@@ -126,8 +128,8 @@ static enum ht_status has_gpus(struct lease_poll *poll, const struct job *job,
     if (*has || needed > poll->runner->gpus)
         return HT_OK;
     if (!poll->counted)
-        status = machine_types_gpus_free(poll->core, poll->req->arena,
-                                         poll->runner, &poll->free_gpus, err);
+        status = machine_types_gpus_free(poll->core, poll->arena, poll->runner,
+                                         &poll->free_gpus, err);
     if (status != HT_OK)
         return status;
     poll->counted = true;
@@ -146,7 +148,7 @@ static enum ht_status has_room(struct lease_poll *poll,
 {
     struct trial_counts counts;
     const enum ht_status status =
-        db_trial_counts(core_db(poll->core), study->id, &counts, err);
+        db_trial_counts(poll->db, study->id, &counts, err);
     if (status == HT_OK)
         *has = trial_counts_all(&counts, TRIAL_ACTIVE) +
                    trial_counts_all(&counts, TRIAL_STOPPING) <
@@ -169,9 +171,8 @@ static enum ht_status suits(struct lease_poll *poll, int64_t id, bool *does,
         status = common_file_is_free(poll->core, id, job, does, err);
     if (status != HT_OK || !*does)
         return status;
-    *does =
-        can_run_allows(poll->req->arena, &poll->runner->rules, job, &lack) &&
-        !can_run_leaves(poll->core, poll->req->arena, poll->runner, job);
+    *does = can_run_allows(poll->arena, &poll->runner->rules, job, &lack) &&
+            !can_run_leaves(poll->core, poll->arena, poll->runner, job);
     return *does ? has_gpus(poll, job, does, err) : HT_OK;
 }
 
@@ -181,7 +182,7 @@ static enum ht_status next_trial(struct lease_poll *poll,
 {
     struct id_list hungry;
     enum ht_status status =
-        db_study_hungry(core_db(poll->core), poll->req->arena, &hungry, err);
+        db_study_hungry(poll->db, poll->arena, &hungry, err);
     *found = false;
     poll->counted = false;
     for (size_t i = 0; status == HT_OK && i < hungry.n && !*found; i++) {
@@ -208,11 +209,11 @@ static enum ht_status describe(struct lease_poll *poll, struct trial_pair *pair,
     if (status != HT_OK)
         return status;
     bool begun;
-    status = db_trial_has_run(core_db(poll->core), pair->trial.study,
-                              pair->trial.id, &begun, err);
+    status = db_trial_has_run(poll->db, pair->trial.study, pair->trial.id,
+                              &begun, err);
     if (status != HT_OK)
         return status;
-    const struct lease_facts facts = {.arena = poll->req->arena,
+    const struct lease_facts facts = {.arena = poll->arena,
                                       .server_id = core_server_id(poll->core),
                                       .report_url = core_report_url(poll->core),
                                       .token = token,
@@ -226,7 +227,7 @@ static enum ht_status describe(struct lease_poll *poll, struct trial_pair *pair,
     status = attempt_json(&facts, &attempt, err);
     if (status != HT_OK)
         return status;
-    const char *text = json_text(poll->req->arena, attempt);
+    const char *text = json_text(poll->arena, attempt);
     const size_t bytes = strlen(text);
     poll->full = poll->bytes > 0 && poll->bytes + bytes > MOST_BYTES;
     *out = poll->full ? NULL : text;
@@ -262,13 +263,13 @@ static enum ht_status insert_attempt(struct lease_poll *poll,
     token_hash(hash, token);
     const struct attempt_lease lease = {
         .boot = poll->runner->boot, .lease_id = poll->id, .token_hash = hash};
-    struct db *db = core_db(poll->core);
-    enum ht_status status = db_attempt_insert(db, &pair->attempt, &lease, err);
+    enum ht_status status =
+        db_attempt_insert(poll->db, &pair->attempt, &lease, err);
     if (status == HT_OK && pair->trial.rungs_passed > 0 && pair->attempt.n > 1)
-        return trial_pause_copy_scores(poll->core, poll->req->arena, &pair->attempt,
+        return trial_resume_scores(poll->core, poll->arena, &pair->attempt,
                                    err);
     pair->trial.latest = (struct record_name){0};
-    return status == HT_OK ? db_trial_set_latest(db, &pair->trial, err)
+    return status == HT_OK ? db_trial_set_latest(poll->db, &pair->trial, err)
                            : status;
 }
 
@@ -286,16 +287,16 @@ static enum ht_status give(struct lease_poll *poll, struct trial_pair *pair,
     status = insert_attempt(poll, pair, token, err);
     if (status != HT_OK)
         return status;
-    struct event_row event = {.study = pair->trial.study,
-                              .kind = "attempt.moved",
-                              .trial = pair->trial.id,
-                              .attempt = pair->attempt.n,
-                              .from = "",
-                              .to = db_attempt_state_name(ATTEMPT_STARTING),
-                              .reason = arena_printf(poll->req->arena,
-                                                     "leased to runner %s",
-                                                     poll->runner->id),
-                              .data = ""};
+    struct event_row event = {
+        .study = pair->trial.study,
+        .kind = "attempt.moved",
+        .trial = pair->trial.id,
+        .attempt = pair->attempt.n,
+        .from = "",
+        .to = db_attempt_state_name(ATTEMPT_STARTING),
+        .reason =
+            arena_printf(poll->arena, "leased to runner %s", poll->runner->id),
+        .data = ""};
     status = move_event(poll->core, &event, err);
     if (status == HT_OK)
         status = move_trial(poll->core, &pair->trial, TRIAL_ACTIVE, "", err);
@@ -324,12 +325,11 @@ static enum ht_status give_new(struct lease_poll *poll, int64_t free_slots,
 static enum ht_status give_again(struct lease_poll *poll, bool *again,
                                  struct ht_error *err)
 {
-    struct db *db = core_db(poll->core);
     const struct lease_key key = {poll->runner->id, poll->runner->boot,
                                   poll->id};
     struct attempt_list list;
     enum ht_status status =
-        db_attempt_leased(db, poll->req->arena, &key, &list, err);
+        db_attempt_leased(poll->db, poll->arena, &key, &list, err);
     *again = status == HT_OK && list.n > 0;
     for (size_t i = 0; status == HT_OK && i < list.n; i++) {
         struct trial_pair pair = {.attempt = list.rows[i]};
@@ -337,9 +337,9 @@ static enum ht_status give_again(struct lease_poll *poll, bool *again,
         unsigned char hash[TOKEN_HASH_BYTES];
         token_make(token, TOKEN_TRIAL_BYTES);
         token_hash(hash, token);
-        status = db_attempt_set_token(db, &pair.attempt, hash, err);
+        status = db_attempt_set_token(poll->db, &pair.attempt, hash, err);
         if (status == HT_OK)
-            status = db_trial_get(db, poll->req->arena, pair.attempt.study,
+            status = db_trial_get(poll->db, poll->arena, pair.attempt.study,
                                   pair.attempt.trial, &pair.trial, err);
         const char *text = NULL;
         if (status == HT_OK)
@@ -451,7 +451,7 @@ static enum ht_status fill(struct lease_poll *poll, int64_t free_slots,
         status = give_new(poll, free_slots, err);
     if (status != HT_OK)
         return status;
-    return lease_add_stops(poll->core, poll->req->arena, poll->runner, true,
+    return lease_add_stops(poll->core, poll->arena, poll->runner, true,
                            poll->stops, err);
 }
 
@@ -479,6 +479,8 @@ enum ht_status lease_handle(struct core *core, struct request *req,
     runner_online_note_gpus(core, runner, gpus);
     cJSON *answer = wire_ok(req);
     struct lease_poll poll = {.core = core,
+                              .db = core_db(core),
+                              .arena = req->arena,
                               .req = req,
                               .runner = runner,
                               .id = node_get_int(req->body, "id", 0)};
