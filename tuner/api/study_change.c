@@ -17,7 +17,7 @@ struct change {
     struct method_call *call;
     struct job *job;  /* as stored, then as wanted */
     struct text what; /* the differences, for the event */
-    bool asks_trials; /* something that says how long it is to go on */
+    bool asks_trials; /* anything that may make it longer */
 };
 
 /* --- how it ends --- */

@@ -31,8 +31,8 @@ static enum ht_status check(struct method_call *call, struct ht_error *err)
     const long long id = (long long)trial->id;
     if (call->study.kind == JOB_STUDY)
         return ht_fail(err, HT_PRECONDITION,
-                       "clients run the trials of study %.128s, so nobody here "
-                       "runs one again: add its parameters as a new trial",
+                       "clients run the trials of study %.128s, the server "
+                       "runs none again: add its parameters as a new trial",
                        call->study.name);
     if (trial->state == TRIAL_SUCCEEDED)
         return ht_fail(err, HT_PRECONDITION, "trial %lld has succeeded", id);

@@ -31,7 +31,7 @@ const char *vizier_study_name(struct arena *arena,
 /* --- the final measurement of a trial, or that it has none --- */
 
 struct vizier_result {
-    const char *infeasible;         /* why, "" when nobody says; NULL: it is
+    const char *infeasible;         /* why, "" when not given; NULL: it is
                                        feasible */
     struct measurement measurement; /* n_metrics 0: none */
     double objective;               /* of the measurement; may be NaN */

@@ -320,7 +320,7 @@ static bool has_some(const struct suggesting *suggesting)
 }
 
 /* Asks for all missing trials of one context: the search for the next context
- * then knows them. */
+ * then includes them. */
 static void ask_search(struct suggesting *suggesting)
 {
     int64_t first = 0, alike = 0;

@@ -40,7 +40,7 @@ static bool take_rest(struct walk *walk)
 }
 
 /* Behind the dot of a member. A star is all items of a list, or all keys of a
- * map, and so no more than the member itself. */
+ * map, and so the same as the member itself. */
 static bool enter(struct walk *walk, const struct member *member)
 {
     const bool is_many =

@@ -119,7 +119,7 @@ static void read_active(const struct field_reader *reader,
             if (space_param_read(&space->params[i], said[k].value.node,
                                  &point[i], &why) != HT_OK) {
                 field_error(reader, said[k].value, "%s", why.text);
-                point[i].absent = false; /* told once */
+                point[i].absent = false; /* one fault is enough */
             }
             more = true;
         }

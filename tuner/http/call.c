@@ -109,7 +109,7 @@ void call_end(struct call *call)
         call_free(call);
 }
 
-/* --- judging the headers --- */
+/* --- checking the headers --- */
 
 static const char *header(const struct call *call, const char *name)
 {
@@ -260,9 +260,9 @@ enum ht_status call_begin(struct call *call, const char *method,
     return status;
 }
 
-/* --- handing over --- */
+/* --- to the lane --- */
 
-struct said {
+struct query_pairs {
     struct arena *arena;
     struct pair *items;
     size_t n;
@@ -272,7 +272,7 @@ struct said {
 static enum MHD_Result add_pair(void *context, enum MHD_ValueKind kind,
                                 const char *key, const char *value)
 {
-    struct said *said = context;
+    struct query_pairs *said = context;
     (void)kind;
     value = value != NULL ? value : "";
     struct pair *item = &said->items[said->n++];
@@ -288,7 +288,7 @@ static enum ht_status read_query(struct call *call, struct ht_error *err)
                                       NULL, NULL);
     if (n <= 0)
         return HT_OK;
-    struct said said = {.arena = call->req->arena};
+    struct query_pairs said = {.arena = call->req->arena};
     said.items = arena_alloc(said.arena, (size_t)n, sizeof *said.items);
     MHD_get_connection_values(call->connection, MHD_GET_ARGUMENT_KIND, add_pair,
                               &said);

@@ -121,7 +121,7 @@ enum ht_status gate_check_place(const struct gate *gate,
                        "this server is not called \"%.128s\"", request->host);
     if (request->origin == NULL)
         return HT_OK;
-    /* Scheme "http" until the server speaks TLS itself. */
+    /* Scheme "http" until the server has TLS itself. */
     static const char scheme[] = "http://";
     if (strncmp(request->origin, scheme, sizeof scheme - 1) != 0 ||
         !is_our_authority(gate, request->origin + sizeof scheme - 1))

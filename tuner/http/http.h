@@ -33,8 +33,8 @@ struct http_options {
 enum ht_status http_start(const struct http_options *options,
                           struct http **http, struct ht_error *err);
 
-/* Accepts no more, waits at most `wait_ms` for open requests, then ends every
- * connection. Before core and readers stop. Accepts NULL. */
+/* Stops accepting connections, waits at most `wait_ms` for open requests, then
+ * ends every connection. Before core and readers stop. Accepts NULL. */
 void http_stop(struct http *http, int64_t wait_ms);
 /* After core and readers have answered everything. Accepts NULL. */
 void http_free(struct http *http);

@@ -174,12 +174,12 @@ static void drop(struct sse *sse, int at)
 
 static void drop_deleted(struct sse *sse)
 {
-    int64_t told = sse->turn; /* to every stream */
+    int64_t sent = sse->turn; /* by every stream */
     for (const struct stream *s = sse->streams; s != NULL; s = s->next)
-        told = s->seen < told ? s->seen : told;
+        sent = s->seen < sent ? s->seen : sent;
     for (int at = sse->n - 1; at >= 0; at--)
         if (sse->entries[at].revision == REVISION_DELETED &&
-            sse->entries[at].turn <= told)
+            sse->entries[at].turn <= sent)
             drop(sse, at);
 }
 

@@ -65,7 +65,8 @@ bool entry_id_read(const char *text, struct entry_key *key)
     int64_t origin;
     if (!read_hex(&text, 14, &read.us) || !read_hex(&text, 1, &origin) ||
         !read_hex(&text, 10, &read.study) || !read_hex(&text, 12, &read.id) ||
-        !read_hex(&text, 6, &read.line) || *text != '\0' || origin > ENTRY_TOLD)
+        !read_hex(&text, 6, &read.line) || *text != '\0' ||
+        origin > ENTRY_EVENT)
         return false;
     read.origin = (enum entry_origin)origin;
     *key = read;

@@ -13,7 +13,7 @@
 #include "tuner/ask/filter.h"
 
 /* Where entries come from, in the order of those of one moment. */
-enum entry_origin { ENTRY_PRINTED, ENTRY_TOLD };
+enum entry_origin { ENTRY_PRINTED, ENTRY_EVENT };
 
 struct entry_key {
     int64_t us; /* since 1970 */

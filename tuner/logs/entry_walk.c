@@ -105,7 +105,7 @@ static enum ht_status seek_event(const struct entry_walk *walk,
 static enum ht_status seek(const struct entry_walk *walk, struct source *source,
                            struct ht_error *err)
 {
-    if (source->key.origin == ENTRY_TOLD)
+    if (source->key.origin == ENTRY_EVENT)
         return seek_event(walk, source, err);
     const struct log_place place = {walk->range->from.us,
                                     first_id(walk, source)};
@@ -116,7 +116,7 @@ static enum ht_status step(const struct entry_walk *walk, struct source *source,
                            struct ht_error *err)
 {
     const int64_t next = source->key.id + (walk->range->down ? -1 : 1);
-    if (source->key.origin == ENTRY_TOLD)
+    if (source->key.origin == ENTRY_EVENT)
         return step_event(walk, source, next, err);
     const struct log_place place = {source->key.us, next};
     return step_chunk(walk, source, &place, err);
@@ -162,7 +162,7 @@ enum ht_status entry_walk_open(struct db *db, struct logs *logs,
         struct source *source = &walk->sources[walk->n];
         source->job = &jobs->items[i / 2];
         source->key = (struct entry_key){.origin = i % 2 == 0 ? ENTRY_PRINTED
-                                                              : ENTRY_TOLD,
+                                                              : ENTRY_EVENT,
                                          .study = source->job->study};
         const enum ht_status status = seek(walk, source, err);
         if (status != HT_OK && status != HT_NOT_FOUND)
@@ -326,7 +326,7 @@ enum ht_status entry_walk_next(struct entry_walk *walk, struct arena *arena,
                                      : source->key.us > range->until_us))
         return ht_fail(err, HT_NOT_FOUND, "no more entries");
     struct entry_group group = {.key = source->key};
-    enum ht_status status = source->key.origin == ENTRY_TOLD
+    enum ht_status status = source->key.origin == ENTRY_EVENT
                                 ? build_event(walk, source, arena, &group, err)
                                 : build_chunk(walk, source, arena, &group, err);
     if (status == HT_OK)

@@ -28,7 +28,7 @@ struct entry_group {
 
 struct entry_walk;
 
-/* The walk lives in the arena and borrows everything. */
+/* The walk is in the arena and borrows everything. */
 enum ht_status entry_walk_open(struct db *db, struct logs *logs,
                                struct arena *arena,
                                const struct entry_range *range,

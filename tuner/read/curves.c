@@ -77,7 +77,7 @@ static enum ht_status add_names(struct drawing *drawing, struct arena *arena,
     return status;
 }
 
-/* The metrics of the study and those that its first and last trials reported.
+/* The metrics of the study, and what its first and last trials reported.
  */
 static enum ht_status find_names(struct drawing *drawing, struct arena *arena,
                                  const struct trial_list *trials,

@@ -187,7 +187,8 @@ struct writing {
     bool more;   /* is left, or may be */
 };
 
-static bool is_told(const struct asked *asked, const struct entry_key *key)
+static bool is_before_page(const struct asked *asked,
+                           const struct entry_key *key)
 {
     const int order = entry_key_order(key, &asked->after);
     return asked->has_after && (asked->down ? order >= 0 : order <= 0);
@@ -202,7 +203,7 @@ static void write_group(struct writing *writing, struct arena *arena,
     for (size_t i = 0; i < group->n; i++) {
         struct entry *entry = &group->items[asked->down ? group->n - 1 - i : i];
         struct entry_question question = {arena, entry};
-        if (is_told(asked, &entry->key))
+        if (is_before_page(asked, &entry->key))
             continue;
         entry_read_json(arena, entry);
         if (!filter_allows(asked->filter, entry_look_up, &question))
@@ -265,7 +266,7 @@ static enum ht_status write_page(struct writing *writing, struct ht_error *err)
         return HT_OK;
     struct entry_range range = {.down = asked->down, .filter = asked->filter};
     range.until_us = asked->down ? from_us : until_us;
-    range.from = asked->down ? (struct entry_key){until_us, ENTRY_TOLD,
+    range.from = asked->down ? (struct entry_key){until_us, ENTRY_EVENT,
                                                   INT64_MAX, INT64_MAX, 0}
                              : (struct entry_key){.us = from_us};
     if (asked->has_after)

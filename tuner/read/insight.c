@@ -158,7 +158,7 @@ struct cut {
     struct value point[HT_MAX_PARAMETERS];
 };
 
-/* Of those that share the name the one that the trial has. */
+/* Of parameters that share the name the one that the trial has. */
 static enum ht_status find_axis(const struct request *req, const char *key,
                                 const struct space *space,
                                 const struct value point[], size_t *param,

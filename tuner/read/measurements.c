@@ -34,7 +34,7 @@ static void write_rows(struct measuring *measuring,
     measuring->skip += (int64_t)list->n;
 }
 
-/* *whole: the trial has no more. */
+/* *whole: all records of the trial are written. */
 static enum ht_status write_trial(struct measuring *measuring, bool *whole,
                                   struct ht_error *err)
 {
@@ -57,7 +57,7 @@ static enum ht_status write_trial(struct measuring *measuring, bool *whole,
     return status;
 }
 
-/* The id of the trial behind telling->trial, 0: there is none. */
+/* The id of the trial behind measuring->trial, 0: there is none. */
 static enum ht_status next_trial(struct measuring *measuring,
                                  struct ht_error *err)
 {

@@ -9,8 +9,8 @@
 #include "tuner/db/state_counts.h"
 #include "tuner/read/reader.h"
 
-/* A monitor keeps a series for each study: those that go on, and not more
- * than these. */
+/* A monitor keeps a series for each study: the newest of those that
+ * have not ended, at most so many. */
 enum { STUDIES_MOST = 200 };
 
 static void write_state_counts(const struct state_counts *counts,
@@ -87,8 +87,8 @@ static enum ht_status write_runners(struct reader *reader, struct request *req,
                 "Attempts that a runner runs at once.", slots, &req->reply);
     write_gauge(&list, "hypertune_runner_busy", "Attempts that it runs now.",
                 busy, &req->reply);
-    write_gauge(&list, "hypertune_runner_online", "1: it was heard of lately.",
-                online, &req->reply);
+    write_gauge(&list, "hypertune_runner_online",
+                "1: it sent a message lately.", online, &req->reply);
     return HT_OK;
 }
 
@@ -122,9 +122,9 @@ static void write_webhooks(const struct webhook_rows *rows, struct text *out)
     static const char pending[] = "hypertune_webhook_pending";
     static const char given_up[] = "hypertune_webhook_given_up_total";
     struct text dropped = {0}; /* the second family, after all of the first */
-    meter_family(out, pending, "gauge", "Letters that wait to be delivered.");
+    meter_family(out, pending, "gauge", "Deliveries that wait.");
     meter_family(&dropped, given_up, "counter",
-                 "Letters that were not delivered and never will be.");
+                 "Deliveries that failed for good.");
     for (size_t i = 0; i < rows->n; i++) {
         const struct webhook_row *row = &rows->items[i];
         const struct meter_label label = {"webhook", row->name};

@@ -107,7 +107,7 @@ struct proving {
     struct replay *replay;
     struct trial_list trials;
     struct reason_json_origin *origins; /* of each */
-    bool *told;                         /* whether there is one */
+    bool *known;                        /* whether there is one */
     struct replay_question question;
     struct replay_answer answer;
 };
@@ -147,7 +147,7 @@ static struct replay_question question_of(const struct proving *proving,
                                        .deadline_ms = INT64_MAX};
     for (size_t i = at; i < proving->trials.n; i++) {
         const size_t needed = (size_t)proving->origins[i].batch + 1;
-        if (proving->told[i] && asks_alike(&question, &proving->origins[i]) &&
+        if (proving->known[i] && asks_alike(&question, &proving->origins[i]) &&
             question.asked.n < needed)
             question.asked.n = needed;
     }
@@ -171,7 +171,7 @@ static enum ht_status prove(struct proving *proving, size_t at, cJSON *item,
 {
     const struct trial_row *trial = &proving->trials.rows[at];
     json_add_int_text(item, "trial", trial->id);
-    if (!proving->told[at]) {
+    if (!proving->known[at]) {
         json_add_string(item, "verdict", "UNKNOWN");
         json_add_string(item, "reason", "what it was made from was not kept");
         return HT_OK;
@@ -208,12 +208,12 @@ static void read_origins(struct proving *proving)
     struct arena *arena = proving->req->arena;
     proving->origins =
         arena_alloc(arena, proving->trials.n + 1, sizeof *proving->origins);
-    proving->told =
-        arena_alloc(arena, proving->trials.n + 1, sizeof *proving->told);
+    proving->known =
+        arena_alloc(arena, proving->trials.n + 1, sizeof *proving->known);
     for (size_t i = 0; i < proving->trials.n; i++)
-        proving->told[i] = was_suggested(&proving->trials.rows[i]) &&
-                           reason_json_read(arena, proving->trials.rows[i].why,
-                                            &proving->origins[i]);
+        proving->known[i] = was_suggested(&proving->trials.rows[i]) &&
+                            reason_json_read(arena, proving->trials.rows[i].why,
+                                             &proving->origins[i]);
 }
 
 /* One at least, then as many as fit into a slice of time. */

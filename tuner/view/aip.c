@@ -16,7 +16,7 @@
 
 /* --- states --- */
 
-/* Google has no word for a job that is paused or told to stop: it is what it
+/* Google has no word for a job that is paused or stopping: it is what it
  * would be otherwise. */
 static const char *open_state(struct trial_counts counts, int64_t begun)
 {

@@ -90,7 +90,7 @@ static double units_of_kind(const char *kind)
     return accelerators[0].units;
 }
 
-/* Without a type that anybody knows it is what the job asks for, else the host
+/* Without a known type it is what the job asks for, else the host
  * of the tiers BASIC and BASIC_GPU. */
 static struct machine_type machine_of(const struct job *job,
                                       const struct pool *pool)

@@ -91,9 +91,9 @@ void view_failures_add(cJSON *object, const struct view_failures *failures)
 {
     if (failures->words == NULL)
         return;
-    cJSON *told = json_add_object(object, "failures");
-    json_add_string(told, "words", failures->words);
-    json_add_bool(told, "mostly", failures->mostly);
+    cJSON *member = json_add_object(object, "failures");
+    json_add_string(member, "words", failures->words);
+    json_add_bool(member, "mostly", failures->mostly);
     if (failures->reason[0] != '\0')
-        json_add_string(told, "reason", failures->reason);
+        json_add_string(member, "reason", failures->reason);
 }

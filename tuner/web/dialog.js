@@ -5,8 +5,8 @@ import {ApiError} from "./api.js";
 
 // What the server found wrong, for the reader.
 export function problemList(problem) {
-  const told = ({field, description}) => [description, `${field}: ${description}`].includes(problem.message);
-  const about = problem.violations.filter(violation => violation.description && !told(violation));
+  const isShown = ({field, description}) => [description, `${field}: ${description}`].includes(problem.message);
+  const about = problem.violations.filter(violation => violation.description && !isShown(violation));
   return [element("p", {}, problem.message), about.length > 0 && element("ul", {}, about.map(({field, description}) =>
     element("li", {}, field && element("code", {}, field), field && ": ", description)))];
 }

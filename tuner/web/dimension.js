@@ -12,7 +12,7 @@ export class Dimension {
     this.key = `${kind}:${name}`;
     this.log = false;     // whether its own scale is logarithmic
     this.integer = false;
-    this.values = null;   // of categories, as told: texts
+    this.values = null;   // of categories, texts as they came
     this.steps = null;    // of a list of numbers, as declared
     this.range = null;    // [least, most] as declared
     this.goal = null;     // of a metric: "MAXIMIZE", "MINIMIZE"

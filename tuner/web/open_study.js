@@ -14,6 +14,6 @@ export function openStudy(key) {
 // Where the address names the study by that name or number, it has the number
 // from now on, so that going back finds the study that was left.
 export function settleAddress(key, {id}) {
-  const [, told, rest] = /^#\/studies\/([^/?]+)(.*)/.exec(location.hash) ?? [];
-  if (told !== undefined && decodeURIComponent(told) === key) history.replaceState(null, "", `#/studies/${id}${rest}`);
+  const [, named, rest] = /^#\/studies\/([^/?]+)(.*)/.exec(location.hash) ?? [];
+  if (named !== undefined && decodeURIComponent(named) === key) history.replaceState(null, "", `#/studies/${id}${rest}`);
 }

@@ -24,10 +24,10 @@ function settings(store) {
 
 // "digits, 40 results and 3 failures, all count as its own"
 function priorWords({study, results, failures, own, sharedParameters, sameSpace}) {
-  const told = `${study}, ${format.plural(results, "result")}${failures > 0 ? ` and ${format.plural(failures, "failure")}` : ""}`;
-  if (own > 0) return told + (own === results + failures ? `, ${own === 1 ? "which counts" : "all count"} as its own`
+  const words = `${study}, ${format.plural(results, "result")}${failures > 0 ? ` and ${format.plural(failures, "failure")}` : ""}`;
+  if (own > 0) return words + (own === results + failures ? `, ${own === 1 ? "which counts" : "all count"} as its own`
     : `, ${own} of them ${own === 1 ? "counts" : "count"} as its own`);
-  return `${told}, ${sameSpace ? "the same parameters" : `${format.plural(sharedParameters, "parameter")} in common`}`;
+  return `${words}, ${sameSpace ? "the same parameters" : `${format.plural(sharedParameters, "parameter")} in common`}`;
 }
 
 function specCard(root, store) {

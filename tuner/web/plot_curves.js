@@ -1,5 +1,5 @@
 // plot_curves.js - how a metric went, step by step, in the best trials and in
-// those that run; the server thins long curves.
+// running trials; the server thins long curves.
 import {studyPath} from "./api.js";
 import {ASKING, PlotCard} from "./plot_card.js";
 import {dimensionsOf, otherMetrics} from "./dimension.js";

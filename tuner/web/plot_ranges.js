@@ -100,10 +100,10 @@ export class Ranges {
   slidersOf(one) {
     const {dimension, axis, scale, x} = one, stops = stopsOf(one);
     const range = this.selection.ranges.get(dimension.key), ends = endsOf(one, range, stops);
-    const told = place => axis.categories ? axis.categories[place] : format.number(place);
+    const wordOf = place => axis.categories ? axis.categories[place] : format.number(place);
     return ends.map((place, i) => ({one, stops, i, x, key: `${dimension.key} ${i}`,
       y: scale(axis.categories ? axis.categories[place] : place),
-      name: `${dimension.name}, ${i === 0 ? "from" : "to"}`, place, text: range ? told(place) : `${told(place)}, any`}));
+      name: `${dimension.name}, ${i === 0 ? "from" : "to"}`, place, text: range ? wordOf(place) : `${wordOf(place)}, any`}));
   }
 
   drawSliders(layer, axes) {

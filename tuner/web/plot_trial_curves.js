@@ -35,16 +35,16 @@ function readCurves(answers, metric) {
 
 // All metrics, those named in these answers first.
 function offeredOf(answers, metrics) {
-  const told = new Set(answers.flatMap(answer => answer?.measurements ?? []).flatMap(one => Object.keys(one.metrics)));
-  return [...metrics, ...otherMetrics([...told], metrics)]
-    .sort((a, b) => told.has(b.name) - told.has(a.name));
+  const reported = new Set(answers.flatMap(answer => answer?.measurements ?? []).flatMap(one => Object.keys(one.metrics)));
+  return [...metrics, ...otherMetrics([...reported], metrics)]
+    .sort((a, b) => reported.has(b.name) - reported.has(a.name));
 }
 
-// The median of all curves at each step that enough of them have told.
+// The median of all curves at each step that enough of them have.
 function medianOf(curves) {
   const steps = new Map();
-  for (const {steps: told, values} of curves)
-    told.forEach((step, i) => steps.has(step) ? steps.get(step).push(values[i]) : steps.set(step, [values[i]]));
+  for (const {steps: own, values} of curves)
+    own.forEach((step, i) => steps.has(step) ? steps.get(step).push(values[i]) : steps.set(step, [values[i]]));
   return [...steps].filter(([, values]) => values.length >= Math.max(LEAST, curves.length / 4))
     .map(([step, values]) => ({step, value: d3.median(values)})).sort((a, b) => a.step - b.step);
 }

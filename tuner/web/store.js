@@ -111,7 +111,7 @@ export class StudyStore {
   }
 
   // Asks for what changed; one question at a time, the last one wins. A number
-  // is given once, so that of a study that is gone no more can be known.
+  // is given once, so that nothing more can be known of a study that is gone.
   refresh() {
     if (this.isEnding || this.isDeleted || (this.isAbsent && this.job !== null)) return;
     this.wanted = true;

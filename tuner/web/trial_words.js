@@ -54,9 +54,9 @@ export function exitWords(code) {
 // Pairs that show which metrics a trial reported that ended without its objective,
 // and where: what `doctor` of the server says. Count 0 is the heading of a column.
 export function doctorPairs({seen = [], hints = []}) {
-  const told = text => Number.isFinite(Number(text)) ? format.number(Number(text)) : text;
+  const shown = text => Number.isFinite(Number(text)) ? format.number(Number(text)) : text;
   return [...seen.map(({name, replica, count, first, last, file, line}) => [name, [
-    Number(count) === 0 ? "a column" : told(first) + (last === first ? "" : ` … ${told(last)}`),
+    Number(count) === 0 ? "a column" : shown(first) + (last === first ? "" : ` … ${shown(last)}`),
     Number(count) > 1 && `${count} times`,
     [replica, file, Number(line) > 0 && `line ${line}`].filter(Boolean).join(" ")].filter(Boolean).join(", ")]),
   ...hints.map(hint => ["Hint", hint])];

@@ -36,16 +36,16 @@ struct lease_poll {
     size_t bytes;      /* of the attempts */
     bool full;         /* the next attempt needs another answer */
     bool counted;      /* free_gpus is known */
-    int64_t free_gpus; /* for those whose turn it is; see has_gpus() */
+    int64_t free_gpus; /* for the studies whose turn it is; see has_gpus() */
 };
 
 /* --- choosing --- */
 
 static bool backs_off(struct core *core, const struct trial_row *trial)
 {
-    const struct live_trial *memory =
+    const struct live_trial *live =
         live_find_trial(core_live(core), trial->study, trial->id);
-    return memory != NULL && memory->retry_at_ms > core_now_ms(core);
+    return live != NULL && live->retry_at_ms > core_now_ms(core);
 }
 
 static enum ht_status find_job(struct lease_poll *poll, int64_t id,
@@ -117,8 +117,8 @@ static enum ht_status next_of_study(struct lease_poll *poll, int64_t study,
     return HT_OK;
 }
 
-/* One that has to wait reserves the free GPUs, or it might wait for ever behind
- * smaller ones. */
+/* A study that has to wait reserves the free GPUs, or it might wait for ever
+ * behind smaller ones. */
 static enum ht_status has_gpus(struct lease_poll *poll, const struct job *job,
                                bool *has, struct ht_error *err)
 {
@@ -139,7 +139,7 @@ static enum ht_status has_gpus(struct lease_poll *poll, const struct job *job,
     return HT_OK;
 }
 
-/* More may wait than may run at a time: those that a person added, retried or
+/* More may wait than may run at a time: trials that a person added, retried or
  * confirms. */
 static enum ht_status has_room(struct lease_poll *poll,
                                const struct study_row *study,
@@ -194,7 +194,7 @@ static enum ht_status next_trial(struct lease_poll *poll,
     return status;
 }
 
-/* --- giving --- */
+/* --- leasing --- */
 
 /* *out: the attempt as text, or NULL when there is no room for it beside those
  * in the answer. */

@@ -24,7 +24,7 @@ enum ht_status nng_socket_start_control(struct core *core, struct logs *logs,
                                         struct ht_error *err);
 const char *
 nng_socket_url(const struct nng_socket *socket); /* with real port */
-/* Reads no more messages and waits until each one taken has its answer; to be
+/* Stops reading messages and waits until each one taken has its answer; to be
  * called before core_stop() and logs_stop(). The port stays bound until the
  * program ends. Accepts NULL. */
 void nng_socket_stop(struct nng_socket *socket);

@@ -18,9 +18,9 @@ static const struct entry_key keys[] = {
     {.us = 1795231102123456, .study = 2, .id = 9, .line = 16},
     {.us = 1795231102123456, .study = 2, .id = 10},
     {.us = 1795231102123456, .study = 16, .id = 1},
-    {.us = 1795231102123456, .origin = ENTRY_TOLD, .study = 2, .id = 1},
+    {.us = 1795231102123456, .origin = ENTRY_EVENT, .study = 2, .id = 1},
     {.us = 1795231102123457},
-    {INT64_C(0xFFFFFFFFFFFFF), ENTRY_TOLD, 1, 1, ENTRY_LAST_LINE}};
+    {INT64_C(0xFFFFFFFFFFFFF), ENTRY_EVENT, 1, 1, ENTRY_LAST_LINE}};
 enum { KEYS = sizeof keys / sizeof *keys };
 
 static void ids_are_ordered_as_their_keys(void)

@@ -68,7 +68,7 @@ static const char *walk(struct place *place, bool down, int64_t from_us,
     const struct entry_jobs jobs = {1, &place->job};
     const struct entry_range range = {
         .jobs = &jobs,
-        .from = down ? (struct entry_key){from_us, ENTRY_TOLD, INT64_MAX,
+        .from = down ? (struct entry_key){from_us, ENTRY_EVENT, INT64_MAX,
                                           INT64_MAX, 0}
                      : (struct entry_key){.us = from_us},
         .until_us = until_us,
