@@ -16,28 +16,27 @@
 
 enum { DEFAULT_TOP = 3, MOST_TOP = 20, DEFAULT_SEEDS = 5, MOST_SEEDS = 100 };
 
-/* One request to confirm. */
-struct confirming {
+/* Which points are confirmed, by how many runs. */
+struct plan {
     struct method_call *call;
     int64_t top, seeds; /* points; runs of each */
     int64_t made;       /* trials created */
 };
 
-#define CONFIRMING(member) offsetof(struct confirming, member)
+#define PLAN(member) offsetof(struct plan, member)
 
 static const struct field confirm_fields[] = {
-    {"top", field_whole, CONFIRMING(top), .min = 1, .max = MOST_TOP},
-    {"seeds", field_whole, CONFIRMING(seeds), .min = 1, .max = MOST_SEEDS},
+    {"top", field_whole, PLAN(top), .min = 1, .max = MOST_TOP},
+    {"seeds", field_whole, PLAN(seeds), .min = 1, .max = MOST_SEEDS},
     {0}};
 
-static enum ht_status read_body(struct confirming *confirming,
-                                struct ht_error *err)
+static enum ht_status read_body(struct plan *plan, struct ht_error *err)
 {
-    confirming->top = DEFAULT_TOP;
-    confirming->seeds = DEFAULT_SEEDS;
+    plan->top = DEFAULT_TOP;
+    plan->seeds = DEFAULT_SEEDS;
     const enum ht_status status =
-        trial_body_read(confirming->call->req, confirm_fields, confirming, err);
-    return status == HT_OK ? faults_check(confirming->call->req, err) : status;
+        trial_body_read(plan->call->req, confirm_fields, plan, err);
+    return status == HT_OK ? faults_check(plan->call->req, err) : status;
 }
 
 /* Whether clients will run what is asked of a study of theirs is unknown,
@@ -93,24 +92,24 @@ static bool is_inside(const struct constraint_set *constraints,
 }
 
 /* The best trials, each of another point and within all bounds. */
-static enum ht_status find_best(struct confirming *confirming,
-                                struct trial_list *best, struct ht_error *err)
+static enum ht_status find_best(struct plan *plan, struct trial_list *best,
+                                struct ht_error *err)
 {
     const struct ranking ranking = {
-        confirming->call->study.id, confirming->call->job->metrics[0].maximize,
-        has_bounds(confirming->call->job) ? HT_MAX_TRIALS : confirming->top};
-    const struct job *job = confirming->call->job;
+        plan->call->study.id, plan->call->job->metrics[0].maximize,
+        has_bounds(plan->call->job) ? HT_MAX_TRIALS : plan->top};
+    const struct job *job = plan->call->job;
     struct constraint_set constraints;
-    enum ht_status status = constraint_set_parse(
-        confirming->call->arena, &job->space, job->constraints.n,
-        job->constraints.items, &constraints, err);
+    enum ht_status status =
+        constraint_set_parse(plan->call->arena, &job->space, job->constraints.n,
+                             job->constraints.items, &constraints, err);
     if (status == HT_OK)
-        status = db_confirm_finalists(
-            confirming->call->db, confirming->call->arena, &ranking, best, err);
+        status = db_confirm_finalists(plan->call->db, plan->call->arena,
+                                      &ranking, best, err);
     if (status != HT_OK)
         return status;
     size_t n = 0;
-    for (size_t i = 0; i < best->n && n < (size_t)confirming->top; i++)
+    for (size_t i = 0; i < best->n && n < (size_t)plan->top; i++)
         if (is_safe(job, &best->rows[i]) &&
             is_inside(&constraints, &best->rows[i]))
             best->rows[n++] = best->rows[i];
@@ -118,21 +117,21 @@ static enum ht_status find_best(struct confirming *confirming,
     return n > 0 ? HT_OK
                  : ht_fail(err, HT_PRECONDITION,
                            "study %.128s has no result to confirm",
-                           confirming->call->study.name);
+                           plan->call->study.name);
 }
 
 /* The points to confirm; one that has confirmations already is known by the
  * trial that they confirm. */
-static enum ht_status choose(struct confirming *confirming,
-                             struct finalist_list *list, struct ht_error *err)
+static enum ht_status choose(struct plan *plan, struct finalist_list *list,
+                             struct ht_error *err)
 {
-    struct arena *arena = confirming->call->arena;
+    struct arena *arena = plan->call->arena;
     struct trial_list best;
     struct finalist_list before;
-    enum ht_status status = find_best(confirming, &best, err);
+    enum ht_status status = find_best(plan, &best, err);
     if (status == HT_OK)
-        status = confirm_read(confirming->call->db, arena,
-                              confirming->call->study.id, &before, err);
+        status = confirm_read(plan->call->db, arena, plan->call->study.id,
+                              &before, err);
     if (status != HT_OK)
         return status;
     list->items = arena_alloc(arena, best.n, sizeof *list->items);
@@ -158,8 +157,7 @@ static int64_t count_runs(const struct finalist *finalist)
     return n;
 }
 
-static enum ht_status create(struct confirming *confirming,
-                             const struct finalist *finalist,
+static enum ht_status create(struct plan *plan, const struct finalist *finalist,
                              struct ht_error *err)
 {
     bool created;
@@ -167,33 +165,31 @@ static enum ht_status create(struct confirming *confirming,
         .state = TRIAL_REQUESTED,
         .params = finalist->params,
         .replicate = TRIAL_AGAIN,
-        .reason = arena_printf(confirming->call->arena, "confirms trial %lld",
+        .reason = arena_printf(plan->call->arena, "confirms trial %lld",
                                (long long)finalist->trial),
         .client = "",
         .confirms = finalist->trial};
-    confirming->made++;
-    return trial_create(confirming->call->core, &confirming->call->study,
-                        &trial, &created, err);
+    plan->made++;
+    return trial_create(plan->call->core, &plan->call->study, &trial, &created,
+                        err);
 }
 
 /* One run of each, then the next of each: when it is broken off, all have about
  * as many. */
-static enum ht_status create_missing(struct confirming *confirming,
+static enum ht_status create_missing(struct plan *plan,
                                      const struct finalist_list *list,
                                      struct ht_error *err)
 {
     enum ht_status status = HT_OK;
-    for (int64_t run = 0; run < confirming->seeds; run++)
+    for (int64_t run = 0; run < plan->seeds; run++)
         for (size_t i = 0; status == HT_OK && i < list->n; i++)
             if (count_runs(&list->items[i]) <= run)
-                status = create(confirming, &list->items[i], err);
-    if (status != HT_OK || confirming->made == 0)
+                status = create(plan, &list->items[i], err);
+    if (status != HT_OK || plan->made == 0)
         return status;
-    core_wake(confirming->call->core, CORE_ALL_HELD,
-              confirming->call->study.id);
-    return db_study_state_is_final(confirming->call->study.state)
-               ? study_confirm_on(confirming->call->core,
-                                  &confirming->call->study,
+    core_wake(plan->call->core, CORE_ALL_HELD, plan->call->study.id);
+    return db_study_state_is_final(plan->call->study.state)
+               ? study_confirm_on(plan->call->core, &plan->call->study,
                                   "confirms its best trials", err)
                : HT_OK;
 }
@@ -201,9 +197,9 @@ static enum ht_status create_missing(struct confirming *confirming,
 static enum ht_status confirm_study(struct method_call *call,
                                     struct ht_error *err)
 {
-    struct confirming confirming = {.call = call};
+    struct plan plan = {.call = call};
     struct finalist_list list = {0};
-    enum ht_status status = read_body(&confirming, err);
+    enum ht_status status = read_body(&plan, err);
     if (status == HT_OK)
         status = method_check_not_stopped(call, err);
     if (status == HT_OK)
@@ -213,8 +209,8 @@ static enum ht_status confirm_study(struct method_call *call,
                        "\"%.128s\" has no objective to confirm",
                        call->study.name);
     if (status == HT_OK)
-        status = choose(&confirming, &list, err);
-    return status == HT_OK ? create_missing(&confirming, &list, err) : status;
+        status = choose(&plan, &list, err);
+    return status == HT_OK ? create_missing(&plan, &list, err) : status;
 }
 
 static enum ht_status reply(struct method_call *call, struct ht_error *err)
