@@ -1,14 +1,16 @@
 #include "tests/lib/http_fixture.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tests/lib/core_fixture.h"
 #include "tuner/http/gate.h"
+#include "tuner/http/http.h"
 #include "tuner/http/sessions.h"
+#include "tuner/http/sse.h"
 
 static void publish(void *stream, int64_t study, int64_t revision)
 {

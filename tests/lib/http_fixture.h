@@ -3,10 +3,14 @@
 #ifndef HT_TESTS_LIB_HTTP_FIXTURE_H
 #define HT_TESTS_LIB_HTTP_FIXTURE_H
 
-#include "tests/lib/core_fixture.h"
-#include "tuner/http/http.h"
-#include "tuner/http/sse.h"
+#include "tests/check.h"
 #include "tuner/read/reader.h"
+
+struct fixture;
+struct gate;
+struct http;
+struct sessions;
+struct sse;
 
 struct http_fixture {
     struct fixture *core;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "tuner/ask/trial_body.h"
-#include "tuner/db/write.h"
 
 enum {
     MOST_ITEMS = 1000, /* of one request */

@@ -6,11 +6,7 @@
 #ifndef HT_TUNER_API_STUDY_H
 #define HT_TUNER_API_STUDY_H
 
-#include <stdint.h>
-
-#include "proto/base/error.h"
 #include "tuner/core/request.h"
-#include "tuner/db/rows.h"
 
 /* Body: Vertex's resource, which may carry "hypertune" */
 request_handler study_create, study_create_custom, study_create_vizier;

@@ -8,7 +8,6 @@
 #include "proto/base/token.h"
 #include "tuner/api/method.h"
 #include "tuner/ask/trial_body.h"
-#include "tuner/core/core.h"
 #include "tuner/db/write.h"
 #include "tuner/study/final_measurement.h"
 #include "tuner/study/report_batch.h"

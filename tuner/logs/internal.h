@@ -4,10 +4,11 @@
 #define HT_TUNER_LOGS_INTERNAL_H
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "tuner/logs/db_logs.h"
-#include "tuner/logs/logs.h"
-
+struct db;
 struct forget;
 struct pending;
 

@@ -7,7 +7,9 @@
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
 #include "tuner/db/db.h"
+#include "tuner/logs/db_logs.h"
 #include "tuner/logs/log_lines.h"
+#include "tuner/logs/logs.h"
 
 enum {
     QUEUE_BYTES = 32 * 1024 * 1024, /* of chunks that wait for the disk */

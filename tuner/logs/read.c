@@ -3,8 +3,10 @@
 
 #include "proto/base/text.h"
 #include "tuner/db/db.h"
+#include "tuner/logs/db_logs.h"
 #include "tuner/logs/internal.h"
 #include "tuner/logs/log_lines.h"
+#include "tuner/logs/logs.h"
 
 static bool is_continuation(char byte)
 {

@@ -1,5 +1,4 @@
 /* What people do to studies: create, pause, stop, change, continue, delete. */
-#include "proto/form/form.h"
 #include "tests/lib/core_fixture.h"
 
 static const char spec[] = "spec: 1\nname: s\ngoal: maximize accuracy\n"

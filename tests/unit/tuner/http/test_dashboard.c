@@ -1,6 +1,7 @@
 /* The dashboard's files. */
 #include "tuner/http/dashboard.h"
 
+#include "tests/lib/core_fixture.h"
 #include "tests/lib/http_fixture.h"
 
 static void the_first_page_loads_only_our_own_files(struct http_fixture *f)

@@ -3,7 +3,9 @@
 
 #include <unistd.h>
 
+#include "proto/base/clock.h"
 #include "tests/lib/http_fixture.h"
+#include "tuner/db/rows.h"
 
 #define EVENTS "GET /hypertune/v1/events"
 #define ACCEPT "Accept: text/event-stream\r\n"

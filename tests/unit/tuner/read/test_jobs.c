@@ -1,7 +1,6 @@
 /* Studies as their kinds of resources: lists, one job in pieces. */
-#include "tuner/read/jobs.h"
-
 #include "tests/lib/core_fixture.h"
+#include "tuner/read/reader.h"
 
 #define SPEC(name, labels)                                                     \
     "spec: 1\nname: " name "\ngoal: maximize accuracy\n"                       \

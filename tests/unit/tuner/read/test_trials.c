@@ -1,8 +1,6 @@
 /* The trials of a study: found, walked, filtered; the best of them. */
-#include "tuner/read/trials.h"
-
 #include "tests/lib/core_fixture.h"
-#include "tuner/ask/query.h"
+#include "tuner/read/reader.h"
 
 static const char spec[] = "spec: 1\nname: s\ngoal: maximize accuracy\n"
                            "parameters:\n  lr: {type: double, min: 0, max: 1}\n"

@@ -1,6 +1,4 @@
 /* Runners that are online, and what is lost with one that is not. */
-#include "tuner/wire/runner_online.h"
-
 #include "tests/lib/core_fixture.h"
 
 static const char one_at_a_time[] =
