@@ -25,17 +25,26 @@ static struct curve_points points(struct db_case *c, const char *metric,
     return points;
 }
 
-static void points_rise_and_have_the_metric(struct db_case *c)
+/* A trial with a record of each text, at the steps from 1 on. */
+static void record_all(struct db_case *c, size_t n, const char *const metrics[])
 {
     db_place_put(c->db, 1, TRIAL_ACTIVE, 0);
-    record(c->db, 1, 2, "{\"a\":0.5}");
-    record(c->db, 1, 1, "{\"a\":0.25,\"b\":1}");
-    record(c->db, 1, 3, "{\"b\":2}");
+    for (size_t i = 0; i < n; i++)
+        record(c->db, 1, (int64_t)i + 1, metrics[i]);
+}
+
+static void points_rise_and_have_the_metric(struct db_case *c)
+{
+    record_all(c, 3,
+               (const char *const[]){"{\"a\":0.25,\"b\":1}", "{\"b\":2}",
+                                     "{\"a\":0.5}"});
+    record(c->db, 1, 0, "{\"a\":0.125}"); /* arrives last */
+    static const struct curve_point want[] = {{0, 0.125}, {1, 0.25}, {3, 0.5}};
     const struct curve_points curve = points(c, "a", MOST);
-    CHECK(curve.n == 2 && curve.n_odd == 0);
-    if (curve.n == 2)
-        CHECK(curve.points[0].step == 1 && curve.points[0].value == 0.25 &&
-              curve.points[1].step == 2 && curve.points[1].value == 0.5);
+    CHECK(curve.n == 3 && curve.n_odd == 0);
+    for (size_t i = 0; i < curve.n && i < 3; i++)
+        CHECK(curve.points[i].step == want[i].step &&
+              curve.points[i].value == want[i].value);
     CHECK(points(c, "c", MOST).n == 0);
 }
 
@@ -54,10 +63,9 @@ static void a_further_attempt_replaces_what_it_measures_again(struct db_case *c)
 
 static void what_is_not_finite_is_apart(struct db_case *c)
 {
-    db_place_put(c->db, 1, TRIAL_ACTIVE, 0);
-    record(c->db, 1, 1, "{\"a\":\"NaN\"}");
-    record(c->db, 1, 2, "{\"a\":2}");
-    record(c->db, 1, 3, "{\"a\":\"-Infinity\"}");
+    record_all(c, 3,
+               (const char *const[]){"{\"a\":\"NaN\"}", "{\"a\":2}",
+                                     "{\"a\":\"-Infinity\"}"});
     const struct curve_points curve = points(c, "a", MOST);
     CHECK(curve.n == 1 && curve.points[0].step == 2);
     CHECK(curve.n_odd == 2);

@@ -4,17 +4,32 @@
 
 #include "tests/lib/db_place.h"
 
+/* Trials with these states and objectives, by id from 1. */
+struct result {
+    enum trial_state state;
+    double objective;
+};
+
+static void put_results(struct db_case *c, size_t n,
+                        const struct result results[])
+{
+    for (size_t i = 0; i < n; i++)
+        db_place_put(c->db, (int64_t)i + 1, results[i].state,
+                     results[i].objective);
+}
+
 static void
 the_best_trials_come_first_and_of_equals_the_older(struct db_case *c)
 {
     struct id_list list;
     struct ranking ranking = {.study = 1, .maximize = true, .n = 3};
-    db_place_put(c->db, 1, TRIAL_SUCCEEDED, 1);
-    db_place_put(c->db, 2, TRIAL_STOPPED, 4);
-    db_place_put(c->db, 3, TRIAL_FAILED, 9);
-    db_place_put(c->db, 4, TRIAL_SUCCEEDED, 4);
-    db_place_put(c->db, 5, TRIAL_SUCCEEDED, 3);
-    db_place_put(c->db, 6, TRIAL_ACTIVE, 8);
+    put_results(c, 6,
+                (const struct result[]){{TRIAL_SUCCEEDED, 1},
+                                        {TRIAL_STOPPED, 4},
+                                        {TRIAL_FAILED, 9},
+                                        {TRIAL_SUCCEEDED, 4},
+                                        {TRIAL_SUCCEEDED, 3},
+                                        {TRIAL_ACTIVE, 8}});
     CHECK(db_trial_ranking(c->db, c->arena, &ranking, &list, NULL) == HT_OK);
     CHECK(list.n == 3 && list.ids[0] == 2 && list.ids[1] == 4 &&
           list.ids[2] == 5);
@@ -39,12 +54,10 @@ static void a_trial_that_confirms_another_is_not_ranked(struct db_case *c)
 /* Trials 1 to 6 of one study, and final metrics where they have a result. */
 static void put_all(struct db_case *c)
 {
-    db_place_put(c->db, 1, TRIAL_SUCCEEDED, 1);
-    db_place_put(c->db, 2, TRIAL_ACTIVE, 7);
-    db_place_put(c->db, 3, TRIAL_STOPPED, 3);
-    db_place_put(c->db, 4, TRIAL_SUCCEEDED, 3);
-    db_place_put(c->db, 5, TRIAL_PREPARED, 9);
-    db_place_put(c->db, 6, TRIAL_FAILED, 8);
+    static const struct result all[] = {
+        {TRIAL_SUCCEEDED, 1}, {TRIAL_ACTIVE, 7},   {TRIAL_STOPPED, 3},
+        {TRIAL_SUCCEEDED, 3}, {TRIAL_PREPARED, 9}, {TRIAL_FAILED, 8}};
+    put_results(c, sizeof all / sizeof *all, all);
     db_place_tamper(&c->place,
                     "UPDATE trials SET final_metrics='{\"m\":1}' "
                     "WHERE id IN (1, 3, 4); "
