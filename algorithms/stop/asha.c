@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "algorithms/model/pareto.h"
+#include "algorithms/stop/early_stop.h"
 #include "algorithms/stop/final_model.h"
 #include "algorithms/stop/learning_curve.h"
 #include "proto/base/arena.h"

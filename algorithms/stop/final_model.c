@@ -10,6 +10,7 @@
 #include "algorithms/space/encoding.h"
 #include "algorithms/stop/learning_curve.h"
 #include "proto/base/arena.h"
+#include "proto/job/job.h"
 
 enum {
     MOST_ROWS = 100, /* more teach little and cost a cube */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "algorithms/stop/early_stop.h"
+#include "algorithms/stop/stop_study.h"
 
 enum { FINAL_CURVES = 5 }; /* known ones that a prediction needs, at least */
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "algorithms/base/order.h"
-#include "algorithms/stop/early_stop.h"
+#include "algorithms/stop/stop_study.h"
 
 /* Point i; false when the goal was not told there. */
 static bool told(const struct learning_curve *curve, size_t i, double *value)

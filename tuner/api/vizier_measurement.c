@@ -7,6 +7,7 @@
 #include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/base/reason.h"
+#include "tuner/core/core.h"
 #include "tuner/db/write.h"
 #include "tuner/study/final_measurement.h"
 #include "tuner/study/measured.h"

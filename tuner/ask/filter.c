@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "proto/base/clock.h"
+#include "tuner/ask/expression.h"
 #include "tuner/ask/filter_tree.h"
 
 /* In the order of min and max. */

@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "proto/base/clock.h"
+#include "tuner/ask/expression.h"
 #include "tuner/ask/field_name.h"
+#include "tuner/ask/filter.h"
 #include "tuner/ask/filter_tree.h"
 
 enum { MOST_NODES = 64, MOST_DEPTH = 16 };

@@ -2,8 +2,12 @@
 #ifndef HT_TUNER_ASK_FILTER_TREE_H
 #define HT_TUNER_ASK_FILTER_TREE_H
 
-#include "tuner/ask/expression.h"
-#include "tuner/ask/filter.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct expression;
+struct filter_field;
 
 enum filter_operation {
     FILTER_EQUAL,

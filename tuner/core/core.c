@@ -10,7 +10,7 @@
 #include "tuner/core/internal.h"
 #include "tuner/core/live.h"
 #include "tuner/db/checkpoint.h"
-#include "tuner/db/write.h"
+#include "tuner/db/db.h"
 
 /* --- what handlers see --- */
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "tuner/base/failpoint.h"
-#include "tuner/core/core.h"
+#include "tuner/core/options.h"
 #include "tuner/core/request.h"
 #include "tuner/core/transaction.h"
 

@@ -3,6 +3,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
 #include "tuner/base/meter.h"
+#include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/db/checkpoint.h"
 #include "tuner/db/write.h"

@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tuner/core/core.h"
+#include "tuner/core/options.h"
+#include "tuner/core/request.h"
 
 struct transaction_step {
     core_deferred *apply;

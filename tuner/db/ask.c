@@ -1,6 +1,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "tuner/db/db.h"
 #include "tuner/db/internal.h"
 
 enum ht_status db_first(struct db *db, sqlite3_stmt *stmt, struct ht_error *err,

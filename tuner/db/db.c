@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "tuner/db/internal.h"
-#include "tuner/db/write.h"
 
 /* The longest wait of requests for the WAL. */
 enum { TRUNCATE_BUSY_MS = 20 };

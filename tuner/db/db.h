@@ -35,6 +35,12 @@ enum ht_status db_end(struct db *db, enum ht_status status,
 enum ht_status db_savepoint(struct db *db, struct ht_error *err);
 enum ht_status db_release(struct db *db, struct ht_error *err);
 void db_rollback_to(struct db *db);
+/* False when SQLite ended the transaction by itself after a grave error. */
+bool db_in_transaction(struct db *db);
+/* Rows changed since the connection was opened: shows whether a step wrote. */
+int64_t db_total_changes(struct db *db);
+/* Length of the write-ahead log after the last commit of this connection. */
+int64_t db_wal_pages(const struct db *db);
 
 /* PASSIVE checkpoint from any connection; TRUNCATE from the core when idle. */
 enum ht_status db_checkpoint(struct db *db, bool truncate,
@@ -44,6 +50,12 @@ enum ht_status db_check(struct db *db, struct ht_error *err);
 /* Compares every stored record with its checksum, and looks for those that
  * other rows name; HT_CORRUPT names the first that differs or is missing. */
 enum ht_status db_measurement_check(struct db *db, struct ht_error *err);
+
+/* NULL in *value when the key is absent. */
+enum ht_status db_meta_get(struct db *db, struct arena *arena, const char *key,
+                           const char **value, struct ht_error *err);
+enum ht_status db_meta_set(struct db *db, const char *key, const char *value,
+                           struct ht_error *err);
 
 /* --- queries both sides use; HT_NOT_FOUND when there is no such row --- */
 

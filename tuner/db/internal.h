@@ -18,7 +18,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "tuner/db/db.h"
+#include "tuner/db/rows.h"
 
 enum {
     DB_STATEMENTS = 256, /* slots of the cache; about 80 are used */

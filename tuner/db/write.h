@@ -17,19 +17,6 @@
 #include "tuner/db/db.h"
 #include "tuner/db/rows.h"
 
-/* False when SQLite ended the transaction by itself after a grave error. */
-bool db_in_transaction(struct db *db);
-/* Rows changed since the connection was opened: shows whether a step wrote. */
-int64_t db_total_changes(struct db *db);
-/* Length of the write-ahead log after the last commit of this connection. */
-int64_t db_wal_pages(const struct db *db);
-
-/* NULL in *value when the key is absent. */
-enum ht_status db_meta_get(struct db *db, struct arena *arena, const char *key,
-                           const char **value, struct ht_error *err);
-enum ht_status db_meta_set(struct db *db, const char *key, const char *value,
-                           struct ht_error *err);
-
 /* --- studies --- */
 
 /* The id the next study will get; ids are never used twice. */

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "tuner/db/rows.h"
 
+struct arena;
 struct core;
 
 struct final_measurement {

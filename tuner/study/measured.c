@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/db/db.h"
 #include "tuner/study/move.h"

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "tuner/core/core.h"
+#include "tuner/core/options.h"
 #include "tuner/db/rows.h"
 
 /* The trial has new values: writes the event, now or one second after the last

@@ -3,6 +3,7 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 
+#include "algorithms/stop/early_stop.h"
 #include "proto/base/text.h"
 #include "tuner/core/core.h"
 #include "tuner/db/rungs.h"

@@ -4,7 +4,7 @@
 #ifndef HT_TUNER_STUDY_RUNGS_H
 #define HT_TUNER_STUDY_RUNGS_H
 
-#include "algorithms/stop/early_stop.h"
+#include "algorithms/stop/stop_study.h"
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "tuner/db/rows.h"

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "proto/base/error.h"
-#include "tuner/core/core.h"
+#include "tuner/core/options.h"
 #include "tuner/core/worker.h"
 #include "tuner/db/rows.h"
 

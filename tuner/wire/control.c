@@ -6,6 +6,7 @@
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "tuner/base/reason.h"
+#include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/core/runner_rules.h"
 #include "tuner/db/write.h"

@@ -8,6 +8,7 @@
 #include "proto/base/token.h"
 #include "proto/doc/json.h"
 #include "tuner/base/meter.h"
+#include "tuner/core/core.h"
 #include "tuner/db/write.h"
 #include "tuner/study/early_stop.h"
 #include "tuner/study/measured.h"

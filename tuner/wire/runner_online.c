@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proto/base/log.h"
+#include "tuner/core/core.h"
 #include "tuner/db/write.h"
 #include "tuner/study/trial.h"
 

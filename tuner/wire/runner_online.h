@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tuner/core/core.h"
 #include "tuner/core/live.h"
+#include "tuner/core/options.h"
 #include "tuner/db/rows.h"
 
 /* The runner sent a message. One that was offline is online again, without its

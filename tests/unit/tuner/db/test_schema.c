@@ -1,5 +1,6 @@
 /* The tables of hypertune.db, and the file of before there was this schema. */
 #include "tests/lib/db_place.h"
+#include "tuner/db/db.h"
 #include "tuner/db/states.h"
 
 /* One that a program of before the first release has written. */

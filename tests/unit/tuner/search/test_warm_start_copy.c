@@ -1,7 +1,5 @@
 /* Results of earlier studies that a new study gets, and studies that it cannot
  * start from. */
-#include "tuner/search/warm_start_copy.h"
-
 #include "tests/lib/core_fixture.h"
 #include "tuner/db/prior.h"
 

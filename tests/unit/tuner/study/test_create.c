@@ -1,6 +1,4 @@
 /* How a job becomes a study: its name, its first event, and what is refused. */
-#include "tuner/study/create.h"
-
 #include "tests/lib/core_fixture.h"
 
 #define SPEC(name)                                                             \

@@ -1,8 +1,6 @@
-/* How studies end: the rules and their vetoes, with time as the test says; what
- * becomes of running trials; custom jobs; and trials that are tried again. */
+/* How studies end: what becomes of running trials; custom jobs; and trials that
+ * are tried again. */
 #include "tests/lib/core_fixture.h"
-#include "tuner/core/live.h"
-#include "tuner/study/end_rules.h"
 
 #define SPEC(more)                                                             \
     "spec: 1\nname: s\ngoal: maximize accuracy\nparameters:\n"                 \

@@ -63,6 +63,7 @@ static enum ht_status check_stopped(struct core *core, struct request *req,
 static void a_pause_stops_the_clock_and_writes_it(struct fixture *f)
 {
     fixture_submit(f, spec);
+    CHECK(fixture_call(f, study_pause, "s", NULL)->status == HT_OK);
     CHECK(does(f, stop_clock));
     CHECK(fixture_study(f, 1).used_ms == 7000);
     CHECK(does(f, check_stopped));
