@@ -49,7 +49,7 @@ static bool waits(const struct method_call *call)
     }
     const struct live_trial *live =
         live_find_trial(core_live(core), call->trial.study, call->trial.id);
-    return live != NULL && live->judging &&
+    return live != NULL && live->verdict_due &&
            req->held_until_ms > core_now_ms(core);
 }
 

@@ -108,7 +108,7 @@ static const struct webhook_row *find(const struct webhook_rows *rows,
 }
 
 /* The hint is the end of the sentence: the reply to a refused request shows no
- * hint of its own. */
+ * other hint. */
 static void refuse(const struct check *check, const char *path,
                    const char *wanted)
 {

@@ -30,11 +30,11 @@ struct live_suggestion {      /* what a search found for clients */
     const char *context;      /* that the points are of, or NULL */
     size_t n, taken;          /* taken: the first ones, given already */
     struct suggestion *items; /* see search.h */
-    bool exhausted;           /* of that context no more points are left */
+    bool exhausted;           /* there are no further points of that context */
     bool barren;              /* see search.h */
     int64_t news;             /* what the search knew, as in the study */
     int64_t due_ms;           /* no search ahead of clients before */
-    int patience;             /* how many such searches until a client asks */
+    int searches_left;        /* how many such searches until a client asks */
 };
 
 struct live_study {
@@ -46,10 +46,11 @@ struct live_study {
     int64_t asked_news;           /* of them, known to the search asked last */
     int64_t ask_after_ms;         /* no question before, after a failed one */
     struct live_suggestion stock; /* see suggestion_stock.h */
-    int64_t clock_mark_ms; /* running time is counted from here; 0: stands */
-    int64_t clock_used_ms; /* running time at the mark */
-    int64_t look_at_ms;    /* settle again then */
-    bool stale;            /* slots changed: settle as soon as possible */
+    int64_t clock_mark_ms;        /* running time is counted from here; 0: the
+                                     clock is stopped */
+    int64_t clock_used_ms;        /* running time at the mark */
+    int64_t look_at_ms;           /* settle again then */
+    bool stale; /* slots changed: settle as soon as possible */
     struct live_study *next;
 };
 
@@ -61,8 +62,9 @@ struct live_trial {
     int64_t measured_at_ms; /* of its last trial.measured event */
     bool measured_due;      /* newer values wait for the next such event */
     char measured_by[LIVE_ACTOR_BYTES]; /* who caused them */
-    bool judging; /* the early stopping rule has to check it (early_stop.h) */
-    bool awaited; /* a held request waits for that */
+    bool verdict_due; /* the early stopping rule has to check it (early_stop.h)
+                       */
+    bool awaited;     /* a held request waits for that */
     struct live_trial *next;
 };
 

@@ -345,7 +345,7 @@ static void tick(struct core *core)
 }
 
 /* Under a steady load the checkpoint thread never catches up with the end of
- * the WAL, which only then may start anew; so the core waits for it here. A
+ * the WAL, which only then may start again; so the core waits for it here. A
  * reader delays it. */
 static void bound_wal(struct core *core)
 {

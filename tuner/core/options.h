@@ -52,7 +52,7 @@ struct core_options {
     int64_t lost_after_ms;         /* without a message of a runner; 30,000 */
     int64_t retry_ms; /* before a start again, doubled by each; 1,000 */
     /* Called on the core thread after each commit, for every study that got
-     * a new revision; REVISION_DELETED when it is shown no more. */
+     * a new revision; REVISION_DELETED when it was deleted. */
     void (*on_revision)(void *context, int64_t study, int64_t revision);
     /* The same when a deleted study has left the database. */
     void (*on_deleted)(void *context, int64_t study);

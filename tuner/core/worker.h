@@ -1,6 +1,6 @@
 /* worker.h - a thread that answers questions about studies, beside the core.
  *
- * It reads through a read-only connection of its own, so that questions cost
+ * It reads through its own read-only connection, so that questions cost
  * the core nothing and answers follow from committed data. The state of a study
  * is kept in memory and updated by the next question; the studies not asked
  * about for longest are dropped. */

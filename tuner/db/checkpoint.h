@@ -1,6 +1,6 @@
 /* checkpoint.h - the thread that copies the WAL into the database file.
  *
- * It uses a connection of its own and PASSIVE checkpoints, so it never makes
+ * It uses its own connection and PASSIVE checkpoints, so it never makes
  * the core wait; the core truncates the WAL when nothing happens. */
 #ifndef HT_TUNER_DB_CHECKPOINT_H
 #define HT_TUNER_DB_CHECKPOINT_H

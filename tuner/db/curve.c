@@ -86,9 +86,9 @@ enum ht_status db_curve_choose(struct db *db, struct arena *arena,
 /* A later attempt continues from a checkpoint or starts again: steps that it
  * repeats are replaced. Of one step the newest value counts. */
 static void take_point(struct curve_points *curve, struct arena *arena,
-                       bool anew, struct curve_point point)
+                       bool further, struct curve_point point)
 {
-    while (anew && curve->n > 0 &&
+    while (further && curve->n > 0 &&
            curve->points[curve->n - 1].step >= point.step)
         curve->n--;
     if (curve->n == 0 || curve->points[curve->n - 1].step != point.step) {

@@ -50,7 +50,7 @@ struct curve_point {
 };
 struct curve_points {
     size_t n, n_odd;
-    struct curve_point *points, *odd; /* odd: those that are not finite */
+    struct curve_point *points, *odd; /* odd: not finite */
 };
 enum ht_status db_curve_points(struct db *db, struct arena *arena,
                                const struct curve_question *question,

@@ -47,7 +47,7 @@ enum ht_status db_checkpoint(struct db *db, bool truncate,
                              struct ht_error *err);
 /* quick_check; HT_CORRUPT names the first finding. */
 enum ht_status db_check(struct db *db, struct ht_error *err);
-/* Compares every stored record with its checksum, and looks for those that
+/* Compares every stored record with its checksum, and looks for records that
  * other rows name; HT_CORRUPT names the first that differs or is missing. */
 enum ht_status db_measurement_check(struct db *db, struct ht_error *err);
 
@@ -92,7 +92,7 @@ enum ht_status db_study_list(struct db *db, struct arena *arena,
 enum ht_status db_study_open_count(struct db *db, int64_t *n,
                                    struct ht_error *err);
 
-/* Trials by state: those of the search, and those that confirm them. */
+/* Trials by state: of the search, and confirmations of its trials. */
 struct trial_counts {
     int64_t of[TRIAL_STATES];
     int64_t confirming[TRIAL_STATES];
@@ -137,7 +137,7 @@ enum ht_status db_attempt_list(struct db *db, struct arena *arena,
 
 struct attempt_usage { /* of all attempts of a study */
     int64_t begun;     /* that have run */
-    int64_t ran_ms;    /* altogether; of those that run, until now */
+    int64_t ran_ms;    /* altogether; of running ones until now */
 };
 enum ht_status db_attempt_usage(struct db *db, int64_t study, int64_t wall_ms,
                                 struct attempt_usage *usage,

@@ -6,7 +6,7 @@
  *   r  const struct record_name *, which fills four places
  *   o  const double * (NULL is NULL)
  * A statement is prepared once per connection, found again by the address of
- * its SQL, and reset by db_step() when it has no more rows. */
+ * its SQL, and reset by db_step() when it has no further row. */
 #ifndef HT_TUNER_DB_INTERNAL_H
 #define HT_TUNER_DB_INTERNAL_H
 

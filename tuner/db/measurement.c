@@ -123,7 +123,8 @@ static enum ht_status missing_record(struct ht_error *err, int64_t study,
                    (long long)trial, (long long)study);
 }
 
-/* Of a study that is being removed records go before those that name them. */
+/* Of a study that is being removed, records go before the rows that name them.
+ */
 #define LOST(table, trial, beginning)                                          \
     "SELECT t.study, t." trial " FROM " table                                  \
     " AS t JOIN studies AS s ON s.id=t.study AND s." STUDY_IS_SHOWN            \

@@ -19,7 +19,7 @@ struct prior_row {
     int64_t shared;       /* parameters that both have */
     int64_t results;      /* that mean something in this study */
     int64_t failures;     /* beside them: trials without a result */
-    int64_t own;          /* of both, those that count as the study's own */
+    int64_t own;          /* of both, how many count as its own */
 };
 
 struct prior_list {
@@ -67,7 +67,7 @@ enum ht_status db_prior_insert(struct db *db, const struct prior_row *row,
 enum ht_status db_prior_copy(struct db *db, const struct prior_row *row,
                              bool maximize, struct ht_error *err);
 /* Copies the results that study `from` has of its n-th earlier one, except
- * those that are there already. */
+ * results that are there already. */
 enum ht_status db_prior_inherit(struct db *db, const struct prior_row *row,
                                 int64_t from, int64_t n, struct ht_error *err);
 /* The copied trial counts as the study's own, at that point of its space. */

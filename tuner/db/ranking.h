@@ -56,9 +56,9 @@ enum ht_status db_front_clear(struct db *db, int64_t study,
 
 /* --- all, the best in front --- */
 
-/* Ids of all trials but PREPARED ones: those that SUCCEEDED or STOPPED with an
+/* Ids of all trials but PREPARED ones: SUCCEEDED or STOPPED ones with an
  * objective by it, the best first, of equals the older one; then all others by
- * id, those that confirm others among them. */
+ * id, confirmations among them. */
 enum ht_status db_trial_order(struct db *db, struct arena *arena, int64_t study,
                               bool maximize, struct id_list *list,
                               struct ht_error *err);

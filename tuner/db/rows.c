@@ -33,7 +33,7 @@ const char *db_study_state_vertex(enum study_state state)
     return studies[state].vertex;
 }
 
-/* A study that wants no more trials is complete for clients, also while its
+/* A study that wants no further trials is complete for clients, also while its
  * last ones still run. */
 const char *db_study_state_vizier(enum study_state state)
 {

@@ -82,7 +82,7 @@ struct study_row {
     int64_t refusals; /* attempts in a row that no runner could begin */
     int64_t unreported_in_row; /* first trials without the objective, or a mark
                        of tuner/study/pauses.h */
-    int64_t confirmations; /* of the trials made, those that confirm others */
+    int64_t confirmations;     /* of the trials made */
     const char *submitted; /* trainingInput of an AI Platform job, unchanged, so
                               that answers contain it as it was sent; "" */
     const char *job_spec; /* the same of a Vertex job's trialJobSpec or jobSpec,
@@ -197,7 +197,7 @@ const char *db_attempt_state_name(enum attempt_state state);
 const char *
 db_attempt_outcome_name(enum attempt_outcome outcome); /* "failed" */
 bool db_study_state_is_final(enum study_state state);
-/* Trials made so far, without those that confirm others. */
+/* Trials made so far, without confirmations. */
 int64_t db_study_trials_made(const struct study_row *study);
 /* Running again only for confirmations: no new points are tried. */
 bool db_study_only_confirms(const struct study_row *study);

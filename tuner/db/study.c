@@ -143,8 +143,8 @@ enum ht_status db_study_unfinished(struct db *db, struct arena *arena,
                        "");
 }
 
-enum ht_status db_study_hungry(struct db *db, struct arena *arena,
-                               struct id_list *list, struct ht_error *err)
+enum ht_status db_study_waiting(struct db *db, struct arena *arena,
+                                struct id_list *list, struct ht_error *err)
 {
     return db_ask_list(
         db, DB_IDS(arena, list), err,

@@ -62,8 +62,8 @@ enum ht_status db_study_unfinished(struct db *db, struct arena *arena,
                                    struct id_list *list, struct ht_error *err);
 /* Running studies with waiting trials, those with the fewest active first, on
  * equal counts the oldest. */
-enum ht_status db_study_hungry(struct db *db, struct arena *arena,
-                               struct id_list *list, struct ht_error *err);
+enum ht_status db_study_waiting(struct db *db, struct arena *arena,
+                                struct id_list *list, struct ht_error *err);
 /* Removes up to `limit` rows that belong to the study, at last the study
  * itself; *left is false when all is removed. */
 enum ht_status db_study_erase(struct db *db, int64_t study, int64_t limit,

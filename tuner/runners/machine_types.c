@@ -390,11 +390,11 @@ enum ht_status machine_types_gpus_free(struct core *core, struct arena *arena,
     return status;
 }
 
-struct gpus_known machine_types_gpus_known(struct live *memory)
+struct gpus_known machine_types_gpus_known(struct live *live)
 {
     struct gpus_known known = {0};
-    for (const struct live_runner *runner = live_runners(memory);
-         runner != NULL; runner = runner->next) {
+    for (const struct live_runner *runner = live_runners(live); runner != NULL;
+         runner = runner->next) {
         if (!runner->online)
             continue;
         known.all += runner->gpus;

@@ -1,4 +1,4 @@
-/* machine_types.h - what the names of machine types stand for.
+/* machine_types.h - the machines that names of machine types mean.
  *
  * Jobs written for Google's services ask for machines by name. Here the name is
  * only a limit: it limits a container to that machine's cores and memory as far
@@ -66,6 +66,6 @@ struct gpus_known { /* of the runners online */
     int64_t most;   /* that one of them has */
     int64_t all;
 };
-struct gpus_known machine_types_gpus_known(struct live *memory);
+struct gpus_known machine_types_gpus_known(struct live *live);
 
 #endif

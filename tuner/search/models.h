@@ -10,7 +10,7 @@
 
 struct models;
 
-/* The study's results in the reader's snapshot, taken anew into *kept when that
+/* The study's results in the reader's snapshot, read again into *kept when that
  * holds something else. It belongs to *kept until the next call. */
 enum ht_status models_of(struct models **kept, struct db *db,
                          const struct study_row *study, struct models **models,

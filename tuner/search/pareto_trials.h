@@ -29,7 +29,7 @@ enum ht_status pareto_trials_list(struct db *db, struct arena *arena,
 struct pareto_trials_change {
     bool gain;             /* the trial is better than all before, or it beats
                               or adds to what nothing beat */
-    struct id_list beaten; /* with several metrics: those that it is better
+    struct id_list beaten; /* with several metrics: trials that it is better
                               than, which nothing beat until now */
 };
 

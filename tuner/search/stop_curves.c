@@ -169,15 +169,15 @@ static void read_values(const struct job *job, const char *metrics,
     cJSON_Delete(map);
 }
 
-/* A further attempt goes on from a checkpoint or begins anew: what it measures
- * again is void. */
+/* A further attempt continues from a checkpoint or begins again: what it
+ * measures again is void. */
 static void draw_records(struct drawing *drawing,
                          const struct measurement_list *list)
 {
     for (size_t i = 0; i < list->n; i++) {
         const struct measurement_row *row = &list->rows[i];
-        const bool anew = i > 0 && row->attempt != list->rows[i - 1].attempt;
-        while (anew && drawing->n > 0 &&
+        const bool further = i > 0 && row->attempt != list->rows[i - 1].attempt;
+        while (further && drawing->n > 0 &&
                drawing->steps[drawing->n - 1] >= row->step)
             drawing->n--;
         read_values(drawing->job, row->metrics,
@@ -281,7 +281,7 @@ static bool is_same(const struct entry *entry, const struct trial_row *trial)
            was->seq == is->seq && strcmp(was->replica, is->replica) == 0;
 }
 
-/* The old curve when it still holds, otherwise one that is drawn anew. */
+/* The old curve when it still holds, otherwise a new one. */
 static enum ht_status take(struct stop_curves *curves, struct db *db,
                            const struct trial_row *trial,
                            struct stop_curves *old, struct ht_error *err)

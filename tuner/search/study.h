@@ -23,8 +23,8 @@ struct suggestions {
     int64_t study;
     const char *context; /* as asked */
     size_t n;
-    struct suggestion *items; /* distinct, untried when asked (but those that
-                                 repeat) */
+    struct suggestion *items; /* distinct, untried when asked (except
+                                 repeats) */
     bool exhausted;           /* no such point is left besides these */
     bool barren; /* and none ever was: no point satisfies the constraints */
     bool failed; /* there is no answer; ask again */
@@ -37,7 +37,7 @@ void search_study_free(struct search_study *study); /* accepts NULL */
 
 /* Reads the events since the last time, inside the reader's transaction. A
  * trial that was deleted or runs again takes its result back: then the state is
- * built anew, and equals one that never saw it.
+ * built again, and equals one that never saw it.
  * After a failure the state is half-built and must be freed. */
 enum ht_status search_study_catch_up(struct search_study *study, struct db *db,
                                      struct ht_error *err);
@@ -54,10 +54,10 @@ enum ht_status search_study_go_to(struct search_study *study, struct db *db,
  * several points is answered with those found so far, one at least. */
 void search_study_hurry(struct search_study *study, int64_t deadline_ms);
 
-/* Suggestions number `first` to first+n-1, none taken (but those that
- * repeat, unless the job says that noise is low) and all distinct; fewer in a
+/* Suggestions number `first` to first+n-1, none taken (except
+ * repeats, unless the job says that noise is low) and all distinct; fewer in a
  * hurry or, with `exhausted`, when the space, or the part with the context's
- * values, has no more. Texts are in `arena`, the context is borrowed.
+ * values, has no further ones. Texts are in `arena`, the context is borrowed.
  * They count as taken only once their trials show up in the events. */
 enum ht_status search_study_suggest(struct search_study *study,
                                     const struct worker_question *question,

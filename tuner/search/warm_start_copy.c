@@ -16,7 +16,8 @@ enum { MOST_SOURCES = 32 }; /* with those of the studies that are named */
 struct source {
     struct prior_row prior;
     struct warm_start_match match;
-    size_t named; /* in job->warm_start: itself, or who knows it */
+    size_t named; /* in job->warm_start: itself, or the study that started from
+                     it */
 };
 
 struct copying {
@@ -125,8 +126,8 @@ static enum ht_status add_source(struct copying *copying, size_t named,
 
 /* --- copying --- */
 
-/* What the named study knew of earlier ones when it was created; of those that
- * are named as well, they know better. Of too many the newest. */
+/* What the named study had of earlier ones when it was created, except of
+ * studies that are named as well. Of too many the newest. */
 static enum ht_status inherit(struct copying *copying, size_t i,
                               struct ht_error *err)
 {
@@ -224,7 +225,8 @@ static void warn(const struct copying *copying, const struct source *source)
                      method->name, prior->name);
 }
 
-/* What is inherited and means nothing here is not spoken of. */
+/* Nothing is stored or said of a study that is inherited and means nothing
+ * here. */
 static enum ht_status settle(const struct copying *copying,
                              struct source *source, struct ht_error *err)
 {

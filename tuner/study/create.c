@@ -70,8 +70,8 @@ static enum ht_status choose_name(struct core *core, struct request *req,
     return HT_OK;
 }
 
-/* The method must be able to search the space: better told now than by a
- * study that never gets a trial. */
+/* The method must be able to search the space: better a refusal now than
+ * a study that never gets a trial. */
 static enum ht_status check_method(const struct job *job, struct ht_error *err)
 {
     const struct algorithm *algorithm = search_method(job);
@@ -138,8 +138,8 @@ static enum ht_status create_only_trial(struct core *core, struct request *req,
     return trial_create(core, &study, &trial, &created, err);
 }
 
-/* Whether this server has what the job asks for: told now rather than by trials
- * that wait for ever, or by silence. */
+/* Whether this server has what the job asks for: a refusal now is better
+ * than trials that wait for ever. */
 static enum ht_status check_server(struct core *core, struct request *req,
                                    struct making *making, struct ht_error *err)
 {
@@ -162,7 +162,7 @@ static const char *sent_path(const struct making *making, struct arena *arena,
     return name != NULL ? name : path;
 }
 
-/* Who was not there when the job was created reads it in its log. */
+/* For people who read the log of the job later. */
 static enum ht_status note_warnings(struct core *core,
                                     const struct making *making,
                                     const struct diag *diag,

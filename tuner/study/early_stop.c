@@ -18,7 +18,7 @@ static void apply_asked(struct core *core, const void *data)
     const struct asked *asked = data;
     struct live_trial *live =
         live_trial(core_live(core), asked->study, asked->trial);
-    live->judging = true;
+    live->verdict_due = true;
     live->awaited = live->awaited || asked->awaited;
     worker_ask(core_part(core, CORE_STOP_WORKER),
                &(struct worker_question){
@@ -46,7 +46,7 @@ static void apply_judged(struct core *core, const void *data)
         return;
     if (live->awaited)
         core_wake(core, CORE_CLIENTS, judged->study);
-    live->judging = live->awaited = false;
+    live->verdict_due = live->awaited = false;
 }
 
 /* A verdict that could not be stored comes again with the next report. */

@@ -11,7 +11,7 @@
 
 /* After the COMMIT the worker of stop_worker.h looks at the trial; nothing
  * happens without a rule, or for a trial that is not ACTIVE. Returns whether a
- * verdict will come. live_trial->judging is set until then; with `awaited`,
+ * verdict will come. live_trial->verdict_due is set until then; with `awaited`,
  * held requests are woken by the verdict. */
 bool early_stop_ask(struct core *core, const struct job *job,
                     const struct trial_row *trial, bool awaited);

@@ -72,7 +72,7 @@ static enum ht_status write_due(struct core *core, struct arena *arena,
         core_act_for(core, live->measured_by);
         return write_measured(core, &trial, err);
     }
-    /* Deleted, or started anew since. */
+    /* Deleted, or started again since. */
     live->measured_due = false;
     return status == HT_NOT_FOUND ? HT_OK : status;
 }

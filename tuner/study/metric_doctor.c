@@ -14,7 +14,7 @@ enum {
     NAME_SHOWN = 64  /* bytes of each there */
 };
 
-struct sighting { /* of a metric */
+struct seen_metric { /* of a metric */
     const char *name;
     int64_t count; /* 0: only the heading of a column */
     const char *first, *last;
@@ -27,20 +27,20 @@ struct doctor {
     struct arena *arena;
     const struct metric_symptoms *symptoms;
     size_t n_seen, n_hints;
-    struct sighting seen[MOST_NAMES];
+    struct seen_metric seen[MOST_NAMES];
     const char *hints[MOST_HINTS];
 };
 
 /* ---- what came ---- */
 
-static void add_seen(struct doctor *doctor, struct sighting sighting)
+static void add_seen(struct doctor *doctor, struct seen_metric metric)
 {
     for (size_t i = 0; i < doctor->n_seen; i++)
-        if (strcmp(doctor->seen[i].name, sighting.name) == 0 &&
-            strcmp(doctor->seen[i].replica, sighting.replica) == 0)
+        if (strcmp(doctor->seen[i].name, metric.name) == 0 &&
+            strcmp(doctor->seen[i].replica, metric.replica) == 0)
             return;
     if (doctor->n_seen < MOST_NAMES)
-        doctor->seen[doctor->n_seen++] = sighting;
+        doctor->seen[doctor->n_seen++] = metric;
 }
 
 static void see_evidence(struct doctor *doctor)
@@ -49,7 +49,7 @@ static void see_evidence(struct doctor *doctor)
     const struct node *item =
         names != NULL && names->kind == NODE_LIST ? names->first : NULL;
     for (; item != NULL; item = item->next)
-        add_seen(doctor, (struct sighting){
+        add_seen(doctor, (struct seen_metric){
                              .name = node_get_string(item, "name", ""),
                              .count = node_get_int(item, "count", 0),
                              .first = node_get_string(item, "first", ""),
@@ -71,12 +71,12 @@ static void see_records(struct doctor *doctor)
         const struct node *item = map == NULL ? NULL : map->first;
         for (; item != NULL; item = item->next)
             add_seen(doctor,
-                     (struct sighting){.name = item->key,
-                                       .count = 1,
-                                       .first = "",
-                                       .last = "",
-                                       .file = "",
-                                       .replica = list->rows[i].replica});
+                     (struct seen_metric){.name = item->key,
+                                          .count = 1,
+                                          .first = "",
+                                          .last = "",
+                                          .file = "",
+                                          .replica = list->rows[i].replica});
     }
 }
 
@@ -92,7 +92,7 @@ static void hint_replicas(struct doctor *doctor)
 {
     const char *metric = doctor->symptoms->metric;
     for (size_t i = 0; i < doctor->n_seen; i++) {
-        const struct sighting *seen = &doctor->seen[i];
+        const struct seen_metric *seen = &doctor->seen[i];
         if (seen->count > 0 && strcmp(seen->name, metric) == 0 &&
             strcmp(seen->replica, doctor->symptoms->master) != 0) {
             add_hint(doctor, arena_printf(doctor->arena,
@@ -105,12 +105,12 @@ static void hint_replicas(struct doctor *doctor)
     }
 }
 
-static const struct sighting *find_nearest(const struct doctor *doctor)
+static const struct seen_metric *find_nearest(const struct doctor *doctor)
 {
-    const struct sighting *nearest = NULL;
+    const struct seen_metric *nearest = NULL;
     enum likeness best = LIKENESS_NONE;
     for (size_t i = 0; i < doctor->n_seen; i++) {
-        const struct sighting *seen = &doctor->seen[i];
+        const struct seen_metric *seen = &doctor->seen[i];
         const enum likeness like =
             similar_name_score(doctor->symptoms->metric, seen->name);
         if (like > best && strcmp(seen->name, doctor->symptoms->metric) != 0) {
@@ -121,7 +121,8 @@ static const struct sighting *find_nearest(const struct doctor *doctor)
     return nearest;
 }
 
-static void hint_nearest(struct doctor *doctor, const struct sighting *nearest)
+static void hint_nearest(struct doctor *doctor,
+                         const struct seen_metric *nearest)
 {
     if (nearest == NULL)
         return;
@@ -223,7 +224,7 @@ static const char *reason_of(const struct doctor *doctor)
                                     doctor->symptoms->metric);
     size_t shown = 0;
     for (size_t i = 0; i < doctor->n_seen && shown < NAMES_SHOWN; i++) {
-        const struct sighting *seen = &doctor->seen[i];
+        const struct seen_metric *seen = &doctor->seen[i];
         if (seen->count == 0 ||
             strcmp(seen->name, doctor->symptoms->metric) == 0)
             continue;
@@ -236,7 +237,7 @@ static const char *reason_of(const struct doctor *doctor)
     return reason_cut(doctor->arena, text);
 }
 
-static void add_sighting(cJSON *array, const struct sighting *seen)
+static void add_seen_json(cJSON *array, const struct seen_metric *seen)
 {
     cJSON *item = json_push_object(array);
     json_add_string(item, "name", seen->name);
@@ -253,7 +254,7 @@ static void add_sighting(cJSON *array, const struct sighting *seen)
 }
 
 static const char *json_of(const struct doctor *doctor,
-                           const struct sighting *nearest)
+                           const struct seen_metric *nearest)
 {
     cJSON *object = cJSON_CreateObject();
     json_add_string(object, "metric", doctor->symptoms->metric);
@@ -261,7 +262,7 @@ static const char *json_of(const struct doctor *doctor,
         json_add_string(object, "nearest", nearest->name);
     cJSON *seen = json_add_array(object, "seen");
     for (size_t i = 0; i < doctor->n_seen; i++)
-        add_sighting(seen, &doctor->seen[i]);
+        add_seen_json(seen, &doctor->seen[i]);
     cJSON *hints = json_add_array(object, "hints");
     for (size_t i = 0; i < doctor->n_hints; i++)
         json_push_string(hints, doctor->hints[i]);
@@ -275,7 +276,7 @@ metric_doctor_examine(struct arena *arena,
     struct doctor doctor = {.arena = arena, .symptoms = symptoms};
     see_evidence(&doctor);
     see_records(&doctor);
-    const struct sighting *nearest = find_nearest(&doctor);
+    const struct seen_metric *nearest = find_nearest(&doctor);
     hint_replicas(&doctor);
     hint_nearest(&doctor, nearest);
     hint_file(&doctor);

@@ -33,7 +33,7 @@ static const unsigned study_moves[] = {
 static const unsigned trial_moves[] = {
     [TRIAL_PREPARED] = TO(TRIAL_REQUESTED) | TO(TRIAL_CANCELLED),
     /* At once SUCCEEDED or INFEASIBLE: it came with its result. STOPPED: it
-     * waited to go on from a rung, with what it was worth there. */
+     * waited to continue from a rung, with its value there. */
     [TRIAL_REQUESTED] = TO(TRIAL_ACTIVE) | TO(TRIAL_SUCCEEDED) |
                         TO(TRIAL_STOPPED) | TO(TRIAL_INFEASIBLE) |
                         TO(TRIAL_CANCELLED),
@@ -146,7 +146,8 @@ enum ht_status move_study(struct core *core, struct study_row *row,
 
 /* The prediction of a paused trial counts until it continues, and is then
  * replaced; a replay of an earlier time finds it here. */
-static const char *told_later(const struct trial_row *row, enum trial_state to)
+static const char *prediction_then(const struct trial_row *row,
+                                   enum trial_state to)
 {
     return to == TRIAL_PAUSED && row->stop != NULL ? row->stop : "";
 }
@@ -166,7 +167,7 @@ enum ht_status move_trial(struct core *core, struct trial_row *row,
                               .from = db_trial_state_name(row->state),
                               .to = db_trial_state_name(to),
                               .reason = reason,
-                              .data = told_later(row, to)};
+                              .data = prediction_then(row, to)};
     struct db *db = core_db(core);
     enum ht_status status = move_event(core, &event, err);
     if (status == HT_OK)

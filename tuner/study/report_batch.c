@@ -83,7 +83,8 @@ static enum ht_status writer_of(struct report_batch *batch, uint64_t writer,
     return HT_OK;
 }
 
-/* Moves `have` over the new record and over those that had come before it. */
+/* Moves `have` over the new record and over further ones that have come
+ * already. */
 static enum ht_status count_record(struct report_batch *batch,
                                    struct writer_row *writer, int64_t seq,
                                    struct ht_error *err)

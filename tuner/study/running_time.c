@@ -4,7 +4,7 @@
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 
-enum { SAVE_USED_MS = 1000 }; /* running time is written no more often */
+enum { SAVE_USED_MS = 1000 }; /* at least, between two writes of it */
 
 /* --- running time --- */
 

@@ -28,7 +28,7 @@ int64_t suggestion_stock_ask(struct core *core, int64_t study, bool of_context)
 {
     struct live_study *live = live_study(core_live(core), study);
     if (!of_context)
-        live->stock.patience = UNASKED;
+        live->stock.searches_left = UNASKED;
     return live->news;
 }
 
@@ -76,7 +76,7 @@ void suggestion_stock_put(struct core *core, const struct suggestions *found)
                                       .barren = found->barren,
                                       .news = live->asked_news,
                                       .due_ms = stock->due_ms,
-                                      .patience = stock->patience};
+                                      .searches_left = stock->searches_left};
     stock->items =
         arena_alloc(stock->arena, found->n + 1, sizeof *stock->items);
     for (size_t i = 0; i < found->n; i++)
@@ -86,8 +86,8 @@ void suggestion_stock_put(struct core *core, const struct suggestions *found)
             .repeats = found->items[i].repeats};
     if (found->context != NULL)
         stock->context = arena_strdup(stock->arena, found->context);
-    else if (stock->patience > 0)
-        stock->patience--;
+    else if (stock->searches_left > 0)
+        stock->searches_left--;
 }
 
 /* Whether clients may ask, and would have to wait. */
@@ -99,7 +99,7 @@ static bool is_missing(const struct settling *settling)
     const int64_t most = settling->job->max_trials;
     return settling->row.kind == JOB_STUDY &&
            settling->row.state == STUDY_RUNNING && !settling->row.exhausted &&
-           stock->patience > 0 && !live->asking &&
+           stock->searches_left > 0 && !live->asking &&
            (most == 0 || db_study_trials_made(&settling->row) < most) &&
            (stock->taken == stock->n || stock->context != NULL ||
             stock->news < live->news);

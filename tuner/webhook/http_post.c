@@ -25,7 +25,7 @@ struct webhook_post {
 
 struct network {
     uint32_t first; /* 32 bits of its addresses */
-    int bits;       /* of those that all of them share; 0: end of a list */
+    int bits;       /* of those, that all addresses share; 0: end of a list */
 };
 
 /* Not reachable from outside, by IANA's special-purpose registries. */

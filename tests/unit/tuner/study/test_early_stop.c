@@ -44,7 +44,7 @@ static struct stop_finding the_finding;
 static enum ht_status store(struct core *core, struct request *req,
                             struct ht_error *err)
 {
-    live_trial(core_live(core), 1, 1)->judging = true;
+    live_trial(core_live(core), 1, 1)->verdict_due = true;
     text_puts(&req->reply, "{}");
     return early_stop_receiver.store(core, &the_finding, err);
 }
@@ -53,7 +53,7 @@ static enum ht_status is_judged(struct core *core, struct request *req,
                                 struct ht_error *err)
 {
     (void)err;
-    CHECK(!live_trial(core_live(core), 1, 1)->judging);
+    CHECK(!live_trial(core_live(core), 1, 1)->verdict_due);
     text_puts(&req->reply, "{}");
     return HT_OK;
 }
