@@ -8,7 +8,7 @@
 static const char spec[] =
     "spec: 1\nname: s\ngoal: maximize accuracy\n"
     "parameters:\n  lr: [1, 2]\n"
-    "algorithm: grid\ntrials: 9\nparallel: 4\ncommand: [./train]\n";
+    "algorithm: grid\ntrials: 9\nparallel: 2\ncommand: [./train]\n";
 
 static enum ht_status settle(struct core *core, struct request *req,
                              struct ht_error *err)
