@@ -6,7 +6,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "algorithms/stop/early_stop.h"
+#include "algorithms/stop/stop_study.h"
 #include "proto/form/form.h"
 #include "proto/job/job.h"
 #include "tuner/db/curve.h"

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "algorithms/stop/early_stop.h"
 #include "proto/doc/json.h"
 #include "tuner/base/reason.h"
 

@@ -17,7 +17,7 @@
 #ifndef HT_TUNER_SEARCH_STOP_RECORD_H
 #define HT_TUNER_SEARCH_STOP_RECORD_H
 
-#include "algorithms/stop/early_stop.h"
+#include "algorithms/stop/stop_study.h"
 #include "proto/base/arena.h"
 #include "proto/job/job.h"
 #include "tuner/db/rows.h"

@@ -1,5 +1,6 @@
 #include "tuner/search/stop_worker.h"
 
+#include "algorithms/stop/early_stop.h"
 #include "proto/base/log.h"
 #include "tuner/search/stop_curves.h"
 #include "tuner/search/stop_record.h"

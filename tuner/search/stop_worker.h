@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "algorithms/stop/early_stop.h"
+#include "algorithms/stop/stop_study.h"
 #include "tuner/core/worker.h"
 
 /* The answer about one trial. */
