@@ -12,7 +12,7 @@ struct hash_map_slot {
     int64_t number;
 };
 
-/* Multiply-shift hashing: with an odd factor that no trial knows, keys cannot
+/* Multiply-shift hashing: with an odd factor unknown to trials, keys cannot
  * be chosen to collide. */
 static struct hash_map_slot *find_slot(const struct hash_map *map, uint64_t key)
 {

@@ -245,7 +245,7 @@ static enum ht_status add_volume(struct finding *finding, const char *volume,
     return status;
 }
 
-/* Each of the three by itself: beside them lie the attempts with their tokens.
+/* Each of the three by itself: beside them are the attempts with their tokens.
  */
 static enum ht_status add_outputs(struct finding *finding, struct ht_error *err)
 {

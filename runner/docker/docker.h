@@ -1,4 +1,4 @@
-/* docker.h - a connection to a container engine that speaks Docker's HTTP API:
+/* docker.h - a connection to a container engine with Docker's HTTP API:
  * dockerd or Podman's service.
  *
  * Blocking calls, each bounded in time; a handle belongs to one thread at a

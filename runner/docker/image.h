@@ -32,8 +32,8 @@ struct image_request {
                    */
 };
 
-/* Makes sure that the engine has the image, pulls it when the policy says so,
- * and describes it, in the arena. Blocks as long as a pull lasts.
+/* Makes sure that the engine has the image, pulls it when the policy asks for
+ * it, and describes it, in the arena. Blocks as long as a pull lasts.
  * Credentials come from the docker config file, see registry_auth.h.
  * HT_PRECONDITION  there is no such image, or no access to it: another try does
  *                  not help; the text names a remedy

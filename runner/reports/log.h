@@ -30,9 +30,9 @@ size_t log_source_read(struct log_source *source, char *buffer, size_t size,
 
 /* ---- sent to the server ----
  *
- * In chunks of valid UTF-8, without values of secrets. Only the server knows
- * what was sent: after a restart the first chunk is sent again, and the answer
- * has the offset to continue from. */
+ * In chunks of valid UTF-8, without values of secrets. What was sent is not
+ * kept here: after a restart the first chunk is sent again, and the server's
+ * answer has the offset to continue from. */
 struct log_secrets { /* values that no log may show; zeroed: none */
     size_t n;
     char **pieces; /* their lines; owned */

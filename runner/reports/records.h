@@ -3,7 +3,7 @@
  * stdout.
  *
  * Nothing is kept on disk: a restarted runner reads all again, and the server
- * knows a record by its key. */
+ * recognises a record by its key. */
 #ifndef HT_RUNNER_REPORTS_RECORDS_H
 #define HT_RUNNER_REPORTS_RECORDS_H
 

@@ -38,7 +38,7 @@ struct results_file {
     void *context;
     struct arena *arena;   /* paths */
     struct arena *scratch; /* one line */
-    const char *folder;    /* it lies in; NULL: there is no file */
+    const char *folder;    /* that has it; NULL: there is no file */
     struct tail tail;
     struct metrics_header header;
     struct leftover leftover;

@@ -271,7 +271,7 @@ static void read_signals(struct shim *shim)
     while (read(shim->signals, &info, sizeof info) == sizeof info) {
         if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT)
             end_trainer(shim, OUTCOME_STOPPED, false,
-                        "stopped: its supervisor was told to end");
+                        "stopped: its supervisor got a signal to end");
     }
     reap_children(shim);
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # podman.sh start|stop|kill FOLDER - a rootful Podman service for tests, with
-# storage, networks and configuration of its own in FOLDER and its socket at
+# own storage, networks and configuration in FOLDER and its socket at
 # FOLDER/engine.sock. The commands are those of dockerd.sh.
 set -u
 cd "$(dirname "$0")" && . ./lib.sh
@@ -38,7 +38,7 @@ runroot = "$folder/run"
 END
     cat >"$CONTAINERS_REGISTRIES_CONF" <<END
 unqualified-search-registries = []
-[[registry]] # as dockerd has it without being told
+[[registry]] # the default of dockerd
 location = "127.0.0.1"
 insecure = true
 END

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "runner/attempt/engine.h"
 #include "runner/options.h"
 
 static char *nothing(const char *name)
@@ -69,7 +68,7 @@ static void flags_win_over_the_environment(void)
     CHECK_TEXT(options.gpus, "0,1");
 }
 
-static void wrong_values_are_told_with_their_flag(void)
+static void wrong_values_are_reported_with_their_flag(void)
 {
     READ(nothing, NEEDED, "--slots", "0");
     CHECK(status == HT_INVALID && strstr(err.text, "--slots") != NULL);
@@ -122,7 +121,7 @@ int main(void)
 {
     RUN(defaults_fill_what_is_not_said);
     RUN(flags_win_over_the_environment);
-    RUN(wrong_values_are_told_with_their_flag);
+    RUN(wrong_values_are_reported_with_their_flag);
     RUN(an_engine_of_another_version_is_refused_with_what_there_is);
     RUN(help_shows_every_flag_and_variable);
     text_free(&out);

@@ -1,4 +1,4 @@
-/* Outputs that nobody wants are removed, and nothing else. */
+/* Unwanted outputs are removed, and nothing else. */
 #include "proto/base/file_tree.h"
 #include "runner/attempt/discard.h"
 
@@ -71,7 +71,7 @@ static void a_trials_own_folders_go_and_its_attempts_stay(void)
     CHECK(!exists("state/1/2/model") && !exists("state/1/2/checkpoints"));
     CHECK(exists("state/1/2/1/master-0/stdout"));
     CHECK(exists("state/1/3/model/m"));
-    await_done(discard, 1, &kept); /* told again until it is confirmed */
+    await_done(discard, 1, &kept); /* reported again until it is confirmed */
     discard_confirm(discard);
     struct discard_item items[4];
     CHECK(discard_report(discard, items, 4) == 0);

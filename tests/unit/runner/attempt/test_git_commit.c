@@ -1,4 +1,4 @@
-/* The commit that a folder stands at, asked of git without waiting. */
+/* The commit of a folder, from git, without waiting. */
 #include "proto/base/file_tree.h"
 #include "runner/attempt/git_commit.h"
 

@@ -109,7 +109,7 @@ static void nothing_is_read_through_a_link(void)
     text_free(&out);
 }
 
-static void a_pipe_or_a_folder_stops_nobody(void)
+static void a_pipe_or_a_folder_blocks_nothing(void)
 {
     runner_fixture_folder(folder);
     CHECK(mkfifo(path_of("reports.jsonl"), 0666) == 0);
@@ -366,7 +366,7 @@ int main(void)
     json_init();
     runner_fixture_init();
     RUN(nothing_is_read_through_a_link);
-    RUN(a_pipe_or_a_folder_stops_nobody);
+    RUN(a_pipe_or_a_folder_blocks_nothing);
     RUN(an_exit_of_its_own_making_is_read_with_care);
     RUN(orders_replace_whatever_it_put_there);
     RUN(an_end_replaces_whatever_it_put_there);

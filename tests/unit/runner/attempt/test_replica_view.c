@@ -73,10 +73,10 @@ static const char *joined(const struct order *order,
     return line;
 }
 
-static struct variables told_with(struct order *order,
-                                  const struct replica_view *view,
-                                  const struct pairs *secrets,
-                                  const char *credentials)
+static struct variables given_with(struct order *order,
+                                   const struct replica_view *view,
+                                   const struct pairs *secrets,
+                                   const char *credentials)
 {
     static struct replica_place place = {.address = "host:2222"};
     struct variables variables = {.arena = order->arena};
@@ -91,11 +91,11 @@ static struct variables told_with(struct order *order,
     return variables;
 }
 
-static struct variables told(struct order *order,
-                             const struct replica_view *view,
-                             const struct pairs *secrets)
+static struct variables given(struct order *order,
+                              const struct replica_view *view,
+                              const struct pairs *secrets)
 {
-    return told_with(order, view, secrets, NULL);
+    return given_with(order, view, secrets, NULL);
 }
 
 static const char *value_in(const struct variables *variables, const char *name)
@@ -117,7 +117,7 @@ static void check_command(const char *own, const char *wanted)
     order_free(order);
 }
 
-static void the_image_says_what_runs_unless_the_job_does(void)
+static void the_image_decides_what_runs_unless_the_job_does(void)
 {
     check_command("", "python3 -m task --default");
     check_command(",\"argv\":[\"--lr=1\"],\"entryWords\":0",
@@ -140,7 +140,7 @@ static void a_word_for_the_trial_s_folder_means_what_is_there(void)
     const struct replica_view there = contained(order);
     CHECK_TEXT(joined(order, &there.argv),
                "a /hypertune/trial/x:/hypertune/trial");
-    const struct variables variables = told(order, &there, &no_secrets);
+    const struct variables variables = given(order, &there, &no_secrets);
     CHECK_TEXT(value_in(&variables, "OUT"), "/hypertune/trial/o");
     const struct replica_view here = as_process(order);
     CHECK_TEXT(here.argv.items[1],
@@ -178,7 +178,7 @@ static void a_container_has_the_images_environment_and_none_of_ours(void)
         make_order("", ",\"env\":[[\"MODE\",\"first\"],[\"EXTRA\",\"1\"],"
                        "[\"MODE\",\"job\"]]");
     const struct replica_view view = contained(order);
-    const struct variables variables = told(order, &view, &no_secrets);
+    const struct variables variables = given(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "PATH"),
                "/hypertune/kit/bin:/opt/conda/bin:/bin");
     CHECK_TEXT(value_in(&variables, "LANG"), "C.UTF-8");
@@ -192,11 +192,11 @@ static void a_container_has_the_images_environment_and_none_of_ours(void)
     order_free(order);
 }
 
-static void a_container_is_told_its_own_paths(void)
+static void a_container_is_reported_its_own_paths(void)
 {
     struct order *order = make_order("", "");
     const struct replica_view view = contained(order);
-    const struct variables variables = told(order, &view, &no_secrets);
+    const struct variables variables = given(order, &view, &no_secrets);
     static const struct pair wanted[] = {
         {"HYPERTUNE_TRIAL_DIR", "/hypertune/trial"},
         {"HYPERTUNE_REPORT_FILE", "/hypertune/trial/reports.jsonl"},
@@ -221,7 +221,7 @@ static void a_container_without_a_way_to_the_server_has_no_url(void)
     struct order *order = make_order("", ",\"cpus\":2.5");
     const struct replica_view view =
         replica_view_of_container(order->arena, &site, order, 0, &image, NULL);
-    const struct variables variables = told(order, &view, &no_secrets);
+    const struct variables variables = given(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "HYPERTUNE_REPORT_URL"), "(unset)");
     CHECK_TEXT(value_in(&variables, "OMP_NUM_THREADS"), "2");
     order_free(order);
@@ -232,7 +232,7 @@ static void a_process_has_the_submitting_shells_environment(void)
     struct order *order = make_order("", ",\"argv\":[\"a\"],\"env\":[["
                                          "\"VIRTUAL_ENV\",\"/mine\"]]");
     const struct replica_view view = as_process(order);
-    const struct variables variables = told(order, &view, &no_secrets);
+    const struct variables variables = given(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "PATH"), "/home/me/venv/bin:/usr/lib/ht");
     CHECK_TEXT(value_in(&variables, "VIRTUAL_ENV"), "/mine");
     CHECK_TEXT(value_in(&variables, "HOME"), "/home/runner");
@@ -246,14 +246,14 @@ static void a_process_has_the_submitting_shells_environment(void)
     order_free(order);
 }
 
-static void later_attempts_are_told_to_resume(void)
+static void later_attempts_are_reported_to_resume(void)
 {
     struct order *order = make_order(",\"retries\":1", "");
     const struct replica_view view = contained(order);
-    struct variables variables = told(order, &view, &no_secrets);
+    struct variables variables = given(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "HYPERTUNE_RESUME"), "(unset)");
     order->key.attempt = 2;
-    variables = told(order, &view, &no_secrets);
+    variables = given(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "HYPERTUNE_RESUME"), "1");
     order_free(order);
 }
@@ -265,7 +265,7 @@ static void secrets_are_variables_but_never_our_own(void)
     const struct pairs secrets = {2, values};
     struct order *order = make_order("", ",\"env\":[[\"KEY\",\"job\"]]");
     const struct replica_view view = contained(order);
-    const struct variables variables = told(order, &view, &secrets);
+    const struct variables variables = given(order, &view, &secrets);
     CHECK_TEXT(value_in(&variables, "KEY"), "value");
     CHECK_TEXT(value_in(&variables, "HYPERTUNE_TRIAL_DIR"), "/hypertune/trial");
     order_free(order);
@@ -276,29 +276,29 @@ static void credentials_are_where_googles_libraries_look(void)
     static const char name[] = "GOOGLE_APPLICATION_CREDENTIALS";
     struct order *order = make_order("", ",\"argv\":[\"a\"]");
     struct replica_view view = contained(order);
-    struct variables variables = told(order, &view, &no_secrets);
+    struct variables variables = given(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, name), "(unset)");
-    variables = told_with(order, &view, &no_secrets, "/state/c.json");
+    variables = given_with(order, &view, &no_secrets, "/state/c.json");
     CHECK_TEXT(value_in(&variables, name), "/hypertune/credentials.json");
     view = as_process(order);
-    variables = told_with(order, &view, &no_secrets, "/state/c.json");
+    variables = given_with(order, &view, &no_secrets, "/state/c.json");
     CHECK_TEXT(value_in(&variables, name), "/state/c.json");
     order_free(order);
     order = make_order("", ",\"env\":[[\"GOOGLE_APPLICATION_CREDENTIALS\","
                            "\"/mine\"]]");
     view = contained(order);
-    variables = told_with(order, &view, &no_secrets, "/state/c.json");
+    variables = given_with(order, &view, &no_secrets, "/state/c.json");
     CHECK_TEXT(value_in(&variables, name), "/mine");
     order_free(order);
 }
 
-static void a_job_knows_its_project_and_region(void)
+static void a_job_has_its_project_and_region(void)
 {
     struct order *order =
         make_order(",\"project\":\"p\",\"location\":\"l\"",
                    ",\"env\":[[\"CLOUD_ML_REGION\",\"mine\"]]");
     const struct replica_view view = contained(order);
-    const struct variables variables = told(order, &view, &no_secrets);
+    const struct variables variables = given(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "CLOUD_ML_PROJECT_ID"), "p");
     CHECK_TEXT(value_in(&variables, "CLOUD_ML_REGION"), "mine");
     CHECK_TEXT(value_in(&variables, "GOOGLE_CLOUD_PROJECT"), "(unset)");
@@ -311,28 +311,28 @@ static void our_package_is_offered_behind_the_images(void)
 {
     struct order *order = make_order("", "");
     const struct replica_view view = contained(order);
-    const struct variables variables = told(order, &view, &no_secrets);
+    const struct variables variables = given(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "PYTHONPATH"), "/hypertune/kit/hook:/app");
     order_free(order);
 }
 
-static void our_package_goes_first_when_the_job_says_so(void)
+static void our_package_comes_first_when_the_job_orders_it(void)
 {
     struct order *order =
         make_order(",\"reporter\":\"python\"", ",\"argv\":[\"a\"]");
     struct replica_view view = contained(order);
-    struct variables variables = told(order, &view, &no_secrets);
+    struct variables variables = given(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "PYTHONPATH"),
                "/hypertune/kit/python:/app");
     view = as_process(order);
-    variables = told(order, &view, &no_secrets);
+    variables = given(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "PYTHONPATH"), "/usr/lib/ht/kit/python");
     order_free(order);
 }
 
 /* ---- gs:// ---- */
 
-static void buckets_are_folders_only_when_the_job_and_the_admin_say_so(void)
+static void buckets_are_folders_only_when_job_and_admin_allow_it(void)
 {
     static const char own[] =
         ",\"argv\":[\"gs://b/p\",\"--data=gs://b/x,gs://c/y\",\"logs://b\"],"
@@ -343,7 +343,7 @@ static void buckets_are_folders_only_when_the_job_and_the_admin_say_so(void)
     struct replica_view view = contained(order);
     CHECK_TEXT(joined(order, &view.argv),
                "/gcs/b/p --data=/gcs/b/x,/gcs/c/y logs://b");
-    struct variables variables = told(order, &view, &no_secrets);
+    struct variables variables = given(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "AIP_MODEL_DIR"), "/gcs/out/job/5/model");
     CHECK_TEXT(value_in(&variables, "AIP_TRAINING_DATA_URI"), "/gcs/b/t");
     CHECK_TEXT(value_in(&variables, "DATA"), "gs://b/d");
@@ -357,7 +357,7 @@ static void buckets_are_folders_only_when_the_job_and_the_admin_say_so(void)
     view = contained(order);
     CHECK_TEXT(joined(order, &view.argv),
                "gs://b/p --data=gs://b/x,gs://c/y logs://b");
-    variables = told(order, &view, &no_secrets);
+    variables = given(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "AIP_MODEL_DIR"), "gs://out/job/5/model");
     CHECK_TEXT(value_in(&variables, "AIP_TRAINING_DATA_URI"), "gs://b/t");
     order_free(order);
@@ -367,20 +367,20 @@ int main(void)
 {
     json_init();
     runner_fixture_init();
-    RUN(the_image_says_what_runs_unless_the_job_does);
+    RUN(the_image_decides_what_runs_unless_the_job_does);
     RUN(a_word_for_the_trial_s_folder_means_what_is_there);
     RUN(an_image_without_a_command_needs_one);
     RUN(a_container_has_the_images_environment_and_none_of_ours);
-    RUN(a_container_is_told_its_own_paths);
+    RUN(a_container_is_reported_its_own_paths);
     RUN(a_container_without_a_way_to_the_server_has_no_url);
     RUN(a_process_has_the_submitting_shells_environment);
-    RUN(later_attempts_are_told_to_resume);
+    RUN(later_attempts_are_reported_to_resume);
     RUN(secrets_are_variables_but_never_our_own);
     RUN(credentials_are_where_googles_libraries_look);
-    RUN(a_job_knows_its_project_and_region);
+    RUN(a_job_has_its_project_and_region);
     RUN(our_package_is_offered_behind_the_images);
-    RUN(our_package_goes_first_when_the_job_says_so);
-    RUN(buckets_are_folders_only_when_the_job_and_the_admin_say_so);
+    RUN(our_package_comes_first_when_the_job_orders_it);
+    RUN(buckets_are_folders_only_when_job_and_admin_allow_it);
     runner_fixture_fini();
     return check_done();
 }

@@ -92,7 +92,7 @@ static void a_lost_worker_is_named_though_the_master_fails_of_it(void)
 
 /* ---- GPUs ---- */
 
-static void a_new_runner_knows_what_gpus_are_taken(void)
+static void a_new_runner_sees_what_gpus_are_taken(void)
 {
     struct attempt_fixture fixture;
     struct attempts attempts;
@@ -197,7 +197,7 @@ int main(void)
     RUN(a_failed_worker_decides);
     RUN(a_stop_counts_even_where_a_replica_fails_of_it);
     RUN(a_lost_worker_is_named_though_the_master_fails_of_it);
-    RUN(a_new_runner_knows_what_gpus_are_taken);
+    RUN(a_new_runner_sees_what_gpus_are_taken);
     RUN(missing_gpus_make_the_attempt_lost);
     RUN(an_image_without_a_command_fails_in_words);
     RUN(a_job_may_choose_where_its_results_go);

@@ -104,7 +104,7 @@ static void accounts_are_the_files_that_can_be_used(void)
     arena_free(place.arena);
 }
 
-static void a_file_of_somebody_else_is_not_taken(void)
+static void a_file_of_another_user_is_not_taken(void)
 {
     struct place place;
     place_open(&place);
@@ -232,7 +232,7 @@ static void a_copy_of_an_earlier_try_does_not_stay(void)
     arena_free(place.arena);
 }
 
-static void a_copy_that_cannot_be_written_is_told(void)
+static void a_copy_that_cannot_be_written_is_reported(void)
 {
     struct place place;
     struct credentials given;
@@ -271,7 +271,7 @@ int main(void)
     json_init();
     runner_fixture_init();
     RUN(accounts_are_the_files_that_can_be_used);
-    RUN(a_file_of_somebody_else_is_not_taken);
+    RUN(a_file_of_another_user_is_not_taken);
     RUN(a_key_is_not_endless);
     RUN(without_a_folder_there_are_no_accounts);
     RUN(an_attempt_gets_a_copy_that_any_user_inside_can_read);
@@ -279,7 +279,7 @@ int main(void)
     RUN(another_account_is_no_stand_in);
     RUN(what_is_lacking_is_said_in_one_line);
     RUN(a_copy_of_an_earlier_try_does_not_stay);
-    RUN(a_copy_that_cannot_be_written_is_told);
+    RUN(a_copy_that_cannot_be_written_is_reported);
     RUN(what_is_secret_of_a_key_is_known);
     runner_fixture_fini();
     return check_done();

@@ -50,7 +50,7 @@ static void a_number_takes_the_first_of_them(void)
     CHECK_TEXT(find("1", "5,6", none), "5");
     CHECK(find("3", "5,6", none) == NULL);
     CHECK_TEXT(err.text, "--gpus 3: CUDA_VISIBLE_DEVICES shows 2");
-    CHECK_TEXT(find("2", NULL, none), "0,1"); /* who says so knows better */
+    CHECK_TEXT(find("2", NULL, none), "0,1"); /* the option decides */
 }
 
 static void a_list_is_used_as_it_is(void)

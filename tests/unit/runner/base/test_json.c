@@ -54,7 +54,7 @@ static void no_item_comes_after_the_last_wanted_one(void)
     text_free(&taken.ids);
 }
 
-static void an_item_that_has_not_ended_is_told(void)
+static void an_item_that_has_not_ended_is_reported(void)
 {
     struct taken taken = {.most = 99};
     bool whole;
@@ -98,7 +98,7 @@ int main(void)
 {
     RUN(objects_are_cut_wherever_the_bytes_are);
     RUN(no_item_comes_after_the_last_wanted_one);
-    RUN(an_item_that_has_not_ended_is_told);
+    RUN(an_item_that_has_not_ended_is_reported);
     RUN(what_is_no_object_breaks_the_stream);
     RUN(an_endless_item_fills_no_memory);
     return check_done();

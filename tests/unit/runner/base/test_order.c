@@ -1,4 +1,5 @@
-/* What an order says about containers; the rest is in the runner's tests. */
+/* The members of an order about containers; the rest is in the runner's tests.
+ */
 #include "runner/base/order.h"
 
 #include "proto/base/text.h"

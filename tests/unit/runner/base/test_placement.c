@@ -1,4 +1,4 @@
-/* Addresses and GPUs of an attempt's replicas, and what these are told. */
+/* Addresses and GPUs of an attempt's replicas, and what these are given. */
 #include "tests/check.h"
 
 #include <stdlib.h>
@@ -84,7 +84,7 @@ static void too_few_free_gpus_are_refused(void)
     order_free(order);
 }
 
-static void a_claimed_port_is_nobody_elses(void)
+static void a_claimed_port_is_not_given_again(void)
 {
     int port, claim;
     CHECK(placement_find_port(&port, &claim, NULL) == HT_OK);
@@ -142,7 +142,7 @@ static void a_later_life_reads_what_was_chosen(void)
     order_free(order);
 }
 
-/* ---- what a replica is told of it ---- */
+/* ---- what a replica is given of it ---- */
 
 static const char *variable(const struct variables *variables, const char *name)
 {
@@ -154,8 +154,8 @@ static const char *variable(const struct variables *variables, const char *name)
 }
 
 /* The environment of worker-1, in the order's arena. */
-static struct variables told_in(struct order *order, const struct site *site,
-                                const struct replica_view *view)
+static struct variables given_in(struct order *order, const struct site *site,
+                                 const struct replica_view *view)
 {
     struct variables variables = {.arena = order->arena};
     struct replica_place replicas[] = {
@@ -174,11 +174,11 @@ static struct variables told_in(struct order *order, const struct site *site,
     return variables;
 }
 
-static struct variables told(struct order *order, const struct site *site)
+static struct variables given(struct order *order, const struct site *site)
 {
     const struct replica_view view =
         replica_view_of_process(order->arena, site, order, 2, "/f");
-    return told_in(order, site, &view);
+    return given_in(order, site, &view);
 }
 
 static const struct site with_gpus = {
@@ -190,7 +190,7 @@ static void a_worker_sees_its_cluster_and_its_gpus(void)
 {
     struct order *order = make_order(",\"form\":\"vertex\",\"jobBytes\":14,"
                                      "\"job\":{\"args\":[\"x\"]}");
-    const struct variables variables = told(order, &with_gpus);
+    const struct variables variables = given(order, &with_gpus);
     CHECK_TEXT(variable(&variables, "CLUSTER_SPEC"),
                "{\"cluster\":{\"workerpool0\":[\"127.0.0.1:1\"],"
                "\"workerpool1\":[\"127.0.0.1:2\",\"127.0.0.1:3\"]},\"task\":{"
@@ -207,11 +207,11 @@ static void a_worker_sees_its_cluster_and_its_gpus(void)
     order_free(order);
 }
 
-static void a_job_without_trials_is_told_of_none(void)
+static void a_job_without_trials_is_reported_of_none(void)
 {
     struct order *order =
         make_order(",\"form\":\"aip\",\"kind\":\"custom\",\"chief\":true");
-    const struct variables variables = told(order, &without_gpus);
+    const struct variables variables = given(order, &without_gpus);
     CHECK_TEXT(variable(&variables, "CLUSTER_SPEC"),
                "{\"cluster\":{\"master\":[\"127.0.0.1:1\"],\"worker\":["
                "\"127.0.0.1:2\",\"127.0.0.1:3\"]},\"task\":{\"type\":"
@@ -244,7 +244,7 @@ static void a_job_is_shown_where_a_variable_can_hold_it(void)
                "\"environment\":\"cloud\"}");
     for (size_t more = 0; more <= 1; more++) {
         struct order *order = order_of_size(HT_MAX_WORD - rest + more);
-        const struct variables variables = told(order, &without_gpus);
+        const struct variables variables = given(order, &without_gpus);
         static const char *const both[] = {"CLUSTER_SPEC", "TF_CONFIG"};
         for (size_t i = 0; i < 2; i++) {
             const char *value = variable(&variables, both[i]);
@@ -259,7 +259,7 @@ static void a_job_is_shown_where_a_variable_can_hold_it(void)
 static void a_job_that_was_too_long_to_send_is_missed(void)
 {
     struct order *order = make_order(",\"jobBytes\":500000");
-    CHECK(told(order, &without_gpus).lacks_job);
+    CHECK(given(order, &without_gpus).lacks_job);
     order_free(order);
 }
 
@@ -269,11 +269,11 @@ int main(void)
     runner_fixture_init();
     RUN(every_replica_gets_an_address_and_its_gpus);
     RUN(too_few_free_gpus_are_refused);
-    RUN(a_claimed_port_is_nobody_elses);
+    RUN(a_claimed_port_is_not_given_again);
     RUN(found_ports_differ_and_can_be_bound);
     RUN(a_later_life_reads_what_was_chosen);
     RUN(a_worker_sees_its_cluster_and_its_gpus);
-    RUN(a_job_without_trials_is_told_of_none);
+    RUN(a_job_without_trials_is_reported_of_none);
     RUN(a_job_is_shown_where_a_variable_can_hold_it);
     RUN(a_job_that_was_too_long_to_send_is_missed);
     runner_fixture_fini();

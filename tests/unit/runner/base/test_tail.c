@@ -79,7 +79,7 @@ static void a_torn_line_waits_for_its_end(void)
     CHECK_TEXT(read_all(&tail, false), "{\"x\":1}|");
 }
 
-static void a_torn_line_is_given_when_nobody_writes_any_more(void)
+static void a_torn_line_is_given_when_all_writers_have_ended(void)
 {
     struct tail tail = new_tail();
     write_file("w", "a\nb");
@@ -97,7 +97,7 @@ static void a_rewritten_file_of_the_same_size_is_read_again(void)
     CHECK_TEXT(read_all(&tail, true), "2|3|4|");
 }
 
-static void a_rewritten_file_with_the_same_beginning_goes_on(void)
+static void a_rewritten_file_with_the_same_beginning_is_continued(void)
 {
     struct tail tail = new_tail();
     write_file("w", "1\n2\n");
@@ -235,7 +235,7 @@ static void what_is_no_utf8_becomes_marks(void)
     log_ship_init(&ship, NULL, folder_path, "stdout", "");
     shim_log_append(&log, "a\0b\xff\xc3", 5);
     CHECK(log_ship_next(&ship, 1000, false, &chunk, &out));
-    CHECK(chunk.bytes == 4); /* the last one may go on */
+    CHECK(chunk.bytes == 4); /* the last one may continue */
     CHECK_TEXT(out.data, "a\xef\xbf\xbd"
                          "b\xef\xbf\xbd");
     log_ship_confirm(&ship, &chunk, 4);
@@ -249,7 +249,7 @@ static void what_is_no_utf8_becomes_marks(void)
     end_log(&log);
 }
 
-static void the_server_may_say_that_it_has_more_already(void)
+static void the_server_may_have_more_already(void)
 {
     struct shim_log log = new_log();
     struct log_ship ship;
@@ -377,9 +377,9 @@ int main(void)
     RUN(a_missing_file_has_no_lines);
     RUN(lines_are_given_once_as_they_come);
     RUN(a_torn_line_waits_for_its_end);
-    RUN(a_torn_line_is_given_when_nobody_writes_any_more);
+    RUN(a_torn_line_is_given_when_all_writers_have_ended);
     RUN(a_rewritten_file_of_the_same_size_is_read_again);
-    RUN(a_rewritten_file_with_the_same_beginning_goes_on);
+    RUN(a_rewritten_file_with_the_same_beginning_is_continued);
     RUN(a_truncated_file_is_read_from_its_start);
     RUN(a_line_without_end_is_passed_over);
     RUN(the_budget_bounds_one_read);
@@ -387,7 +387,7 @@ int main(void)
     RUN(a_log_is_read_across_segments_and_over_the_gap);
     RUN(a_character_is_never_cut_between_chunks);
     RUN(what_is_no_utf8_becomes_marks);
-    RUN(the_server_may_say_that_it_has_more_already);
+    RUN(the_server_may_have_more_already);
     RUN(values_of_secrets_do_not_leave_in_logs);
     RUN(keys_of_credentials_do_not_leave_in_logs);
     RUN(a_secret_that_comes_in_two_parts_does_not_leave_either);

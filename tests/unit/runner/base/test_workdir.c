@@ -137,7 +137,7 @@ static void a_copy_below_its_folder_ends(void)
     CHECK(access(path_of("from/runs/copy/runs"), F_OK) != 0);
 }
 
-static void what_cannot_be_copied_is_told(void)
+static void what_cannot_be_copied_is_reported(void)
 {
     struct ht_error err;
     stage();
@@ -162,7 +162,7 @@ int main(void)
     RUN(links_lead_where_they_led);
     RUN(what_is_ours_or_no_file_is_left_out);
     RUN(a_copy_below_its_folder_ends);
-    RUN(what_cannot_be_copied_is_told);
+    RUN(what_cannot_be_copied_is_reported);
     runner_fixture_fini();
     return check_done();
 }

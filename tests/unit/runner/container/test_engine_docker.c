@@ -25,14 +25,14 @@ static void a_trial_runs_and_leaves_nothing(void)
     CHECK(runner_fixture_file_has(attempt->replicas[0].folder,
                                   "stdout.000000000000.log", "hello"));
     CHECK(docker_fixture_count_left(&fixture) ==
-          0); /* before the end is told */
+          0); /* before the end is reported */
     const struct engine_facts facts = engine_docker.facts(&attempt->place);
     CHECK(facts.known && strstr(facts.images[0], "sha256:") != NULL);
     attempts_drop(&fixture.attempts, attempt);
     docker_fixture_close(&fixture);
 }
 
-static void an_exit_code_is_told_by_the_shim(void)
+static void an_exit_code_comes_from_the_shim(void)
 {
     docker_fixture_expect(
         "docker", "{}",
@@ -40,7 +40,7 @@ static void an_exit_code_is_told_by_the_shim(void)
         OUTCOME_FAILED, "exit 3: no data");
 }
 
-static void a_verdict_that_the_trial_writes_does_not_count(void)
+static void an_exit_that_the_trial_writes_does_not_count(void)
 {
     docker_fixture_expect(
         "docker", "{}",
@@ -59,7 +59,7 @@ static void a_failing_worker_is_named(void)
                           OUTCOME_FAILED, "worker-0: exit 4");
 }
 
-/* The server counts the time of what it was told to have begun. */
+/* The server counts the time of a trial from its report `started`. */
 static void a_master_that_ends_before_its_worker_begins_has_begun(void)
 {
     struct docker_fixture fixture;
@@ -295,53 +295,38 @@ static void what_cannot_be_removed_is_removed_later(void)
     docker_fixture_close(&fixture);
 }
 
-/* ---- containers that cannot tell ---- */
+/* ---- containers that left no end ---- */
 
-static void a_container_removed_by_hand_is_lost(void)
+static void lose_by(const char *method, const char *path, const char *reason)
 {
     struct docker_fixture fixture;
     docker_fixture_open(&fixture, "docker", "{}");
     struct attempt *attempt = docker_fixture_start(
         &fixture, &(struct docker_fixture_attempt){.script = "sleep 60"});
     UNTIL(docker_fixture_is_running(attempt));
-    docker_fixture_call(&fixture, "DELETE",
-                        "/containers/ht-s-2-5-1-master-0?force=1", NULL);
+    docker_fixture_call(&fixture, method, path, NULL);
     UNTIL(attempt_fixture_has_ended(attempt));
     CHECK(attempt->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(attempt->ending.reason,
-               "its container was removed by another program");
+    CHECK(strstr(attempt->ending.reason, reason) != NULL);
     docker_fixture_close(&fixture);
+}
+
+static void a_container_removed_by_hand_is_lost(void)
+{
+    lose_by("DELETE", "/containers/ht-s-2-5-1-master-0?force=1",
+            "its container was removed by another program");
 }
 
 static void a_container_killed_by_hand_is_lost(void)
 {
-    struct docker_fixture fixture;
-    docker_fixture_open(&fixture, "docker", "{}");
-    struct attempt *attempt = docker_fixture_start(
-        &fixture, &(struct docker_fixture_attempt){.script = "sleep 60"});
-    UNTIL(docker_fixture_is_running(attempt));
-    docker_fixture_call(&fixture, "POST",
-                        "/containers/ht-s-2-5-1-master-0/kill", NULL);
-    UNTIL(attempt_fixture_has_ended(attempt));
-    CHECK(attempt->ending.outcome == OUTCOME_LOST);
-    CHECK(strstr(attempt->ending.reason, "was killed") != NULL);
-    docker_fixture_close(&fixture);
+    lose_by("POST", "/containers/ht-s-2-5-1-master-0/kill",
+            "its container was killed");
 }
 
 static void a_container_stopped_by_hand_is_lost(void)
 {
-    struct docker_fixture fixture;
-    docker_fixture_open(&fixture, "docker", "{}");
-    struct attempt *attempt = docker_fixture_start(
-        &fixture, &(struct docker_fixture_attempt){.script = "sleep 60"});
-    UNTIL(docker_fixture_is_running(attempt));
-    docker_fixture_call(&fixture, "POST",
-                        "/containers/ht-s-2-5-1-master-0/stop", NULL);
-    UNTIL(attempt_fixture_has_ended(attempt));
-    CHECK(attempt->ending.outcome == OUTCOME_LOST);
-    CHECK_TEXT(attempt->ending.reason,
-               "its container was stopped by another program");
-    docker_fixture_close(&fixture);
+    lose_by("POST", "/containers/ht-s-2-5-1-master-0/stop",
+            "its container was stopped by another program");
 }
 
 static void memory_that_ran_out_is_named_with_its_limit(void)
@@ -356,7 +341,7 @@ static void memory_that_ran_out_is_named_with_its_limit(void)
                           "probably out of memory (limit 512 MiB)");
 }
 
-/* The shim lives and tells of a signal; only the engine knows whose. */
+/* The shim survives and reports a signal; only the engine has its cause. */
 static void a_killed_trainer_with_a_limit_was_probably_short_of_memory(void)
 {
     docker_fixture_expect(
@@ -370,9 +355,9 @@ static void a_killed_trainer_with_a_limit_was_probably_short_of_memory(void)
         OUTCOME_FAILED, "killed by signal 9");
 }
 
-/* ---- other lives ---- */
+/* ---- the next runner ---- */
 
-static void the_next_runner_goes_on_with_a_running_container(void)
+static void the_next_runner_continues_a_running_container(void)
 {
     struct docker_fixture fixture;
     docker_fixture_open(&fixture, "docker", "{}");
@@ -470,8 +455,8 @@ int main(void)
     json_init();
     runner_fixture_init();
     RUN(a_trial_runs_and_leaves_nothing);
-    RUN(an_exit_code_is_told_by_the_shim);
-    RUN(a_verdict_that_the_trial_writes_does_not_count);
+    RUN(an_exit_code_comes_from_the_shim);
+    RUN(an_exit_that_the_trial_writes_does_not_count);
     RUN(a_failing_worker_is_named);
     RUN(a_master_that_ends_before_its_worker_begins_has_begun);
     RUN(a_stop_ends_every_replica);
@@ -492,7 +477,7 @@ int main(void)
     RUN(a_container_stopped_by_hand_is_lost);
     RUN(memory_that_ran_out_is_named_with_its_limit);
     RUN(a_killed_trainer_with_a_limit_was_probably_short_of_memory);
-    RUN(the_next_runner_goes_on_with_a_running_container);
+    RUN(the_next_runner_continues_a_running_container);
     RUN(a_container_that_was_made_but_not_started_is_started);
     RUN(a_running_trial_that_is_dropped_leaves_nothing);
     RUN(a_trial_that_is_dropped_while_it_starts_leaves_nothing);

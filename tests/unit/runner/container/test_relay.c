@@ -66,7 +66,7 @@ static int answer(int server)
     return fd;
 }
 
-static bool says(int fd, const char *words)
+static bool receives(int fd, const char *words)
 {
     char got[64] = "";
     const size_t len = strlen(words);
@@ -113,11 +113,11 @@ static void bytes_pass_both_ways_and_so_does_the_end_of_one(void)
     const int client = call(gateway, scene.port);
     const int peer = answer(scene.server);
     CHECK(send(client, "question", 8, 0) == 8);
-    CHECK(says(peer, "question"));
+    CHECK(receives(peer, "question"));
     shutdown(client, SHUT_WR);
     CHECK(is_closed(peer));
     CHECK(send(peer, "answer", 6, 0) == 6); /* the other half stays open */
-    CHECK(says(client, "answer"));
+    CHECK(receives(client, "answer"));
     close(peer);
     CHECK(is_closed(client));
     close(client);
@@ -173,7 +173,7 @@ static void a_server_that_is_away_closes_and_may_come_back(void)
     client = call(gateway, scene.port);
     peer = answer(scene.server);
     CHECK(send(client, "again", 5, 0) == 5);
-    CHECK(says(peer, "again"));
+    CHECK(receives(peer, "again"));
     close(client);
     close(peer);
     close_scene(&scene);
@@ -206,7 +206,7 @@ static void opening_twice_changes_nothing(void)
     const int peer = answer(scene.server);
     CHECK(relay_open(scene.relay, gateway, scene.url, &again, NULL) == HT_OK);
     CHECK(send(client, "still", 5, 0) == 5);
-    CHECK(says(peer, "still"));
+    CHECK(receives(peer, "still"));
     close(client);
     close(peer);
     close_scene(&scene);
@@ -226,7 +226,7 @@ static void a_closed_gateway_ends_what_came_through_it_alone(void)
     CHECK(is_closed(client) && is_closed(peer));
     CHECK(call(gateway, scene.port) < 0);
     CHECK(send(other, "other", 5, 0) == 5);
-    CHECK(says(other_peer, "other"));
+    CHECK(receives(other_peer, "other"));
     relay_close(scene.relay, gateway, scene.port); /* it is gone already */
     close(client);
     close(peer);
@@ -263,7 +263,7 @@ static void connections_beyond_the_limit_of_one_network_are_closed(void)
     const int other = call("127.0.0.3", other_port);
     const int other_peer = answer(scene.server);
     CHECK(send(other, "other", 5, 0) == 5);
-    CHECK(says(other_peer, "other"));
+    CHECK(receives(other_peer, "other"));
     close(other);
     close(other_peer);
     for (int i = 0; i < RELAY_CONNECTIONS_EACH; i++) {

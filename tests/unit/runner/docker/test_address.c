@@ -101,7 +101,7 @@ static void the_usual_sockets_are_looked_for(void)
     forget();
 }
 
-static void without_any_the_failure_says_where_was_looked(void)
+static void without_any_the_failure_names_the_places(void)
 {
     struct docker_address *address = NULL;
     struct ht_error err;
@@ -179,7 +179,7 @@ int main(void)
     runner_fixture_init();
     RUN(the_flag_counts_before_the_environment);
     RUN(the_usual_sockets_are_looked_for);
-    RUN(without_any_the_failure_says_where_was_looked);
+    RUN(without_any_the_failure_names_the_places);
     RUN(a_tcp_address_has_the_conventional_port);
     RUN(tls_is_asked_for_as_with_the_docker_command);
     RUN(what_is_no_address_is_refused);

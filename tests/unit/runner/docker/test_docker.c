@@ -1,4 +1,4 @@
-/* Calls and streams of docker.h, against an engine that fails when told to. */
+/* Calls and streams of docker.h, against an engine that fails on request. */
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 #include "tests/check.h"
@@ -233,7 +233,7 @@ static void a_call_waits_no_longer_than_it_may(void)
     close_both();
 }
 
-static void an_engine_that_is_gone_is_told_and_found_again(void)
+static void an_engine_that_is_gone_is_reported_and_found_again(void)
 {
     open_both(plain);
     CHECK(call("GET", "/info", NULL, NULL) == HT_OK);
@@ -448,7 +448,7 @@ int main(void)
     RUN(a_large_answer_is_read_and_a_huge_one_is_not);
     RUN(no_whole_answer_means_unavailable);
     RUN(a_call_waits_no_longer_than_it_may);
-    RUN(an_engine_that_is_gone_is_told_and_found_again);
+    RUN(an_engine_that_is_gone_is_reported_and_found_again);
     RUN(the_environments_proxy_is_not_for_a_socket_of_this_machine);
     RUN(a_cancel_ends_the_call_and_all_later_ones_at_once);
     RUN(a_pause_takes_its_time);

@@ -1,4 +1,4 @@
-/* image.h against an engine that fails when told to. */
+/* image.h against an engine that fails on request. */
 #include "runner/docker/image.h"
 
 #include <pthread.h>
@@ -22,7 +22,7 @@ static const char *const podman[] = {"--image", "here:1", "--dialect", "podman",
 static struct fake_engine fake;
 static struct fake_engine_client client;
 static struct image image;
-static struct text told; /* lines of progress */
+static struct text lines; /* lines of progress */
 static char home[PATH_MAX];
 
 static char *lookup(const char *name)
@@ -40,11 +40,11 @@ static enum ht_status get(const char *name, enum job_pull pull)
     const struct image_request request = {.name = name,
                                           .pull = pull,
                                           .progress = hear,
-                                          .context = &told,
+                                          .context = &lines,
                                           .lookup = lookup,
                                           .pause_ms = PAUSE_MS};
-    text_clear(&told);
-    text_puts(&told, "");
+    text_clear(&lines);
+    text_puts(&lines, "");
     client.err.text[0] = '\0';
     const enum ht_status status =
         image_get(client.docker, client.arena, &request, &image, &client.err);
@@ -86,7 +86,7 @@ static void close_both(void)
     fake_engine_stop(&fake);
 }
 
-/* ---- what it says ---- */
+/* ---- its description ---- */
 
 static void an_image_is_described_as_its_replica_finds_it(void)
 {
@@ -110,7 +110,7 @@ static void an_image_is_described_as_its_replica_finds_it(void)
     close_both();
 }
 
-static void what_an_image_does_not_say_is_absent(void)
+static void what_an_image_leaves_out_is_absent(void)
 {
     open_both(docker);
     fake_engine_script(&fake, "{\"faults\":[{\"path\":\"/images/.*/json\","
@@ -156,7 +156,7 @@ static void policies_decide_about_the_pull(void)
     CHECK(get("here:1", PULL_IF_NOT_PRESENT) == HT_OK);
     CHECK(get("here:1", PULL_NEVER) == HT_OK);
     CHECK(count_pulls() == 0);
-    CHECK_TEXT(told.data, "");
+    CHECK_TEXT(lines.data, "");
     CHECK(get("here:1", PULL_ALWAYS) == HT_OK);
     CHECK(count_pulls() == 1);
     CHECK(get("there:1", PULL_NEVER) == HT_PRECONDITION);
@@ -168,14 +168,14 @@ static void policies_decide_about_the_pull(void)
     close_both();
 }
 
-static void the_progress_is_told_in_lines(void)
+static void the_progress_is_reported_in_lines(void)
 {
     open_both(docker);
     fake_engine_script(&fake, "{\"registry\":[\"a:1\"]}");
     CHECK(get("a:1", PULL_IF_NOT_PRESENT) == HT_OK);
-    CHECK(strncmp(told.data, "pulling a:1\n", 12) == 0);
-    CHECK(has_word(told.data, "pulling a:1: layer 4f4fb700ef54 "));
-    CHECK(has_word(told.data, "\npulled a:1 in "));
+    CHECK(strncmp(lines.data, "pulling a:1\n", 12) == 0);
+    CHECK(has_word(lines.data, "pulling a:1: layer 4f4fb700ef54 "));
+    CHECK(has_word(lines.data, "\npulled a:1 in "));
     close_both();
 }
 
@@ -316,13 +316,13 @@ static void a_pull_that_breaks_is_tried_again(void)
         text_printf(&script, "r.example.com/%zu:1", i);
         CHECK(get(script.data, PULL_IF_NOT_PRESENT) == HT_OK);
         CHECK(count_pulls() - before >= 3); /* curl repeats a dropped one */
-        CHECK(has_word(told.data, "; again in "));
+        CHECK(has_word(lines.data, "; again in "));
         text_free(&script);
     }
     close_both();
 }
 
-static void a_pull_that_brings_nothing_is_told(void)
+static void a_pull_that_brings_nothing_is_reported(void)
 {
     open_both(docker);
     fake_engine_script(&fake, "{\"faults\":[{\"path\":\"/images/create\","
@@ -332,7 +332,7 @@ static void a_pull_that_brings_nothing_is_told(void)
     close_both();
 }
 
-static void an_engine_that_does_not_answer_is_told(void)
+static void an_engine_that_does_not_answer_is_reported(void)
 {
     open_both(docker);
     fake_engine_stop(&fake);
@@ -362,7 +362,7 @@ static void a_cancel_ends_a_pull(void)
     CHECK(clock_monotonic_ms() - begin < PATIENCE_MS);
     pthread_join(thread, NULL);
     CHECK(count_pulls() == 1);
-    CHECK(strstr(told.data, "again") == NULL);
+    CHECK(strstr(lines.data, "again") == NULL);
     close_both();
 }
 
@@ -385,9 +385,9 @@ static void credentials_go_to_the_engine_and_nowhere_else(void)
     CHECK(get("r.example.com/x:1", PULL_IF_NOT_PRESENT) == HT_PRECONDITION);
     /* {"username":"ann", */
     CHECK(fake_engine_heard(&fake, "\"auth\": \"eyJ1c2VybmFtZSI6ImFubiIs"));
-    CHECK(strstr(told.data, "hunter2") == NULL);
+    CHECK(strstr(lines.data, "hunter2") == NULL);
     CHECK(strstr(client.err.text, "hunter2") == NULL);
-    CHECK(strstr(told.data, "YW5uOmh1bnRlcjI") == NULL);
+    CHECK(strstr(lines.data, "YW5uOmh1bnRlcjI") == NULL);
     close_both();
 }
 
@@ -397,8 +397,8 @@ static void without_credentials_public_images_are_pulled_all_the_same(void)
     write_config("{\"credsStore\":\"is-not-installed\"}");
     fake_engine_script(&fake, "{\"registry\":[\"r.example.com/x:1\"]}");
     CHECK(get("r.example.com/x:1", PULL_IF_NOT_PRESENT) == HT_OK);
-    CHECK(has_word(told.data, "without credentials: cannot run "
-                              "docker-credential-is-not-installed"));
+    CHECK(has_word(lines.data, "without credentials: cannot run "
+                               "docker-credential-is-not-installed"));
     script_failure(false, 500, "unauthorized");
     CHECK(get("r.example.com/y:1", PULL_IF_NOT_PRESENT) == HT_PRECONDITION);
     CHECK(has_word(client.err.text, "docker-credential-is-not-installed"));
@@ -411,22 +411,22 @@ int main(void)
     curl_global_init(CURL_GLOBAL_ALL);
     runner_fixture_init();
     RUN(an_image_is_described_as_its_replica_finds_it);
-    RUN(what_an_image_does_not_say_is_absent);
+    RUN(what_an_image_leaves_out_is_absent);
     RUN(the_digest_is_that_of_the_registry_it_came_from);
     RUN(policies_decide_about_the_pull);
-    RUN(the_progress_is_told_in_lines);
+    RUN(the_progress_is_reported_in_lines);
     RUN(tags_and_digests_are_asked_for_apart);
     RUN(a_name_that_is_none_never_reaches_the_engine);
     RUN(dockerds_failures_are_cured_or_explained);
     RUN(podmans_failures_are_cured_or_explained);
     RUN(an_image_built_here_is_looked_for_nowhere_else);
     RUN(a_pull_that_breaks_is_tried_again);
-    RUN(a_pull_that_brings_nothing_is_told);
-    RUN(an_engine_that_does_not_answer_is_told);
+    RUN(a_pull_that_brings_nothing_is_reported);
+    RUN(an_engine_that_does_not_answer_is_reported);
     RUN(a_cancel_ends_a_pull);
     RUN(credentials_go_to_the_engine_and_nowhere_else);
     RUN(without_credentials_public_images_are_pulled_all_the_same);
-    text_free(&told);
+    text_free(&lines);
     runner_fixture_fini();
     curl_global_cleanup();
     return check_done();

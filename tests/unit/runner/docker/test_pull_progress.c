@@ -39,7 +39,7 @@ static void begin(void)
     progress = (struct pull_progress){.n = 0};
 }
 
-static void the_share_of_all_layers_is_told(void)
+static void the_share_of_all_layers_is_reported(void)
 {
     begin();
     CHECK(take_layer(1000, "aaa", "Pulling fs layer", 0, 0));
@@ -93,7 +93,7 @@ static void strange_numbers_and_names_do_no_harm(void)
 
 int main(void)
 {
-    RUN(the_share_of_all_layers_is_told);
+    RUN(the_share_of_all_layers_is_reported);
     RUN(lines_come_at_most_every_two_seconds);
     RUN(what_is_no_layer_is_passed_over);
     RUN(strange_numbers_and_names_do_no_harm);

@@ -49,7 +49,7 @@ static const char *decode(const char *auth)
     return registry_auth_decode(arena, usual, &len);
 }
 
-/* What the engine is told of an image, NULL: nothing. */
+/* The credentials that the engine gets for an image, NULL: none. */
 static const char *find(const char *image)
 {
     const char *auth = "unset";
@@ -187,7 +187,7 @@ static void other_forms_of_credentials_are_known(void)
     CHECK(find("c.example.com/x") == NULL);
 }
 
-static void a_damaged_file_is_told_without_its_secrets(void)
+static void a_damaged_file_is_reported_without_its_secrets(void)
 {
     write_config("{\"auths\":{\"a.example.com\":{\"auth\":\"secret!\"}}}");
     CHECK(fail("a.example.com/x") == HT_INVALID);
@@ -200,7 +200,7 @@ static void a_damaged_file_is_told_without_its_secrets(void)
     CHECK(fail("a.example.com/x") == HT_INVALID);
 }
 
-static void a_file_that_cannot_be_read_is_told(void)
+static void a_file_that_cannot_be_read_is_reported(void)
 {
     char path[PATH_MAX + 16];
     (void)snprintf(path, sizeof path, "%s/config.json", folder);
@@ -249,7 +249,7 @@ static void a_helpers_token_is_an_identity(void)
                                         "\"serveraddress\":\"a.example.com\"}");
 }
 
-static void a_helper_that_knows_none_leaves_it_to_the_file(void)
+static void a_helper_without_any_leaves_it_to_the_file(void)
 {
     write_helper("one",
                  "echo 'credentials not found in native keychain'\nexit 1");
@@ -260,7 +260,7 @@ static void a_helper_that_knows_none_leaves_it_to_the_file(void)
     CHECK(find("b.example.com/x") == NULL);
 }
 
-static void a_helper_that_fails_is_told_without_its_words(void)
+static void a_helper_that_fails_is_reported_without_its_words(void)
 {
     write_config("{\"credsStore\":\"one\"}");
     write_helper("one", "echo 'secret'\nexit 3");
@@ -281,7 +281,7 @@ static void a_helper_that_fails_is_told_without_its_words(void)
     CHECK(fail("a.example.com/x") == HT_INVALID);
 }
 
-static void a_helper_that_says_too_much_is_ended(void)
+static void a_helper_that_writes_too_much_is_ended(void)
 {
     write_config("{\"credsStore\":\"one\"}");
     write_helper("one", "exec yes");
@@ -327,14 +327,14 @@ int main(void)
     RUN(user_and_password_are_those_of_auth);
     RUN(keys_may_be_urls);
     RUN(other_forms_of_credentials_are_known);
-    RUN(a_damaged_file_is_told_without_its_secrets);
-    RUN(a_file_that_cannot_be_read_is_told);
+    RUN(a_damaged_file_is_reported_without_its_secrets);
+    RUN(a_file_that_cannot_be_read_is_reported);
     RUN(a_linked_file_is_read);
     RUN(a_helper_is_asked_for_its_registry);
     RUN(a_helpers_token_is_an_identity);
-    RUN(a_helper_that_knows_none_leaves_it_to_the_file);
-    RUN(a_helper_that_fails_is_told_without_its_words);
-    RUN(a_helper_that_says_too_much_is_ended);
+    RUN(a_helper_without_any_leaves_it_to_the_file);
+    RUN(a_helper_that_fails_is_reported_without_its_words);
+    RUN(a_helper_that_writes_too_much_is_ended);
     RUN(a_slow_helper_is_ended_with_what_it_started);
     arena_free(arena);
     runner_fixture_fini();

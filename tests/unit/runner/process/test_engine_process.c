@@ -70,7 +70,7 @@ static void the_trials_own_folders_stay_when_they_hold_something(void)
     attempt_fixture_close(&fixture);
 }
 
-static void a_replica_knows_who_it_is(void)
+static void a_replica_has_its_identity(void)
 {
     struct attempt_fixture fixture;
     attempt_fixture_open(
@@ -99,7 +99,7 @@ static void a_replica_knows_who_it_is(void)
     struct stat status;
     char token[PATH_MAX + 80];
     (void)snprintf(token, sizeof token, "%s/token", fixture.replica);
-    /* Any user of a container can work there, nobody else gets in. */
+    /* Any user of a container can work there, no other user gets in. */
     CHECK(stat(token, &status) == 0 && (status.st_mode & 0777) == 0644);
     CHECK(stat(fixture.replica, &status) == 0 &&
           (status.st_mode & 0777) == 0777);
@@ -388,7 +388,7 @@ int main(void)
     runner_fixture_init();
     RUN(a_started_attempt_ends_with_its_exit_code);
     RUN(the_trials_own_folders_stay_when_they_hold_something);
-    RUN(a_replica_knows_who_it_is);
+    RUN(a_replica_has_its_identity);
     RUN(killed_after_the_folder_but_before_the_lease);
     RUN(killed_after_the_lease);
     RUN(killed_after_one_of_two_launches);

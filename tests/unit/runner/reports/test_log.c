@@ -57,7 +57,7 @@ static void expect(const char *bytes, const char *want)
     free(line);
 }
 
-static void the_last_line_that_says_something_is_told(void)
+static void the_last_line_with_a_text_is_reported(void)
 {
     expect("", "");
     expect("one", "one");
@@ -111,7 +111,7 @@ static void secrets_are_blanked(void)
     expect("bad key a-long-secret, sir\n", "bad key ***, sir");
 }
 
-static void without_the_secrets_nothing_is_told(void)
+static void without_the_secrets_nothing_is_reported(void)
 {
     char path[PATH_MAX];
     const char *folder = runner_fixture_folder(path);
@@ -140,7 +140,7 @@ static void the_end_is_read_across_segments(void)
     free(full);
 }
 
-static void a_line_without_its_beginning_is_not_told(void)
+static void a_line_without_its_beginning_is_not_reported(void)
 {
     char path[PATH_MAX];
     const char *folder = runner_fixture_folder(path);
@@ -157,14 +157,14 @@ static void a_line_without_its_beginning_is_not_told(void)
 int main(void)
 {
     runner_fixture_init();
-    RUN(the_last_line_that_says_something_is_told);
+    RUN(the_last_line_with_a_text_is_reported);
     RUN(a_bar_of_progress_is_its_last_state);
     RUN(nothing_in_it_steers_a_terminal);
     RUN(a_long_line_is_cut_between_characters);
     RUN(secrets_are_blanked);
-    RUN(without_the_secrets_nothing_is_told);
+    RUN(without_the_secrets_nothing_is_reported);
     RUN(the_end_is_read_across_segments);
-    RUN(a_line_without_its_beginning_is_not_told);
+    RUN(a_line_without_its_beginning_is_not_reported);
     runner_fixture_fini();
     return check_done();
 }

@@ -268,7 +268,7 @@ static void an_order_that_would_leave_its_folder_is_refused(void)
     }
 }
 
-static void what_came_instead_is_told_with_its_place(void)
+static void what_came_instead_is_reported_with_its_place(void)
 {
     struct records *records = new_records("\"metricsFile\":\"m.csv\",");
     struct text out = {0};
@@ -338,7 +338,7 @@ int main(void)
     RUN(a_metrics_file_of_json_lines_is_read);
     RUN(a_metrics_file_of_csv_is_read_by_its_header);
     RUN(an_order_that_would_leave_its_folder_is_refused);
-    RUN(what_came_instead_is_told_with_its_place);
+    RUN(what_came_instead_is_reported_with_its_place);
     RUN(very_many_names_stay_few);
     runner_fixture_fini();
     return check_done();

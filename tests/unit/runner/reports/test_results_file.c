@@ -189,7 +189,7 @@ static void what_an_overwriting_program_leaves_is_not_its(void)
     results_file_fini(&file);
 }
 
-static void a_restarted_runner_knows_the_same(void)
+static void a_restarted_runner_finds_the_same(void)
 {
     struct results_file file;
     begin(&file, LEFT);
@@ -207,7 +207,7 @@ static void a_restarted_runner_knows_the_same(void)
     results_file_fini(&file);
 }
 
-/* The server knows a record again by its number. */
+/* The server recognises a record by its number. */
 static void a_record_has_the_same_number_after_a_restart(void)
 {
     struct results_file file;
@@ -283,7 +283,7 @@ static void an_attempt_that_never_began_has_read_nothing(void)
     results_file_fini(&file);
 }
 
-static void too_much_of_before_is_told(void)
+static void too_much_of_before_is_reported(void)
 {
     struct results_file file;
     runner_fixture_folder(folder_path);
@@ -358,14 +358,14 @@ int main(void)
     RUN(the_attempt_before_leaves_no_trace);
     RUN(lines_that_are_written_back_are_those_of_before);
     RUN(what_an_overwriting_program_leaves_is_not_its);
-    RUN(a_restarted_runner_knows_the_same);
+    RUN(a_restarted_runner_finds_the_same);
     RUN(a_record_has_the_same_number_after_a_restart);
     RUN(the_rest_of_a_renamed_file_is_read);
     RUN(a_file_of_one_line_ends_in_what_it_holds);
     RUN(another_heading_gives_the_columns_another_order);
     RUN(a_line_that_was_cut_off_is_no_number);
     RUN(an_attempt_that_never_began_has_read_nothing);
-    RUN(too_much_of_before_is_told);
+    RUN(too_much_of_before_is_reported);
     RUN(no_order_of_events_mixes_values);
     order_free(order);
     arena_free(seen.arena);

@@ -55,7 +55,7 @@ static void an_exit_of_zero_is_success(void)
     CHECK(ending.started_ms > 0 && ending.ended_ms >= ending.started_ms);
 }
 
-static void an_exit_code_is_kept_and_told(void)
+static void an_exit_code_is_kept_and_reported(void)
 {
     const struct ending ending = run_script("exit 3");
     CHECK(ending.outcome == OUTCOME_FAILED);
@@ -71,7 +71,7 @@ static void exit_codes_of_shells_are_put_in_words(void)
     CHECK_TEXT(run_script("exit 127").reason, "exit 127 (command not found)");
 }
 
-static void a_signal_is_told_by_number_and_name(void)
+static void a_signal_is_reported_by_number_and_name(void)
 {
     const struct ending ending = run_script("kill -9 $$");
     CHECK(ending.outcome == OUTCOME_FAILED);
@@ -112,7 +112,7 @@ static void a_missing_interpreter_is_named(void)
     CHECK(strstr(ending.reason, "interpreter is missing") != NULL);
 }
 
-static void a_missing_workdir_is_told(void)
+static void a_missing_workdir_is_reported(void)
 {
     struct ending ending = run_program("true", "/no/such/folder");
     CHECK(ending.outcome == OUTCOME_FAILED && ending.exit == 126);
@@ -279,7 +279,7 @@ static void the_shims_own_sigterm_stops_the_trainer(void)
     CHECK(ending.outcome == OUTCOME_STOPPED && ending.signal == SIGTERM);
 }
 
-static void a_timeout_ends_the_trainer_and_says_so(void)
+static void a_timeout_ends_the_trainer_and_is_the_reason(void)
 {
     char path[PATH_MAX];
     const char *folder = runner_fixture_folder(path);
@@ -408,7 +408,8 @@ enum { EXIT_SKIP = 77 };
 #define HAS_SANITIZER 0
 #endif
 
-/* In the new process: no /proc, and what the place says of its user. */
+/* In the new process: no /proc, and the environment that the place has for its
+ * user. */
 _Noreturn static void exec_first(const char *folder)
 {
     char *argv[] = {runner_fixture_shim, ht_xstrdup(folder), NULL};
@@ -421,7 +422,7 @@ _Noreturn static void exec_first(const char *folder)
     _exit(EXIT_SKIP);
 }
 
-/* The shim as process 1 of a namespace of its own; its exit code. */
+/* The shim as process 1 of its own namespace; its exit code. */
 static pid_t start_first(const char *folder)
 {
     const pid_t pid = fork();
@@ -522,13 +523,13 @@ int main(void)
 {
     runner_fixture_init();
     RUN(an_exit_of_zero_is_success);
-    RUN(an_exit_code_is_kept_and_told);
+    RUN(an_exit_code_is_kept_and_reported);
     RUN(exit_codes_of_shells_are_put_in_words);
-    RUN(a_signal_is_told_by_number_and_name);
+    RUN(a_signal_is_reported_by_number_and_name);
     RUN(a_missing_command_is_127_with_its_name);
     RUN(a_file_that_is_no_program_is_126);
     RUN(a_missing_interpreter_is_named);
-    RUN(a_missing_workdir_is_told);
+    RUN(a_missing_workdir_is_reported);
     RUN(output_and_environment_are_the_trainers_own);
     RUN(output_before_the_end_is_never_lost);
     RUN(twenty_megabytes_are_kept_as_head_and_tail);
@@ -538,7 +539,7 @@ int main(void)
     RUN(a_stop_that_is_older_than_the_shim_counts);
     RUN(a_failure_after_a_stop_that_was_not_seen_is_a_stop);
     RUN(the_shims_own_sigterm_stops_the_trainer);
-    RUN(a_timeout_ends_the_trainer_and_says_so);
+    RUN(a_timeout_ends_the_trainer_and_is_the_reason);
     RUN(a_daemon_that_left_its_session_is_killed);
     RUN(a_leftover_that_holds_the_pipe_does_not_hang_the_end);
     RUN(killing_the_shim_kills_the_trainer);

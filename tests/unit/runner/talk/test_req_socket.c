@@ -16,7 +16,7 @@
 
 enum { LONG_MS = 60000 };
 
-struct scene { /* a server in the test's own hands, somebody who asks */
+struct scene { /* a server that the test controls, and a client */
     nng_socket server;
     char url[64];
     int kick;
@@ -153,7 +153,7 @@ static void the_answer_to_an_older_request_is_ignored(void)
     scene_close(&scene);
 }
 
-static void a_server_that_leaves_is_told_at_once(void)
+static void a_server_that_leaves_is_reported_at_once(void)
 {
     struct scene scene;
     scene_open(&scene);
@@ -204,7 +204,7 @@ static void closing_while_an_answer_arrives_never_hangs(void)
     scene_leave(&scene);
 }
 
-static void nobody_there_is_unavailable_within_the_time(void)
+static void no_server_is_unavailable_within_the_time(void)
 {
     struct req_socket *req;
     struct ht_error err;
@@ -228,9 +228,9 @@ int main(void)
     RUN(silence_ends_with_the_time_and_can_go_on);
     RUN(a_kick_ends_the_wait_and_loses_nothing);
     RUN(the_answer_to_an_older_request_is_ignored);
-    RUN(a_server_that_leaves_is_told_at_once);
+    RUN(a_server_that_leaves_is_reported_at_once);
     RUN(an_answer_above_the_limit_cuts_the_connection);
     RUN(closing_while_an_answer_arrives_never_hangs);
-    RUN(nobody_there_is_unavailable_within_the_time);
+    RUN(no_server_is_unavailable_within_the_time);
     return check_done();
 }

@@ -320,7 +320,7 @@ static void retry_repeats_the_same_request(void)
     stage_close(&stage);
 }
 
-static void an_unknown_boot_says_hello_again_and_kills_nothing(void)
+static void an_unknown_boot_sends_hello_again_and_kills_nothing(void)
 {
     struct stage stage;
     stage_open(&stage);
@@ -387,7 +387,7 @@ static void a_killed_shim_is_a_lost_attempt(void)
     stage_close(&stage);
 }
 
-static void a_restarted_runner_goes_on_where_it_was(void)
+static void a_restarted_runner_continues_where_it_was(void)
 {
     struct stage stage;
     stage_open(&stage);
@@ -555,7 +555,7 @@ static void a_second_runner_on_the_folder_ends_with_5(void)
     stage_close(&stage);
 }
 
-static void what_cannot_be_prepared_is_told_as_lost(void)
+static void what_cannot_be_prepared_is_reported_as_lost(void)
 {
     struct stage stage;
     stage_open(&stage);
@@ -581,18 +581,18 @@ int main(void)
     RUN(only_records_that_the_server_lacks_are_sent);
     RUN(a_request_without_answer_is_sent_again);
     RUN(retry_repeats_the_same_request);
-    RUN(an_unknown_boot_says_hello_again_and_kills_nothing);
+    RUN(an_unknown_boot_sends_hello_again_and_kills_nothing);
     RUN(gone_kills_the_trainer_and_removes_its_folder);
     RUN(a_stop_reaches_the_trainer);
     RUN(a_killed_shim_is_a_lost_attempt);
-    RUN(a_restarted_runner_goes_on_where_it_was);
+    RUN(a_restarted_runner_continues_where_it_was);
     RUN(what_the_server_forgot_is_killed_and_removed);
     RUN(a_frozen_runner_clears_up_before_it_takes_new_work);
     RUN(stopping_never_hangs);
     RUN(sigterm_leaves_the_trainer_running);
     RUN(a_server_on_another_port_is_found_by_server_json);
     RUN(a_second_runner_on_the_folder_ends_with_5);
-    RUN(what_cannot_be_prepared_is_told_as_lost);
+    RUN(what_cannot_be_prepared_is_reported_as_lost);
     runner_fixture_fini();
     return check_done();
 }
