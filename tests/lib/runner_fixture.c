@@ -12,6 +12,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/file_tree.h"
 #include "runner/base/disk.h"
+#include "runner/base/order.h"
 
 char runner_fixture_root[PATH_MAX / 4];
 char runner_fixture_shim[PATH_MAX / 2];
@@ -96,6 +97,17 @@ struct ending runner_fixture_run(const char *folder)
     if (code != 0 || folder_read_exit(folder, &ending, &err) != HT_OK)
         printf("# the shim answered %d\n", code);
     return ending;
+}
+
+struct order *runner_fixture_order(struct text *lease)
+{
+    struct order *order = NULL;
+    struct ht_error err = {.text = ""};
+    if (order_parse(lease->data, lease->len, &order, &err) != HT_OK)
+        printf("# %s\n", err.text);
+    CHECK(order != NULL);
+    text_free(lease);
+    return order;
 }
 
 char *runner_fixture_text(const char *folder, const char *name)

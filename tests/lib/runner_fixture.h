@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "proto/base/clock.h"
+#include "proto/base/text.h"
 #include "runner/base/folder.h"
 #include "tests/check.h"
 
@@ -42,6 +43,10 @@ pid_t runner_fixture_start(const char *folder);
 int runner_fixture_wait(pid_t pid);
 /* Starts a shim and waits for it; what exit.json contains. */
 struct ending runner_fixture_run(const char *folder);
+
+struct order;
+/* The order of the lease, which is freed; the caller owns the order. */
+struct order *runner_fixture_order(struct text *lease);
 
 /* The whole file as text; "" when absent. Owned by the caller. */
 char *runner_fixture_text(const char *folder, const char *name);

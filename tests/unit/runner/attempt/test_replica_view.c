@@ -42,13 +42,7 @@ static struct order *make_order(const char *members, const char *own)
                 "\"replicas\":[{\"type\":\"master\",\"index\":0,"
                 "\"image\":\"registry/x:1\"%s}]}",
                 members, own);
-    struct order *order = NULL;
-    struct ht_error err = {.text = ""};
-    if (order_parse(lease.data, lease.len, &order, &err) != HT_OK)
-        printf("# %s\n", err.text);
-    CHECK(order != NULL);
-    text_free(&lease);
-    return order;
+    return runner_fixture_order(&lease);
 }
 
 static struct replica_view contained(const struct order *order)

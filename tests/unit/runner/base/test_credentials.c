@@ -52,10 +52,7 @@ static struct order *order_for(const char *account)
         text_printf(&lease, "\"serviceAccount\":\"%s\",", account);
     text_puts(&lease, "\"replicas\":[{\"type\":\"master\",\"index\":0,"
                       "\"argv\":[\"a\"]}]}");
-    struct order *order = NULL;
-    CHECK(order_parse(lease.data, lease.len, &order, NULL) == HT_OK);
-    text_free(&lease);
-    return order;
+    return runner_fixture_order(&lease);
 }
 
 static struct credentials give(const struct place *place, const char *account)

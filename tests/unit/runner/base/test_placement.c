@@ -31,13 +31,7 @@ static struct order *make_order(const char *members)
                 "{\"type\":\"worker\",\"index\":1,\"argv\":[\"a\"],"
                 "\"gpus\":1}]}",
                 members);
-    struct order *order = NULL;
-    struct ht_error err = {.text = ""};
-    if (order_parse(lease.data, lease.len, &order, &err) != HT_OK)
-        printf("# %s\n", err.text);
-    CHECK(order != NULL);
-    text_free(&lease);
-    return order;
+    return runner_fixture_order(&lease);
 }
 
 static int port_of(const char *address)

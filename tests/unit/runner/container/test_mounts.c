@@ -56,13 +56,7 @@ static struct order *make_order(const struct place *place, const char *members)
             text_append(&lease, at, 1);
     }
     text_puts(&lease, "}");
-    struct order *order = NULL;
-    struct ht_error err = {.text = ""};
-    if (order_parse(lease.data, lease.len, &order, &err) != HT_OK)
-        printf("# %s\n", err.text);
-    CHECK(order != NULL);
-    text_free(&lease);
-    return order;
+    return runner_fixture_order(&lease);
 }
 
 static enum ht_status find(const struct place *place, const struct order *order,
