@@ -38,8 +38,7 @@ struct folder { /* being copied */
 static enum ht_status fail(struct copying *copying, const struct folder *folder,
                            const char *name)
 {
-    const int code = errno;
-    return ht_fail_errno(copying->err, code, "cannot copy %s/%s%s%s",
+    return ht_fail_errno(copying->err, errno, "cannot copy %s/%s%s%s",
                          copying->order->from, folder->path,
                          *folder->path != '\0' ? "/" : "", name);
 }

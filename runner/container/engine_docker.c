@@ -46,9 +46,8 @@ static struct {
 
 /* An attempt that is not adopted yet has its lease on disk. For one that was
  * given up the answer does not matter. */
-static bool keeps(void *context, const struct order_key *key)
+static bool keeps(const struct order_key *key)
 {
-    (void)context;
     bool kept = false;
     pthread_mutex_lock(&engine.lock);
     for (struct container_attempt *attempt = engine.first;
@@ -140,7 +139,7 @@ static enum ht_status docker_engine_open(const struct site *site,
     if (status == HT_OK)
         status = relay_start(&opened->relay, err);
     if (status == HT_OK)
-        status = leftovers_start(opened->address, site, keeps, NULL,
+        status = leftovers_start(opened->address, site, keeps,
                                  &opened->leftovers, err);
     if (status == HT_OK)
         log_event(LOG_INFO, "engine.open", "version=\"%s\" at=%s",

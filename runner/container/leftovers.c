@@ -19,7 +19,6 @@ enum {
 struct leftovers {
     const struct site *site;
     leftovers_keep *keeps;
-    void *context;
     struct docker *docker;
     pthread_t thread;
     pthread_mutex_t lock; /* of what follows */
@@ -49,8 +48,7 @@ static bool is_kept(struct leftovers *leftovers, const struct node *item)
 {
     struct order_key key;
     return network_read_attempt(node_find(item, "Labels"), &key) &&
-           !is_given_up(leftovers, &key) &&
-           leftovers->keeps(leftovers->context, &key);
+           !is_given_up(leftovers, &key) && leftovers->keeps(&key);
 }
 
 typedef enum ht_status remover(struct docker *docker, const char *name,
@@ -124,14 +122,13 @@ static void free_all(struct leftovers *leftovers)
 
 enum ht_status leftovers_start(const struct docker_address *address,
                                const struct site *site, leftovers_keep *keeps,
-                               void *context, struct leftovers **leftovers,
+                               struct leftovers **leftovers,
                                struct ht_error *err)
 {
     struct leftovers *made = ht_xcalloc(1, sizeof *made);
     *made =
         (struct leftovers){.site = site,
                            .keeps = keeps,
-                           .context = context,
                            .docker = docker_new(address),
                            .arena = arena_new(),
                            /* Calls from before a restart may still make

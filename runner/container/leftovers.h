@@ -18,13 +18,13 @@ struct leftovers;
 
 /* Whether the runner has the attempt. Called after the engine listed what there
  * is, so that an attempt that has just been started is known. */
-typedef bool leftovers_keep(void *context, const struct order_key *key);
+typedef bool leftovers_keep(const struct order_key *key);
 
 /* Sweeps at once, then every 30 s. Everything is borrowed.
  * HT_IO  no thread can be made */
 enum ht_status leftovers_start(const struct docker_address *address,
                                const struct site *site, leftovers_keep *keeps,
-                               void *context, struct leftovers **leftovers,
+                               struct leftovers **leftovers,
                                struct ht_error *err);
 void leftovers_stop(struct leftovers *leftovers); /* accepts NULL */
 
