@@ -26,17 +26,6 @@
 
 enum { KILL_EXTRA_MS = 10000 }; /* for the shim, after the trainer's grace */
 
-/* ---- waiting ---- */
-
-void container_attempt_wait(struct container_attempt *attempt, int ms)
-{
-    const struct timespec until = clock_in_ms(ms);
-    pthread_mutex_lock(&attempt->lock);
-    if (!attempt->abandoned && !attempt->ended)
-        pthread_cond_timedwait(&attempt->changed, &attempt->lock, &until);
-    pthread_mutex_unlock(&attempt->lock);
-}
-
 /* ---- the folder ---- */
 
 bool container_attempt_begin_writing(struct container_attempt *attempt)
@@ -125,14 +114,6 @@ void container_attempt_note(struct container_attempt *attempt, size_t replica,
 {
     if (!container_attempt_has_finding(attempt, replica))
         container_attempt_overwrite(attempt, replica, ending);
-}
-
-void container_attempt_note_lost(struct container_attempt *attempt,
-                                 size_t replica, const char *reason)
-{
-    struct ending ending = {.ended_ms = clock_wall_ms()};
-    folder_end(&ending, OUTCOME_LOST, "%s", reason);
-    container_attempt_note(attempt, replica, &ending);
 }
 
 /* ---- several at once ---- */

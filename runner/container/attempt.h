@@ -115,8 +115,6 @@ bool container_attempt_is_alive(const struct container_attempt *attempt,
 /* Adds a finding unless the replica has one. */
 void container_attempt_note(struct container_attempt *attempt, size_t replica,
                             const struct ending *ending);
-void container_attempt_note_lost(struct container_attempt *attempt,
-                                 size_t replica, const char *reason);
 /* Adds or replaces it. */
 void container_attempt_overwrite(struct container_attempt *attempt,
                                  size_t replica, const struct ending *ending);
@@ -139,8 +137,5 @@ typedef void container_attempt_step(struct container_attempt *attempt,
                                     void *context);
 void container_attempt_each(struct container_attempt *attempt,
                             container_attempt_step *step, void *context);
-
-/* Waits for a change, at most that long; the caller does not hold the lock. */
-void container_attempt_wait(struct container_attempt *attempt, int ms);
 
 #endif

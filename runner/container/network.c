@@ -104,13 +104,6 @@ static enum ht_status look(struct docker *docker, struct arena *arena,
     return status;
 }
 
-static bool is_ours(const struct node *answer,
-                    const struct network_request *request)
-{
-    return network_is_own(node_find(answer, "Labels"), request->site,
-                          &request->order->key);
-}
-
 /* Networks of a rootless engine are in another namespace. */
 static const char *find_gateway(const struct node *answer,
                                 const struct docker_facts *facts)
@@ -135,7 +128,9 @@ static enum ht_status make_own(struct docker *docker, struct arena *arena,
     if (status != HT_OK && !existed)
         return ht_wrap(err, status, "cannot make network %s", name);
     status = look(docker, arena, name, answer, err);
-    if (status == HT_OK && existed && !is_ours(*answer, request))
+    if (status == HT_OK && existed &&
+        !network_is_own(node_find(*answer, "Labels"), request->site,
+                        &request->order->key))
         return ht_fail(err, HT_CONFLICT,
                        "network %s is there and not this runner's", name);
     return status;
@@ -231,7 +226,8 @@ enum ht_status network_remove_own(struct docker *docker,
     const struct node *answer;
     enum ht_status status =
         look(docker, arena, request->order->name, &answer, err);
-    if (status == HT_OK && is_ours(answer, request))
+    if (status == HT_OK && network_is_own(node_find(answer, "Labels"),
+                                          request->site, &request->order->key))
         status = network_remove(docker, request->order->name, err);
     arena_free(arena);
     return status == HT_NOT_FOUND ? HT_OK : status;

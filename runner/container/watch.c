@@ -132,21 +132,27 @@ static void note_answer(struct watch *watch, enum ht_status status)
 
 /* ---- one replica ---- */
 
+static void note_lost(struct container_attempt *attempt, size_t replica,
+                      const char *reason)
+{
+    struct ending ending = {.ended_ms = clock_wall_ms()};
+    folder_end(&ending, OUTCOME_LOST, "%s", reason);
+    container_attempt_note(attempt, replica, &ending);
+}
+
 static void check_unanswered(struct watch *watch, size_t replica)
 {
     if (watch->silent_since != 0 &&
         clock_monotonic_ms() - watch->silent_since > MISSING_MS)
-        container_attempt_note_lost(
-            watch->attempt, replica,
-            "its container ended while the engine did not answer");
+        note_lost(watch->attempt, replica,
+                  "its container ended while the engine did not answer");
 }
 
 static void check_running(struct container_attempt *attempt, size_t replica)
 {
     if (!container_attempt_has_begun(attempt, replica) &&
         clock_monotonic_ms() > attempt->begin_by)
-        container_attempt_note_lost(attempt, replica,
-                                    "its supervisor did not begin in time");
+        note_lost(attempt, replica, "its supervisor did not begin in time");
 }
 
 /* The replica has no shim: not yet, or no longer. */
@@ -162,8 +168,8 @@ static void ask_about(struct watch *watch, size_t replica)
     if (container_attempt_has_exit(attempt, replica))
         ;
     else if (status == HT_NOT_FOUND)
-        container_attempt_note_lost(
-            attempt, replica, "its container was removed by another program");
+        note_lost(attempt, replica,
+                  "its container was removed by another program");
     else if (status != HT_OK)
         check_unanswered(watch, replica);
     else if (state.running || (state.is_new && state.exit == 0))
@@ -272,6 +278,16 @@ static void look(struct watch *watch)
     }
 }
 
+/* Waits for a change, at most that long. */
+static void wait_ms(struct container_attempt *attempt, int ms)
+{
+    const struct timespec until = clock_in_ms(ms);
+    pthread_mutex_lock(&attempt->lock);
+    if (!attempt->abandoned && !attempt->ended)
+        pthread_cond_timedwait(&attempt->changed, &attempt->lock, &until);
+    pthread_mutex_unlock(&attempt->lock);
+}
+
 void container_attempt_watch(struct container_attempt *attempt)
 {
     struct watch watch = {
@@ -283,7 +299,7 @@ void container_attempt_watch(struct container_attempt *attempt)
     if (attempt->network.name == NULL && !is_ended(attempt))
         find_network(attempt);
     for (;;) {
-        container_attempt_wait(attempt, LOOK_MS);
+        wait_ms(attempt, LOOK_MS);
         if (is_ended(attempt))
             return;
         look(&watch);
