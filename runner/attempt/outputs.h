@@ -40,9 +40,9 @@ enum ht_status outputs_make(const char *here, struct ht_error *err);
 /* Makes the three for a container, which may have any user: all users may write
  * into them. Only the owner may enter the folders made above them, unless
  * trials do so, as in a bucket (`passed`). They are below `root`, where trials
- * may write, so no symbolic link is followed. HT_PRECONDITION  `here` is not
- * below `root`, or a link is in the way HT_IO            a folder cannot be
- * made */
+ * may write, so no symbolic link is followed.
+ * HT_PRECONDITION  `here` is not below `root`, or a link is in the way
+ * HT_IO            a folder cannot be made */
 enum ht_status outputs_share(const char *root, const char *here, bool passed,
                              struct ht_error *err);
 

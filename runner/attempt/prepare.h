@@ -30,9 +30,9 @@ enum ht_status prepare_lease(const char *attempt_folder,
  * attempt's copy of its credentials; views[i] is of the order's replica i. Any
  * user may write into a replica's folder, since containers have other users;
  * but no other user of this machine can enter the attempt's folder. Can be
- * repeated while prepare_is_complete() is false. HT_PRECONDITION  a secret is
- * missing, or there is no command to run HT_IO            a folder or file
- * cannot be made */
+ * repeated while prepare_is_complete() is false.
+ * HT_PRECONDITION  a secret is missing, or there is no command to run
+ * HT_IO            a folder or file cannot be made */
 enum ht_status
 prepare_replicas(const struct site *site, const struct order *order,
                  const struct placement *placement, const char *attempt_folder,

@@ -127,16 +127,16 @@ enum ht_status disk_write(const char *folder, const char *name,
                           const void *bytes, size_t len, mode_t mode,
                           struct ht_error *err)
 {
-    const struct content content = {bytes, len, mode};
-    return replace(folder, name, &content, SYNCED, err);
+    return replace(folder, name, &(struct content){bytes, len, mode}, SYNCED,
+                   err);
 }
 
 enum ht_status disk_replace(const char *folder, const char *name,
                             const void *bytes, size_t len, mode_t mode,
                             struct ht_error *err)
 {
-    const struct content content = {bytes, len, mode};
-    return replace(folder, name, &content, UNSYNCED, err);
+    return replace(folder, name, &(struct content){bytes, len, mode}, UNSYNCED,
+                   err);
 }
 
 enum ht_status disk_read_open(struct arena *arena, int fd, size_t limit,

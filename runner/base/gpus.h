@@ -21,8 +21,9 @@ struct gpus_source {
  * CUDA_VISIBLE_DEVICES has; where that is unset, one for each nvidiaN in the
  * folder. A number N takes the first N of them, or 0 to N-1 where the folder
  * has fewer. "0" and "none" take none. Anything with a comma is a list of
- * names. HT_INVALID  the option is none of these, names a GPU twice, or is more
- * than CUDA_VISIBLE_DEVICES has */
+ * names.
+ * HT_INVALID  the option is none of these, names a GPU twice, or is more than
+ *             CUDA_VISIBLE_DEVICES has */
 enum ht_status gpus_find(struct arena *arena, const struct gpus_source *source,
                          struct strings *gpus, struct ht_error *err);
 
