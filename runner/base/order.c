@@ -64,70 +64,72 @@ static bool is_command(const struct replica_order *replica)
                                 : replica->argv.items[0][0] != '\0';
 }
 
-static enum ht_status read_replica(struct order *order, const struct node *map,
-                                   struct replica_order *replica,
-                                   struct ht_error *err)
+/* ---- readers: each returns what is wrong, NULL: nothing ---- */
+
+static const char *read_members(struct order *order, const struct node *map,
+                                struct replica_order *replica)
 {
-    replica->type = node_get_string(map, "type", "");
-    replica->index = node_get_int(map, "index", -1);
     replica->image = node_get_string(map, "image", NULL);
     replica->workdir = node_get_string(map, "workdir", NULL);
     replica->gpus = node_get_int(map, "gpus", 0);
     replica->cpus = node_get_double(map, "cpus", 0);
     replica->memory = node_get_int(map, "memory", 0);
-    if (!is_type(replica->type) || replica->index < 0)
-        return ht_fail(err, HT_INVALID, "a replica has no type and index");
-    replica->name = arena_printf(order->arena, "%s-%lld", replica->type,
-                                 (long long)replica->index);
     if (!json_read_strings(order->arena, node_find(map, "argv"), HT_MAX_ARGS,
                            &replica->argv) ||
         !is_command(replica))
-        return ht_fail(err, HT_INVALID, "%s: argv is no command",
-                       replica->name);
+        return "argv is no command";
     replica->entry_words =
         node_get_int(map, "entryWords", (int64_t)replica->argv.n);
     if (replica->entry_words < 0 ||
         replica->entry_words > (int64_t)replica->argv.n)
-        return ht_fail(err, HT_INVALID, "%s: entryWords is out of range",
-                       replica->name);
+        return "entryWords is out of range";
     if (replica->gpus < 0 || replica->gpus > MOST_GPUS)
-        return ht_fail(err, HT_INVALID, "%s: gpus is out of range",
-                       replica->name);
+        return "gpus is out of range";
     if (!(replica->cpus >= 0 && replica->cpus <= MOST_CPUS) ||
         replica->memory < 0)
-        return ht_fail(err, HT_INVALID, "%s: cpus or memory is out of range",
-                       replica->name);
-    if (!read_env(order->arena, node_find(map, "env"), &replica->env))
-        return ht_fail(err, HT_INVALID, "%s: env is not a list of pairs",
-                       replica->name);
-    return HT_OK;
+        return "cpus or memory is out of range";
+    return read_env(order->arena, node_find(map, "env"), &replica->env)
+               ? NULL
+               : "env is not a list of pairs";
 }
 
-static enum ht_status read_replicas(struct order *order,
-                                    const struct node *list,
-                                    struct ht_error *err)
+static const char *read_replica(struct order *order, const struct node *map,
+                                struct replica_order *replica)
+{
+    replica->type = node_get_string(map, "type", "");
+    replica->index = node_get_int(map, "index", -1);
+    if (!is_type(replica->type) || replica->index < 0)
+        return "a replica has no type and index";
+    replica->name = arena_printf(order->arena, "%s-%lld", replica->type,
+                                 (long long)replica->index);
+    const char *fault = read_members(order, map, replica);
+    return fault != NULL
+               ? arena_printf(order->arena, "%s: %s", replica->name, fault)
+               : NULL;
+}
+
+static const char *read_replicas(struct order *order, const struct node *list)
 {
     if (list == NULL || list->kind != NODE_LIST || list->count == 0)
-        return ht_fail(err, HT_INVALID, "there are no replicas");
+        return "there are no replicas";
     struct replica_order *replicas =
         arena_alloc(order->arena, list->count, sizeof *replicas);
     size_t n = 0;
     NODE_EACH (item, list->first) {
-        const enum ht_status status =
-            read_replica(order, item, &replicas[n], err);
-        if (status != HT_OK)
-            return status;
+        const char *fault = read_replica(order, item, &replicas[n]);
+        if (fault != NULL)
+            return fault;
         /* They would share a folder. */
         for (size_t i = 0; i < n; i++) {
             if (strcmp(replicas[i].name, replicas[n].name) == 0)
-                return ht_fail(err, HT_INVALID, "%s comes twice",
-                               replicas[n].name);
+                return arena_printf(order->arena, "%s comes twice",
+                                    replicas[n].name);
         }
         n++;
     }
     order->n_replicas = n;
     order->replicas = replicas;
-    return HT_OK;
+    return NULL;
 }
 
 static void read_params(struct order *order, const struct node *map)
@@ -163,9 +165,7 @@ static void read_job(struct order *order, const struct node *map)
 /* ---- containers ---- */
 
 /* Absent: everything as usual. */
-static enum ht_status read_container(struct order *order,
-                                     const struct node *map,
-                                     struct ht_error *err)
+static const char *read_container(struct order *order, const struct node *map)
 {
     static const char *const pulls[] = {
         [PULL_IF_NOT_PRESENT] = "ifNotPresent",
@@ -174,7 +174,7 @@ static enum ht_status read_container(struct order *order,
     };
     struct container_options *options = &order->container;
     if (map == NULL || map->kind != NODE_MAP)
-        return HT_OK;
+        return NULL;
     options->user = node_get_string(map, "user", NULL);
     options->read_only = node_get_bool(map, "readOnly", false);
     options->network = node_get_string(map, "network", NULL);
@@ -186,15 +186,13 @@ static enum ht_status read_container(struct order *order,
                          ? PULL_IF_NOT_PRESENT
                          : json_find_word(map, "pull", pulls, PULL_NEVER + 1);
     options->pull = (enum job_pull)pull;
-    if (pull < 0 || options->shm_bytes < 0 || options->pids < 0)
-        return ht_fail(err, HT_INVALID,
-                       "container: pull, shm or pids is wrong");
-    return HT_OK;
+    return pull < 0 || options->shm_bytes < 0 || options->pids < 0
+               ? "container: pull, shm or pids is wrong"
+               : NULL;
 }
 
 /* A secret without a place to be found would silently be none. */
-static enum ht_status read_secrets(struct order *order, const struct node *list,
-                                   struct ht_error *err)
+static const char *read_secrets(struct order *order, const struct node *list)
 {
     struct secret *secrets = NULL;
     size_t n = 0;
@@ -205,19 +203,17 @@ static enum ht_status read_secrets(struct order *order, const struct node *list,
             .env = node_get_string(item, "env", NULL),
         };
         if (read.name == NULL || (read.file == NULL) == (read.env == NULL))
-            return ht_fail(err, HT_INVALID,
-                           "a secret is not a name with a file or a variable");
+            return "a secret is not a name with a file or a variable";
         secrets = arena_grow(order->arena, secrets, n, sizeof *secrets);
         secrets[n++] = read;
     }
     order->n_secrets = n;
     order->secrets = secrets;
-    return HT_OK;
+    return NULL;
 }
 
-static enum ht_status read_surroundings(struct order *order,
-                                        const struct node *map,
-                                        struct ht_error *err)
+static const char *read_surroundings(struct order *order,
+                                     const struct node *map)
 {
     order->reporter =
         strcmp(node_get_string(map, "reporter", ""), "python") == 0
@@ -227,24 +223,23 @@ static enum ht_status read_surroundings(struct order *order,
     order->service_account = node_get_string(map, "serviceAccount", NULL);
     if (order->service_account != NULL &&
         container_account_fault(order->service_account) != NULL)
-        return ht_fail(err, HT_INVALID, "serviceAccount names no account");
+        return "serviceAccount names no account";
     if (!json_read_strings(order->arena, node_find(map, "volumes"), HT_MAX_ARGS,
                            &order->volumes))
-        return ht_fail(err, HT_INVALID, "volumes is not a list of texts");
+        return "volumes is not a list of texts";
     if (!read_env(order->arena, node_find(map, "captured"), &order->captured))
-        return ht_fail(err, HT_INVALID, "captured is not a list of pairs");
-    const enum ht_status status =
-        read_container(order, node_find(map, "container"), err);
-    if (status != HT_OK)
-        return status;
-    return read_secrets(order, node_find(map, "secrets"), err);
+        return "captured is not a list of pairs";
+    const char *fault = read_container(order, node_find(map, "container"));
+    return fault != NULL ? fault
+                         : read_secrets(order, node_find(map, "secrets"));
 }
 
-static enum ht_status read_order(struct order *order, const struct node *map,
-                                 struct ht_error *err)
+static const char *read_order(struct order *order, const struct node *map)
 {
+    if (map == NULL)
+        return "not a JSON object";
     if (!order_key_read(map, &order->key))
-        return ht_fail(err, HT_INVALID, "it names no attempt");
+        return "it names no attempt";
     order->name = node_get_string(map, "name", "");
     order->token = node_get_string(map, "token", NULL);
     order->timeout_ms = node_get_int(map, "timeoutMs", 0);
@@ -261,18 +256,17 @@ static enum ht_status read_order(struct order *order, const struct node *map,
     order->begun = node_get_bool(map, "begun", true);
     order->output_dir = node_get_string(map, "outputDir", NULL);
     if (order->token == NULL || order->timeout_ms < 0 || order->grace_ms < 0)
-        return ht_fail(err, HT_INVALID, "token or a time is missing or wrong");
+        return "token or a time is missing or wrong";
     if (!json_read_strings(order->arena, node_find(map, "metrics"),
                            HT_MAX_METRICS, &order->metrics) ||
         !json_read_strings(order->arena, node_find(map, "stdoutPatterns"),
                            HT_MAX_METRICS, &order->stdout_patterns))
-        return ht_fail(err, HT_INVALID, "metrics or patterns are not lists");
+        return "metrics or patterns are not lists";
     read_params(order, node_find(map, "params"));
     read_job(order, map);
-    const enum ht_status status = read_surroundings(order, map, err);
-    if (status != HT_OK)
-        return status;
-    return read_replicas(order, node_find(map, "replicas"), err);
+    const char *fault = read_surroundings(order, map);
+    return fault != NULL ? fault
+                         : read_replicas(order, node_find(map, "replicas"));
 }
 
 /* Takes the arena over, in which map and text are. */
@@ -283,15 +277,14 @@ static enum ht_status make_order(struct arena *arena, const struct node *map,
     struct order *read = arena_alloc(arena, 1, sizeof *read);
     read->arena = arena;
     read->lease = lease;
-    const enum ht_status status =
-        map != NULL ? read_order(read, map, err)
-                    : ht_fail(err, HT_INVALID, "not a JSON object");
-    if (status != HT_OK) {
-        arena_free(arena);
-        return ht_wrap(err, status, "lease");
+    const char *fault = read_order(read, map);
+    if (fault == NULL) {
+        *order = read;
+        return HT_OK;
     }
-    *order = read;
-    return HT_OK;
+    ht_fail(err, HT_INVALID, "lease: %s", fault);
+    arena_free(arena);
+    return HT_INVALID;
 }
 
 enum ht_status order_parse(const char *json, size_t len, struct order **order,
