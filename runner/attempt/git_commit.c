@@ -157,9 +157,8 @@ struct git_commit_answer git_commit_ask(struct git_commit *commit,
                                         const char *folder, int64_t now_ms)
 {
     struct question *question = find(commit, folder);
-    const bool same =
-        question->folder != NULL && strcmp(question->folder, folder) == 0;
-    if (!same || (question->fd < 0 && now_ms - question->asked_ms >= FRESH_MS))
+    if (question->folder == NULL || strcmp(question->folder, folder) != 0 ||
+        (question->fd < 0 && now_ms - question->asked_ms >= FRESH_MS))
         begin(question, folder, now_ms);
     read_output(question, now_ms);
     return (struct git_commit_answer){

@@ -46,12 +46,11 @@ static enum ht_status write_params(const struct order *order,
                                    const char *folder, struct ht_error *err)
 {
     struct text out = {0};
-    text_puts(&out, "");
     for (size_t i = 0; i < order->params.n; i++)
         text_printf(&out, "%s=%s\n", order->params.items[i].name,
                     order->params.items[i].value);
-    const enum ht_status status = disk_replace(folder, "params", out.data,
-                                               out.len, FOLDER_FILE_MODE, err);
+    const enum ht_status status = disk_replace(
+        folder, "params", text_string(&out), out.len, FOLDER_FILE_MODE, err);
     text_free(&out);
     return status;
 }

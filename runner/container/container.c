@@ -105,9 +105,7 @@ static void put_gpus(struct text *out, const struct strings *gpus)
     json_open(out, NULL);
     json_put_string(out, "Driver", "nvidia");
     json_put_strings(out, "DeviceIDs", gpus);
-    json_open_list(out, "Capabilities"); /* any of lists of all */
-    put_word(out, NULL, "gpu");
-    json_close_list(out);
+    json_put_raw(out, "Capabilities", "[[\"gpu\"]]"); /* any of lists of all */
     json_close(out);
     json_close_list(out);
 }

@@ -124,11 +124,10 @@ bool metrics_line_read(struct arena *arena, const struct metrics_header *header,
 
 static bool is_csv(const char *text, size_t len)
 {
-    for (size_t i = 0; i < len; i++) {
-        if (!isspace((unsigned char)text[i]))
-            return text[i] != '{';
-    }
-    return false;
+    size_t i = 0;
+    while (i < len && isspace((unsigned char)text[i]))
+        i++;
+    return i < len && text[i] != '{';
 }
 
 struct metrics_line metrics_line_parse(struct arena *arena, const char *text,
