@@ -170,15 +170,24 @@ const char *field_meant(const struct field_reader *reader, const char *word,
 
 /* ---- maps ---- */
 
+/* The row behind it, which may be the first of another table. */
+static const struct field *next_row(const struct field *row)
+{
+    row++;
+    return row->name == NULL && row->rows ? row->rows : row;
+}
+
 static void unknown_member(const struct field_reader *reader, struct place at,
                            const struct field fields[])
 {
+    const char **names = NULL;
     size_t n = 0;
-    while (fields[n].name)
-        n++;
-    const char **names = arena_alloc(reader->arena, n + 1, sizeof *names);
-    for (size_t i = 0; i < n; i++)
-        names[i] = fields[i].name;
+    for (; fields->name; fields = next_row(fields)) {
+        names = arena_grow(reader->arena, names, n, sizeof *names);
+        names[n++] = fields->name;
+    }
+    names = arena_grow(reader->arena, names, n, sizeof *names);
+    names[n] = NULL;
     field_key_error(reader, at, "unknown field \"%s\"", at.node->key);
     const char *meant = field_meant(reader, at.node->key, names);
     if (meant)
@@ -188,7 +197,7 @@ static void unknown_member(const struct field_reader *reader, struct place at,
 static const struct field *find_row(const struct field fields[],
                                     const char *name)
 {
-    for (; fields->name; fields++)
+    for (; fields->name; fields = next_row(fields))
         if (strcmp(fields->name, name) == 0)
             return fields;
     return NULL;

@@ -57,7 +57,7 @@ typedef void field_function(const struct field_reader *reader, struct place at,
                             const struct field *field, void *into);
 
 struct field {
-    const char *name; /* NULL ends the table */
+    const char *name; /* NULL ends the table, which `rows` continue */
     field_function *read;
     size_t offset;    /* of the result in what the map is read into */
     int64_t min, max; /* bounds of numbers; of lists: most items in max */

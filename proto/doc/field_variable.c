@@ -37,15 +37,17 @@ static bool is_reserved(const char *name)
 /* Who a replica is, in Google's words: the runner's last say. */
 static bool is_overridden(const char *name)
 {
-    static const char *const names[] = {"CLUSTER_SPEC",
-                                        "TF_CONFIG",
-                                        "CLOUD_ML_JOB_ID",
-                                        "CLOUD_ML_TRIAL_ID",
-                                        "CLOUD_ML_HP_METRIC_FILE",
-                                        "CLOUD_ML_HP_METRIC_TAG",
-                                        "AIP_MODEL_DIR",
-                                        "AIP_CHECKPOINT_DIR",
-                                        "AIP_TENSORBOARD_LOG_DIR"};
+    static const char *const names[] = {
+        /* of both services, of AI Platform, of Vertex */
+        "CLUSTER_SPEC",
+        "TF_CONFIG",
+        "CLOUD_ML_JOB_ID",
+        "CLOUD_ML_TRIAL_ID",
+        "CLOUD_ML_HP_METRIC_FILE",
+        "CLOUD_ML_HP_METRIC_TAG",
+        "AIP_MODEL_DIR",
+        "AIP_CHECKPOINT_DIR",
+        "AIP_TENSORBOARD_LOG_DIR"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
             return true;

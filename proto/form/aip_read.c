@@ -217,18 +217,17 @@ static void read_id(const struct field_reader *reader, struct place at,
 }
 
 /* What the server says of a job, that a client may send back as it got it. */
-#define ANSWERED_ROWS                                                          \
-    {.name = "createTime", .read = field_skip},                                \
-        {.name = "startTime", .read = field_skip},                             \
-        {.name = "endTime", .read = field_skip},                               \
-        {.name = "state", .read = field_skip},                                 \
-        {.name = "errorMessage", .read = field_skip},                          \
-        {.name = "jobPosition", .read = field_skip},                           \
-        {.name = "trainingOutput", .read = field_skip},                        \
-        {.name = "predictionOutput", .read = field_skip},                      \
-    {                                                                          \
-        .name = "explanationOutput", .read = field_skip                        \
-    }
+static const struct field answered_rows[] = {
+    {.name = "createTime", .read = field_skip},
+    {.name = "startTime", .read = field_skip},
+    {.name = "endTime", .read = field_skip},
+    {.name = "state", .read = field_skip},
+    {.name = "errorMessage", .read = field_skip},
+    {.name = "jobPosition", .read = field_skip},
+    {.name = "trainingOutput", .read = field_skip},
+    {.name = "predictionOutput", .read = field_skip},
+    {.name = "explanationOutput", .read = field_skip},
+    {0}};
 
 static const struct field root_rows[] = {
     {"jobId", read_id, .offset = JOB(name)},
@@ -237,8 +236,7 @@ static const struct field root_rows[] = {
     {.name = "predictionInput", .read = refuse},
     {.name = "explanationInput", .read = refuse},
     {.name = "etag", .read = field_skip},
-    ANSWERED_ROWS,
-    {0}};
+    {.rows = answered_rows}};
 
 void aip_read_change(const struct node *root, struct aip_change *change,
                      struct diag *diag)
@@ -250,8 +248,7 @@ void aip_read_change(const struct node *root, struct aip_change *change,
         {.name = "trainingInput", .read = field_skip},
         {.name = "predictionInput", .read = field_skip},
         {.name = "explanationInput", .read = field_skip},
-        ANSWERED_ROWS,
-        {0}};
+        {.rows = answered_rows}};
     const struct field_reader reader = {
         .diag = diag, .arena = diag->arena, .null_is_absent = true};
     *change = (struct aip_change){0};

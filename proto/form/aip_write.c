@@ -395,45 +395,17 @@ static bool has_short_wait(const struct job *job)
 
 /* Everything else that a job can say, in native names: it is lost when the
  * native form would say it. */
-static const char *const losses[] = {"displayName",
-                                     "goal",
-                                     "safety",
-                                     "constraints",
-                                     "warmStart",
-                                     "seed",
-                                     "selection",
-                                     "noise",
-                                     "earlyStopping",
-                                     "until.target",
-                                     "until.time",
-                                     "until.end",
-                                     "until.noProgress",
-                                     "until.noProgressTime",
-                                     "until.minTrials",
-                                     "until.minTime",
-                                     "until.minEnd",
-                                     "until.letFinish",
-                                     "cancelAfter.waiting",
-                                     "trialTimeout",
-                                     "retries",
-                                     "grace",
-                                     "args",
-                                     "workdir",
-                                     "passEnv",
-                                     "metrics.stdout",
-                                     "metrics.file",
-                                     "metricDoctor",
-                                     "notify",
-                                     "resources.cpus",
-                                     "resources.memory",
-                                     "volumes",
-                                     "outputDir",
-                                     "container",
-                                     "secrets",
-                                     "reporter",
-                                     "rewriteGs",
-                                     "keep",
-                                     "replicas.*.resources"};
+static const char *const losses[] = {
+    /* the search */
+    "displayName", "goal", "safety", "constraints", "warmStart", "seed",
+    "selection", "noise", "earlyStopping", "until.target", "until.time",
+    "until.end", "until.noProgress", "until.noProgressTime", "until.minTrials",
+    "until.minTime", "until.minEnd", "until.letFinish", "cancelAfter.waiting",
+    /* the trials */
+    "trialTimeout", "retries", "grace", "args", "workdir", "passEnv",
+    "metrics.stdout", "metrics.file", "metricDoctor", "notify",
+    "resources.cpus", "resources.memory", "volumes", "outputDir", "container",
+    "secrets", "reporter", "rewriteGs", "keep", "replicas.*.resources"};
 
 /* Where that says too much, a function. */
 static const struct {

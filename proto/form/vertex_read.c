@@ -125,27 +125,6 @@ static const struct field hypertune_rows[] = {
 
 /* ---- rows ---- */
 
-static const struct field tuning_rows[] = {
-    {.name = "studySpec", .read = vertex_study},
-    {"trialJobSpec", field_map, .rows = vertex_job_spec_rows},
-    {"maxTrialCount", field_whole, JOB(max_trials), .min = 1,
-     .max = HT_MAX_TRIALS},
-    {"parallelTrialCount", field_whole, JOB(parallel), .min = 1,
-     .max = HT_MAX_PARALLEL},
-    {"maxFailedTrialCount", field_whole, JOB(max_failed), .max = INT32_MAX},
-    {"labels", field_pairs, JOB(labels), .max = 64},
-    {"encryptionSpec", kept_map, .rows = kept_encryption_rows},
-    {0}};
-
-static const struct field study_rows[] = {
-    {.name = "studySpec", .read = vertex_study}, {0}};
-
-static const struct field custom_rows[] = {
-    {"jobSpec", field_map, .rows = vertex_job_spec_rows},
-    {"labels", field_pairs, JOB(labels), .max = 64},
-    {"encryptionSpec", kept_map, .rows = kept_encryption_rows},
-    {0}};
-
 /* Of every kind: ours, and the server's own, which a client may send back as
  * it got them. */
 static const struct field common_rows[] = {
@@ -164,22 +143,29 @@ static const struct field common_rows[] = {
     {.name = "inactiveReason", .read = field_skip},
     {.name = "satisfiesPzs", .read = field_skip},
     {.name = "satisfiesPzi", .read = field_skip},
-    {.name = "webAccessUris", .read = field_skip}};
+    {.name = "webAccessUris", .read = field_skip},
+    {0}};
 
-static const struct field *rows_of(struct arena *arena, enum job_kind kind)
-{
-    static const struct field *const own_rows[] = {tuning_rows, study_rows,
-                                                   custom_rows};
-    const struct field *own = own_rows[kind];
-    size_t n = 0;
-    while (own[n].name)
-        n++;
-    struct field *rows = arena_alloc(
-        arena, n + sizeof common_rows / sizeof *common_rows + 1, sizeof *rows);
-    memcpy(rows, own, n * sizeof *rows);
-    memcpy(rows + n, common_rows, sizeof common_rows);
-    return rows;
-}
+static const struct field job_rows[] = {
+    {"labels", field_pairs, JOB(labels), .max = 64},
+    {"encryptionSpec", kept_map, .rows = kept_encryption_rows},
+    {.rows = common_rows}};
+
+static const struct field tuning_rows[] = {
+    {.name = "studySpec", .read = vertex_study},
+    {"trialJobSpec", field_map, .rows = vertex_job_spec_rows},
+    {"maxTrialCount", field_whole, JOB(max_trials), .min = 1,
+     .max = HT_MAX_TRIALS},
+    {"parallelTrialCount", field_whole, JOB(parallel), .min = 1,
+     .max = HT_MAX_PARALLEL},
+    {"maxFailedTrialCount", field_whole, JOB(max_failed), .max = INT32_MAX},
+    {.rows = job_rows}};
+
+static const struct field study_rows[] = {
+    {.name = "studySpec", .read = vertex_study}, {.rows = common_rows}};
+
+static const struct field custom_rows[] = {
+    {"jobSpec", field_map, .rows = vertex_job_spec_rows}, {.rows = job_rows}};
 
 /* ---- the resource ---- */
 
@@ -233,6 +219,8 @@ static void adopt_google(struct vertex_draft *vertex)
 struct job *vertex_read(const struct node *root, enum job_kind kind,
                         struct diag *diag)
 {
+    static const struct field *const rows[] = {tuning_rows, study_rows,
+                                               custom_rows};
     struct kept_list kept, numbered;
     const struct field_reader reader = {.diag = diag,
                                         .arena = diag->arena,
@@ -245,7 +233,7 @@ struct job *vertex_read(const struct node *root, enum job_kind kind,
     kept_init(&kept);
     kept_init(&numbered);
     *job = defaults(kind);
-    field_read_map(&reader, at, rows_of(diag->arena, kind), vertex);
+    field_read_map(&reader, at, rows[kind], vertex);
     if (root->kind != NODE_MAP)
         return NULL;
     require_all(&reader, at, kind);
