@@ -4,7 +4,7 @@
 #define HT_PROTO_FORM_AIP_H
 
 #include "proto/doc/field.h"
-#include "proto/job/check.h"
+#include "proto/job/draft.h"
 
 enum { AIP_LEAST_WAIT_MS = 1800000 }; /* scheduling.maxWaitTime */
 

@@ -4,9 +4,9 @@
 #include "proto/base/limits.h"
 #include "proto/doc/field.h"
 #include "proto/form/aip.h"
-#include "proto/job/check.h"
 #include "proto/job/command.h"
 #include "proto/job/container_words.h"
+#include "proto/job/draft.h"
 
 #define REPLICA(member) offsetof(struct aip_replica, member)
 

@@ -7,6 +7,7 @@
 #include "proto/form/form.h"
 #include "proto/job/check.h"
 #include "proto/job/container_words.h"
+#include "proto/job/draft.h"
 
 #define AIP(member) offsetof(struct aip_draft, member)
 #define JOB(member) offsetof(struct aip_draft, draft.job.member)

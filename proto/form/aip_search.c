@@ -106,7 +106,7 @@ static bool finish_param(const struct field_reader *reader,
         said->type == PARAM_DISCRETE ? said->numbers : said->categories;
     if (said->type == PARAM_DOUBLE || said->type == PARAM_INTEGER)
         param->values.node = NULL;
-    return param_finish(reader, param);
+    return job_param_finish(reader, param);
 }
 
 static void read_param(const struct field_reader *reader, struct aip_draft *aip,

@@ -5,8 +5,8 @@
 #include "proto/doc/json.h"
 #include "proto/form/aip.h"
 #include "proto/form/form.h"
-#include "proto/job/check.h"
 #include "proto/job/command.h"
+#include "proto/job/draft.h"
 
 /* ---- names of kept members ---- */
 
@@ -171,7 +171,7 @@ static void add_param(const struct aip_writer *writer, cJSON *array,
         (type != PARAM_DISCRETE || param->scale != SCALE_LINEAR))
         json_add_string(
             object, "scaleType",
-            field_choice_name(param_google_scales, (int)param->scale));
+            field_choice_name(job_param_google_scales, (int)param->scale));
     if (param->has_default)
         warn_of_param(writer, param, "its default is left out");
     if (param->when)

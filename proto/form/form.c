@@ -3,7 +3,7 @@
 #include "proto/doc/field.h"
 #include "proto/form/form.h"
 #include "proto/form/native.h"
-#include "proto/job/check.h"
+#include "proto/job/draft.h"
 #include "proto/job/job.h"
 
 /* What tells the forms of a spec file apart: members that only one has. */

@@ -7,6 +7,7 @@
 #include "proto/form/form.h"
 #include "proto/job/check.h"
 #include "proto/job/container_words.h"
+#include "proto/job/draft.h"
 #include "proto/job/notify.h"
 
 #define DRAFT(member) offsetof(struct native_draft, member)

@@ -7,7 +7,7 @@
 
 #include "proto/base/text.h"
 #include "proto/doc/field.h"
-#include "proto/job/check.h"
+#include "proto/job/draft.h"
 
 struct native_pool {
     struct pool pool;

@@ -37,7 +37,8 @@ static enum param_type list_type(const struct node *list)
 static bool read_type(const struct field_reader *reader,
                       struct native_param *said)
 {
-    static const struct field row = {.name = "type", .choices = param_types};
+    static const struct field row = {.name = "type",
+                                     .choices = job_param_types};
     size_t before = reader->diag->errors;
     if (said->type.node) {
         field_choose(reader, said->type, &row, &said->param.param.type);
@@ -90,7 +91,7 @@ static bool read_long_form(const struct field_reader *reader,
         return false;
     if (said->when.node)
         add_conditions(reader, draft, said->when);
-    return param_finish(reader, param);
+    return job_param_finish(reader, param);
 }
 
 /* The short forms of the command line's --param mean nothing in a spec: there
@@ -130,7 +131,7 @@ static bool read_constant(const struct field_reader *reader,
     list->count = 1;
     param->values = (struct place){list, param->at.path};
     param->param.type = PARAM_CATEGORICAL;
-    return param_finish(reader, param);
+    return job_param_finish(reader, param);
 }
 
 static bool read_form(const struct field_reader *reader,
@@ -143,7 +144,7 @@ static bool read_form(const struct field_reader *reader,
     case NODE_LIST:
         param->values = param->at;
         param->param.type = list_type(param->at.node);
-        return param_finish(reader, param);
+        return job_param_finish(reader, param);
     case NODE_BOOL:
     case NODE_NUMBER:
     case NODE_STRING:

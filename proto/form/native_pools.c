@@ -2,9 +2,9 @@
 
 #include "proto/base/limits.h"
 #include "proto/form/native.h"
-#include "proto/job/check.h"
 #include "proto/job/command.h"
 #include "proto/job/container_words.h"
+#include "proto/job/draft.h"
 
 #define POOL(member) offsetof(struct native_pool, member)
 

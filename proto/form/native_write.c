@@ -6,8 +6,8 @@
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "proto/form/native.h"
-#include "proto/job/check.h"
 #include "proto/job/command.h"
+#include "proto/job/draft.h"
 #include "proto/job/notify.h"
 
 /* ---- small parts ---- */
@@ -105,10 +105,10 @@ static void add_parameter(cJSON *parameters, const struct space *space,
     if (add_short(parameters, param) || add_single(parameters, param))
         return;
     cJSON *object = json_add_object(parameters, param->name);
-    json_add_string(object, "type", param_type_name(param->type));
+    json_add_string(object, "type", job_param_type_name(param->type));
     add_range(object, param);
     if (param->scale != SCALE_LINEAR && param->type != PARAM_CATEGORICAL)
-        json_add_string(object, "scale", param_scale_name(param->scale));
+        json_add_string(object, "scale", job_param_scale_name(param->scale));
     if (param->has_default)
         space_value_add_json(param, param->fallback, object, "default");
     add_when(object, space, param);

@@ -5,8 +5,8 @@
 
 #include "proto/base/clock.h"
 #include "proto/form/native.h"
-#include "proto/job/check.h"
 #include "proto/job/command.h"
+#include "proto/job/draft.h"
 #include "proto/space/constraint.h"
 
 enum { MOST_DRAWS = 1000 }; /* for a point */

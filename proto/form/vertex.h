@@ -6,7 +6,7 @@
 #include <cjson/cJSON.h>
 
 #include "proto/doc/field.h"
-#include "proto/job/check.h"
+#include "proto/job/draft.h"
 
 struct vertex_draft {
     struct job_draft draft;  /* draft.job is the result */

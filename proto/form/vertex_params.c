@@ -148,7 +148,7 @@ static int read_param(const struct field_reader *reader,
         return -1;
     }
     read_extra(reader, vertex, &google.param);
-    if (!param_finish(reader, &google.param))
+    if (!job_param_finish(reader, &google.param))
         return -1;
     job_draft_add(reader, draft, &google.param);
     int index = (int)draft->job.space.n - 1;
@@ -208,7 +208,7 @@ static bool check_child(const struct field_reader *reader, struct place at,
         diag_hint(reader->diag, "add %s", vertex_parent_lists[parent->type]);
     } else if (child->type != parent->type) {
         field_key_error(reader, child->said, "parameter %s is %s", parent->name,
-                        param_type_name(parent->type));
+                        job_param_type_name(parent->type));
         diag_hint(reader->diag, "use %s", vertex_parent_lists[parent->type]);
     } else if (child->values.node == NULL) {
         field_missing(reader, child->said, "values", NULL);

@@ -4,9 +4,9 @@
 #include "proto/base/limits.h"
 #include "proto/doc/field.h"
 #include "proto/form/vertex.h"
-#include "proto/job/check.h"
 #include "proto/job/command.h"
 #include "proto/job/container_words.h"
+#include "proto/job/draft.h"
 
 /* Places of google/cloud/aiplatform/v1/custom_job.proto. */
 

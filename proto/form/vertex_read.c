@@ -6,6 +6,7 @@
 #include "proto/form/form.h"
 #include "proto/form/vertex.h"
 #include "proto/job/check.h"
+#include "proto/job/draft.h"
 #include "proto/job/notify.h"
 
 #define DRAFT(member) offsetof(struct vertex_draft, member)

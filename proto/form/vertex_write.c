@@ -5,8 +5,8 @@
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "proto/form/vertex.h"
-#include "proto/job/check.h"
 #include "proto/job/command.h"
+#include "proto/job/draft.h"
 #include "proto/job/job.h"
 #include "proto/job/notify.h"
 

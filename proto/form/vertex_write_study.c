@@ -5,7 +5,7 @@
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "proto/form/vertex.h"
-#include "proto/job/check.h"
+#include "proto/job/draft.h"
 #include "proto/job/job.h"
 
 /* ---- parameters ---- */
@@ -46,7 +46,7 @@ static void add_parameter(cJSON *object, const struct param *param)
     if (param->scale != SCALE_LINEAR || param->scale_said)
         json_add_string(
             object, "scaleType",
-            field_choice_name(param_google_scales, (int)param->scale));
+            field_choice_name(job_param_google_scales, (int)param->scale));
 }
 
 /* ---- children ---- */

@@ -5,19 +5,6 @@
 #include "proto/base/limits.h"
 #include "proto/base/text.h"
 
-/* ---- pools ---- */
-
-const char *const job_pool_types[JOB_POOLS] = {"master", "worker", "ps",
-                                               "evaluator"};
-
-size_t job_pool_place(const char *type)
-{
-    size_t place = 0;
-    while (place + 1 < JOB_POOLS && strcmp(job_pool_types[place], type) != 0)
-        place++;
-    return place;
-}
-
 /* ---- splitting ---- */
 
 /* Moves `c` over what follows a backslash or a quote, appending the bytes it

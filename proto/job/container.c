@@ -3,8 +3,8 @@
 
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
-#include "proto/job/check.h"
 #include "proto/job/container_words.h"
+#include "proto/job/draft.h"
 
 #define OPTION(member) offsetof(struct container_options, member)
 #define SECRET(member) offsetof(struct secret, member)

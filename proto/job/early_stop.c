@@ -1,4 +1,4 @@
-#include "proto/job/check.h"
+#include "proto/job/draft.h"
 
 #include <inttypes.h>
 

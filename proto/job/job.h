@@ -11,11 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/base/arena.h"
-#include "proto/base/error.h"
 #include "proto/base/text.h"
-#include "proto/doc/diag.h"
-#include "proto/doc/node.h"
 #include "proto/space/space.h"
 
 struct kept; /* proto/doc/field.h */
@@ -232,6 +228,8 @@ enum {
     JOB_GRACE_MS = 30000
 };
 
+/* Whether anything but a count of trials can end the study. */
+bool job_has_stopping_rule(const struct job *job);
 /* How many metrics are to be improved; safety metrics follow them. */
 size_t job_objectives(const struct job *job);
 /* Whether what people see of it is not its name. */

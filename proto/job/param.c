@@ -1,4 +1,4 @@
-#include "proto/job/check.h"
+#include "proto/job/draft.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #include "proto/base/limits.h"
 
-const struct field_choice param_types[] = {
+const struct field_choice job_param_types[] = {
     {"double", -1, PARAM_DOUBLE},     {"integer", -1, PARAM_INTEGER},
     {"discrete", -1, PARAM_DISCRETE}, {"categorical", -1, PARAM_CATEGORICAL},
     {"float", -1, PARAM_DOUBLE},      {"real", -1, PARAM_DOUBLE},
@@ -19,19 +19,19 @@ static const struct field_choice param_scales[] = {
     {"reverse_log", -1, SCALE_REVERSE_LOG},
     {NULL, 0, 0}};
 
-const struct field_choice param_google_scales[] = {
+const struct field_choice job_param_google_scales[] = {
     {"UNIT_LINEAR_SCALE", 1, SCALE_LINEAR},
     {"UNIT_LOG_SCALE", 2, SCALE_LOG},
     {"UNIT_REVERSE_LOG_SCALE", 3, SCALE_REVERSE_LOG},
     {"SCALE_TYPE_UNSPECIFIED", 0, SCALE_LINEAR},
     {NULL, 0, 0}};
 
-const char *param_type_name(enum param_type type)
+const char *job_param_type_name(enum param_type type)
 {
-    return field_choice_name(param_types, (int)type);
+    return field_choice_name(job_param_types, (int)type);
 }
 
-const char *param_scale_name(enum param_scale scale)
+const char *job_param_scale_name(enum param_scale scale)
 {
     return field_choice_name(param_scales, (int)scale);
 }
@@ -47,7 +47,7 @@ static bool has_bound(const struct field_reader *reader,
         return true;
     field_key_error(reader, (struct place){draft->at.node, at.path},
                     "is missing: a %s parameter needs min and max",
-                    param_type_name(draft->param.type));
+                    job_param_type_name(draft->param.type));
     diag_hint(reader->diag, "add \"%s: NUMBER\"", name);
     return false;
 }
@@ -195,7 +195,7 @@ static bool check_list(const struct field_reader *reader,
     if (at.node == NULL) {
         field_key_error(reader, (struct place){draft->at.node, at.path},
                         "is missing: a %s parameter needs values",
-                        param_type_name(draft->param.type));
+                        job_param_type_name(draft->param.type));
         return false;
     }
     if (at.node->kind != NODE_LIST)
@@ -330,7 +330,7 @@ static bool refuse(const struct field_reader *reader,
     if (at.node == NULL)
         return true;
     field_key_error(reader, at, "has no meaning for a %s parameter",
-                    param_type_name(draft->param.type));
+                    job_param_type_name(draft->param.type));
     return false;
 }
 
@@ -364,10 +364,11 @@ static bool finish_type(const struct field_reader *reader,
     return false;
 }
 
-bool param_finish(const struct field_reader *reader, struct param_draft *draft)
+bool job_param_finish(const struct field_reader *reader,
+                      struct param_draft *draft)
 {
     const struct field row = {.name = "scale",
-                              .choices = draft->google ? param_google_scales
+                              .choices = draft->google ? job_param_google_scales
                                                        : param_scales};
     size_t before = reader->diag->errors;
     if (draft->scale.node) {

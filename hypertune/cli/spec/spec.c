@@ -12,8 +12,8 @@
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
-#include "proto/job/check.h"
 #include "proto/job/container_words.h"
+#include "proto/job/draft.h"
 
 /* One document on its way to a job. */
 struct source {
