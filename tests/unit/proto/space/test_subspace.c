@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "proto/base/limits.h"
 #include "proto/space/space.h"
 #include "tests/check.h"
 
@@ -173,6 +174,84 @@ static void a_part_tells_what_all_its_points_have(void)
     arena_free(arena);
 }
 
+/* ---- points by their index ---- */
+
+static const double rates[] = {0.1, 0.2, 0.5};
+static const char *const colours[] = {"red", "green"};
+
+static struct param mixed_params[] = {
+    {.name = "whole",
+     .type = PARAM_INTEGER,
+     .int_min = -4,
+     .int_max = 5,
+     .int_step = 3},
+    {.name = "rate", .type = PARAM_DISCRETE, .n_values = 3, .numbers = rates},
+    {.name = "colour",
+     .type = PARAM_CATEGORICAL,
+     .n_values = 2,
+     .labels = colours},
+    {.name = "stepped",
+     .type = PARAM_DOUBLE,
+     .min = 0.1,
+     .max = 0.5,
+     .step = 0.1},
+};
+static const struct space mixed = {.n = 4, .params = mixed_params};
+
+static void the_last_parameter_changes_fastest(void)
+{
+    struct value point[4];
+    CHECK(space_size(&mixed) == 4 * 3 * 2 * 5);
+    subspace_point(&mixed, NULL, 0, point);
+    CHECK(point[0].whole == -4 && point[1].whole == 0 && point[2].whole == 0);
+    CHECK(point[3].real == 0.1);
+    subspace_point(&mixed, NULL, 1, point);
+    CHECK(point[2].whole == 0 && point[3].real == 0.2);
+    subspace_point(&mixed, NULL, 5, point);
+    CHECK(point[1].whole == 0 && point[2].whole == 1 && point[3].real == 0.1);
+    subspace_point(&mixed, NULL, 119, point);
+    CHECK(point[0].whole == 5 && point[1].whole == 2 && point[2].whole == 1);
+    CHECK(point[3].real == 0.5);
+}
+
+/* The place of its value of each parameter is a digit of the index. */
+static void every_index_has_its_own_point(void)
+{
+    for (uint64_t i = 0; i < 120; i++) {
+        struct value point[4];
+        subspace_point(&mixed, NULL, i, point);
+        const uint64_t whole = (uint64_t)(point[0].whole + 4) / 3;
+        const uint64_t step = (uint64_t)(point[3].real * 10 + 0.5) - 1;
+        CHECK(((whole * 3 + (uint64_t)point[1].whole) * 2 +
+               (uint64_t)point[2].whole) *
+                      5 +
+                  step ==
+              i);
+    }
+}
+
+static void the_levels_of_a_large_grid_are_counted_exactly(void)
+{
+    struct param param = {.name = "n",
+                          .type = PARAM_INTEGER,
+                          .int_min = 0,
+                          .int_max = HT_MAX_GRID - 1,
+                          .int_step = 1};
+    const struct space one = {.n = 1, .params = &param};
+    for (uint64_t i = 0; i < HT_MAX_GRID; i += 997) {
+        struct value point[1];
+        subspace_point(&one, NULL, i, point);
+        CHECK((uint64_t)point[0].whole == i);
+    }
+}
+
+static void a_space_without_parameters_has_one_point(void)
+{
+    const struct space none = {.n = 0, .params = NULL};
+    CHECK(space_size(&none) == 1);
+    subspace_point(&none, NULL, 0, NULL);
+}
+
 int main(void)
 {
     RUN(a_given_value_is_the_only_one);
@@ -181,5 +260,9 @@ int main(void)
     RUN(values_that_exclude_each_other_are_refused);
     RUN(a_part_may_be_finite_where_the_space_is_not);
     RUN(a_part_tells_what_all_its_points_have);
+    RUN(the_last_parameter_changes_fastest);
+    RUN(every_index_has_its_own_point);
+    RUN(the_levels_of_a_large_grid_are_counted_exactly);
+    RUN(a_space_without_parameters_has_one_point);
     return check_done();
 }
