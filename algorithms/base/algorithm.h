@@ -48,7 +48,7 @@ struct observation {
     const struct value *point; /* space->n settled values, borrowed for the
                                   call; within its bounds */
     bool feasible;             /* false: no objective came out */
-    const double *values;      /* setting->n_goals, borrowed; NaN: not told */
+    const double *values; /* setting->n_goals, borrowed; NaN: not reported */
     double variance; /* of values[0] where it is a prediction, not a result:
                         the trial was stopped early; otherwise 0 */
 };

@@ -205,7 +205,7 @@ void confirm_judge(size_t n, const struct confirm_runs runs[],
     line_fini(&line);
 }
 
-/* What cannot be told yet is worse than anything. */
+/* What is not known yet is worse than anything. */
 static double or_least(double figure)
 {
     return isnan(figure) ? -INFINITY : figure;

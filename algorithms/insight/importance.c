@@ -153,7 +153,7 @@ static void find_good(const struct history *history,
     free(ranking.x);
 }
 
-/* ---- what can be told from chance ---- */
+/* ---- what differs from chance ---- */
 
 struct trial_of { /* what a parameter is tried against */
     const struct history *history;

@@ -18,8 +18,8 @@ struct history {
     size_t n, cap;
     double *x;            /* owned, a row of coordinates for each */
     struct value *points; /* owned, what they are coordinates of */
-    double *values;   /* owned, a row of goals for each; NaN: not told, as is
-                         every value of what failed */
+    double *values; /* owned, a row of goals for each; NaN: not reported, as is
+                       every value of what failed */
     double *variance; /* owned; of the first value, 0 where it is a result */
     const struct gp_base *bases[SETTING_METRICS]; /* borrowed, by goal: models
                                                      of earlier studies; NULL:

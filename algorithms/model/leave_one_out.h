@@ -15,8 +15,8 @@
 void leave_one_out(const struct gp *gp, double mean[], double variance[]);
 
 /* Spearman's correlation of what is predicted with what came out: 1 when the
- * model knows which of any two results is better, about 0 when it knows
- * nothing; 0 as well when either has only equal values. */
+ * model orders any two results rightly, about 0 when it has learned nothing; 0
+ * as well when either has only equal values. */
 double leave_one_out_ranks(const struct gp *gp);
 
 /* The same of any n pairs; equal numbers share the mean of their ranks. */

@@ -309,9 +309,8 @@ static double reachable(double bent, double lambda)
     return bent;
 }
 
-/* A loss or a duration is above 0, and a belief that is told in its units
- * should be so, too. Next to the known values nothing changes: the slope stays.
- */
+/* A loss or a duration is above 0, and a belief in its units should be so,
+ * too. Next to the known values nothing changes: the slope stays. */
 static double on_their_side(const struct warping *warping, double y)
 {
     if (warping->least > 0 && y < warping->least)

@@ -12,7 +12,7 @@ enum {
  * like results at different points. */
 static const double large_noise = 0.5;
 
-/* Whether its point may be tried again; one that was told need not satisfy the
+/* Whether its point may be tried again; a reported one need not satisfy the
  * constraints. */
 static bool is_asked_for(const struct history *history, size_t i,
                          const struct suggest_request *request)

@@ -5,8 +5,9 @@
 #include "algorithms/base/order.h"
 #include "algorithms/stop/stop_study.h"
 
-/* Point i; false when the goal was not told there. */
-static bool told(const struct learning_curve *curve, size_t i, double *value)
+/* Point i; false when the goal was not reported there. */
+static bool reported(const struct learning_curve *curve, size_t i,
+                     double *value)
 {
     *value = curve->of->points[i].values[curve->goal];
     return isfinite(*value) != 0;
@@ -17,7 +18,7 @@ size_t learning_curve_count(const struct learning_curve *curve, double at)
     size_t n = 0;
     double value;
     for (size_t i = 0; i < curve->of->n && curve->of->points[i].at <= at; i++)
-        n += told(curve, i, &value);
+        n += reported(curve, i, &value);
     return n;
 }
 
@@ -27,7 +28,7 @@ bool learning_curve_best(const struct learning_curve *curve, double at,
     bool found = false;
     double value, most = 0;
     for (size_t i = 0; i < curve->of->n && curve->of->points[i].at <= at; i++) {
-        if (!told(curve, i, &value) || (found && value <= most))
+        if (!reported(curve, i, &value) || (found && value <= most))
             continue;
         most = value;
         found = true;
@@ -43,7 +44,7 @@ bool learning_curve_mean(const struct learning_curve *curve, double at,
     double value, sum = 0;
     size_t n = 0;
     for (size_t i = 0; i < curve->of->n && curve->of->points[i].at <= at; i++) {
-        if (!told(curve, i, &value))
+        if (!reported(curve, i, &value))
             continue;
         sum += value;
         n++;
@@ -61,7 +62,7 @@ bool learning_curve_value(const struct learning_curve *curve, double at,
     size_t from = 0;
     bool found = false;
     for (size_t i = 0; i < curve->of->n; i++) {
-        if (!told(curve, i, &next))
+        if (!reported(curve, i, &next))
             continue;
         if (points[i].at > at && found) {
             const double share =
@@ -84,7 +85,7 @@ bool learning_curve_end(const struct learning_curve *curve, double *at)
 {
     double value;
     for (size_t i = curve->of->n; i > 0; i--)
-        if (told(curve, i - 1, &value)) {
+        if (reported(curve, i - 1, &value)) {
             *at = curve->of->points[i - 1].at;
             return true;
         }

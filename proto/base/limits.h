@@ -23,7 +23,7 @@ enum {
     HT_MAX_REPORTS = 100000,      /* records of one replica before thinning */
     HT_MAX_ARGS = 4096,           /* arguments of one command */
     HT_MAX_ENV = 1024,            /* variables of one command */
-    HT_MAX_WORD = 131071,         /* bytes: one of either; Linux has no more */
+    HT_MAX_WORD = 131071,         /* bytes: one of either; Linux's limit */
     HT_MAX_IMAGE = 512,           /* bytes: reference of an image */
     HT_MAX_REPLICAS = 1000,       /* of one trial, all types together */
     HT_MAX_PIDS = 4194304,        /* processes of one container */

@@ -44,7 +44,7 @@ bool text_steers_terminal(uint32_t code);
 /* Appends the string with what steers a terminal and bytes outside UTF-8
  * written as \xNN or \uNNNN. */
 void text_escape(struct text *text, const char *string);
-/* Appends as text_printf() does, with each %s escaped; besides %s it knows
+/* Appends as text_printf() does, with each %s escaped; besides %s it takes
  * %lld, %zu and %.Ng. */
 __attribute__((format(printf, 2, 3))) void
 text_print_safe(struct text *text, const char *format, ...);

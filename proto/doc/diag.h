@@ -55,7 +55,7 @@ __attribute__((format(printf, 2, 3))) void diag_hint(struct diag *diag,
 
 /* Appends every item in order of place, with its source line (100 columns of a
  * long one) and a caret, foreign bytes escaped. Without a source the hint
- * stands in brackets behind the sentence. */
+ * is in brackets behind the sentence. */
 void diag_print(const struct diag *diag, struct text *out);
 
 #endif

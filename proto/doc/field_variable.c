@@ -25,8 +25,8 @@ static bool is_variable(const char *name)
     return true;
 }
 
-/* The runner speaks to our own programs in a trial by these; the two by which
- * a client finds its server are free. */
+/* The runner sets these for our own programs in a trial; the two by which a
+ * client finds its server are free. */
 static bool is_reserved(const char *name)
 {
     return strncmp(name, "HYPERTUNE_", 10) == 0 &&

@@ -34,7 +34,8 @@ static void warn(const struct field_reader *reader, struct place at)
     field_warning(reader, at, "is kept but has no effect here");
 }
 
-/* Protobuf's default of its kind: what a client sends that was told nothing. */
+/* Protobuf's default of its kind: what a client sends for a member that was not
+ * set. */
 static bool is_default(const struct node *node)
 {
     double number;

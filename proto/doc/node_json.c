@@ -98,9 +98,9 @@ static struct node *read_number(struct reader *r)
     const char *text = arena_strndup(r->arena, r->at, len);
     r->at += len;
     if (r->at < r->end && *r->at >= '0' && *r->at <= '9')
-        return fail(r, "a number cannot begin with 0 and go on");
+        return fail(r, "no digit is allowed after a leading 0");
     if (is_next(r, '.') || is_next(r, 'e') || is_next(r, 'E'))
-        return fail(r, "'%c' cannot stand here in a number", *r->at);
+        return fail(r, "'%c' is not allowed here in a number", *r->at);
     return node_new(r->arena, NODE_NUMBER, text, place);
 }
 

@@ -187,9 +187,9 @@ struct fault {
 
 static const struct fault faults[] = {
     {"mapping values are not allowed in this context", AT_FAULT,
-     "a ':' cannot stand here",
+     "a ':' is not allowed here",
      "quote text that holds \": \", or check the indentation"},
-    {"found unexpected ':'", AT_FAULT, "a ':' cannot stand here",
+    {"found unexpected ':'", AT_FAULT, "a ':' is not allowed here",
      "quote text that holds a ':'"},
     {"could not find expected ':'", AT_START, "this key has no ':' after it",
      "write it as \"key: value\""},
@@ -252,7 +252,7 @@ static void fail_byte(struct reader *r)
 }
 
 /* The place that was asked for last: braces begin a map in a list or a map that
- * stands in brackets. */
+ * is in brackets. */
 static bool is_reference(const struct reader *r)
 {
     return r->known > r->text && r->known < r->end && *r->known == '{' &&
@@ -477,7 +477,8 @@ static struct node *read_node(struct reader *r)
     return node_new(r->arena, NODE_NULL, "null", here(r));
 }
 
-/* STREAM-START DOCUMENT-START node DOCUMENT-END STREAM-END, and no more. */
+/* STREAM-START DOCUMENT-START node DOCUMENT-END STREAM-END, and nothing else.
+ */
 static struct node *read_document(struct reader *r)
 {
     if (!skip_events(r, 2))

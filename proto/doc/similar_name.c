@@ -41,7 +41,7 @@ static bool is_of_name(char c)
     return isalnum((unsigned char)c) || strchr("_-./", c) != NULL;
 }
 
-/* The name that ends before `end`, behind which only marks like ": " stand.
+/* The name that ends before `end`, followed only by marks like ": ".
  * False when there is none, or nothing parts it from the number. */
 static bool find_name(const char *line, size_t end, struct named_number *named)
 {

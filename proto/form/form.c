@@ -62,18 +62,18 @@ static bool find_form(const struct field_reader *reader,
     const struct node *first = NULL;
     *form = FORM_NONE;
     for (const struct node *node = root->first; node; node = node->next) {
-        enum form told = form_of(node);
-        if (told == FORM_NONE || told == *form)
+        enum form named = form_of(node);
+        if (named == FORM_NONE || named == *form)
             continue;
         if (first) {
             field_key_error(reader, (struct place){node, node->key},
-                            "belongs to %s, but %s to %s", form_name(told),
+                            "belongs to %s, but %s to %s", form_name(named),
                             first->key, form_name(*form));
             diag_hint(reader->diag, "a file has one of the forms");
             return false;
         }
         first = node;
-        *form = told;
+        *form = named;
     }
     return true;
 }

@@ -199,7 +199,7 @@ void native_fields(struct text *out)
 
 /* ---- the job ---- */
 
-/* Was a field asked for under another name? That fault has been told. */
+/* Was a field asked for under another name? That fault was added already. */
 static bool is_misnamed(const struct field_reader *reader,
                         const struct node *root, const char *key)
 {

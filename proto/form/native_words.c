@@ -95,7 +95,7 @@ const struct field_synonym native_synonyms[] = {
     {"volumes", NULL, {"mounts"}},
     {"outputDir", NULL, {"baseOutputDirectory", "outputDirectory", "output"}},
     {"replicas", NULL, {"workerPoolSpecs", "pools", "cluster"}},
-    {"worker", "what the master runs stands at the top", {"master"}},
+    {"worker", "what the master runs is at the top", {"master"}},
     {"ps", NULL, {"parameterServer", "parameterServers"}},
     {"evaluator", NULL, {"eval"}},
     {"chief", NULL, {"useChiefInTfConfig"}},

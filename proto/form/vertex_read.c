@@ -39,7 +39,7 @@ static void read_kept(const struct field_reader *reader, struct place at,
         if (!kept_is_path(path))
             field_key_error(reader, *item, "is no path of a member");
         else if (vertex_has_place(path))
-            field_key_error(reader, *item, "has a place of its own");
+            field_key_error(reader, *item, "has its own place");
         else
             kept_silently(reader, (struct place){item->node, path});
     }

@@ -85,7 +85,7 @@ static void check_run(const struct field_reader *reader,
     check_output(reader, draft);
     if (job_needs_images(job) && job->own_workdir) {
         field_error(reader, draft->workdir,
-                    "each container has files of its own already");
+                    "each container has its own files already");
         diag_hint(reader->diag, "leave it out");
     } else if (job_needs_images(job) && job->workdir &&
                job->workdir[0] != '/') {

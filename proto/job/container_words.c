@@ -88,7 +88,7 @@ static const char *image_byte_fault(const char *image)
 {
     for (const char *c = image; *c; c++) {
         if (strchr("$<>{}[]", *c))
-            return "has a blank that nobody filled in";
+            return "has a placeholder that was not filled in";
         if (!is_alnum(*c) && strchr("._-/:@", *c) == NULL)
             return "has a character that no image's name has";
     }

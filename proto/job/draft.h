@@ -57,7 +57,7 @@ void job_draft_add_condition(const struct field_reader *reader,
 
 struct param_draft {
     struct place at;      /* the whole parameter */
-    struct place name_at; /* its name, where that is a member of its own */
+    struct place name_at; /* its name, where that is a separate member */
     /* What was said about it; path is always set, node NULL when silent. */
     struct place min, max, step, scale, fallback, values;
     bool google; /* Vertex's rules: an absent bound is 0, min == max is fine */

@@ -206,7 +206,7 @@ static bool is_replaced(const char *key)
 
 /* The metric of a line: a member that the study names; else the only member
  * that is not the format's; else a format's member that the study's metric of
- * the same name replaced. NULL when none can be told. */
+ * the same name replaced. NULL when that is not clear. */
 static const struct node *foreign_metric(const struct node *map, size_t n,
                                          const char *const names[])
 {

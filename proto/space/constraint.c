@@ -110,7 +110,7 @@ static struct lack look(const struct space *space,
     return (struct lack){fmin(a.of_true, b.of_true), a.of_false + b.of_false};
 }
 
-/* ---- what it speaks of ---- */
+/* ---- its parameters ---- */
 
 static void note_params(const struct constraint *expression, bool named[])
 {

@@ -69,7 +69,7 @@ bool constraint_set_holds(const struct constraint_set *set,
                           const struct value point[]);
 
 /* Appends the first constraint that the point violates, as it was written, and
- * the values it speaks of:
+ * the values of its parameters:
  *     max_depth*10 <= batch*2 does not hold for max_depth=12, batch=16
  * Nothing when all of them hold. */
 void constraint_set_explain(const struct constraint_set *set,

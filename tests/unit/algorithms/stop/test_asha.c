@@ -1,5 +1,5 @@
-/* Successive halving and Hyperband: rungs, who goes on, who stops or pauses,
- * who is promoted, and how trials are spread over brackets. */
+/* Successive halving and Hyperband: rungs, which trials continue, which stop or
+ * pause, which are promoted, and how trials are spread over brackets. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -108,7 +108,7 @@ static void nobody_stops_before_enough_came(void)
     CHECK(judge(&field, 3).action == STOP_NOW);
 }
 
-/* Of 4 trials and a factor of 3, one and a third go on: two. */
+/* Of 4 trials and a factor of 3, one and a third continue: two. */
 static void a_part_of_a_place_is_a_place(void)
 {
     static struct field field;
@@ -296,8 +296,8 @@ static void higher_rungs_are_promoted_first_then_better_trials(void)
     CHECK(!asha_rule.promote(&field.study, false, &chosen));
 }
 
-/* Two trials are too few for a place of a third of them, and nobody else will
- * come: the better one goes on. */
+/* Two trials are too few for a place of a third of them, and no other will
+ * come: the better one continues. */
 static void at_the_end_the_best_goes_on_however_few_there_are(void)
 {
     static struct field field;

@@ -71,9 +71,9 @@ static void structure_must_be_complete(void)
 
 static void numbers_have_one_spelling(void)
 {
-    FAILS("01", "1:2: a number cannot begin with 0 and go on");
-    FAILS("[1.]", "1:3: '.' cannot stand here in a number");
-    FAILS("1e", "1:2: 'e' cannot stand here in a number");
+    FAILS("01", "1:2: no digit is allowed after a leading 0");
+    FAILS("[1.]", "1:3: '.' is not allowed here in a number");
+    FAILS("1e", "1:2: 'e' is not allowed here in a number");
     FAILS("-", "1:1: expected a value, found '-'");
     FAILS("+1", "1:1: expected a value, found '+'");
     FAILS(".5", "1:1: expected a value, found '.'");

@@ -138,8 +138,8 @@ static void faults_of_syntax_are_told_in_plain_words(void)
     FAILS("# nothing\n", "0:0: the document is empty");
     FAILS("a:\n\tb: 1\n", "2:1: a tab indents this line");
     FAILS("a: 1\n  \tb: 1\n", "2:5: a tab indents this line");
-    FAILS("a: 1\n  b: 2\n", "2:4: a ':' cannot stand here");
-    FAILS("a: b: c\n", "1:5: a ':' cannot stand here");
+    FAILS("a: 1\n  b: 2\n", "2:4: a ':' is not allowed here");
+    FAILS("a: b: c\n", "1:5: a ':' is not allowed here");
     FAILS("a: 1\nb\nc: 2\n", "2:1: this key has no ':' after it");
     FAILS("a:\n  b: 1\n c: 2\n",
           "3:2: expected a key of the map that began on line 1");

@@ -198,7 +198,7 @@ static void machines_and_their_gpus_are_asked_for(void)
     CHECK(!is_warned(&diag, "trainingInput.masterType"));
 }
 
-/* Without replicas of a role nobody can ask for its machine. */
+/* Without replicas of a role its machine cannot be asked for. */
 static void the_machine_of_no_replica_is_echoed(void)
 {
     struct diag diag;

@@ -1,4 +1,5 @@
-/* The native form: every field arrives, faults are told with their place. */
+/* The native form: every field arrives, faults are reported with their place.
+ */
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
@@ -254,7 +255,7 @@ static const struct other_word {
     {"parameters: {a: {type: double, min: 1, max: 2, scale: UNIT_LOG_SCALE}}",
      "did you mean \"log\"?"}};
 
-/* One fault, told where the word stands; what it stands for is not missed. */
+/* One fault, reported at the word; what it stands for is not missed. */
 static void words_of_other_tools_lead_to_ours(void)
 {
     for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++) {

@@ -1,4 +1,4 @@
-/* The Vertex form: every fault is told with its place. */
+/* The Vertex form: every fault is reported with its place. */
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "proto/job/job.h"
@@ -185,7 +185,7 @@ static const struct {
     {OURS("\"parameterOrder\":[\"lr\",\"lr\"]"), "hypertune.parameterOrder",
      "every parameter exactly once"},
     {OURS("\"kept\":{\"studySpec.x\":1}"), "hypertune.kept.studySpec.x",
-     "a place of its own"},
+     "has its own place"},
     {OURS("\"kept\":{\"a[999].b\":1}"), "hypertune.kept.a[999].b",
      "no path of a member"},
     {OURS("\"parameters\":{\"lr\":{\"step\":2}}"),
