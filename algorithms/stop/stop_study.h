@@ -12,7 +12,7 @@
 /* What a trial reported at one moment of its training. */
 struct stop_point {
     double at;            /* step, or seconds since the trial began */
-    const double *values; /* setting->n_goals; NaN or infinite: not told */
+    const double *values; /* setting->n_goals; NaN or infinite: not reported */
 };
 
 /* Failed trials have no curve. */
@@ -61,7 +61,7 @@ struct stop_verdict {
     double threshold; /* that it missed; NaN: none */
     size_t compared;  /* trials that the threshold is made of */
     int64_t rung;     /* it was judged at, from 0; -1: at none. Otherwise: */
-    double goals[SETTING_METRICS]; /* of the trial there; NaN: not told */
+    double goals[SETTING_METRICS]; /* of the trial there; NaN: not reported */
     struct stop_prediction prediction;
 };
 
