@@ -13,6 +13,7 @@ JSON = "Content-Type: application/json"
 MIB = 1024 * 1024
 
 server = None
+garbled = []  # connections that were sent garbage
 
 
 def head_is_get_without_a_body():
@@ -188,14 +189,13 @@ def garbage_ends_only_its_own_connection():
     for garbage in (b"\x16\x03\x01\x02\x00\x01", b"\0" * 100, b"GET\r\n\r\n",
                     b"GET / HTTP/9.9\r\n\r\n", b"\r\n" * 50,
                     b"A" * 100000):
-        with api.connect(server) as sock:
-            try:
-                sock.sendall(garbage)
-                sock.shutdown(socket.SHUT_WR)
-                while sock.recv(65536):
-                    pass
-            except OSError:
-                pass  # it may be closed before all was sent
+        sock = api.connect(server)
+        garbled.append(sock)
+        try:
+            sock.sendall(garbage)
+            sock.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass  # it may be closed before all was sent
         tap.equal(api.ask(server, "GET", "/healthz").status, 200)
 
 
@@ -226,6 +226,17 @@ def slow_headers_end_after_ten_seconds_and_delay_no_other():
         sock.close()
 
 
+def connections_with_garbage_end_too():
+    """Last, for some end with the same deadline."""
+    for sock in garbled:
+        try:
+            while sock.recv(65536):
+                pass
+        except ConnectionError:
+            pass
+        sock.close()
+
+
 with harness.Server("--runner", "none") as server:
     tap.run([
         head_is_get_without_a_body,
@@ -242,4 +253,5 @@ with harness.Server("--runner", "none") as server:
         paths_and_queries_are_decoded_once,
         garbage_ends_only_its_own_connection,
         slow_headers_end_after_ten_seconds_and_delay_no_other,
+        connections_with_garbage_end_too,
     ])
