@@ -363,7 +363,7 @@ class Study:
         return self._control("pause")
 
     def resume(self) -> "Study":
-        """Goes on after a pause."""
+        """Continues after a pause."""
         return self._control("resume")
 
     def stop(self) -> "Study":

@@ -16,10 +16,10 @@ _SHOWN = (("active", "running"), ("stopping", "stopping"),
           ("cancelled", "cancelled"))
 
 
-def _failures(told: Mapping[str, Any]) -> str:
-    words: str = told.get("words", "")
-    return "%s: most often '%s'" % (words, told["reason"]) if told.get(
-        "reason") else words
+def _failures(failures: Mapping[str, Any]) -> str:
+    words: str = failures.get("words", "")
+    reason = failures.get("reason")
+    return "%s: most often '%s'" % (words, reason) if reason else words
 
 
 class Summary:

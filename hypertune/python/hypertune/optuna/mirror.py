@@ -52,11 +52,12 @@ class Mirror:
                 record.names[name] = safe_name(
                     name, set(record.names.values()))
             known = (name, distribution_to_json(distribution))
-            is_new = known not in record.told
-            record.told.add(known)
+            is_new = known not in record.sent
+            record.sent.add(known)
         parameter = Parameter(record.names[name], distribution)
-        body: Dict[str, Any] = {"parameters": [
-            {"parameterId": parameter.name, "value": parameter.told(value)}]}
+        body: Dict[str, Any] = {"parameters": [{
+            "parameterId": parameter.name,
+            "value": parameter.wire_value(value)}]}
         if is_new:
             body["parameterSpecs"] = [parameter.to_vertex()]
         self._tell(record, number, "define", body)

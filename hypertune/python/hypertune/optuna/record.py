@@ -72,7 +72,7 @@ class Record:
         self._ahead_ms = 0.0              # of the server, to our own clock
         self.names: Dict[str, str] = {}   # of parameters, on the server
         self.ranges: Dict[str, BaseDistribution] = {}
-        self.told: Set[Tuple[str, str]] = set()  # ranges the server has
+        self.sent: Set[Tuple[str, str]] = set()  # ranges the server has
 
     def take(self, answer: Mapping[str, Any]) -> bool:
         """Takes over the server's answer; is there more to ask for?"""

@@ -108,9 +108,9 @@ class _Session:
                 trial.number):
             return
         if complete:
-            self.remote.add(self.space.told(trial.params), metrics)
+            self.remote.add(self.space.wire_values(trial.params), metrics)
         else:
-            self.remote.add(self.space.told(trial.params)).infeasible(
+            self.remote.add(self.space.wire_values(trial.params)).infeasible(
                 "FAIL in Optuna")
 
     def _claims(self, number: int) -> bool:
@@ -210,7 +210,8 @@ class Sampler(BaseSampler):
 
     @staticmethod
     def _suggest(session: _Session, trial: FrozenTrial) -> Optional[Trial]:
-        fixed = session.space.told(trial.system_attrs.get("fixed_params", {}))
+        fixed = session.space.wire_values(
+            trial.system_attrs.get("fixed_params", {}))
         given = session.suggested(trial)
         if given is not None and given.is_open:
             return given  # to the trial that this one is the retry of
@@ -237,7 +238,7 @@ class Sampler(BaseSampler):
                     suggested.infeasible("%s in Optuna" % state.name)
             elif suggested is None:
                 session.add(trial, state, metrics)
-            elif suggested.params == session.space.told(trial.params):
+            elif suggested.params == session.space.wire_values(trial.params):
                 session.tell(suggested, state, metrics)
             else:  # the objective took its own values
                 suggested.delete()

@@ -71,7 +71,7 @@ class Parameter:
         is_whole = isinstance(self.distribution, IntDistribution)
         return None if is_whole and step == 1 else step
 
-    def told(self, value: Any) -> Any:
+    def wire_value(self, value: Any) -> Any:
         """A value of Optuna's as the server takes it."""
         if isinstance(self.distribution, CategoricalDistribution):
             index = self.distribution.to_internal_repr(value)
@@ -121,9 +121,9 @@ class Space:
                                                 params[name])
                    for name, one in self.parameters.items())
 
-    def told(self, params: Mapping[str, Any]) -> Dict[str, Any]:
-        """Those of the values that belong to the space, for the server."""
-        return {one.name: one.told(params[name])
+    def wire_values(self, params: Mapping[str, Any]) -> Dict[str, Any]:
+        """The values that belong to the space, as the server takes them."""
+        return {one.name: one.wire_value(params[name])
                 for name, one in self.parameters.items() if name in params}
 
     def asked(self, params: Mapping[str, Any]) -> Dict[str, Any]:
