@@ -230,15 +230,15 @@ static void negated(const struct study *study, const struct value point[],
     values[1] = -values[1];
 }
 
-static void measure_bound(const char *name, bool told, double share, int seeds,
-                          int trials)
+static void measure_bound(const char *name, bool is_given, double share,
+                          int seeds, int trials)
 {
     static struct study study;
     double outside = 0, best_inside = 0;
     for (int i = 0; i < seeds; i++) {
         double best = INFINITY;
         begin(&study, &bayesian_search, &bounded, (uint64_t)(FIRST_SEED + i));
-        study.setting.n_goals = told ? 2 : 1;
+        study.setting.n_goals = is_given ? 2 : 1;
         study.setting.goals[1] =
             (struct goal){.safety = true, .threshold = -1, .safe_share = share};
         open_study(&study);

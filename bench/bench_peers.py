@@ -146,12 +146,12 @@ def main():
         for prefix, (key, trials, pending, marks) in MODES.items():
             if prefix and "--sequential-only" in sys.argv[3:]:
                 continue
-            told = peers[key]
+            by_peer = peers[key]
             names = [name for name in problems
-                     if any(name in found for found in told.values())]
+                     if any(name in found for found in by_peer.values())]
             ours = run_ours(server, folder, names, trials, pending)
             chosen = {name: problems[name] for name in names}
-            report(prefix, Results(chosen, dict(told, **{OURS: ours})), marks)
+            report(prefix, Results(chosen, dict(by_peer, **{OURS: ours})), marks)
 
 
 main()

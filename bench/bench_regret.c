@@ -121,7 +121,7 @@ static double study_problem(struct problem *problem)
 struct tried {
     const struct space *space;
     int n;
-    int told; /* the others' results are out */
+    int observed; /* the results of the others are pending */
     struct value points[MOST_TRIALS][PROBLEM_MAX_DIM];
 };
 
@@ -151,13 +151,13 @@ static void suggest(const struct algorithm *algorithm, void *state,
 {
     struct ht_error err;
     const struct value *pending[MOST_PARALLEL];
-    for (int k = tried->told; k < tried->n; k++)
-        pending[k - tried->told] = tried->points[k];
+    for (int k = tried->observed; k < tried->n; k++)
+        pending[k - tried->observed] = tried->points[k];
     const struct taken taken = {is_tried, tried, (uint64_t)tried->n};
     const struct suggest_request request = {
         .ordinal = (uint64_t)tried->n,
         .taken = &taken,
-        .n_pending = (size_t)(tried->n - tried->told),
+        .n_pending = (size_t)(tried->n - tried->observed),
         .pending = pending,
         .max_trials = (uint64_t)trials};
     struct reason reason;
@@ -183,13 +183,13 @@ static bool tell(const struct algorithm *algorithm, void *state,
                  const struct problem *problem, struct tried *tried,
                  uint64_t seed)
 {
-    const struct rng_place place = {seed, (uint64_t)tried->told, 1u << 30};
-    const struct value *point = tried->points[tried->told++];
+    const struct rng_place place = {seed, (uint64_t)tried->observed, 1u << 30};
+    const struct value *point = tried->points[tried->observed++];
     const double value = evaluate(problem, point);
     const double noise = problem->noise * rng_normal(&place, 0);
-    const double told = -value - noise;
+    const double score = -value - noise;
     const struct observation seen = {
-        .point = point, .feasible = !isnan(value), .values = &told};
+        .point = point, .feasible = !isnan(value), .values = &score};
     algorithm->observe(state, &seen, NULL);
     return !seen.feasible;
 }
@@ -203,7 +203,7 @@ static int run(const struct plan *plan, const struct problem *problem,
     void *state;
     double best = INFINITY;
     int failed = 0;
-    tried.n = tried.told = 0;
+    tried.n = tried.observed = 0;
     tried.space = &problem->space;
     const enum noise said = problem->noise > 0 ? NOISE_HIGH : NOISE_LOW;
     const struct setting setting = {.space = &problem->space,
@@ -216,7 +216,7 @@ static int run(const struct plan *plan, const struct problem *problem,
     for (int stage = 0; tried.n < plan->trials;) {
         suggest(plan->algorithm, state, &tried, plan->trials, ms);
         best = fmin(best, evaluate(problem, tried.points[tried.n - 1]));
-        if (tried.n - tried.told == plan->parallel)
+        if (tried.n - tried.observed == plan->parallel)
             failed += tell(plan->algorithm, state, problem, &tried, seed);
         if (stage < STAGES && tried.n == stages[stage])
             best_at[stage++] = best;
