@@ -12,7 +12,7 @@ data=$(mktemp -d "${TMPDIR:-/tmp}/hypertune-demo.XXXXXX")
 export PATH HYPERTUNE_STATE="$data"
 unset HYPERTUNE_SERVER HYPERTUNE_TOKEN_FILE
 
-# Ends the server this script has started, and waits until it has gone.
+# Ends the server this script has started, and waits until it has ended.
 end_server() {
     pid=$(sed -n 's/.*"pid": *\([0-9][0-9]*\).*/\1/p' "$data/server.json" \
         2>/dev/null) || return 0

@@ -28,7 +28,7 @@ except ImportError:
 INPUTS = 12
 SAMPLES = 1200
 HELD_BACK = 300  # of the samples, to measure the accuracy
-PATIENCE = 60  # seconds until everybody has to be up
+PATIENCE = 60  # seconds until every replica has to be up
 # Who trains, in the order of their ranks: the first two are the names of a spec
 # and of an AI Platform job, the others those of a Vertex job.
 RANKED = ("master", "worker", "workerpool0", "workerpool1")

@@ -1,6 +1,6 @@
 """Naive Bayes on handwritten digits, as trainers for AI Platform were written.
 
-Nothing here knows of this service: cloudml-hypertune's class, --job-dir and a
+Nothing here depends on this service: cloudml-hypertune's class, --job-dir and a
 package that is started by `python -m trainer.task`.
 """
 import argparse
