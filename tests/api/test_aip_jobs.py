@@ -163,8 +163,8 @@ def what_has_no_effect_is_named_in_the_events():
                  encryptionConfig={"kmsKeyName": "k"},
                  masterConfig=dict(IMAGE, diskConfig={"bootDiskSizeGb": 200}),
                  scheduling={"priority": 7, "strategy": "LOW_COST"})
-    told = events("warned", "study.warned")
-    fields = sorted(reason.split(":")[0] for reason in told)
+    reasons = events("warned", "study.warned")
+    fields = sorted(reason.split(":")[0] for reason in reasons)
     tap.equal(fields, ["trainingInput." + field for field in (
         "enableWebAccess", "encryptionConfig.kmsKeyName",
         "masterConfig.diskConfig.bootDiskSizeGb", "network", "scaleTier",
@@ -183,8 +183,8 @@ def warnings_name_the_fields_that_were_sent():
                algorithm="ALGORITHM_UNSPECIFIED")
     for name, field in (("keyless", "serviceAccount"),
                         ("heir", "hyperparameters.resumePreviousJobId")):
-        told, = events(name, "study.warned")
-        tap.equal(told.split(":")[0], "trainingInput." + field)
+        reasons, = events(name, "study.warned")
+        tap.equal(reasons.split(":")[0], "trainingInput." + field)
     server.cancel("empty_handed", "keyless", "heir")
 
 
@@ -193,11 +193,11 @@ def other_forms_tell_theirs_too():
     made["trialJobSpec"]["network"] = "n"
     with server.runner():
         answer = server.good("POST", api.JOBS, made)
-    told = events("told", "study.warned")
-    tap.equal(told[0].split(":")[0], "trialJobSpec.network")
+    reasons = events("told", "study.warned")
+    tap.equal(reasons[0].split(":")[0], "trialJobSpec.network")
     fitting = [said["description"]
                for said in answer["hypertuneStatus"]["warnings"]]
-    tap.equal(told[1:], fitting)
+    tap.equal(reasons[1:], fitting)
     tap.equal(len(fitting), 1)
     server.good("POST", api.JOBS + "/told:cancel")
 
@@ -232,8 +232,8 @@ def other_changes_start_from_the_labels():
         server.good("PATCH", api.OURS + "/studies/grown",
                     {"maxTrialCount": 7})
         tap.equal(server.job("grown")["labels"], {"team": "b"})
-        told = events("grown", "study.changed")
-        tap.equal(told[1:], ["trials: 3 -> 7\n"])
+        reasons = events("grown", "study.changed")
+        tap.equal(reasons[1:], ["trials: 3 -> 7\n"])
         server.cancel("grown")
         attempt.ended("stopped", signal=15, reason="cancelled")
     server.wait_job("grown", "CANCELLED")
@@ -493,12 +493,12 @@ def a_restart_keeps_everything():
     before = {name: server.job(name)
               for name in ("kept", "over", "long", "warned")}
     listed = server.get(JOBS + "?pageSize=100")
-    told = events("warned", "study.warned")
+    reasons = events("warned", "study.warned")
     server.stop()
     server.start()
     tap.equal({name: server.job(name) for name in before}, before)
     tap.equal(server.get(JOBS + "?pageSize=100"), listed)
-    tap.equal(events("warned", "study.warned"), told)
+    tap.equal(events("warned", "study.warned"), reasons)
     tap.equal(server.job("kept")["labels"], changed["labels"])
     given = {"jobId": "kept", "trainingInput": PLAIN}
     server.refused("POST", JOBS, given, 409, "ALREADY_EXISTS")

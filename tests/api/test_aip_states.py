@@ -129,10 +129,10 @@ def a_trial_that_a_rule_ended_was_stopped_early():
                   if attempt.name["trial"] == stops[0]["trial"]]
         worst.ended("stopped", signal=15, reason="told to stop")
         trials = server.job("early")["trainingOutput"]["trials"]
-        told = [trial["trialId"] for trial in trials
+        listed = [trial["trialId"] for trial in trials
                 if trial.get("isTrialStoppedEarly")]
-        tap.equal(told, [str(worst.name["trial"])])
-        trial, = [trial for trial in trials if trial["trialId"] in told]
+        tap.equal(listed, [str(worst.name["trial"])])
+        trial, = [trial for trial in trials if trial["trialId"] in listed]
         tap.equal((trial["state"], "endTime" in trial), ("SUCCEEDED", True))
         server.cancel("early")
         for attempt in attempts:

@@ -80,7 +80,7 @@ def only_the_repetitions_are_judged():
               ["3", "5", "7"])
 
 
-def what_cannot_be_told_apart_is_not_sure():
+def trials_too_near_to_rank_are_not_sure():
     study = tried(0.10, 0.12)
     confirm(study, top=2, seeds=2)
     runs = {"1": iter((0.1, 0.3)), "2": iter((0.11, 0.31))}
@@ -250,7 +250,7 @@ with harness.Server("--runner", "none") as server:
     tap.run([
         the_best_points_run_again,
         only_the_repetitions_are_judged,
-        what_cannot_be_told_apart_is_not_sure,
+        trials_too_near_to_rank_are_not_sure,
         repetitions_are_no_part_of_the_search,
         they_do_not_count_as_trials,
         a_study_of_clients_that_has_ended_stays_so,

@@ -103,8 +103,8 @@ def a_curve_is_of_one_metric():
     path = "%s/%s/trials" % (api.STUDIES, study)
     other = call(path, {"state": "ACTIVE", "clientId": "c", "parameters": [
         {"parameterId": "n", "value": 2}]})["id"]
-    told = ({"cost": 5}, {"score": 3}, {"cost": 4})
-    for step, values in enumerate(told, 1):
+    reported = ({"cost": 5}, {"score": 3}, {"cost": 4})
+    for step, values in enumerate(reported, 1):
         call("%s/%s:addTrialMeasurement" % (path, other), {"measurement": {
             "stepCount": str(step), "metrics": metrics(values)}})
     tap.equal(curves(study, "?metric=cost")["curves"],

@@ -91,7 +91,7 @@ def every_page_has_room_for_a_checksum_also_in_a_backup():
             tap.equal(read(path)[RESERVED_AT], 8, name)
 
 
-def told(server, study, *members):
+def events_of(server, study, *members):
     events = server.get(api.OURS + "/studies/%s/events" % study)["events"]
     return [tuple(event.get(member) for member in members)
             for event in events]
@@ -106,7 +106,7 @@ def events_tell_who_caused_them():
         harness.wait_until(
             lambda: server.get(api.JOBS + "/one")["state"] ==
             "JOB_STATE_SUCCEEDED", "the end")
-        tap.equal(set(told(server, "one", "kind", "to", "actor")), {
+        tap.equal(set(events_of(server, "one", "kind", "to", "actor")), {
             ("study.created", "RUNNING", "admin"),
             ("trial.created", "REQUESTED", "core"),
             ("attempt.moved", "STARTING", "runner r"),
@@ -124,12 +124,13 @@ def without_tokens_a_client_is_all_that_is_known():
         tap.equal(server.call("POST", api.JOBS, api.job("one"))[0], 200)
         tap.equal(server.call("POST", api.OURS + "/studies/one:stop", {})[0],
                   200)
-        tap.equal({who for kind, who in told(server, "one", "kind", "actor")
+        tap.equal({who for kind, who in
+                   events_of(server, "one", "kind", "actor")
                    if kind in ("study.created", "study.moved")} -
                   {"core"}, {"client"})
 
 
-def a_record_is_stored_once_and_told_as_it_was():
+def a_record_is_stored_once_and_returned_unchanged():
     with harness.Server("--runner", "none") as server:
         tap.equal(server.call("POST", api.JOBS, api.job(
             "one", maxTrialCount=1, parallelTrialCount=1))[0], 200)
@@ -138,7 +139,8 @@ def a_record_is_stored_once_and_told_as_it_was():
             trial, = server.get(api.JOBS + "/one")["trials"]
             tap.equal(trial["hypertune"]["latest"],
                       {"step": "3", "metrics": {"accuracy": 0.734375}})
-            tap.equal([data for kind, data in told(server, "one", "kind", "data")
+            tap.equal([data for kind, data in
+                       events_of(server, "one", "kind", "data")
                        if kind == "trial.measured"],
                       [{"step": 3, "metrics": {"accuracy": 0.734375}}])
         server.stop()
@@ -152,5 +154,5 @@ tap.run([
     every_page_has_room_for_a_checksum_also_in_a_backup,
     events_tell_who_caused_them,
     without_tokens_a_client_is_all_that_is_known,
-    a_record_is_stored_once_and_told_as_it_was,
+    a_record_is_stored_once_and_returned_unchanged,
 ])

@@ -97,10 +97,10 @@ def the_command_and_python_show_the_same_number():
                   [row[key] for row in rows], key)
     wide = server.cli("importance", number, "-o", "wide")
     holds("AMONG THE BEST" in wide.stdout and "ALONE: " in wide.stderr, wide)
-    told = hypertune.Client(
+    read = hypertune.Client(
         server.http, server.token_file, project="lab",
         location="here").study(int(number)).importances()
-    tap.equal(told, {one["parameter"]: one["importance"] for one in listed})
+    tap.equal(read, {one["parameter"]: one["importance"] for one in listed})
 
 
 def a_parameter_that_is_not_used_has_none_in_an_open_space():

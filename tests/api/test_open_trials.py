@@ -60,9 +60,9 @@ def a_trial_tells_its_parameters_one_by_one():
     trial = opened(path)
     tap.equal((trial["state"], trial["hypertune"]["params"]), ("ACTIVE", {}))
     define(path, 1, {"x": 0.5}, [double("x", 0, 1)])
-    told = define(path, 1, {"opt": "sgd"}, [labels("opt", "adam", "sgd")])
-    tap.equal(told["hypertune"]["params"], {"x": 0.5, "opt": "sgd"})
-    tap.equal(told["parameters"], [{"parameterId": "x", "value": 0.5},
+    trial = define(path, 1, {"opt": "sgd"}, [labels("opt", "adam", "sgd")])
+    tap.equal(trial["hypertune"]["params"], {"x": 0.5, "opt": "sgd"})
+    tap.equal(trial["parameters"], [{"parameterId": "x", "value": 0.5},
                                    {"parameterId": "opt", "value": "sgd"}])
     define(path, 1, {"x": 0.25})
     tap.equal(get(path + "/trials/1")["hypertune"]["params"]["x"], 0.25)
@@ -155,8 +155,8 @@ def trials_are_measured_and_end_as_others_do():
     tap.equal(stop["response"].get("shouldStop"), True)
     define(path, 1, {"x": 1}, status=400)
     tap.equal(get(path + "/best")["id"], "1")
-    told = get(path + "/importances")
-    tap.equal((told["trials"], told["importances"][0]["parameter"]),
+    answer = get(path + "/importances")
+    tap.equal((answer["trials"], answer["importances"][0]["parameter"]),
               (12, "x"), "what a trial lacks is absent to the model")
     line = get(path + "/slice?x=x")["median"]
     tap.true(line[0] < line[-1], line)
@@ -215,7 +215,7 @@ def item(key, value=None, trial=0, ns="t"):
             **({} if value is None else {"value": value})}
 
 
-def texts_are_kept_and_told_by_version():
+def texts_are_stored_and_returned_by_version():
     path = study()
     opened(path, metadata=[{"ns": "t", "key": "state", "value": "NEW"}])
     patch(path, {"metadata": [item("a", "1"), item("a", "2", trial=1)]})
@@ -295,7 +295,7 @@ def main():
             the_search_has_no_say_there,
             other_studies_have_no_open_trials,
             a_name_never_begins_with_a_dash,
-            texts_are_kept_and_told_by_version,
+            texts_are_stored_and_returned_by_version,
             long_lists_continue_where_they_were,
             a_change_may_expect_what_is_there,
             a_wrong_change_changes_nothing,

@@ -179,13 +179,14 @@ def a_table_tells_every_trial_in_one_shape():
     answer = table(study)
     tap.equal((answer["complete"], answer["parameters"], answer["metrics"]),
               (True, ["x", "kind", "deep"], ["loss"]))
-    told = rows(answer)
-    tap.equal(told[first]["parameters"], [0.25, "a", None])
-    tap.equal(told[second]["parameters"], [0.5, "b", 4])
-    tap.equal([told[first][key] for key in
+    shown = rows(answer)
+    tap.equal(shown[first]["parameters"], [0.25, "a", None])
+    tap.equal(shown[second]["parameters"], [0.5, "b", 4])
+    tap.equal([shown[first][key] for key in
                ("state", "objective", "step", "metrics", "attempts")],
               ["SUCCEEDED", 0.5, 3, [0.5], []])
-    tap.equal([told[second][key] for key in ("state", "objective", "metrics")],
+    tap.equal([shown[second][key]
+               for key in ("state", "objective", "metrics")],
               ["REQUESTED", None, [None]])
 
 

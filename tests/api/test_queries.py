@@ -43,7 +43,7 @@ def ask(method, path, body):
     return api.send(server, method, path, body)
 
 
-def what_no_method_knows_is_refused_everywhere_and_changes_nothing():
+def an_unknown_parameter_is_refused_everywhere_and_changes_nothing():
     for method, path, body in requests():
         answer = ask(method, path + "?colour=red&" + SYSTEM, body)
         tap.equal((answer.status, [
@@ -104,7 +104,7 @@ def pages_of_the_dashboard_take_anything():
 
 with harness.Server("--runner", "none") as server:
     tap.run([
-        what_no_method_knows_is_refused_everywhere_and_changes_nothing,
+        an_unknown_parameter_is_refused_everywhere_and_changes_nothing,
         what_all_methods_know_passes_everywhere,
         a_name_may_be_said_as_protobuf_has_it,
         numbers_are_numbers_said_once,

@@ -90,7 +90,7 @@ def random_and_grid_are_too():
         tap.equal({item["verdict"] for item in found}, {"SAME"})
 
 
-def what_else_a_search_knows_is_known_again():
+def other_inputs_of_a_search_are_restored():
     same = searched(5)
     other = Study(server, X, LAYERS)
     for i in range(8):
@@ -167,7 +167,7 @@ def trials_of_others_are_left_out():
               searched_for)
 
 
-def what_was_forgotten_since_cannot_be_told():
+def an_input_that_was_deleted_has_no_replay():
     study = searched(3)
     trials = study.trials()
     ended = [trial for trial in trials if trial["state"] == "SUCCEEDED"]
@@ -289,12 +289,12 @@ with harness.Server("--runner", "none") as server:
     tap.run([
         every_suggestion_is_made_again,
         random_and_grid_are_too,
-        what_else_a_search_knows_is_known_again,
+        other_inputs_of_a_search_are_restored,
         given_values_are_asked_for_again,
         children_that_share_a_name_are_distinguished_again,
         a_replay_may_begin_anywhere,
         trials_of_others_are_left_out,
-        what_was_forgotten_since_cannot_be_told,
+        an_input_that_was_deleted_has_no_replay,
         what_was_forgotten_does_not_spoil_the_rest,
         the_preview_is_what_comes,
         another_algorithm_goes_another_way,

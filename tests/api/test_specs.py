@@ -37,16 +37,16 @@ def get(path, status=200):
 
 
 def findings(text):
-    told = check(text)
-    tap.equal(told["ok"], False, told)
-    tap.equal([key in told for key in ("plan", "resource")], [False, False])
-    return told["findings"]
+    reply = check(text)
+    tap.equal(reply["ok"], False, reply)
+    tap.equal([key in reply for key in ("plan", "resource")], [False, False])
+    return reply["findings"]
 
 
 def a_right_spec_is_shown_as_it_would_run():
-    told = check(SPEC)
-    tap.equal((told["ok"], told["findings"]), (True, []))
-    plan = told["plan"]
+    reply = check(SPEC)
+    tap.equal((reply["ok"], reply["findings"]), (True, []))
+    plan = reply["plan"]
     tap.equal((plan["name"], plan["goal"], plan["safety"], plan["folder"]),
               ("written", "maximize accuracy", "", "/tmp"))
     tap.equal(plan["search"], "default search, 4 trials, 1 at a time")
@@ -62,8 +62,8 @@ def a_right_spec_is_shown_as_it_would_run():
 
 
 def what_was_checked_is_created_by_its_own_collection():
-    told = check(SPEC)
-    made = api.send(server, "POST", told["collection"], told["resource"])
+    reply = check(SPEC)
+    made = api.send(server, "POST", reply["collection"], reply["resource"])
     tap.equal(made.status, 200, made.body)
     tap.equal(made.json()["hypertuneStatus"]["name"], "written")
     custom = check("displayName: once\njobSpec:\n  workerPoolSpecs:\n"
@@ -91,10 +91,11 @@ def every_form_is_read():
         "example.org/i:1"
     del job["hypertune"]["seed"]
     tap.equal(check(json.dumps(job))["ok"], True)
-    told = check("trainingInput:\n  scaleTier: CUSTOM\n  masterType: n1-standard-4\n"
-                 "  masterConfig: {imageUri: 'example.org/i:1'}\n"
-                 "  region: here\njobId: old\n")
-    tap.equal((told["ok"], told["plan"]["name"]), (True, "old"), told)
+    reply = check(
+        "trainingInput:\n  scaleTier: CUSTOM\n  masterType: n1-standard-4\n"
+        "  masterConfig: {imageUri: 'example.org/i:1'}\n"
+        "  region: here\njobId: old\n")
+    tap.equal((reply["ok"], reply["plan"]["name"]), (True, "old"), reply)
 
 
 def what_a_shell_would_add_must_be_said():
@@ -122,15 +123,15 @@ def a_metrics_file_that_trials_share_is_found():
     own = shared + "parallel: 3\n"
     tap.equal(check(own.replace("out.csv", '"${trialDir}/out.csv"'))["ok"],
               True)
-    told = check(own.replace("workdir: /tmp", "workdir: {own: /tmp}"))
-    tap.equal((told["ok"], told["resource"]["hypertune"]["ownWorkdir"]),
-              (True, True), told)
+    reply = check(own.replace("workdir: /tmp", "workdir: {own: /tmp}"))
+    tap.equal((reply["ok"], reply["resource"]["hypertune"]["ownWorkdir"]),
+              (True, True), reply)
     one = findings(own.replace("workdir: /tmp", "workdir: own"))[0]
     tap.equal((one["path"], "{own: /FOLDER}" in one["hint"]),
               ("workdir", True), one)
-    told = check(own.replace("parallel: 3", "parallel: 1"))
-    resource = dict(told["resource"], parallelTrialCount=2)
-    answer = api.send(server, "POST", told["collection"], resource)
+    reply = check(own.replace("parallel: 3", "parallel: 1"))
+    resource = dict(reply["resource"], parallelTrialCount=2)
+    answer = api.send(server, "POST", reply["collection"], resource)
     tap.equal((answer.status, "hypertune.metricsFile" in str(answer.body)),
               (400, True), str(answer.body))
 
@@ -143,12 +144,12 @@ def a_body_without_text_is_refused():
 
 def the_template_needs_nothing_but_a_folder():
     yaml = get("/specs:template")["yaml"]
-    told = check(yaml)
-    tap.equal([told["ok"], *((one["severity"], one["path"], one["line"] > 0)
-                             for one in told["findings"])],
+    reply = check(yaml)
+    tap.equal([reply["ok"], *((one["severity"], one["path"], one["line"] > 0)
+                              for one in reply["findings"])],
               [True, ("WARNING", "workdir", True)])
-    told = check(yaml.replace("/path/to/your/code", "/tmp"))
-    tap.equal((told["ok"], told["findings"]), (True, []))
+    reply = check(yaml.replace("/path/to/your/code", "/tmp"))
+    tap.equal((reply["ok"], reply["findings"]), (True, []))
 
 
 def a_study_shows_its_spec_in_every_form():
@@ -180,10 +181,10 @@ def a_name_that_is_taken_is_refused_with_its_place():
     tap.equal(taken("jobId: written\ntrainingInput:\n  scaleTier: CUSTOM\n"
                     "  masterType: n1-standard-4\n"
                     "  masterConfig: {imageUri: i}\n"), [("jobId", 1, 8)])
-    told = check(SPEC.replace("name: written", "name: gone"))
-    made = api.send(server, "POST", told["collection"], told["resource"])
+    reply = check(SPEC.replace("name: written", "name: gone"))
+    made = api.send(server, "POST", reply["collection"], reply["resource"])
     tap.equal(made.status, 200, made.body)
-    again = api.send(server, "POST", told["collection"], told["resource"])
+    again = api.send(server, "POST", reply["collection"], reply["resource"])
     tap.equal(again.status, 409, again.body)
     path = api.OURS + "/studies/" + made.json()["name"].rsplit("/", 1)[1]
     for method, act in (("POST", ":cancel"), ("DELETE", "")):
@@ -211,13 +212,13 @@ def a_trial_shows_the_commands_of_its_replicas():
 
 
 def the_server_tells_of_its_disk():
-    told = get("/server")
-    tap.equal(told["folder"], os.path.realpath(server.data))
+    info = get("/server")
+    tap.equal(info["folder"], os.path.realpath(server.data))
     disk = os.statvfs(server.data)
-    tap.equal(told["disk"]["totalBytes"], disk.f_blocks * disk.f_frsize)
-    tap.true(0 < told["disk"]["freeBytes"] <= told["disk"]["totalBytes"],
-             (told["disk"]["freeBytes"], told["disk"]["totalBytes"]))
-    tap.true(told["databaseBytes"] >= os.path.getsize(
+    tap.equal(info["disk"]["totalBytes"], disk.f_blocks * disk.f_frsize)
+    tap.true(0 < info["disk"]["freeBytes"] <= info["disk"]["totalBytes"],
+             (info["disk"]["freeBytes"], info["disk"]["totalBytes"]))
+    tap.true(info["databaseBytes"] >= os.path.getsize(
         os.path.join(server.data, "hypertune.db")))
 
 

@@ -120,21 +120,21 @@ def a_deletion_reaches_every_stream_and_is_then_forgotten():
         lambda: server.study("doomed")["state"] == "CANCELLED", "its end")
     tap.equal(server.call("DELETE", api.JOBS + "/doomed")[0], 200)
     for stream in streams:
-        told = stream.event()
-        while "revision" in told:
-            told = stream.event()
-        tap.equal(told, {"study": number, "deleted": True})
+        event = stream.event()
+        while "revision" in event:
+            event = stream.event()
+        tap.equal(event, {"study": number, "deleted": True})
 
     after = create("after")
 
-    def told_at_first():
+    def listed_at_first():
         late = Stream()
-        told = []
-        while after not in told:
-            told.append(late.event()["study"])
+        studies = []
+        while after not in studies:
+            studies.append(late.event()["study"])
         late.close()
-        return told
-    harness.wait_until(lambda: number not in told_at_first(),
+        return studies
+    harness.wait_until(lambda: number not in listed_at_first(),
                        "a stream that begins without it")
     for stream in streams:
         stream.close()

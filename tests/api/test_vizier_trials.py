@@ -273,11 +273,11 @@ def a_trial_without_an_objective_is_infeasible():
         done = study.complete(study.one(), value)
         tap.equal(done["state"], "INFEASIBLE")
         tap.contains(value, done["infeasibleReason"])
-    told = study.good("POST", study.one() + ":complete", {
+    done = study.good("POST", study.one() + ":complete", {
         "trialInfeasible": True, "infeasibleReason": "diverged",
         "finalMeasurement": measured(1)})
-    tap.equal((told["state"], told["infeasibleReason"],
-               "finalMeasurement" in told), ("INFEASIBLE", "diverged", False))
+    tap.equal((done["state"], done["infeasibleReason"],
+               "finalMeasurement" in done), ("INFEASIBLE", "diverged", False))
 
 
 def the_final_measurement_is_chosen_as_the_study_has_it():

@@ -87,7 +87,7 @@ def prepare(*hooks):
     write_file(server, "webhooks.json", json.dumps(hooks))
     server.start()
     harness.wait_until(lambda: "webhooks.begun" in server.log_text(),
-                       "what happens from now on is told")
+                       "what happens from now on is sent")
     return server
 
 
@@ -125,8 +125,8 @@ def hook(receiver, **changes):
 
 
 def signature(headers, body, secret=SECRET):
-    told = headers["X-Hypertune-Timestamp"].encode() + b"." + body
-    return "sha256=" + hmac.new(secret.encode(), told,
+    signed = headers["X-Hypertune-Timestamp"].encode() + b"." + body
+    return "sha256=" + hmac.new(secret.encode(), signed,
                                 hashlib.sha256).hexdigest()
 
 
@@ -143,12 +143,12 @@ def delivered(receiver):
             for headers, body, _, _ in list(receiver.deliveries)}
 
 
-def losses(told):
+def losses(deliveries):
     """Values of the objective, as the deliveries of trials came."""
-    return [delivery["trial"]["objective"] for _, delivery in told]
+    return [delivery["trial"]["objective"] for _, delivery in deliveries]
 
 
-def each_event_is_told_and_signed():
+def each_event_is_sent_and_signed():
     receiver = Receiver()
     server = prepare(hook(receiver))
     try:
@@ -207,7 +207,7 @@ def a_trial_without_a_result_has_failed():
         receiver.close()
 
 
-def only_what_was_asked_for_is_told():
+def only_the_chosen_events_are_sent():
     receiver = Receiver()
     server = prepare(hook(receiver, on=["study.ended"], studies="mine*"))
     try:
@@ -293,7 +293,7 @@ def a_place_that_is_not_public_gets_nothing():
         receiver.close()
 
 
-def who_hangs_delays_nobody_and_each_gets_its_deliveries_in_order():
+def a_receiver_that_hangs_delays_no_other_and_order_is_kept():
     go_on = threading.Event()
     slow = Receiver(before=lambda: go_on.wait(harness.PATIENCE))
     quick = Receiver()
@@ -544,13 +544,13 @@ def a_failing_webhook_is_shown_by_the_doctor():
 
 
 tap.run([
-    each_event_is_told_and_signed,
+    each_event_is_sent_and_signed,
              a_trial_without_a_result_has_failed,
-    only_what_was_asked_for_is_told,
+    only_the_chosen_events_are_sent,
     what_was_not_taken_comes_again_and_after_a_restart,
     one_that_is_gone_is_given_up_with_an_event,
     a_place_that_is_not_public_gets_nothing,
-    who_hangs_delays_nobody_and_each_gets_its_deliveries_in_order,
+    a_receiver_that_hangs_delays_no_other_and_order_is_kept,
     what_failed_keeps_its_place_in_the_line,
     a_server_killed_before_the_delivery_loses_nothing,
     a_server_killed_within_the_delivery_sends_the_same_delivery_again,

@@ -295,7 +295,7 @@ def fill_field(name, text):
              name, text)
 
 
-def the_form_of_a_trial_knows_conditions_and_steps():
+def the_form_of_a_trial_follows_conditions_and_steps():
     number = make_job("conditions")
     show(page, study(number))
     page.click("button", "Add a trial")
@@ -356,7 +356,7 @@ def a_study_is_paused_changed_stopped_and_deleted():
     page.click("dialog button", "Stop")
     page.wait_text("stopped", ".title")
     page.wait("!document.querySelector('.actions').innerText.includes("
-              "'Confirm best')", "no confirmation that nobody would run")
+              "'Confirm best')", "no confirmation that no runner would run")
     page.click("button", "Delete")
     disabled = "[...document.querySelectorAll('dialog button')].pop().disabled"
     tap.equal(page.run("return " + disabled), True)
@@ -537,7 +537,7 @@ with harness.Server("--auth", "none") as server, browser.Browser() as page:
         the_form_writes_a_spec,
         a_trial_is_added_by_a_form,
         what_the_form_leaves_empty_is_chosen_by_the_search,
-        the_form_of_a_trial_knows_conditions_and_steps,
+        the_form_of_a_trial_follows_conditions_and_steps,
         an_added_trial_is_shown_short_and_whole,
         reasons_are_alike_but_for_their_numbers,
         marked_trials_are_compared,

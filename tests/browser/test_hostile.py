@@ -68,8 +68,8 @@ def harmless(what):
 
 
 def shown(texts, selector="#main"):
-    told = [visible(text) for text in texts]
-    tap.equal(page.run(MISSING, told, selector), [], "not shown")
+    shown = [visible(text) for text in texts]
+    tap.equal(page.run(MISSING, shown, selector), [], "not shown")
 
 
 def tour(number):
@@ -92,10 +92,10 @@ def names_of_studies():
     tap.equal(page.text("tbody td"),
               "\u27e8U+202E\u27e9gpj.exe gpj.exe")
     for name, number in list(numbers.items())[::6]:
-        told = good("GET", "/hypertune/v1/studies/%d" % number)
-        tap.equal(told["displayName"], name)
+        answer = good("GET", "/hypertune/v1/studies/%d" % number)
+        tap.equal(answer["displayName"], name)
         show(page, study(number, "config"), "Spec")
-        slug = told["hypertuneStatus"]["name"]
+        slug = answer["hypertuneStatus"]["name"]
         title = visible(name.strip())
         tap.equal(page.run("return document.querySelector('h1').textContent"),
                   title if title == slug else "%s %s" % (title, slug))

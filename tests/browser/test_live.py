@@ -127,7 +127,7 @@ def a_lost_server_is_shown_and_then_caught_up_with():
     add(number, 0.25, 2)
     page.wait_text("2 trials", "#main")
     page.wait("!document.getElementById('top').innerText"
-              ".includes('No answer')", "its return is told")
+              ".includes('No answer')", "its return is shown")
     for line in page.complaints():  # a server that stops may answer 503
         tap.true("net::ERR_" in line or "status of 503" in line, line)
 

@@ -76,7 +76,7 @@ def steps_that_were_not_finite_are_crossed():
     browser.press("End")
     harness.wait_until(lambda: "Step 4, Value there Infinity" in in_card(
         "Metric curves", "return card.querySelector('.unseen').textContent"),
-        "what the last step told")
+        "the result of the last step")
     look("diverged", "/trials/" + trial)
     reach("Curves")
     tap.equal([row[3:] for row in table("Curves")[1]],

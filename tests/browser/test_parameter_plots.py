@@ -339,10 +339,10 @@ def tick_labels(title, axis):
 
 
 def check_labels(title, axis, names):
-    """They can be read, told apart, and are those of the ends, too."""
+    """They can be read, differ, and include the ends."""
     labels = tick_labels(title, axis)
-    told = [whole for _, whole, _ in labels]
-    tap.equal((told[0], told[-1]), (names[0], names[-1]), title)
+    names_shown = [whole for _, whole, _ in labels]
+    tap.equal((names_shown[0], names_shown[-1]), (names[0], names[-1]), title)
     tap.true(2 < len(labels) < len(names), labels)
     tap.equal(len({shown for shown, _, _ in labels}), len(labels), labels)
     for shown, whole, _ in labels:

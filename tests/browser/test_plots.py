@@ -192,10 +192,10 @@ def keys_zoom_and_move():
     wait_seen(lambda *now: list(now) != whole, "a part")
     browser.press("0")
     wait_seen(lambda *now: list(now) == whole, "the whole")
-    told = in_card(HISTORY, "return card.querySelector('.help').textContent")
+    text = in_card(HISTORY, "return card.querySelector('.help').textContent")
     for what in ("Ctrl or \u2318 and the wheel", "Shift while dragging",
                  "Double click, 0", "arrow keys"):
-        tap.contains(what, told)
+        tap.contains(what, text)
     behaves()
 
 
@@ -331,11 +331,11 @@ def a_plot_is_saved_as_its_own_picture():
                 " [...new Uint8Array(bytes.slice(0, 4))]);")
     text = browser.wait("window.svg")
     root = xml.dom.minidom.parseString(text).documentElement
-    told = [one.firstChild.data for one in root.getElementsByTagName("text")
+    texts = [one.firstChild.data for one in root.getElementsByTagName("text")
             if one.firstChild is not None]
-    tap.equal(told[0] if told[0].startswith("goals") else told[-1],
+    tap.equal(texts[0] if texts[0].startswith("goals") else texts[-1],
               "goals: Contour")
-    tap.true({"lr", "layers", "comes next"} <= set(told), told)
+    tap.true({"lr", "layers", "comes next"} <= set(texts), texts)
     tap.true(len(root.getElementsByTagName("path")) > 12)
     tap.equal(browser.wait("window.png"), list(b"\x89PNG"))
     tap.equal(browser.run("return saved.map(one => one.label)"),

@@ -67,8 +67,8 @@ def the_median_rule_shows_its_bar():
     reach(TITLE)
     heads, rows = table(TITLE)
     tap.equal(heads[:2], ["Step", "loss"])
-    tap.equal([(int(step), abs(float(told) - value(3, int(step))) < 1e-3)
-               for step, told, _ in rows[:STEPS // 2]],
+    tap.equal([(int(step), abs(float(shown) - value(3, int(step))) < 1e-3)
+               for step, shown, _ in rows[:STEPS // 2]],
               [(step, True) for step in range(1, STEPS // 2 + 1)])
     tap.equal(legend(TITLE)[:2], ["seen", "had to reach"])
     behaves()

@@ -75,7 +75,7 @@ def an_engine_that_does_not_answer_comes_with_its_repair():
         deaf.bind(path)
         one = only(doctor(home, DOCKER_HOST="unix://" + path)[0],
                    "containers")
-        tap.equal(one["level"], "warn", "nobody listens: %s" % one)
+        tap.equal(one["level"], "warn", "no server listens: %s" % one)
 
 
 def something_that_is_no_engine_is_recognised():

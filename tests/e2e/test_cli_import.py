@@ -191,12 +191,12 @@ def a_rich_study_comes_back_byte_for_byte():
             return answer
         ok("POST", harness.STUDIES.rstrip("/"), RICH)
         ours = "/hypertune/v1/studies/rich"
-        told = []
+        measurements = []
         for line in rich_trials():
-            told += [dict(one, trial=line["id"])
-                     for one in line.pop("measurements", [])]
+            measurements += [dict(one, trial=line["id"])
+                             for one in line.pop("measurements", [])]
             ok("POST", ours + "/trials:restore", {"trials": [line]})
-        ok("POST", ours + "/trials:restore", {"measurements": told})
+        ok("POST", ours + "/trials:restore", {"measurements": measurements})
         ok("PATCH", ours + "/metadata", {"metadata": KEPT})
         ok("POST", ours + ":stop", {})
         read = [json.loads(line, parse_int=lambda text:

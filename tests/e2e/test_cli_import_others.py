@@ -248,9 +248,9 @@ def a_real_database_of_optuna_comes_over():
                       number)
             tap.equal(ours["metrics"]["latency"], 10 * float(x), number)
             for key, at in (("started", started), ("ended", ended)):
-                told = datetime.datetime.fromisoformat(
+                exported = datetime.datetime.fromisoformat(
                     ours[key].replace("Z", "+00:00")).timestamp()
-                tap.true(abs(told - float(at)) < 0.002, (key, number))
+                tap.true(abs(exported - float(at)) < 0.002, (key, number))
             if counts:
                 tap.equal(ours["metrics"]["value"], float(value), number)
             tap.equal(ours["params"]["x"], float(x), number)

@@ -123,7 +123,7 @@ def what_cannot_be_run_is_said_before_a_server_starts():
 # --- containers ---
 
 def containers_with(engine, folder):
-    """Those that have something of the folder mounted; others may come and go
+    """Containers with a mount from the folder; others may come and go
     meanwhile."""
     found = []
     for name in engine.containers("hypertune.server"):

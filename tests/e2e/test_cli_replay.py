@@ -16,7 +16,7 @@ if x > 0.8:
 print("loss=%.17g" % ((x - 0.4) ** 2))
 """
 
-# Goes on from its checkpoint when it was paused.
+# Continues from its checkpoint after a pause.
 RUNGS = """
 import os, subprocess, sys, time
 x = float(sys.argv[1])
@@ -79,7 +79,7 @@ def a_trial_that_runs_again_later_changes_nothing_before():
     tap.equal(replay(name)[-1], "10 of 10 suggestions are the same")
 
 
-def what_was_foretold_of_a_paused_trial_is_known_again():
+def the_forecast_of_a_paused_trial_is_restored():
     train = os.path.join(server.folder, "rungs.py")
     with open(train, "w", encoding="utf-8") as file:
         file.write(RUNGS)
@@ -130,7 +130,7 @@ with harness.Server(slots=3) as server:
     tap.run([
         a_tuning_job_is_proved_trial_by_trial,
         a_trial_that_runs_again_later_changes_nothing_before,
-        what_was_foretold_of_a_paused_trial_is_known_again,
+        the_forecast_of_a_paused_trial_is_restored,
         another_algorithm_shows_its_points_and_makes_no_trial,
         a_stored_point_that_is_another_is_found_out,
     ])

@@ -49,7 +49,7 @@ def heads(terminal):
     return [line for line in terminal.lines() if line.startswith("quick  ")]
 
 
-def watch_tells_what_runs_and_why_the_rest_waits():
+def watch_shows_what_runs_and_why_the_rest_waits():
     def case(home, terminal, columns):
         # The first two are through; events show one step a second only.
         wait_until(lambda: home.run("curves", "quick", "-o", "csv")[1]
@@ -303,7 +303,7 @@ def colour_and_letters_are_what_the_terminal_takes():
 
 
 if __name__ == "__main__":
-    tap.run([watch_tells_what_runs_and_why_the_rest_waits,
+    tap.run([watch_shows_what_runs_and_why_the_rest_waits,
              failures_are_shown_with_their_reason,
              keys_do_what_the_last_line_says,
              a_new_size_leaves_nothing_of_the_old_picture,

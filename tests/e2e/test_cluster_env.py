@@ -252,10 +252,10 @@ class Cases:
         for variable in ("CLUSTER_SPEC", "TF_CONFIG"):
             tap.equal(sorted(said[variable]),
                       ["cluster", "environment", "task"], variable)
-        told = self.output(name, "master-0", stream="runner")
+        log = self.output(name, "master-0", stream="runner")
         for words in ('CLUSTER_SPEC and TF_CONFIG are without "job"',
                       "131071"):
-            tap.contains(words, told)
+            tap.contains(words, log)
 
     def a_job_that_nearly_fills_a_variable_is_there(self):
         name = "long"

@@ -210,8 +210,8 @@ def the_account_is_shown_to_a_person():
     for words in (["describe", "mine"], ["check", "mine.yaml"]):
         text = server.cli(*words).stdout
         tap.contains(line, text)
-    told = server.cli("doctor").stdout
-    tap.contains(", credentials of default," + ACCOUNT, told)
+    report = server.cli("doctor").stdout
+    tap.contains(", credentials of default," + ACCOUNT, report)
     lines = server.cli("runners", "-o", "csv").stdout.splitlines()
     column = lines[0].split(",").index("CREDENTIALS")
     tap.contains(ACCOUNT, lines[1].split(",", column)[column], lines)

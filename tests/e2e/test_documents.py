@@ -206,7 +206,7 @@ def messages_of_troubleshooting_are_in_the_programs():
     for message in SPAN.findall("\n".join(heads)):
         for piece in re.split(r"\b(?:[A-Z]{3,}|NaN|\d+)\b", message):
             if piece.strip() not in sources:
-                wrong.append("nobody says %r of %r" % (piece, message))
+                wrong.append("no source has %r of %r" % (piece, message))
     none(wrong)
 
 

@@ -11,7 +11,7 @@ EPOCHS = 150
 # As texts, which a grid takes as they come.
 GOOD = ["0.03", "0.05", "0.07", "0.1", "0.12", "0.15"]
 BAD = ["2e-5", "4e-5"]
-# Those that learn too slowly are wide, so that they take seconds: a rule that
+# Trials that learn too slowly are wide, so that they take seconds: a rule that
 # looks late, on a machine that is busy, still finds them at it.
 DIGITS = """
 case $0 in *e-5) set -- --hidden_units=500 ;; esac

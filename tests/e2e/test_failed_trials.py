@@ -114,11 +114,11 @@ def main():
             tap.contains("failures    %s: most often '%s'\n" % (WORDS, REASON),
                          described)
             tap.contains("5 failed (3 infeasible)", described)
-            told = "%s: most often '%s'" % (WORDS, REASON)
+            summary = "%s: most often '%s'" % (WORDS, REASON)
             for words in (server.cli("best", NAME).stderr,
                           cli("watch", NAME).splitlines()[-1],
                           server.cli("run", NAME + ".yaml").stderr):
-                tap.contains(told, words)
+                tap.contains(summary, words)
 
         def both_apis_find_what_they_count():
             counts = server.get(OURS)["hypertuneStatus"]["counts"]
@@ -147,8 +147,8 @@ def main():
             tap.equal(len(study.trials(state=("failed", "stopped"))), 6)
             tap.equal(len(study.trials(where="state!=failed")), 3)
             tap.equal(study.trials(state=[]), [])
-            told = "%s: most often '%s'" % (WORDS, REASON)
-            tap.contains(told, repr(study))
+            summary = "%s: most often '%s'" % (WORDS, REASON)
+            tap.contains(summary, repr(study))
             tap.contains(WORDS, study._repr_html_())
 
         def the_page_counts_the_same():
@@ -205,8 +205,8 @@ def main():
         def all_that_failed_runs_again():
             with open(os.path.join(server.folder, "repaired"), "wb"):
                 pass
-            told = server.cli("retry", NAME, "--failed").stderr
-            tap.equal(told.count(" runs again\n"), 5, told)
+            printed = server.cli("retry", NAME, "--failed").stderr
+            tap.equal(printed.count(" runs again\n"), 5, printed)
             status = server.wait_study(NAME)
             tap.equal({key: n for key, n in status["counts"].items() if n},
                       {"succeeded": 6, "stopped": 1, "cancelled": 1})

@@ -43,9 +43,9 @@ def a_container_s_job_file_runs_as_processes():
         tap.equal(len(trials), 4)
         tap.equal(best["hypertune"]["objective"],
                   min(trial["hypertune"]["objective"] for trial in trials))
-        told = log(home, "mnist-pytorch-container").splitlines()
-        tap.equal(told[0], 'master-0 of {"master": 1} trial 1')
-        tap.equal(json.loads(told[1].split(" ", 1)[1])[:2], ["--epochs", "10"])
+        shown = log(home, "mnist-pytorch-container").splitlines()
+        tap.equal(shown[0], 'master-0 of {"master": 1} trial 1')
+        tap.equal(json.loads(shown[1].split(" ", 1)[1])[:2], ["--epochs", "10"])
 
 
 def a_grid_tries_every_choice_once():
@@ -70,8 +70,8 @@ def a_vertex_config_needs_no_image_either():
     with Home() as home:
         best = run(home, "vertex/hp-tuning-config.yaml")
         tap.equal(len(best["hypertune"]["args"]), 2)
-        told = log(home, "hp-tuning-config").splitlines()
-        tap.equal(json.loads(told[1].split(" ", 1)[1])[:2], ["--epochs", "3"])
+        shown = log(home, "hp-tuning-config").splitlines()
+        tap.equal(json.loads(shown[1].split(" ", 1)[1])[:2], ["--epochs", "3"])
 
 
 def a_cluster_of_thirteen_runs_on_one_machine():
@@ -88,9 +88,9 @@ def a_cluster_of_thirteen_runs_on_one_machine():
 def a_local_job_dir_has_a_folder_for_each_trial():
     with Home() as home:
         run(home, "aip/sklearn-body.json", "-n", "1")
-        told = log(home, "sklearn_census_2").splitlines()
-        tap.equal(told[0], 'master-0 of {"master": 1} trial 1')
-        words = json.loads(told[1].split(" ", 1)[1])
+        shown = log(home, "sklearn_census_2").splitlines()
+        tap.equal(shown[0], 'master-0 of {"master": 1} trial 1')
+        words = json.loads(shown[1].split(" ", 1)[1])
         tap.equal(words[:2], ["--data", "gs://cloud-samples-data/census"])
         tap.equal(words[-1], "--job-dir=%s/output/1" % home.folder)
 
@@ -141,7 +141,7 @@ def what_gcloud_has_in_flags_is_asked_for():
         tap.true(not os.path.exists(home.state), "a server was started:")
 
 
-def a_plan_says_all_that_the_search_was_told():
+def a_plan_shows_all_settings_of_the_search():
     with Home() as home:
         path = home.write("told.yaml", """
 goal: [minimize loss, maximize accuracy]
@@ -230,7 +230,7 @@ def an_image_has_its_own_path_and_no_program_here():
         tap.contains("container: has no effect on processes", err)
 
 
-def forms_are_converted_and_losses_told():
+def forms_are_converted_and_losses_reported():
     with Home() as home:
         path = bring(home, "aip/xgboost-iris.yaml")
         out, err = home.cli("check", path, "-o", "vertex")
@@ -277,9 +277,9 @@ if __name__ == "__main__":
              a_job_without_a_search_shows_its_log,
              an_image_alone_is_refused_where_only_processes_run,
              what_gcloud_has_in_flags_is_asked_for,
-             a_plan_says_all_that_the_search_was_told,
+             a_plan_shows_all_settings_of_the_search,
              children_of_one_name_have_no_form_but_vertex,
              an_image_comes_from_a_flag_as_with_gcloud,
              an_image_has_its_own_path_and_no_program_here,
-             forms_are_converted_and_losses_told,
+             forms_are_converted_and_losses_reported,
              two_forms_in_one_file_are_distinguished])

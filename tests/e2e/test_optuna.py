@@ -119,10 +119,10 @@ def main():
             old.sampler = sampler(seed=1, search_space={
                 "x": FloatDistribution(0, 1)})
             old.optimize(lambda t: t.suggest_float("x", 0, 1), n_trials=3)
-            told = remote("old").trials()
-            tap.equal([t.value for t in told[:8]],
+            stored = remote("old").trials()
+            tap.equal([t.value for t in stored[:8]],
                       [t.value for t in old.trials[:8]])
-            tap.equal(len(told), 11, "the one out of range is not told")
+            tap.equal(len(stored), 11, "the one out of range is not sent")
 
         def a_given_space_is_searched_from_the_first_trial():
             study = optuna.create_study(study_name="given", sampler=sampler(

@@ -91,8 +91,8 @@ def main():
             tap.equal([(t.id - 1, t.value, t.latest) for t in shown],
                       [(t.number, t.value, {"value": t.params["x"]})
                        for t in trials])
-            told = [t.params["x"] for t in searched("shared").trials()]
-            tap.equal(sorted(told), sorted(t.params["x"] for t in trials))
+            stored = [t.params["x"] for t in searched("shared").trials()]
+            tap.equal(sorted(stored), sorted(t.params["x"] for t in trials))
 
         def what_two_samplers_know_is_sent_once():
             study = optuna.create_study(study_name="twice", storage=storage())
@@ -102,7 +102,7 @@ def main():
                         for _ in range(2)]
             first, second = [one._session(study, space) for one in samplers]
             tap.equal(first.remote.id, second.remote.id)
-            # As if the second had looked before the first one told.
+            # As if the second had looked before the first one sent it.
             for trial in study.trials:
                 second.add(trial, trial.state, second.metrics(
                     trial.values, ()))

@@ -166,7 +166,7 @@ def main():
         return (list(frame.columns), [str(d) for d in frame.dtypes],
                 frame["value"].tolist(), wide.to_csv())
 
-    def asked_and_told(storage):
+    def with_ask_and_tell(storage):
         study = optuna.create_study(
             study_name="told", storage=storage, direction="maximize",
             sampler=optuna.samplers.RandomSampler(seed=4))
@@ -249,7 +249,7 @@ def main():
         tap.run([a_study(script) for script in (
             pruned, loaded_again_summed_up_and_copied, of_several_goals,
             enqueued_and_added, of_odd_results_with_callbacks,
-            of_four_threads_with_exceptions, as_a_data_frame, asked_and_told,
+            of_four_threads_with_exceptions, as_a_data_frame, with_ask_and_tell,
             of_conditional_and_changing_spaces, of_a_grid_and_hyperband)])
 
 

@@ -103,11 +103,11 @@ def the_best_continue_and_the_others_wait():
         tap.equal(trials[9]["attempt"], len(starts))
         # From the start, which a later watcher does not see.
         events = server.get(harness.OURS + "pauses/events?limit=1000")["events"]
-        told = [event["to"] + " " + event["reason"] for event in events
-                if event["kind"] == "trial.moved" and event["trial"] == 1]
+        moves = [event["to"] + " " + event["reason"] for event in events
+                 if event["kind"] == "trial.moved" and event["trial"] == 1]
         for words in ("PAUSED paused by the asha rule at step ",
                       "REQUESTED among the best at rung "):
-            tap.true(any(move.startswith(words) for move in told), told)
+            tap.true(any(move.startswith(words) for move in moves), moves)
         server.stop()
         tap.equal(checker.check(server.data)[1], [])
 

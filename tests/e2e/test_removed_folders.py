@@ -1,5 +1,5 @@
 """A trainer that removes, moves, replaces or locks the folder of its trial: it
-is told as such, as often as the trial may begin, and no one else is harmed."""
+is reported as such, as often as the trial may begin, and no one else is harmed."""
 
 import os
 import re
@@ -122,7 +122,7 @@ def run_locks():
         run_ways(server, LOCKS)
 
 
-def as_nobody(act):
+def as_another_user(act):
     """Nothing is locked against root. False when no one else may run what is
     tested."""
     done, failed, absent = range(3)
@@ -255,7 +255,7 @@ def main():
         def a_locked_folder_is_named_as_that():
             if os.geteuid() != 0:
                 run_ways(server, LOCKS)
-            elif not as_nobody(run_locks):
+            elif not as_another_user(run_locks):
                 raise tap.Skip("the programs here are root's alone")
 
         tap.run([each_way_is_reported_as_often_as_the_trial_begins,

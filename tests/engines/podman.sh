@@ -38,7 +38,7 @@ runroot = "$folder/run"
 END
     cat >"$CONTAINERS_REGISTRIES_CONF" <<END
 unqualified-search-registries = []
-[[registry]] # the default of dockerd
+[[registry]] # as dockerd has it by default
 location = "127.0.0.1"
 insecure = true
 END

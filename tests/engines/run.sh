@@ -50,7 +50,7 @@ if [ -z "$hosts" ]; then
 fi
 
 if [ $# -eq 0 ]; then
-    # Those that ask for engines, by their path without the ending.
+    # Tests that ask for engines, by their path without the ending.
     set -- $(grep -lE 'HT_DOCKER_HOSTS|^import engines' \
         "$here"/../*/test_*.c "$here"/../*/test_*.py |
         sed 's|.*/\([a-z0-9]*/test_[^.]*\)\..*|\1|')

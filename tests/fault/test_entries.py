@@ -80,9 +80,9 @@ def follow(disturbances, more=""):
     return follower.entries
 
 
-def lines(told, trial, stream):
+def lines(entries, trial, stream):
     """What is among the entries of a stream, in that order."""
-    found = [entry["textPayload"] for entry in told
+    found = [entry["textPayload"] for entry in entries
              if entry["labels"].get("trial_id") == trial and
              entry["labels"].get("stream") == stream]
     printed = ["%s %d" % (stream[3:], number) for number in range(LINES)]
@@ -90,23 +90,23 @@ def lines(told, trial, stream):
     return found
 
 
-def keys_grow(told):
-    keys = [(entry["timestamp"], entry["insertId"]) for entry in told]
+def keys_grow(entries):
+    keys = [(entry["timestamp"], entry["insertId"]) for entry in entries]
     tap.equal(keys, sorted(set(keys)))
 
 
-def check(told):
+def check(entries):
     """They are all there are, in order, and each line is among them once."""
     tap.equal(server.study("stream")["state"], "SUCCEEDED")
     whole, token = [], ""
     while token is not None:
         found, token = ask("", token)
         whole += found
-    tap.equal(told, whole)
-    keys_grow(told)
+    tap.equal(entries, whole)
+    keys_grow(entries)
     for trial, stream in STREAMS:
         last = ["score=1", "last"] if stream == "stdout" else []
-        tap.equal(lines(told, trial, stream)[LINES:], last)
+        tap.equal(lines(entries, trial, stream)[LINES:], last)
 
 
 def die():
@@ -125,11 +125,11 @@ def a_follower_misses_nothing_when_the_clock_is_set_back():
     if fake_clock.missing():
         raise tap.Skip(fake_clock.missing())
     with fake_clock.fake_clock() as clock, harness.Server(slots=2) as server:
-        told = follow([(1.0, lambda: clock.set("-30m")), (2.0, die)],
-                      " AND textPayload=~\"^(out|err) \"")
-        tap.equal([len(lines(told, *of)) for of in STREAMS],
+        entries = follow([(1.0, lambda: clock.set("-30m")), (2.0, die)],
+                         " AND textPayload=~\"^(out|err) \"")
+        tap.equal([len(lines(entries, *of)) for of in STREAMS],
                   [LINES] * len(STREAMS))
-        keys_grow(told)
+        keys_grow(entries)
 
 
 tap.run([a_follower_misses_nothing_while_the_server_dies,

@@ -1,4 +1,4 @@
-/* attempt_fixture.h - an attempt in a state folder of its own, as if just
+/* attempt_fixture.h - an attempt in its own state folder, as if just
  * leased, for tests of what the runner does with it. */
 #ifndef HT_TESTS_LIB_ATTEMPT_FIXTURE_H
 #define HT_TESTS_LIB_ATTEMPT_FIXTURE_H

@@ -130,10 +130,10 @@ class Browser:
                 stdin=subprocess.DEVNULL, start_new_session=True,
                 env=dict(os.environ, HOME=self.folder))
 
-        def told():
+        def port_of_driver():
             exited = self.driver.poll() is not None
             return PORT.search(self._said_by_driver()) or exited
-        port = wait_until(told, "a port of chromedriver")
+        port = wait_until(port_of_driver, "a port of chromedriver")
         if port is True:
             return False
         self.base = "http://127.0.0.1:" + port[1]

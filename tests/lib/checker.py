@@ -142,7 +142,7 @@ def check_writers(db, faults):
             " m.writer = w.writer AND m.seq <= w.have"
             " WHERE w.writer <> 0 GROUP BY w.study, w.trial, w.attempt,"
             " w.replica, w.writer HAVING n <> w.have"):
-        faults.append("%d/%d/%d: a writer is told that %d records are stored,"
+        faults.append("%d/%d/%d: a writer has a count of %d stored records,"
                       " %d are" % tuple(row))
 
 

@@ -153,7 +153,7 @@ struct request *fixture_tell(struct fixture *fixture, const char *type,
 /* Leases one, which says that it has started. */
 struct leased fixture_begin(struct fixture *fixture);
 
-/* ended as told, drained. */
+/* ended with the outcome, drained. */
 void fixture_end(struct fixture *fixture, const struct leased *leased,
                  const char *outcome);
 
@@ -169,7 +169,7 @@ const char *fixture_record(struct fixture *fixture, int64_t seq, int64_t step,
 void fixture_succeed(struct fixture *fixture, const struct leased *leased,
                      const char *accuracy);
 
-/* started, ended as told, drained. */
+/* started, ended with the outcome, drained. */
 void fixture_end_as(struct fixture *fixture, const struct leased *leased,
                     const char *outcome);
 

@@ -1,5 +1,5 @@
 """fake_runner - a runner that starts nothing: a test says what its attempts
-do. It speaks the control address of proto/README.md with sockets alone."""
+do. It uses the control address of proto/README.md with sockets alone."""
 
 import json
 import os

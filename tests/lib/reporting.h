@@ -57,8 +57,8 @@ struct reporting_summary {
 /* Reads a file of records; zeros when it is absent. */
 struct reporting_summary reporting_summary_of(const char *path);
 
-/* The library's threads in this process, by name, as a sanitizer may have some
- * of its own; the id of one goes to `id`. */
+/* The library's threads in this process, by name, as a sanitizer may have
+ * others; the id of one goes to `id`. */
 int reporting_threads(char id[16]);
 
 /* Makes the folder of all cases. The server program is a tool of the tests,

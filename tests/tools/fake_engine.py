@@ -5,7 +5,7 @@
                    [--image NAME]... [--journal FILE] [--state FILE]
                    [--api VERSION] [--oldest-api VERSION] [--tls FOLDER]
 
-Speaks Docker's HTTP API on a unix socket as dockerd 20.10 or Podman 4.3 do, with
+Serves Docker's HTTP API on a unix socket as dockerd 20.10 or Podman 4.3 do, with
 the differences between them that were measured. Prints "ready" once it
 listens, ends at SIGTERM.
 

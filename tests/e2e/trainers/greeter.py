@@ -26,7 +26,7 @@ def ask(address, question):
                 return stream.makefile().readline().strip()
         except OSError:  # not up yet, or not even its name is known
             if time.monotonic() > DEADLINE:
-                sys.exit("nobody at " + address)
+                sys.exit("no answer at " + address)
             time.sleep(0.02)
 
 

@@ -109,7 +109,7 @@ def a_report_cut_off_by_a_kill_may_be_stored_or_not():
                            "UPDATE writers SET have = 1", JOURNAL[:3]), [])
 
 
-def a_report_nobody_sent_is_noticed():
+def a_report_without_a_sender_is_noticed():
     notices("", "stored but never sent: 1/1/1#2", JOURNAL[:2])
 
 
@@ -123,8 +123,8 @@ def a_changed_value_is_noticed():
             " WHERE seq = 2", "1/1/1#2 was sent as (2, [0.75])")
 
 
-def a_writer_told_too_much_is_noticed():
-    notices("UPDATE writers SET have = 3", "told that 3 records")
+def a_writer_with_too_high_a_count_is_noticed():
+    notices("UPDATE writers SET have = 3", "a count of 3 stored records")
 
 
 def a_second_winner_is_noticed():

@@ -146,7 +146,7 @@ echo \$((now + 7)) >"$build/clock/now"
 END
 chmod +x "$build/clock/date"
 PATH=$build/clock:$PATH
-expect "the seconds are told" test_fake_good "1 0 1" 0 \
+expect "prints the seconds" test_fake_good "1 0 1" 0 \
     "unit/test_fake_good (1, 7 s)"
 echo "1..$cases"
 exit $((failures > 0))

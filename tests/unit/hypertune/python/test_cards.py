@@ -30,7 +30,7 @@ def a_study_shows_its_card():
               "  lr=0.0007912 opt='adam'")
 
 
-def failed_trials_of_an_ended_study_are_told():
+def a_card_shows_the_failed_trials_of_an_ended_study():
     made = resource("resnet", succeeded=2, failed=4, infeasible=3)
     made["hypertuneStatus"].update(state="SUCCEEDED", failures={
         "words": "4 of 6 failed", "mostly": True, "reason": HOSTILE})
@@ -93,7 +93,7 @@ def an_export_has_every_trial_and_no_markup_of_its_own():
 
 if __name__ == "__main__":
     tap.run([
-        a_study_shows_its_card, failed_trials_of_an_ended_study_are_told,
+        a_study_shows_its_card, a_card_shows_the_failed_trials_of_an_ended_study,
         names_from_outside_never_become_markup,
         a_trial_without_a_value_shows_why,
         an_export_has_every_trial_and_no_markup_of_its_own,

@@ -113,7 +113,7 @@ def the_images_own_sitecustomize_still_runs(image):
     image.expect_ours(path)
 
 
-def its_failure_is_told_as_ever_and_ours_is_still_there(image):
+def its_failure_is_printed_as_ever_and_our_hook_still_runs(image):
     image.write("sitecustomize.py", "raise RuntimeError('on purpose')\n")
     said = image.run(WHERE)
     assert "on purpose" in said or "sitecustomize' failed" in said, said
@@ -147,7 +147,7 @@ CASES = [
     a_folder_added_to_the_path_later_goes_first,
     ours_goes_first_when_the_job_says_so,
     the_images_own_sitecustomize_still_runs,
-    its_failure_is_told_as_ever_and_ours_is_still_there,
+    its_failure_is_printed_as_ever_and_our_hook_still_runs,
     nothing_else_of_the_program_changes,
     children_find_it_too,
     isolated_programs_are_left_alone,

@@ -104,7 +104,7 @@ def pictures_of_the_model_bear_what_it_leaves_out():
     ).findall(".//*[@fill='%s']" % marks.shade(1.0)) != [], True)
 
 
-def a_trial_stands_at_its_value_of_the_metric_that_is_drawn():
+def a_trial_is_drawn_at_its_value_of_the_metric():
     trials = trials_of(0.5, 0.7, 0.9)
     for trial_, size in zip(trials[1:], (10.0, 20.0)):
         trial_._resource["finalMeasurement"] = {"metrics": [
@@ -199,7 +199,7 @@ def results_over_decades_are_seen_apart():
     ys = heights(check_picture(plot.history("q", "loss", False,
                                             trials_of(0.0, 1e-3, 1, 1e3))))
     tap.equal(ys[0] - ys[2] < 1, True, "0 has no logarithm")
-    # A model that knows no logarithms may expect less than 0.
+    # A model without logarithms may expect less than 0.
     lr = resource()["studySpec"]["parameters"][0]
     line = {**slice_of([lr], [-1.0, -1.0, -1.0], [1e-6, -0.5, 1.0],
                        [1.0, 1.0, 1e3]), "metric": "accuracy"}
@@ -219,7 +219,7 @@ def words_that_are_too_long_end_in_an_ellipsis():
     tap.equal(marks.fit("W" * 9, 5), "WWWW\u2026")
 
 
-def long_names_of_values_are_told_apart():
+def long_names_of_values_stay_different():
     names = ["a_network_of_the_same_family_%02d" % n for n in range(20)]
     spec = {"parameterId": "net", "categoricalValueSpec": {"values": names}}
     answer = {"metric": "loss", "trial": "1",
@@ -297,13 +297,13 @@ if __name__ == "__main__":
     tap.run([
         pictures_bear_every_set_of_values,
         pictures_of_the_model_bear_what_it_leaves_out,
-        a_trial_stands_at_its_value_of_the_metric_that_is_drawn,
+        a_trial_is_drawn_at_its_value_of_the_metric,
         importances_are_bars_of_one_number,
         the_front_is_joined_and_lanes_hold_one_trial_at_a_time,
         pictures_of_nothing_say_so,
         results_over_decades_are_seen_apart,
         words_that_are_too_long_end_in_an_ellipsis,
-        long_names_of_values_are_told_apart,
+        long_names_of_values_stay_different,
         a_study_that_only_fails_says_of_what,
         a_model_that_is_not_there_yet_is_no_error,
         the_time_axis_has_the_unit_that_fits,

@@ -449,7 +449,7 @@ def run_cases(server_program):
 
 def find_interpreters():
     """{version: path}; one of each minor version, 2.7 and 3.5 or newer."""
-    # The home of the password file: a test run may have a HOME of its own.
+    # The home of the password file: a test run may have its own HOME.
     home = pwd.getpwuid(os.getuid()).pw_dir
     candidates = [sys.executable, "python2.7"]
     candidates += sorted(glob.glob(home + "/.pyenv/versions/*/bin/python"))
