@@ -285,10 +285,13 @@ class Server:
             if trial["hypertune"]["state"] == "SUCCEEDED":
                 continue
             parts.append(json.dumps(trial["hypertune"]))
-            for replica in ("master-0", "worker-0", "worker-1"):
-                parts.append(self.cli(
-                    "logs", "%s/%s" % (name, trial["id"]), "--stream",
-                    "stderr", "--replica", replica, check=False).stdout)
+            parts += [self.cli(
+                "logs", "%s/%s" % (name, trial["id"]), "--stream", "stderr",
+                "--replica", "%s-%d" % (pool["type"], index),
+                check=False).stdout
+                for pool in self.trial(name, trial["id"])["hypertune"][
+                    "commands"]
+                for index in range(pool["replicas"])]
         return "\n".join(parts)
 
     def measurements(self, name, trial):
