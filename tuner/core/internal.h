@@ -49,10 +49,13 @@ struct core {
 
 /* The thread: transactions of requests and ticks until the core stops. */
 void *core_run(void *core);
-/* Sets now_ms and wall_ms. */
+/* Sets now_ms (monotonic) and wall_ms; they stay until the next call. */
 void core_look_at_clocks(struct core *core);
+/* Reads from the database what core_is_busy() returns; after a failure that
+ * stays as it was. */
 void core_update_busy(struct core *core);
-/* Makes it the failed answer to a request. */
+/* Makes the error the result of a request, with the status HT_UNAVAILABLE and
+ * no reply; the caller still has to call its `answer`. */
 void core_refuse(struct request *req, const struct ht_error *err);
 
 #endif

@@ -19,6 +19,7 @@
 /* A deadline that never comes. */
 #define LIVE_NEVER INT64_MAX
 
+/* A point to try, with texts in the arena of its owner. */
 struct suggestion {
     const char *params; /* canonical point */
     const char *why;    /* JSON, see reason_json.h */
@@ -85,10 +86,13 @@ struct live_answer {
     char *text;
 };
 
+/* One entry per name of a runner; it stays until the server ends. */
 struct live_runner {
     char id[HT_MAX_NAME + 1];
     char boot[LIVE_BOOT_BYTES];
+    /* monotonic, of its last message */
     int64_t seen_ms;
+    /* trials at a time */
     int64_t slots;
     int64_t gpus; /* as its newest poll said; 0 before the first */
     bool online;
@@ -102,6 +106,8 @@ struct live_runner {
 
 struct live;
 
+/* Entries belong to the `live`: a pointer to one is valid until it is dropped,
+ * and no caller frees one. */
 struct live *live_new(void);
 void live_free(struct live *live); /* accepts NULL */
 
@@ -111,28 +117,36 @@ void live_forget_rows(struct live *live, int64_t transaction);
 
 /* Makes the entry when it is missing. */
 struct live_study *live_study(struct live *live, int64_t id);
+/* Frees the entry with its job and suggestions; without one nothing happens. */
 void live_drop_study(struct live *live, int64_t id);
 /* The parsed spec of the row, kept until it is forgotten; borrowed until the
- * next live_forget_*. */
+ * next live_forget_* or live_drop_study(). Fails with what vertex_parse()
+ * returns, and keeps nothing then. */
 enum ht_status live_job(struct live *live, const struct study_row *row,
                         const struct job **job, struct ht_error *err);
+/* The spec of the row has changed: the next live_job() parses it again. */
 void live_forget_job(struct live *live, int64_t study);
 
 /* NULL when there is no entry. */
 struct live_trial *live_find_trial(struct live *live, int64_t study,
                                    int64_t trial);
+/* Makes the entry when it is missing, with all members 0. */
 struct live_trial *live_trial(struct live *live, int64_t study, int64_t trial);
+/* Without an entry nothing happens. */
 void live_drop_trial(struct live *live, int64_t study, int64_t trial);
 
+/* NULL when there is no entry. */
 struct live_runner *live_find_runner(struct live *live, const char *id);
 /* Makes the entry; a new boot clears what the old one was sent. */
 struct live_runner *live_runner(struct live *live, const char *id,
                                 const char *boot);
-/* Sets what the runner can and may do, from a JSON object. */
+/* Sets what the runner can and may do, from a JSON object; frees the rules
+ * before, with all their texts. */
 void live_set_rules(struct live_runner *runner, const char *json);
 /* The first runner, then ->next. */
 struct live_runner *live_runners(struct live *live);
-/* Slots of all runners online. */
+/* The sum over all runners online; *any is false, and the sum 0, without
+ * one. */
 int64_t live_slots(struct live *live, bool *any);
 
 /* The entry after that one, in no order: the first one after NULL, and NULL

@@ -59,6 +59,7 @@ struct request {
     struct request *next; /* link of whichever list holds it */
 };
 
+/* The caller owns it and its arena until it posts it. */
 struct request *request_new(void);
 void request_free(struct request *req); /* accepts NULL */
 /* The value of a name in the query, or NULL. */

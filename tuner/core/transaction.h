@@ -12,11 +12,13 @@
 #include "tuner/core/options.h"
 #include "tuner/core/request.h"
 
+/* Work for after the COMMIT, see core_defer(); the data is in the arena. */
 struct transaction_step {
     core_deferred *apply;
     const void *data;
 };
 
+/* A call of on_revision. */
 struct transaction_revision {
     int64_t study, revision;
 };
@@ -34,22 +36,30 @@ struct transaction {
     bool wake_polls; /* and the polls of runners */
 };
 
+/* What was staged when a savepoint began. */
 struct transaction_mark {
     size_t steps, revisions;
 };
 
+/* One transaction object serves all transactions of the core: reset() empties
+ * it before each, fini() frees it. */
 void transaction_init(struct transaction *transaction);
 void transaction_fini(struct transaction *transaction);
 void transaction_reset(struct transaction *transaction);
 
+/* transaction_back_to() forgets the steps and revisions staged since the mark.
+ * Studies touched and woken since then stay so, which costs a look in vain. */
 struct transaction_mark transaction_mark(const struct transaction *transaction);
 void transaction_back_to(struct transaction *transaction,
                          struct transaction_mark mark);
 
+/* Copies `size` bytes (may be 0) of `data`. */
 void transaction_add_step(struct transaction *transaction, core_deferred *apply,
                           const void *data, size_t size);
+/* Every call is kept, also the same study again; applied newest first. */
 void transaction_add_revision(struct transaction *transaction, int64_t study,
                               int64_t revision);
+/* A study counts once. */
 void transaction_add_touched(struct transaction *transaction, int64_t study);
 /* `study` 0: of none. */
 void transaction_add_wake(struct transaction *transaction, bool polls,

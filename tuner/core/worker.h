@@ -54,12 +54,14 @@ struct worker_receiver {
 };
 
 /* Starts one for the database at `path`, which is opened when it is first
- * read. `role` and `receiver` outlive the worker. */
+ * read. `role`, `receiver` and `core` outlive the worker; `path` is copied.
+ * HT_IO: no thread can be started. */
 enum ht_status worker_start(const struct worker_role *role,
                             const struct worker_receiver *receiver,
                             struct core *core, const char *path,
                             struct worker **worker, struct ht_error *err);
-/* Questions that wait are dropped. Accepts NULL. */
+/* Waits for the answer that is being made; questions that wait are dropped.
+ * Accepts NULL. */
 void worker_stop(struct worker *worker);
 
 /* Questions are answered in turn; equal ones that wait are one. The context

@@ -9,10 +9,15 @@
 
 struct checkpoint;
 
+/* Opens the database (errors as db_open()) and starts the thread. *out is the
+ * caller's, who ends both with checkpoint_stop(). HT_IO also when no thread
+ * can be started. */
 enum ht_status checkpoint_start(const char *path, struct checkpoint **out,
                                 struct ht_error *err);
-/* Counts one commit; a checkpoint follows after 64 of them or a second. */
+/* Counts one commit; a checkpoint follows after 64 of them or a second. Any
+ * thread; never waits for the disk. */
 void checkpoint_note_commit(struct checkpoint *checkpoint);
-void checkpoint_stop(struct checkpoint *checkpoint); /* accepts NULL */
+/* Waits for a checkpoint that runs, at most until its end. Accepts NULL. */
+void checkpoint_stop(struct checkpoint *checkpoint);
 
 #endif

@@ -14,8 +14,8 @@ enum ht_status db_curve_trials(struct db *db, struct arena *arena,
                                int64_t study, size_t limit,
                                struct trial_list *list, struct ht_error *err);
 
-/* What the trial's master (or its client) measured: by attempt, then step, then
- * arrival. */
+/* What the trial's master (or its client) measured: by attempt, then step,
+ * then arrival; at most HT_MAX_REPORTS. `master` is the name of the replica. */
 enum ht_status db_curve_records(struct db *db, struct arena *arena,
                                 const struct trial_row *trial,
                                 const char *master,
@@ -52,13 +52,14 @@ struct curve_points {
     size_t n, n_odd;
     struct curve_point *points, *odd; /* odd: not finite */
 };
+/* Reads all records of the trial. */
 enum ht_status db_curve_points(struct db *db, struct arena *arena,
                                const struct curve_question *question,
                                struct curve_points *points,
                                struct ht_error *err);
 
 /* Names of the metrics that a trial's master (or its client) measured, as its
- * first records have them. */
+ * first 1000 records have them; sorted by name, each once. */
 struct metric_names {
     size_t n;
     const char **names;

@@ -14,24 +14,51 @@
 #include "proto/base/error.h"
 #include "tuner/db/rows.h"
 
+/* What any function with `err` can return besides what its comment lists:
+ *
+ *   HT_UNAVAILABLE  the disk is full or fails, or another connection held a
+ *                   lock for more than 5 s; a later try may succeed
+ *   HT_CORRUPT      SQLite found damage in the file
+ *   HT_INTERNAL     anything else: a statement of this program is wrong
+ *
+ * A list is written on HT_OK only; without rows it has n = 0. A change to a
+ * row that does not exist changes nothing and is HT_OK. */
 struct db;
 
-/* HT_PRECONDITION  the file is newer than this program, or not ours
+/* Opens the file for writing, creates it where it is absent and brings its
+ * tables up to date. The caller owns *db, see db_close().
+ *
+ * HT_PRECONDITION  the file is newer than this program, of before the first
+ *                  release, or another program's; it is left as it is
+ * HT_CORRUPT       it is no database, or damaged
  * HT_IO            it cannot be opened or migrated */
 enum ht_status db_open(const char *path, struct db **db, struct ht_error *err);
+/* The same for reading: a file that is absent is HT_IO, one that still has to
+ * be migrated HT_PRECONDITION. */
 enum ht_status db_open_readonly(const char *path, struct db **db,
                                 struct ht_error *err);
-void db_close(struct db *db); /* accepts NULL */
+/* Frees the connection and its statements; open transactions are rolled back.
+ * Accepts NULL. */
+void db_close(struct db *db);
 
 /* Transactions belong to the core's dispatcher; a reader brackets one answer
- * with begin and end so that it sees one snapshot. */
+ * with begin and end so that it sees one snapshot, which its first query
+ * takes. A writer takes SQLite's write lock at once and may wait 5 s for it.
+ * There is no nesting: use a savepoint. */
 enum ht_status db_begin(struct db *db, struct ht_error *err);
+/* Returns when the changes are on the disk. After a failure the transaction
+ * may still be open: db_in_transaction() tells, db_rollback() ends it. */
 enum ht_status db_commit(struct db *db, struct ht_error *err);
+/* Drops all changes; harmless when no transaction is open. */
 void db_rollback(struct db *db);
 /* Commits after HT_OK, else rolls back. Returns `status`, or why the commit
  * failed. */
 enum ht_status db_end(struct db *db, enum ht_status status,
                       struct ht_error *err);
+/* One request within the transaction of several. There is one savepoint at a
+ * time: each is ended by db_release(), which keeps its changes, or by
+ * db_rollback_to(), which drops them and ignores errors (SQLite may have ended
+ * the whole transaction, see db_in_transaction()). */
 enum ht_status db_savepoint(struct db *db, struct ht_error *err);
 enum ht_status db_release(struct db *db, struct ht_error *err);
 void db_rollback_to(struct db *db);
@@ -42,10 +69,14 @@ int64_t db_total_changes(struct db *db);
 /* Length of the write-ahead log after the last commit of this connection. */
 int64_t db_wal_pages(const struct db *db);
 
-/* PASSIVE checkpoint from any connection; TRUNCATE from the core when idle. */
+/* Copies the write-ahead log (WAL) into the file: PASSIVE from any connection,
+ * TRUNCATE, which also empties the log, from the core when idle. HT_OK also
+ * when readers or a writer are in the way and something is left; TRUNCATE
+ * waits 20 ms for them, PASSIVE not at all. */
 enum ht_status db_checkpoint(struct db *db, bool truncate,
                              struct ht_error *err);
-/* quick_check; HT_CORRUPT names the first finding. */
+/* SQLite's quick_check: reads the whole file, which takes seconds for large
+ * ones. HT_CORRUPT names the first finding. */
 enum ht_status db_check(struct db *db, struct ht_error *err);
 /* Compares every stored record with its checksum, and looks for records that
  * other rows name; HT_CORRUPT names the first that differs or is missing. */
@@ -59,10 +90,12 @@ enum ht_status db_meta_set(struct db *db, const char *key, const char *value,
 
 /* --- queries both sides use; HT_NOT_FOUND when there is no such row --- */
 
-/* `key` is a number or a name within the scope. */
+/* `key` is a number (digits only) or a name within the scope; of several
+ * studies of that name the newest. Studies being deleted are not found. */
 enum ht_status db_study_find(struct db *db, struct arena *arena,
                              const struct study_scope *scope, const char *key,
                              struct study_row *row, struct ht_error *err);
+/* By id alone: also a study that is being deleted. */
 enum ht_status db_study_get(struct db *db, struct arena *arena, int64_t id,
                             struct study_row *row, struct ht_error *err);
 
@@ -72,7 +105,8 @@ enum ht_status db_study_by_display(struct db *db, struct arena *arena,
                                    const char *display, struct study_row *row,
                                    struct ht_error *err);
 
-/* Whether a study of the project has it; in any location when that is NULL. */
+/* Whether a study of the project that is not being deleted has that name; in
+ * any location when that is NULL. */
 enum ht_status db_study_name_taken(struct db *db, const char *project,
                                    const char *location, const char *name,
                                    bool *taken, struct ht_error *err);
@@ -97,12 +131,14 @@ struct trial_counts {
     int64_t of[TRIAL_STATES];
     int64_t confirming[TRIAL_STATES];
 };
-/* Both of them. */
+/* The trials in that state, of the search and confirming ones. */
 int64_t trial_counts_all(const struct trial_counts *counts,
                          enum trial_state state);
-/* Of either. */
+/* The sums over the failed and the final states of an array such as `of` or
+ * `confirming`. PAUSED is not final. */
 int64_t trial_counts_failed(const int64_t by_state[TRIAL_STATES]);
 int64_t trial_counts_ended(const int64_t by_state[TRIAL_STATES]);
+/* PREPARED trials are counted, too. All 0 for a study that does not exist. */
 enum ht_status db_trial_counts(struct db *db, int64_t study,
                                struct trial_counts *counts,
                                struct ht_error *err);
@@ -110,6 +146,7 @@ enum ht_status db_trial_counts(struct db *db, int64_t study,
 enum ht_status db_trial_common_failure(struct db *db, struct arena *arena,
                                        int64_t study, const char **reason,
                                        struct ht_error *err);
+/* Also a PREPARED trial. */
 enum ht_status db_trial_get(struct db *db, struct arena *arena, int64_t study,
                             int64_t id, struct trial_row *row,
                             struct ht_error *err);
@@ -131,6 +168,7 @@ struct attempt_list {
     size_t n;
     struct attempt_row *rows;
 };
+/* All attempts of a trial by n, the newest last. */
 enum ht_status db_attempt_list(struct db *db, struct arena *arena,
                                int64_t study, int64_t trial,
                                struct attempt_list *list, struct ht_error *err);
@@ -139,6 +177,7 @@ struct attempt_usage { /* of all attempts of a study */
     int64_t begun;     /* that have run */
     int64_t ran_ms;    /* altogether; of running ones until now */
 };
+/* `wall_ms`: the present time. */
 enum ht_status db_attempt_usage(struct db *db, int64_t study, int64_t wall_ms,
                                 struct attempt_usage *usage,
                                 struct ht_error *err);
@@ -164,7 +203,7 @@ enum ht_status db_measurement_page(struct db *db, struct arena *arena,
                                    const struct trial_name *trial, int64_t skip,
                                    size_t limit, struct measurement_list *list,
                                    struct ht_error *err);
-/* The first `limit`. */
+/* The first `limit` of all attempts of a trial, in the same order. */
 enum ht_status db_measurement_list(struct db *db, struct arena *arena,
                                    int64_t study, int64_t trial, size_t limit,
                                    struct measurement_list *list,
@@ -174,6 +213,8 @@ struct event_list {
     size_t n;
     struct event_row *rows;
 };
+/* Events after revision `since`, oldest first, at most `limit`. What a trial
+ * measured is in their data. */
 enum ht_status db_event_list(struct db *db, struct arena *arena, int64_t study,
                              int64_t since, size_t limit,
                              struct event_list *list, struct ht_error *err);
@@ -192,6 +233,7 @@ struct runner_list {
     size_t n;
     struct runner_row *rows;
 };
+/* Every runner that was ever connected, by id. */
 enum ht_status db_runner_list(struct db *db, struct arena *arena,
                               struct runner_list *list, struct ht_error *err);
 /* Attempts not ENDED on that runner. */

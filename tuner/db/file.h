@@ -28,8 +28,10 @@ struct db_kind {
     const char *writing, *reading; /* pragmas of a connection for that */
 };
 
-/* Opens (`writable`: creates and migrates) the file; `err` names it. A file
- * that is refused is left as it is.
+/* Opens (`writable`: creates and migrates, each version in its own
+ * transaction) the file; `err` names it. A file that is refused is left as it
+ * is. The caller owns *db, see db_close().
+ *
  * HT_PRECONDITION  newer than this program, of before the first release, or
  *                  another program's; to be only read also one that still has
  *                  to be migrated

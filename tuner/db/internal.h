@@ -37,6 +37,7 @@ struct db {
     struct db_statement statements[DB_STATEMENTS];
 };
 
+/* Bound without a copy, so it outlives the query. */
 struct db_blob {
     const void *data;
     size_t len;
@@ -45,21 +46,30 @@ struct db_blob {
 /* "HtDb": marks the database file as ours. */
 #define DB_APPLICATION_ID 0x48744462
 
+/* Any number of statements without arguments and results; not cached. For
+ * pragmas and migrations. */
 enum ht_status db_exec(struct db *db, const char *sql, struct ht_error *err);
+/* One statement for its effect; a row that it returns is ignored. */
 enum ht_status db_run(struct db *db, struct ht_error *err, const char *sql,
                       const char *format, ...);
+/* Binds the arguments; the caller steps with db_step(). `sql` is a constant
+ * (its address is the key of the cache), and one statement is in use only once
+ * at a time. Texts and blobs are not copied: they have to last until the last
+ * step. On a failure there is nothing to reset. */
 enum ht_status db_vquery(struct db *db, sqlite3_stmt **stmt,
                          struct ht_error *err, const char *sql,
                          const char *format, va_list *args);
 enum ht_status db_query(struct db *db, sqlite3_stmt **stmt,
                         struct ht_error *err, const char *sql,
                         const char *format, ...);
-/* *row: whether there is a row; without one the statement is reset. */
+/* *row: whether there is a row; without one, and on a failure, the statement
+ * is reset and needs no db_done(). */
 enum ht_status db_step(struct db *db, sqlite3_stmt *stmt, bool *row,
                        struct ht_error *err);
 /* For the caller that leaves before the last row. */
 void db_done(sqlite3_stmt *stmt);
 
+/* A copy in the arena; NULL for SQL's NULL. Numbers are converted to text. */
 const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column);
 
 /* m of measurements is the record that another row of the trial names, in its
@@ -82,7 +92,8 @@ db_reader db_read_integer, db_read_text; /* the first column */
 
 /* --- ask.c: a query and its result --- */
 
-/* Goes to the first row; HT_NOT_FOUND with that text when there is none. */
+/* Steps to the first row; HT_NOT_FOUND with that text when there is none. On
+ * HT_OK the caller ends with db_done(). */
 enum ht_status db_first(struct db *db, sqlite3_stmt *stmt, struct ht_error *err,
                         const char *missing);
 
@@ -109,7 +120,7 @@ enum ht_status db_ask_integer(struct db *db, int64_t *value,
 /* Whether that is not 0. */
 enum ht_status db_ask_bool(struct db *db, bool *is, struct ht_error *err,
                            const char *sql, const char *format, ...);
-/* The one text; NULL without a row. */
+/* The one text; NULL without a row or for SQL's NULL. */
 enum ht_status db_ask_text(struct db *db, struct arena *arena,
                            const char **text, struct ht_error *err,
                            const char *sql, const char *format, ...);

@@ -13,6 +13,7 @@
 #include "tuner/db/db.h"
 
 struct metadata_row {
+    /* db_metadata_set() ignores the version */
     int64_t version, trial;
     const char *ns, *key, *value;
 };
@@ -26,7 +27,8 @@ struct metadata_list {
 enum ht_status db_metadata_set(struct db *db, int64_t study,
                                const struct metadata_row *row,
                                struct ht_error *err);
-/* The value by that name; NULL in *value when there is none. */
+/* The value by that name (its version and value are ignored); NULL in *value
+ * when there is none. */
 enum ht_status db_metadata_get(struct db *db, struct arena *arena,
                                int64_t study, const struct metadata_row *name,
                                const char **value, struct ht_error *err);

@@ -9,6 +9,7 @@
 #include "tuner/db/db.h"
 
 struct prior_row {
+    /* the study that learns, and */
     int64_t study, n;     /* which of its earlier ones, from 0 */
     int64_t origin;       /* id of that study, which may have been deleted */
     const char *resource; /* its full name */
@@ -42,6 +43,7 @@ struct prior_trial_list {
 
 /* --- reading --- */
 
+/* By n; no rows for a study that starts from nothing. */
 enum ht_status db_prior_list(struct db *db, struct arena *arena, int64_t study,
                              struct prior_list *list, struct ht_error *err);
 /* The copied trials of its n-th earlier study by id. */
@@ -58,6 +60,7 @@ enum ht_status db_prior_measured(struct db *db, int64_t study, bool *measured,
 
 /* --- writing; core only --- */
 
+/* HT_INTERNAL when the study has that n already. */
 enum ht_status db_prior_insert(struct db *db, const struct prior_row *row,
                                struct ht_error *err);
 /* Copies the results of the trials of row->origin: all, or of very many the
@@ -74,6 +77,7 @@ enum ht_status db_prior_inherit(struct db *db, const struct prior_row *row,
 enum ht_status db_prior_own(struct db *db, const struct prior_row *row,
                             const struct prior_trial *own,
                             struct ht_error *err);
+/* Removes the copied trial, not the original. */
 enum ht_status db_prior_drop(struct db *db, const struct prior_row *row,
                              int64_t trial, struct ht_error *err);
 #endif

@@ -13,10 +13,12 @@
 #include "tuner/db/db.h"
 #include "tuner/db/write.h"
 
-struct ranking { /* what is asked for */
+/* What is asked for. */
+struct ranking {
     int64_t study;
     bool maximize;
-    int64_t n; /* trials */
+    /* at most so many trials */
+    int64_t n;
 };
 /* Ids of the best SUCCEEDED or STOPPED trials, the best first, of equals the
  * older one. */
@@ -41,6 +43,7 @@ enum ht_status db_front_marked(struct db *db, struct arena *arena,
                                int64_t study, struct front_rows *list,
                                struct ht_error *err);
 enum { DB_FRONT_PAGE = 500 };
+/* A page of at most DB_FRONT_PAGE rows; one with fewer is the last. */
 enum ht_status db_front_results(struct db *db, struct arena *arena,
                                 int64_t study, int64_t after,
                                 struct front_rows *list, struct ht_error *err);
@@ -48,6 +51,7 @@ enum ht_status db_front_results(struct db *db, struct arena *arena,
 /* Marks a trial, or takes its mark. */
 enum ht_status db_front_mark(struct db *db, int64_t study, int64_t trial,
                              bool marked, struct ht_error *err);
+/* False for a trial that does not exist. */
 enum ht_status db_front_is_marked(struct db *db, int64_t study, int64_t trial,
                                   bool *marked, struct ht_error *err);
 /* Takes all marks of a study. */

@@ -10,6 +10,8 @@
 
 #include "proto/job/job.h"
 
+/* Numbers are stored and sorted by: a new state needs a migration. Those from
+ * STUDY_SUCCEEDED on are final. */
 enum study_state {
     STUDY_RUNNING,
     STUDY_PAUSED,     /* no new trials; running ones continue */
@@ -25,6 +27,8 @@ enum study_state {
 /* Sent instead of a revision when a study is deleted. */
 #define REVISION_DELETED INT64_MAX
 
+/* Stored by number as well. From TRIAL_SUCCEEDED to TRIAL_CANCELLED they are
+ * final; a trial that did not succeed may be tried again (see move.c). */
 enum trial_state {
     TRIAL_PREPARED,  /* suggestion not yet given to anyone; may be dropped */
     TRIAL_REQUESTED, /* waits for a slot (or for its retry) */
@@ -39,7 +43,9 @@ enum trial_state {
 };
 enum { TRIAL_STATES = TRIAL_PAUSED + 1 };
 
+/* In this order; any state may be followed by ENDED. */
 enum attempt_state {
+    /* leased to a runner, no process has begun */
     ATTEMPT_STARTING,
     ATTEMPT_RUNNING,
     ATTEMPT_DRAINING, /* process ended, runner sends the rest */
@@ -62,19 +68,27 @@ struct study_scope {
 };
 #define STUDY_KIND(kind) (1u << (kind))
 
+/* A study, a custom job or a tuning job; `kind` tells them apart. */
 struct study_row {
     int64_t id;
+    /* projects/PROJECT/locations/LOCATION/studies/NAME; `display` is free text
+     * that need not be unique */
     const char *project, *location, *name, *display;
     const char *spec; /* vertex_write() text */
     enum study_state state;
     const char *reason; /* why it is in this state, in words */
-    int64_t revision;   /* of its newest event; gap-free */
+    /* of its newest event, from 1 and without gaps; 0: none yet */
+    int64_t revision;
+    /* of its search, chosen when the job has none */
     int64_t seed;
-    int64_t next_trial;       /* id the next trial gets */
+    /* id the next trial gets, from 1 */
+    int64_t next_trial;
     bool exhausted;           /* the space has no untried point */
     enum study_state ends_as; /* what STOPPING becomes when nothing runs */
     int64_t stale_trials;     /* ended in a row without a better objective */
     int64_t used_ms;          /* time spent RUNNING, for until.time */
+    /* updated_ms: of the newest revision; started_ms: about when its first
+     * trial became ACTIVE */
     int64_t created_ms, started_ms, ended_ms, updated_ms;
     enum job_kind kind;        /* never changes */
     int64_t first_run_used_ms; /* used_ms when its first attempt ran; 0: none */
@@ -99,20 +113,27 @@ struct record_name {
     int64_t seq;
 };
 
+/* One point of a study and what came of it. Ids count from 1 within the
+ * study. */
 struct trial_row {
     int64_t study, id;
     enum trial_state state;
-    const char *params; /* canonical point */
+    /* canonical point: JSON, equal texts for equal points */
+    const char *params;
+    /* number among the trials of the study with this point, from 0 */
     int64_t replicate;
-    int64_t ordinal;  /* of the suggestion, from 0 */
+    /* of the suggestion in its study, from 0 */
+    int64_t ordinal;
     int64_t attempt;  /* newest attempt, 0: none */
     int64_t failures; /* attempts that failed by the trial's own fault */
     int64_t losses;   /* attempts lost with their machine */
     bool has_objective;
     double objective; /* of the final measurement, when has_objective */
+    /* of the final measurement */
     int64_t final_step;
     const char *final_metrics; /* JSON object, NULL before the end */
     struct record_name latest; /* its newest, of the master or a client */
+    /* why it is in this state, in words; "" when there is nothing to add */
     const char *reason;
     int64_t revision; /* of its newest event */
     int64_t created_ms, started_ms, ended_ms;
@@ -145,22 +166,30 @@ struct attempt_row {
     int64_t study, trial, n;
     enum attempt_state state;
     enum attempt_outcome outcome;
+    /* its name; the attempt of an imported trial may have "" here */
     const char *runner;
     int64_t exit_code; /* -1: none */
     int64_t signal;    /* 0: none */
+    /* why it ended, in words */
     const char *reason;
     bool winner;        /* its measurements decided the trial */
     const char *facts;  /* JSON object of its machine, "" before it is known */
     const char *doctor; /* JSON of why it had no objective
                            (tuner/study/metric_doctor.h), or "" */
     enum outputs_state outputs;
+    /* of the lease, of RUNNING, and of DRAINING or ENDED */
     int64_t created_ms, started_ms, ended_ms;
 };
 
+/* One record; study to seq name it, see proto/job/report.h. */
 struct measurement_row {
     int64_t study, trial, attempt;
+    /* such as "master-0"; "client" for a measurement that a client sent */
     const char *replica;
+    /* random number of the reporting process */
     uint64_t writer;
+    /* seq counts the writer's records from 1; time_ms is when it was reported,
+     * by the clock of the machine that did */
     int64_t seq, step, time_ms;
     const char *metrics;    /* JSON object */
     const char *checkpoint; /* "" when none */
@@ -180,13 +209,18 @@ struct event_row {
 };
 
 struct runner_row {
+    /* id: its name; boot: another text for each start of the runner */
     const char *id, *engine, *host, *boot;
+    /* trials that it runs at a time */
     int64_t slots;
+    /* when it last came or went */
     int64_t seen_ms;
     bool online;
     const char *rules; /* JSON object of what it can and may do */
 };
 
+/* Constant texts, "" for a number that is no state. Several states share one
+ * name of Vertex or Vizier, whose lists are shorter. */
 const char *db_study_kind_name(enum job_kind kind);        /* "TUNING" */
 const char *db_study_state_name(enum study_state state);   /* "RUNNING" */
 const char *db_study_state_vertex(enum study_state state); /* "JOB_STATE_..." */

@@ -8,8 +8,9 @@
 
 struct rung_row {
     int64_t study, trial;
-    int64_t rung;      /* from 0 */
-    double at;         /* its place on the curve */
+    int64_t rung; /* from 0 */
+    /* its place on the curve: a step or seconds */
+    double at;
     const char *goals; /* JSON array: the value of each metric, larger is
                           better, null where it is unknown */
 };
@@ -38,6 +39,7 @@ enum ht_status db_rung_set(struct db *db, const struct rung_row *row,
 /* Forgets all rungs of a trial. */
 enum ht_status db_rung_clear(struct db *db, int64_t study, int64_t trial,
                              struct ht_error *err);
+/* Writes rungs_passed alone, see db_trial_save(). */
 enum ht_status db_trial_set_rungs_passed(struct db *db,
                                          const struct trial_row *row,
                                          struct ht_error *err);

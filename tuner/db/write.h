@@ -22,18 +22,24 @@
 /* The id the next study will get; ids are never used twice. */
 enum ht_status db_study_next_id(struct db *db, int64_t *id,
                                 struct ht_error *err);
+/* Writes what is fixed at creation: names, kind, spec, seed, state, reason,
+ * ends_as, created_ms, submitted and job_spec. Counters begin with 0, and
+ * updated_ms as created_ms. HT_INTERNAL when the id is taken. */
 enum ht_status db_study_insert(struct db *db, const struct study_row *row,
                                struct ht_error *err);
 /* Writes spec, what was sent, display, state, reason, exhausted, ends_as,
  * ended, times. */
 enum ht_status db_study_save(struct db *db, const struct study_row *row,
                              struct ht_error *err);
-/* *wall_ms becomes the moment of the revision: not before that of the revision
- * before it, unless the clock was set back by more than an hour since. */
+/* Counts one change. *wall_ms is the present time and becomes the moment of
+ * the revision: not before that of the revision before it, unless the clock
+ * was set back by more than an hour since. HT_NOT_FOUND: there is no such
+ * study. */
 enum ht_status db_study_add_revision(struct db *db, int64_t study,
                                      int64_t *wall_ms, int64_t *revision,
                                      struct ht_error *err);
-/* *id: of the next trial; one that confirms another is counted as such. */
+/* Gives out the id of the next trial, from 1 on; one that confirms another is
+ * counted as such. */
 enum ht_status db_study_take_trial_id(struct db *db, int64_t study,
                                       bool confirms, int64_t *id,
                                       struct ht_error *err);
@@ -65,10 +71,12 @@ enum ht_status db_study_unfinished(struct db *db, struct arena *arena,
 enum ht_status db_study_waiting(struct db *db, struct arena *arena,
                                 struct id_list *list, struct ht_error *err);
 /* Removes up to `limit` rows that belong to the study, at last the study
- * itself; *left is false when all is removed. */
+ * itself; *left is false when all is removed. Call it in one transaction after
+ * the other, so that no other request waits for long. */
 enum ht_status db_study_erase(struct db *db, int64_t study, int64_t limit,
                               bool *left, struct ht_error *err);
-/* Whether something runs, waits, or is being removed. */
+/* Whether an attempt runs, a study (none of JOB_STUDY) is neither paused nor
+ * ended, or one is being removed. */
 enum ht_status db_is_busy(struct db *db, bool *busy, struct ht_error *err);
 
 /* --- trials --- */
@@ -76,17 +84,19 @@ enum ht_status db_is_busy(struct db *db, bool *busy, struct ht_error *err);
 /* *inserted is false when the point (and replicate) is already taken. */
 enum ht_status db_trial_insert(struct db *db, const struct trial_row *row,
                                bool *inserted, struct ht_error *err);
-/* Writes every column but study, id, params and latest. */
+/* Writes state, attempt, failures, losses, the final measurement, reason,
+ * revision, started_ms, ended_ms, stop, rungs_passed and pausing. The counts
+ * of db_trial_count() are the caller's. */
 enum ht_status db_trial_save(struct db *db, const struct trial_row *row,
                              struct ht_error *err);
-/* Writes `latest`; empty when a new attempt begins. */
+/* Writes `latest`; its replica is NULL when a new attempt begins. */
 enum ht_status db_trial_set_latest(struct db *db, const struct trial_row *row,
                                    struct ht_error *err);
 /* `change` more trials like this one are in that state. */
 enum ht_status db_trial_count(struct db *db, const struct trial_row *row,
                               enum trial_state state, int64_t change,
                               struct ht_error *err);
-/* Trials neither final nor paused. */
+/* Trials neither final nor paused, PREPARED ones among them, in no order. */
 enum ht_status db_trial_open(struct db *db, struct arena *arena, int64_t study,
                              size_t limit, struct trial_list *list,
                              struct ht_error *err);
@@ -109,6 +119,7 @@ enum ht_status db_trial_of_client(struct db *db, struct arena *arena,
                                   int64_t study, const char *client,
                                   struct trial_list *list,
                                   struct ht_error *err);
+/* Writes `client`, which is not NULL. */
 enum ht_status db_trial_set_client(struct db *db, const struct trial_row *row,
                                    struct ht_error *err);
 /* Another point, with the replicate number that goes with it. */
@@ -120,14 +131,21 @@ enum ht_status db_trial_erase(struct db *db, const struct trial_row *row,
 
 /* --- attempts --- */
 
+/* What a lease adds to the row. */
 struct attempt_lease { /* what a lease adds to the row */
+    /* of the runner that gets it, and the number of its request */
     const char *boot;
     int64_t lease_id;
-    const unsigned char *token_hash; /* TOKEN_HASH_BYTES */
+    /* TOKEN_HASH_BYTES, of the token that reports of the attempt carry;
+     * unique */
+    const unsigned char *token_hash;
 };
+/* Writes study, trial, n, state, runner, created_ms and the lease. */
 enum ht_status db_attempt_insert(struct db *db, const struct attempt_row *row,
                                  const struct attempt_lease *lease,
                                  struct ht_error *err);
+/* Writes state, outcome, exit_code, signal, reason, winner, started_ms and
+ * ended_ms. */
 enum ht_status db_attempt_save(struct db *db, const struct attempt_row *row,
                                struct ht_error *err);
 /* What it ran on, as a JSON object. */
@@ -141,13 +159,17 @@ enum ht_status db_attempt_set_doctor(struct db *db,
 /* No attempt has decided the trial any more. */
 enum ht_status db_attempt_clear_winner(struct db *db, int64_t study,
                                        int64_t trial, struct ht_error *err);
+/* HT_NOT_FOUND: there is no such attempt. */
 enum ht_status db_attempt_get(struct db *db, struct arena *arena,
                               const struct trial_name *name,
                               struct attempt_row *row, struct ht_error *err);
+/* The attempt whose token has that hash, in any state, also ended.
+ * HT_NOT_FOUND: there is none. */
 enum ht_status db_attempt_by_token(struct db *db, struct arena *arena,
                                    const unsigned char hash[TOKEN_HASH_BYTES],
                                    struct attempt_row *row,
                                    struct ht_error *err);
+/* The attempt has another token from now on; the old one is no longer valid. */
 enum ht_status db_attempt_set_token(struct db *db,
                                     const struct attempt_row *row,
                                     const unsigned char hash[TOKEN_HASH_BYTES],
@@ -176,10 +198,12 @@ struct attempt_scores {
     /* NULL metrics: there is none. */
     struct measurement_row last, best;
 };
+/* HT_CORRUPT: a candidate is named whose record is missing. */
 enum ht_status db_scores_get(struct db *db, struct arena *arena,
                              const struct attempt_row *row,
                              struct attempt_scores *scores,
                              struct ht_error *err);
+/* Stores the names of both records (NULL replica: none), not the records. */
 enum ht_status db_scores_set(struct db *db, const struct attempt_row *row,
                              const struct attempt_scores *scores,
                              struct ht_error *err);
@@ -192,12 +216,14 @@ struct replica_key {
 };
 
 /* What a replica reported of a metric at a step; where it did not, the last
- * time before that, or else the first time after. NaN for what is no number. */
+ * time before that, or else the first time after. NaN for a stored value that
+ * is no number: a NaN or an infinity. */
 struct metric_question {
     struct replica_key key;
     const char *metric;
     int64_t step;
 };
+/* *found is false, and *value as before, when it never reported the metric. */
 enum ht_status db_measurement_value(struct db *db,
                                     const struct metric_question *question,
                                     double *value, bool *found,
@@ -206,6 +232,7 @@ enum ht_status db_measurement_value(struct db *db,
 enum ht_status db_measurement_insert(struct db *db,
                                      const struct measurement_row *row,
                                      bool *inserted, struct ht_error *err);
+/* Whether the record is stored, without changing anything. */
 enum ht_status db_measurement_exists(struct db *db,
                                      const struct replica_key *key,
                                      uint64_t writer, int64_t seq, bool *exists,
@@ -217,6 +244,7 @@ enum ht_status db_measurement_newest(struct db *db, struct arena *arena,
                                      struct measurement_row *row,
                                      struct ht_error *err);
 
+/* How much of one writer's records is stored. */
 struct writer_row {
     uint64_t writer;
     int64_t have;    /* highest seq without a gap below */
@@ -230,6 +258,7 @@ struct writer_list {
 enum ht_status db_writer_get(struct db *db, const struct replica_key *key,
                              uint64_t writer, struct writer_row *row,
                              struct ht_error *err);
+/* Adds the writer's row or replaces it. */
 enum ht_status db_writer_set(struct db *db, const struct replica_key *key,
                              const struct writer_row *row,
                              struct ht_error *err);
@@ -252,10 +281,14 @@ enum ht_status db_attempt_writers(struct db *db, struct arena *arena,
 
 /* --- events and runners --- */
 
+/* The revision comes from db_study_add_revision(). With a `record` its data is
+ * read from that measurement. */
 enum ht_status db_event_insert(struct db *db, const struct event_row *row,
                                struct ht_error *err);
+/* Adds the runner or replaces all it had. */
 enum ht_status db_runner_save(struct db *db, const struct runner_row *row,
                               struct ht_error *err);
+/* `seen_ms`: wall clock, when it connected or went. */
 enum ht_status db_runner_set_online(struct db *db, const char *id, bool online,
                                     int64_t seen_ms, struct ht_error *err);
 
