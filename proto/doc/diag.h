@@ -27,6 +27,7 @@ struct diag_item {
     struct diag_item *next;
 };
 
+/* `errors` and `warnings` count also what is not kept as an item. */
 struct diag {
     struct arena *arena; /* borrowed; owns the items */
     const char *file;    /* name shown before the line */

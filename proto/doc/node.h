@@ -23,6 +23,7 @@ enum node_kind {
     NODE_MAP     /* children carry keys, unique within the map */
 };
 
+/* A value with its place in the document; all of it is in the arena. */
 struct node {
     enum node_kind kind;
     const char *text;         /* scalars only, NUL-terminated; else NULL */
@@ -45,6 +46,7 @@ struct node {
  * text. */
 struct node *node_read_json(struct arena *arena, const char *text, size_t len,
                             struct diag *diag);
+/* As node_read_json() in every other respect. */
 struct node *node_read_yaml(struct arena *arena, const char *text, size_t len,
                             struct diag *diag);
 /* JSON of any length, for text that the caller has bounded. */
@@ -78,6 +80,7 @@ bool node_int64(const struct node *node, int64_t *value);
 bool node_double(const struct node *node, double *value); /* finite only */
 /* The texts "NaN", "Infinity" and "-Infinity", for which JSON has no number. */
 bool node_special_double(const struct node *node, double *value);
+/* NODE_BOOL only: texts such as "true" are none. */
 bool node_bool(const struct node *node, bool *value);
 /* The text of a NODE_STRING, else NULL. */
 const char *node_string(const struct node *node);
@@ -85,10 +88,13 @@ const char *node_string(const struct node *node);
 /* Convenience for documents that our own programs wrote: the member's value,
  * or the fallback when it is absent or of another kind. */
 int64_t node_get_int(const struct node *map, const char *key, int64_t fallback);
+/* Also the texts of node_special_double(), so the result may be not finite. */
 double node_get_double(const struct node *map, const char *key,
                        double fallback); /* also "NaN", "Infinity" texts */
+/* Borrowed from the tree, or the fallback itself. */
 const char *node_get_string(const struct node *map, const char *key,
                             const char *fallback);
+/* False is a value, too: the fallback is for an absent member. */
 bool node_get_bool(const struct node *map, const char *key, bool fallback);
 
 /* Appends a node as block YAML 1.2; every text that could be read as another

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+/* From least to most alike, so that values can be compared. */
 enum likeness {
     LIKENESS_NONE,
     LIKENESS_PART,  /* "acc" or "best_test_accuracy" for "accuracy" */
@@ -12,10 +13,12 @@ enum likeness {
     LIKENESS_FOLDED /* "Val-Accuracy" for "val_accuracy", or equal */
 };
 
+/* How much a name that was reported is like the one of the job's metric. */
 enum likeness similar_name_score(const char *wanted, const char *seen);
 
 /* A number in a line of a log with a name before it: `Accuracy: 0.93`,
  * `'loss'=0.1`, `accuracy 0.9`. */
+/* Places and lengths are bytes of the line. */
 struct named_number {
     size_t at, name_len; /* the name */
     size_t number_at, number_len;

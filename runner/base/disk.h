@@ -15,7 +15,7 @@
 #include "proto/doc/node.h"
 
 /* Replaces FOLDER/NAME by the bytes: temporary file, fsync, rename, fsync of
- * the folder.
+ * the folder. Blocks until the bytes are on the disk.
  * HT_IO  some step failed; the previous content stays */
 enum ht_status disk_write(const char *folder, const char *name,
                           const void *bytes, size_t len, mode_t mode,
@@ -59,16 +59,21 @@ bool disk_write_at(int fd, const char *bytes, size_t len, int64_t offset);
 bool disk_has(const char *folder, const char *name);
 
 /* Makes an empty file, without fsync: it survives this process, but maybe not
- * the machine. */
+ * the machine. HT_OK when it exists already.
+ * HT_IO  it cannot be made, or is a link */
 enum ht_status disk_mark(const char *folder, const char *name,
                          struct ht_error *err);
 
-/* Makes the folder and its missing parents, all with mode 0700. */
+/* Makes the folder and its missing parents, all with mode 0700; one that
+ * exists keeps its mode.
+ * HT_IO       one cannot be made, or the path is no folder
+ * HT_INVALID  the path is too long */
 enum ht_status disk_make_folder(const char *path, struct ht_error *err);
 
-/* Bytes of disk of the files below, links not followed. Counting ends once the
- * sum is more than `enough`; for a tree of very many files or levels the result
- * is also more than that. */
+/* Bytes of disk of the files below, links not followed; 0 when there is no
+ * such folder. Counting ends once the sum is more than `enough`; for a tree of
+ * very many files or levels the result is also more than that. Reads every
+ * folder of the tree, which may take seconds. */
 int64_t disk_usage(const char *path, int64_t enough);
 
 #endif

@@ -15,6 +15,7 @@
 #include "proto/base/limits.h"
 #include "proto/base/text.h"
 
+/* What the shim has to run: launch.json. */
 struct launch {
     struct strings argv;      /* argv[0] is looked up in the PATH of env */
     struct pairs env;         /* the environment of the trainer */
@@ -37,6 +38,8 @@ struct process {
     char boot[40];  /* kernel boot id */
 };
 
+/* How the run of a replica ended; names on disk and in messages are those of
+ * folder_outcome_name(). */
 enum outcome {
     OUTCOME_SUCCEEDED,
     OUTCOME_FAILED,
@@ -45,6 +48,7 @@ enum outcome {
     OUTCOME_LOST /* runner, shim or machine failed, not the trainer */
 };
 
+/* The end of a replica: exit.json. */
 struct ending {
     enum outcome outcome;
     bool has_exit, has_signal; /* at most one of them */
@@ -55,11 +59,13 @@ struct ending {
                         disk */
 };
 
+/* An order to end a replica: the file `stop`, one line. */
 struct stop_order {
     bool kill; /* SIGKILL at once */
     char reason[HT_MAX_REASON];
 };
 
+/* A constant text, such as "timeout". */
 const char *folder_outcome_name(enum outcome outcome);
 /* Sets outcome and reason. */
 __attribute__((format(printf, 3, 4))) void folder_end(struct ending *ending,
@@ -98,13 +104,17 @@ char *folder_workdir(struct arena *arena, const char *folder);
 enum ht_status folder_write_launch(const char *folder,
                                    const struct launch *launch,
                                    struct ht_error *err);
+/* The texts are in the arena. HT_CORRUPT also when argv is empty. */
 enum ht_status folder_read_launch(struct arena *arena, const char *folder,
                                   struct launch *launch, struct ht_error *err);
+/* The identity of the shim's own process, which the shim writes. */
 enum ht_status folder_write_shim(const char *folder,
                                  const struct process *process,
                                  struct ht_error *err);
 enum ht_status folder_read_shim(const char *folder, struct process *process,
                                 struct ht_error *err);
+/* Written by the shim when the trainer has ended, or by the runner in its
+ * place. Survives a power cut. */
 enum ht_status folder_write_exit(const char *folder,
                                  const struct ending *ending,
                                  struct ht_error *err);
@@ -114,6 +124,7 @@ enum ht_status folder_read_exit(const char *folder, struct ending *ending,
 enum ht_status folder_write_stop(const char *folder,
                                  const struct stop_order *order,
                                  struct ht_error *err);
+/* HT_TOO_LARGE: the line has more than HT_MAX_REPORT_LINE bytes. */
 enum ht_status folder_read_stop(const char *folder, struct stop_order *order,
                                 struct ht_error *err);
 

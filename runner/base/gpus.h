@@ -27,6 +27,8 @@ struct gpus_source {
 enum ht_status gpus_find(struct arena *arena, const struct gpus_source *source,
                          struct strings *gpus, struct ht_error *err);
 
+/* Compares the names as they are written: 0 and a UUID of the same GPU
+ * differ. */
 bool gpus_has(const struct strings *gpus, const char *name);
 /* The names separated by commas, as CUDA_VISIBLE_DEVICES wants them. */
 char *gpus_text(struct arena *arena, const struct strings *gpus);

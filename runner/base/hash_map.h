@@ -16,8 +16,8 @@ struct hash_map {                /* zeroed = empty */
     uint64_t factor;             /* random, odd */
 };
 
-/* The number of a key, 0 for a new one; to be changed before the next call. Key
- * 0 is the same as key 1. */
+/* The number of a key, 0 for a new one, which is added. The pointer is valid
+ * until the next call for this map. Key 0 is the same as key 1. */
 int64_t *hash_map_at(struct hash_map *map, uint64_t key);
 /* Adds 1 to it and returns it: 1 when the key is new. */
 int64_t hash_map_count(struct hash_map *map, uint64_t key);

@@ -14,10 +14,12 @@
 #include "proto/doc/node.h"
 #include "proto/job/job.h"
 
+/* Names an attempt; all three count from 1. */
 struct order_key {
     int64_t study, trial, attempt;
 };
 
+/* One process or container of the attempt. */
 struct replica_order {
     const char *type;    /* "master", "worker", "ps", "evaluator" */
     int64_t index;       /* from 0 within the type */
@@ -71,16 +73,20 @@ struct order {
 };
 
 /* Reads an ATTEMPT, from lease.json or from the server's answer, which is
- * copied; the caller owns the order until order_free().
+ * copied; the caller owns the order until order_free(). *order is untouched on
+ * a failure.
  * HT_INVALID  it is not one, or a name in it would leave its folder */
 enum ht_status order_parse(const char *json, size_t len, struct order **order,
                            struct ht_error *err);
+/* The same of a tree, which is copied, too; `lease` is its text. */
 enum ht_status order_read(const struct node *map, struct order **order,
                           struct ht_error *err);
 void order_free(struct order *order); /* accepts NULL */
 
-int64_t order_gpus(const struct order *order); /* of all replicas */
+/* Those of all its replicas together; 0 for an order that needs none. */
+int64_t order_gpus(const struct order *order);
 
+/* Whether both name the same attempt. */
 bool order_key_equal(const struct order_key *a, const struct order_key *b);
 /* Reads members study, trial, attempt; false when one is not positive. */
 bool order_key_read(const struct node *map, struct order_key *key);

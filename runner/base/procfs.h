@@ -24,13 +24,15 @@ enum ht_status procfs_identify(pid_t pid, struct process *process,
 /* Whether that process still runs (a zombie does not). */
 bool procfs_is_alive(const struct process *process);
 
-/* Sends SIGKILL to that process; false when it has ended. */
+/* Sends SIGKILL to that process; false when it has ended. Does not wait for
+ * its end. */
 bool procfs_kill(const struct process *process);
 
 /* Kills with SIGKILL every process of this user whose environment has
  * HYPERTUNE_TRIAL_DIR=folder, or which is in the session that `leader` made
  * (NULL: only by the environment), apart from the caller, and repeats it until
- * none is left or `bound_ms` passed. Returns how many were left. */
+ * none is left or `bound_ms` passed. Blocks meanwhile. Returns how many were
+ * left. */
 size_t procfs_kill_leftovers(const char *folder, const struct process *leader,
                              int bound_ms);
 

@@ -17,9 +17,12 @@
     "privileged, host-network, host-pid, engine-socket, networks, "            \
     "root-capabilities"
 
-/* HT_INVALID  a name is not in the list */
+/* Splits the value of --allow into names, in the arena; blanks around them and
+ * empty ones are dropped.
+ * HT_INVALID  a name is not in the list, or there are more than 64 */
 enum ht_status rules_read(struct arena *arena, const char *text,
                           struct strings *allowed, struct ht_error *err);
+/* Whether --allow has that name; false for a name that is not in the list. */
 bool rules_allow(const struct site *site, const char *name);
 
 /* Absolute real paths of folders that are separated by commas, in the arena;

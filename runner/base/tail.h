@@ -39,6 +39,7 @@ struct tail_mark {
  * content is read, while the old file is still open. */
 typedef void tail_rewritten(void *context);
 
+/* How far one file was read. `path` and `root` have to last as long. */
 struct tail {
     const char *path;   /* borrowed; NULL: there is nothing to read */
     const char *root;   /* path is relative to it and stays below; or NULL */
@@ -58,15 +59,18 @@ struct tail {
     bool missing; /* no file had the name at the last reading */
 };
 
+/* Opens nothing. `path` is borrowed; the caller ends with tail_fini() if it
+ * called tail_keep(). */
 void tail_init(struct tail *tail, const char *path);
-/* For a folder in which another program may make links: none on the path is
- * followed. */
+/* The same for a folder in which another program may make links: none on the
+ * path is followed. */
 void tail_init_beneath(struct tail *tail, const char *root, const char *path);
 
 /* Keeps the file from now on, beginning with the one that is there, whose
  * content counts as read, though no line was given. */
 void tail_keep(struct tail *tail, tail_rewritten *rewritten);
-void tail_fini(struct tail *tail); /* for any tail */
+/* Closes the file that is kept; does nothing for any other tail. */
+void tail_fini(struct tail *tail);
 
 /* `line` has no newline and is not NUL-terminated; `offset` is its place. */
 typedef void tail_line(void *context, const char *line, size_t len,
@@ -79,6 +83,8 @@ typedef void tail_line(void *context, const char *line, size_t len,
 bool tail_read(struct tail *tail, size_t budget, bool final, tail_line *take,
                void *context);
 
+/* FNV-1a of 64 bits: the same on every machine, and no protection from forged
+ * collisions. Another seed gives other hashes. */
 uint64_t tail_hash(uint64_t seed, const void *bytes, size_t len);
 
 #endif

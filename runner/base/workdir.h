@@ -9,6 +9,7 @@
 
 #include "proto/base/error.h"
 
+/* Limits of a copy: files, folders and links; bytes without the shared ones. */
 enum { WORKDIR_ENTRIES = 100000, WORKDIR_MEGABYTES = 2048 };
 
 struct workdir_order {

@@ -30,9 +30,8 @@ struct runner_rules {
  * HT_INVALID  it is no object, or too long */
 enum ht_status runner_rules_text(struct arena *arena, const struct node *map,
                                  const char **text, struct ht_error *err);
-/* The strings are in the arena, or in `json`, so both last as long as the
- * result. Absent and malformed members are left empty; all are when `json` is
- * no object. */
+/* The strings are in the arena. Absent and malformed members are left empty;
+ * all are when `json` is no object. */
 struct runner_rules runner_rules_read(struct arena *arena, const char *json);
 
 /* Exact names; false for an empty list. */
