@@ -21,6 +21,7 @@ struct slice_axis {
  * values; every value where it has no more. A constant has its one. */
 void slice_axis_init(struct slice_axis *axis, const struct space *space,
                      size_t param, enum param_scale scale, size_t most);
+/* Frees the values. */
 void slice_axis_fini(struct slice_axis *axis);
 
 /* One cell of a slice. */

@@ -43,21 +43,26 @@ struct acquisition {
                             after all that have it */
 };
 
-/* Adds an outlook on m objectives, of the models and the front, which it owns
- * from now on. `reference` and `place` as of ehvi_init(). */
+/* Adds an outlook on m objectives, of m models, which must outlive it, and the
+ * front, which it owns from now on: `front` is copied and must not be ended by
+ * the caller. At most ACQUISITION_MODELS. `reference` (m values) and `place`
+ * as of ehvi_init(). */
 void acquisition_add_outlook(struct acquisition *acquisition, size_t m,
                              const struct gp *const models[],
                              const struct pareto *front,
                              const double reference[],
                              const struct rng_place *place);
+/* Frees the fronts, not the models. */
 void acquisition_fini(struct acquisition *acquisition);
 
-/* The promise of n points, `x` holding a row for each. */
+/* Writes the promises of n points to values[n], as natural logarithms of any
+ * size; `x` is n rows of `dim` coordinates. One thread at a time for one
+ * acquisition. */
 void acquisition_values(const struct acquisition *acquisition, size_t n,
                         const double x[], double values[]);
 
-/* The promise of one point, with its gradient by the continuous, present
- * coordinates; 0 by others. */
+/* The promise of one point, as above, with its gradient of `dim` numbers by
+ * the continuous, present coordinates; 0 by others. */
 double acquisition_value(const struct acquisition *acquisition,
                          const double x[], double gradient[]);
 

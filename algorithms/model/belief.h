@@ -18,6 +18,7 @@ struct belief_hyper {
     struct goal_hyper goals[SETTING_METRICS];
     struct hyper feasibility;
 };
+/* Nothing is found yet; it owns no memory. */
 void belief_hyper_init(struct belief_hyper *hyper, enum noise noise);
 
 struct belief {
@@ -29,13 +30,17 @@ struct belief {
 };
 
 /* Of all results, with room for `extra` points. False when a goal has no
- * model; belief_fini() either way. */
+ * model, as without any result; belief_fini() either way. `setting` and
+ * `history` must outlive it; `hyper` keeps what was fitted for the next belief
+ * of the same study. */
 bool belief_init(struct belief *belief, const struct setting *setting,
                  const struct history *history, struct belief_hyper *hyper,
                  size_t extra);
+/* Frees the models, so acquisitions of this belief end before it. */
 void belief_fini(struct belief *belief);
 
-/* A pending point comes out as each goal's models predict. */
+/* A pending point, of `dim` coordinates, comes out as each goal's models
+ * predict; at most `extra` of them. */
 void belief_add(struct belief *belief, const double x[]);
 
 /* How much points promise now, beyond the best that is known or believed of the

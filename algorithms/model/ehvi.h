@@ -35,10 +35,12 @@ struct ehvi {
     double *terms;                 /* owned, of boxes or corners */
 };
 
-/* From the best known values and the reference, which they should be above.
- * `place` is where the direction of a ray is drawn. */
+/* From the best known values and the reference, of front->m values, which they
+ * should be above. Both are read only here. `place` is where the direction of
+ * a ray is drawn, and its ordinal decides whether there is one. */
 void ehvi_init(struct ehvi *ehvi, const struct pareto *front,
                const double reference[], const struct rng_place *place);
+/* Frees what it owns; once for each init. */
 void ehvi_fini(struct ehvi *ehvi);
 
 /* How far values above the reference reach along a direction; 0 when they are
@@ -46,9 +48,9 @@ void ehvi_fini(struct ehvi *ehvi);
 double ehvi_reach(size_t m, const double values[], const double reference[],
                   const double direction[]);
 
-/* The logarithm of the gain, or of m times the volume's along a ray, for normal
- * beliefs of m objectives. The slopes by their means and variances are written
- * unless NULL. */
+/* The natural logarithm of the gain, or of m times the volume's along a ray,
+ * for normal beliefs of m objectives (mean[m], variance[m]). The m slopes by
+ * their means and variances are written unless NULL. */
 double ehvi_log(const struct ehvi *ehvi, const double mean[],
                 const double variance[], double by_mean[],
                 double by_variance[]);

@@ -21,7 +21,7 @@ struct forest *forest_new(const struct sample *sample,
                           const struct rng_place *place);
 void forest_free(struct forest *forest); /* accepts NULL */
 
-/* Mean and variance of the value at x. */
+/* Mean and variance of the value at x, `dim` coordinates. Any thread. */
 void forest_predict(const struct forest *forest, const double x[], double *mean,
                     double *variance);
 

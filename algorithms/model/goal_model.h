@@ -33,13 +33,18 @@ struct goal_hyper {
     struct hyper by_prior[GOAL_MODELS];
     struct hyper standing; /* on the base */
 };
+/* Nothing is found yet: the first goal_model_init() begins anew. `hyper` owns
+ * no memory. */
 void goal_model_hyper_init(struct goal_hyper *hyper, size_t goal,
                            enum noise noise);
 
 /* The models of all results, with room for `extra` points to believe. Returns
- * whether there is one; goal_model_fini() either way. */
+ * whether there is one; goal_model_fini() either way. `history` must outlive
+ * them. Fits hyperparameters where they are due, which takes most of the time,
+ * and keeps them in `hyper`. */
 bool goal_model_init(struct goal_model *model, const struct history *history,
                      struct goal_hyper *hyper, uint64_t seed, size_t extra);
+/* Frees the models; the struct must be initialised again before it is used. */
 void goal_model_fini(struct goal_model *model);
 
 /* A model of all results by what hyper->target and its prior say, the caller's;
@@ -53,11 +58,12 @@ bool goal_model_has_base(const struct goal_model *model);
 /* Believes that a pending point comes out as each model predicts. */
 void goal_model_believe(struct goal_model *model, const double x[]);
 
-/* The mean of the warped latent value at x: much cheaper than its variance. */
+/* The mean of the warped latent value at x, the `dim` coordinates of a point:
+ * much cheaper than its variance. */
 double goal_model_mean(const struct goal_model *model, const double x[]);
 
 /* Mean and variance of the warped latent value at m points, of the models as
- * one; `x` holds a row of each point. */
+ * one; `x` is m rows of `dim` coordinates. The model must have n > 0. */
 void goal_model_predict(const struct goal_model *model, size_t m,
                         const double x[], double mean[], double variance[]);
 

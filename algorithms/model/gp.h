@@ -62,13 +62,15 @@ struct gp {
 struct gp *gp_new(const struct encoding *encoding, size_t cap, bool fits);
 void gp_free(struct gp *gp); /* accepts NULL */
 
-/* Adds a point with its value, before gp_condition(). `own` is the variance of
- * a value that is itself a prediction, 0 of a result. */
+/* Adds a point (`dim` coordinates, copied) with its value, before
+ * gp_condition(); at most `cap`. `own` is the variance of a value that is
+ * itself a prediction, 0 of a result. */
 void gp_add(struct gp *gp, const double x[], double y, double own);
 
-/* Takes hyperparameters (prior.h) and makes the model answer from the points
- * seen. False when the covariance does not factor; the model then has no
- * answers. */
+/* Takes dim + 2 hyperparameters (prior.h) and makes the model answer from the
+ * points seen. Believed points are dropped. False when the covariance does not
+ * factor; the model then has no answers. Takes time as the cube of the
+ * points. */
 bool gp_condition(struct gp *gp, const double theta[]);
 
 /* Adds a point as if its value had come out as the mean predicts ("kriging
@@ -76,11 +78,11 @@ bool gp_condition(struct gp *gp, const double theta[]);
  * the variance shrinks. After gp_condition(), not above the capacity. */
 void gp_believe(struct gp *gp, const double x[]);
 
-/* The mean of the latent function at x. */
+/* The mean of the latent function at x; after gp_condition(). */
 double gp_mean(const struct gp *gp, const double x[]);
 
-/* Mean and variance of the latent function at m points, `x` holding a row of
- * coordinates for each. */
+/* Mean and variance of the latent function, without noise, at m points; `x` is
+ * m rows of `dim` coordinates. */
 void gp_predict(const struct gp *gp, size_t m, const double x[], double mean[],
                 double variance[]);
 

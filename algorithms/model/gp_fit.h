@@ -16,8 +16,10 @@ struct gp_fit *gp_fit_new(struct gp *gp, enum prior prior);
 void gp_fit_expect(struct gp_fit *fit, enum noise noise);
 void gp_fit_free(struct gp_fit *fit); /* accepts NULL */
 
-/* The negative log posterior density of theta up to a constant, and its
- * gradient; infinite where the covariance does not factor. */
+/* The negative log posterior density of theta (dim + 2 numbers) up to a
+ * constant, and its gradient, as many; infinite where the covariance does not
+ * factor, and then the gradient is not written. Leaves the gp conditioned on
+ * theta. */
 double gp_fit_evaluate(struct gp_fit *fit, const double theta[],
                        double gradient[]);
 
@@ -30,7 +32,7 @@ double gp_fit_improve(struct gp_fit *fit, size_t iterations, double theta[]);
 double gp_fit_start(struct gp_fit *fit, uint64_t seed, size_t round,
                     double theta[]);
 
-/* The best of the first `starts` of them. */
+/* The best of the first `starts` >= 1 of them; returns as above. */
 double gp_fit_find(struct gp_fit *fit, uint64_t seed, size_t starts,
                    double theta[]);
 

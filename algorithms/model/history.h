@@ -29,21 +29,29 @@ struct history {
                                        nothing comes out; NULL: of this alone */
 };
 
+/* An empty history without memory; `shared`, `bases` and `outcomes` are NULL,
+ * for the caller to set. The encoding must outlive it. */
 void history_init(struct history *history, const struct encoding *encoding,
                   size_t n_goals);
 /* Which goals are objectives among many: their values keep their distances
  * (warp.h). Before the first model. */
 void history_trade(struct history *history, const struct setting *setting);
+/* Frees what it owns, not what it borrows. */
 void history_fini(struct history *history);
+/* Copies the result: point of space->n values and n_goals values, larger being
+ * better. When it is not feasible or its first value is not finite it counts
+ * as failed, and all its values become NaN. */
 void history_add(struct history *history, const struct observation *seen);
 
-/* Result i as it was added, borrowed from the history. */
+/* Result i < n as it was added, borrowed from the history until the next
+ * history_add(). */
 struct observation history_get(const struct history *history, size_t i);
 
 /* The history to learn from where nothing comes out. */
 const struct history *history_outcomes(const struct history *history);
 
-/* The value of a goal in result i. */
+/* The value of a goal in result i < n; NaN when it has none, or when the
+ * history has no such goal. */
 double history_value(const struct history *history, size_t i, size_t goal);
 
 /* How many of the first n results have an objective. */

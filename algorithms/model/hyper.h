@@ -47,8 +47,9 @@ struct hyper {
  * 20, every fifth up to 100, then every 5 %. */
 size_t hyper_anchor(size_t n);
 
-/* Writes the hyperparameters after the first n >= 1 results; false when no
- * covariance factored. */
+/* Writes the dim + 2 hyperparameters after the first n >= 1 results; false
+ * when no covariance factored. Asked again for the same n it returns the same
+ * at no cost; the seed is that of the study, always the same. */
 bool hyper_find(struct hyper *hyper, const struct history *history, size_t n,
                 uint64_t seed, double theta[]);
 

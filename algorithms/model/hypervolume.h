@@ -13,7 +13,8 @@
 #include "algorithms/base/algorithm.h"
 #include "algorithms/model/pareto.h"
 
-/* The volume between the reference and the front. */
+/* The volume between the reference, of front->m values, and the front; 0 for
+ * an empty front, or when no member is above the reference. */
 double hypervolume(const struct pareto *front, const double reference[]);
 
 /* What lies above the reference and no member covers, cut into boxes along the
@@ -31,9 +32,11 @@ struct boxes {
     double *edges[SETTING_METRICS];  /* owned, increasing, from the reference */
 };
 
-/* False when they are more than `most`; hypervolume_boxes_fini() either way. */
+/* False when they are more than `most`; hypervolume_boxes_fini() either way.
+ * The front and the reference, of front->m >= 1 values, are read only here. */
 bool hypervolume_boxes_init(struct boxes *boxes, const struct pareto *front,
                             const double reference[], size_t most);
+/* Frees what the boxes own, not `boxes` itself; once for each init. */
 void hypervolume_boxes_fini(struct boxes *boxes);
 
 #endif

@@ -28,7 +28,10 @@ struct rows {
 /* Room for `cap` points, owned by the caller until kernel_rows_free(). */
 struct rows *kernel_rows_new(const struct encoding *encoding, size_t cap);
 void kernel_rows_free(struct rows *rows); /* accepts NULL */
+/* x[] holds the encoding's `dim` coordinates and is copied. The caller keeps n
+ * below `cap`: nothing checks it. */
 void kernel_rows_add(struct rows *rows, const double x[]);
+/* Writes the `dim` coordinates of row i < n. */
 void kernel_rows_get(const struct rows *rows, size_t i, double x[]);
 
 struct kernel {
@@ -37,8 +40,9 @@ struct kernel {
     double apart;                     /* a, from 0 to 1 */
 };
 
-/* Covariances of x and the first n rows. With `slope` not NULL also
- * -2 dk/dr2 = (1-a) 5/3 s2 (1+s) exp(-s), which all derivatives share. */
+/* Covariances of x (`dim` coordinates) and the first n rows, written to k[n].
+ * With `slope` not NULL also -2 dk/dr2 = (1-a) 5/3 s2 (1+s) exp(-s), which all
+ * derivatives share, n of them. */
 void kernel_row(const struct kernel *kernel, const struct rows *rows,
                 const double x[], size_t n, double k[], double slope[]);
 
@@ -51,7 +55,7 @@ struct kernel_slopes {
     const double *slope; /* of kernel_row() */
 };
 
-/* The derivatives of the covariances by ln(length_c). */
+/* The n derivatives of the covariances by ln(length_c). */
 void kernel_by_length(const struct kernel_slopes *slopes, size_t c,
                       double by_length[]);
 /* By x_c, of a continuous coordinate that is present. */

@@ -11,7 +11,8 @@
 #include "algorithms/model/gp.h"
 
 /* Writes for each of the n_seen points of a conditioned model what it would
- * predict there (noise included) had it not seen it. */
+ * predict there (noise included) had it not seen it: n_seen means and
+ * variances, in the order of gp_add(). */
 void leave_one_out(const struct gp *gp, double mean[], double variance[]);
 
 /* Spearman's correlation of what is predicted with what came out: 1 when the

@@ -15,7 +15,10 @@ struct pareto {
     int64_t *ids;   /* owned, the caller's names for them */
 };
 
+/* An empty front of m objectives, without memory. */
 void pareto_init(struct pareto *front, size_t m);
+/* Frees values and ids; the struct must be initialised again before it is
+ * used. */
 void pareto_fini(struct pareto *front);
 
 /* At least as good in all objectives. */
@@ -23,8 +26,8 @@ bool pareto_covers(size_t m, const double a[], const double b[]);
 /* That, and better in one. */
 bool pareto_dominates(size_t m, const double a[], const double b[]);
 
-/* Of n rows of m finite values: how many of them dominate each. In steps of
- * n*n*m/64. */
+/* Of n rows of m finite values: how many of them dominate each, 0 for the
+ * front; ranks[] has room for n. In steps of n*n*m/64. */
 void pareto_ranks(size_t m, size_t n, const double values[], size_t ranks[]);
 
 /* Whether a member is at least as good in all: the values are nothing new. */
@@ -34,7 +37,7 @@ bool pareto_has(const struct pareto *front, const double values[]);
  * dominate. Returns whether they are in. */
 bool pareto_add(struct pareto *front, const double values[], int64_t id);
 
-/* The values of a member. */
+/* The m values of member i < n, borrowed until the next pareto_add(). */
 const double *pareto_values(const struct pareto *front, size_t i);
 
 #endif

@@ -20,15 +20,19 @@ struct parzen {
     double *widths;              /* owned: of each point's kernels */
 };
 
+/* n may be 0: then every value is as likely as without any knowledge. The
+ * array and its points, each of `dim` settled coordinates, must outlive it. */
 void parzen_init(struct parzen *parzen, const struct encoding *encoding,
                  size_t n, const double *const points[]);
+/* Frees the widths, not the points. */
 void parzen_fini(struct parzen *parzen);
 
 /* The logarithm of the density at a settled x, over the coordinates that are
  * present in it; of a level or category, that of its probability. */
 double parzen_log_density(const struct parzen *parzen, const double x[]);
 
-/* Draws every coordinate; the caller settles what has no place. */
+/* Draws all `dim` coordinates, which depend on the place alone; the caller
+ * settles what has no place. */
 void parzen_draw(const struct parzen *parzen, const struct rng_place *place,
                  double x[]);
 

@@ -30,7 +30,7 @@ double prior_add(enum prior prior, enum noise noise, size_t dim,
 /* The share of the signal that is a sum over coordinates (kernel.h). */
 double prior_apart(enum prior prior);
 
-/* The box that every fit stays in. */
+/* The box that every fit stays in: dim + 2 least and most values. */
 void prior_bounds(size_t dim, double low[], double high[]);
 
 /* Where a fit without a better idea begins; `round` 0 is the middle, others

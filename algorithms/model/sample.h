@@ -15,11 +15,13 @@ struct sample {
     double *y; /* owned, larger is better; of pending ones what was believed */
 };
 
-/* The results and the beliefs of a conditioned process. */
+/* The results and the beliefs of a conditioned process, copied: only the
+ * encoding has to outlive it. */
 void sample_init(struct sample *sample, const struct gp *gp);
+/* Frees x and y. */
 void sample_fini(struct sample *sample);
 
-/* The coordinates of point i. */
+/* The `dim` coordinates of point i < n, borrowed. */
 const double *sample_row(const struct sample *sample, size_t i);
 
 #endif

@@ -16,8 +16,8 @@ enum { TRANSFER_SEEDS = 3 }; /* at most */
 
 struct transfer;
 
-/* Fits the models of setting->priors; borrows the encoding. Owned by the
- * caller until transfer_free(). */
+/* Fits the models of setting->priors, which may take seconds; borrows the
+ * encoding. Owned by the caller until transfer_free(). */
 struct transfer *transfer_new(const struct setting *setting,
                               const struct encoding *encoding);
 void transfer_free(struct transfer *transfer); /* accepts NULL */

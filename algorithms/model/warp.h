@@ -24,12 +24,14 @@ struct warping {
     double lambda, bent_mean, bent_spread; /* where it bends */
 };
 
-/* Finds the transform of n finite values, larger being better. */
+/* Finds the transform of n finite values, larger being better. y[] is not
+ * kept; n may be 0, and then every place is 0. */
 void warp_init(struct warping *warping, size_t n, const double y[]);
 /* The same for an objective among many, where a trade is worth what it is in
  * its own units, and for a metric with a bound: distances stay, and are drawn
  * together only more than two deviations below the median. */
 void warp_init_traded(struct warping *warping, size_t n, const double y[]);
+/* Frees `low` and `low_ranks`; all zeroes is a valid warping, too. */
 void warp_fini(struct warping *warping);
 /* The place of any value: 0 everywhere when all that it was found from were
  * equal. Below the median places lie on lines between the known ones. */

@@ -41,6 +41,7 @@ struct encoding {
 
 /* The space has at most HT_MAX_PARAMETERS and must outlive the encoding. */
 void encoding_init(struct encoding *encoding, const struct space *space);
+/* Not for an encoding of encoding_within(). */
 void encoding_fini(struct encoding *encoding);
 
 /* The same encoding for points of a part of the space: what is decoded or

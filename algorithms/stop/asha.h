@@ -29,6 +29,7 @@ struct asha_ladder {
 /* The whole study's, by its options. */
 struct asha_ladder asha_ladder(const struct early_stop *options);
 
+/* The place of a rung on the curve, from 0 on, be it below the top or not. */
 double asha_place(const struct asha_ladder *ladder, int64_t rung);
 /* The highest rung at or below a place; -1: none. */
 int64_t asha_reached(const struct asha_ladder *ladder, double at);

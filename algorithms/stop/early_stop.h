@@ -34,6 +34,8 @@ struct stop_guard {
     int64_t measurements; /* of the trial judged */
     double share;         /* of the way to where trials end by themselves */
 };
+/* Whether enough is known to judge the curve: also false close to its end,
+ * where stopping saves little. */
 bool stop_guard_opens(const struct stop_guard *guard,
                       const struct stop_study *study, size_t current);
 

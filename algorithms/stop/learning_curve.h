@@ -16,7 +16,7 @@ struct learning_curve {
 
 /* Values reported up to and with `at`. */
 size_t learning_curve_count(const struct learning_curve *curve, double at);
-/* The largest of them, and their mean. */
+/* The largest of them, and their mean; false when there is none. */
 bool learning_curve_best(const struct learning_curve *curve, double at,
                          double *best);
 bool learning_curve_mean(const struct learning_curve *curve, double at,

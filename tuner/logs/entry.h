@@ -25,9 +25,11 @@ struct entry_key {
 /* The key behind every line of its group. */
 enum { ENTRY_LAST_LINE = 0xFFFFFF };
 
+/* Negative, 0 or positive, for qsort(). */
 int entry_key_order(const struct entry_key *a, const struct entry_key *b);
 
-/* The insertId: its order as a text is that of the keys. */
+/* The insertId, 43 hexadecimal digits: its order as a text is that of the
+ * keys. Returns the buffer. */
 enum { ENTRY_ID_BYTES = 48 };
 char *entry_id(char buffer[ENTRY_ID_BYTES], const struct entry_key *key);
 /* False when the text is none. */
@@ -43,6 +45,7 @@ struct entry_job {
     bool is_legacy;       /* tasks have AI Platform's names */
 };
 
+/* All texts are borrowed, mostly from the arena of the request. */
 struct entry {
     const struct entry_job *job;
     struct entry_key key;

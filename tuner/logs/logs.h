@@ -29,13 +29,20 @@ struct log_key {
 /* Whether it is one of the three. */
 bool logs_has_stream(const char *stream);
 
+/* Opens (creating or migrating) the file, with the errors of db_logs_open(),
+ * and starts the thread; HT_IO also when that fails. The caller ends both with
+ * logs_stop(). */
 enum ht_status logs_start(const char *path, struct logs **logs,
                           struct ht_error *err);
-void logs_stop(struct logs *logs); /* stores what is queued; accepts NULL */
+/* Stores what is queued, calling each `done`, and frees all. Blocks until
+ * then; no other thread may use the logs any more. Accepts NULL. */
+void logs_stop(struct logs *logs);
 
-/* Queues one chunk (copied) of `raw_bytes` bytes of the stream. `done` is
- * called on the log thread after the commit with the next offset wanted, or
- * with a failed status. Any thread. */
+/* Queues one chunk (copied) of `raw_bytes` bytes of the stream; does not wait
+ * for the disk. `done` is called once: on the log thread after the commit with
+ * the next offset wanted, or with a failed status. When 32 MiB wait already,
+ * or the thread is stopping, it is called with HT_UNAVAILABLE on the caller's
+ * thread, before this returns. Any thread. */
 typedef void log_done(void *context, enum ht_status status, int64_t next);
 void logs_append(struct logs *logs, const struct log_key *key, int64_t offset,
                  int64_t raw_bytes, const char *data, size_t len,
@@ -84,6 +91,8 @@ struct log_text {
     int64_t gap; /* bytes of the stream that are missing between the two; the
                     line ended with them */
 };
+/* Texts are in the arena. HT_NOT_FOUND: the chunk was removed since it was
+ * found. Any thread. */
 enum ht_status logs_text(struct logs *logs, struct arena *arena, int64_t study,
                          const struct log_head *head, struct log_text *text,
                          struct ht_error *err);

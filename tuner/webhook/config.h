@@ -56,11 +56,15 @@ struct webhook_config {  /* what is in force: read-only outside */
     bool missing;          /* at the last look */
 };
 
+/* No rules are in force before the first webhook_config_look(); fini() frees
+ * them. */
 void webhook_config_init(struct webhook_config *config, const char *folder);
 void webhook_config_fini(struct webhook_config *config);
 
-/* Reads the file and its files of secrets again, and logs what is new. A faulty
- * file leaves the earlier rules in force. True: the rules have changed. */
+/* Reads the file and its files of secrets again, and logs what is new. A
+ * faulty file leaves the earlier rules in force; one that is missing at two
+ * looks in a row means that there are no webhooks. True: the rules have
+ * changed, and pointers into the earlier ones are no longer valid. */
 bool webhook_config_look(struct webhook_config *config);
 
 #endif

@@ -14,6 +14,7 @@
 struct db;
 struct webhook_reader;
 
+/* Takes notes at once, and reads after webhook_reader_start(). */
 struct webhook_reader *webhook_reader_new(void);
 void webhook_reader_free(struct webhook_reader *reader); /* accepts NULL */
 

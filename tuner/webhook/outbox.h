@@ -52,6 +52,7 @@ enum ht_status webhook_outbox_first(struct db *outbox, struct arena *arena,
                                     const char *webhook,
                                     struct webhook_delivery *delivery,
                                     struct ht_error *err);
+/* HT_OK also when it is gone already. */
 enum ht_status webhook_outbox_remove(struct db *outbox, int64_t id,
                                      struct ht_error *err);
 
@@ -67,6 +68,8 @@ struct webhook_overdue { /* deliveries to remove */
     int64_t before_ms; /* those made before that moment, */
     int64_t most;      /* and of the others the oldest beyond so many */
 };
+/* Removes them in the caller's transaction and lists how many of each study,
+ * in the arena. */
 enum ht_status webhook_outbox_drop(struct db *outbox, struct arena *arena,
                                    const struct webhook_overdue *overdue,
                                    struct webhook_dropped_list *dropped,
@@ -107,8 +110,10 @@ struct webhook_queue {
     struct webhook_post *post; /* the request under way, or NULL */
 };
 
+/* An empty queue whose first attempt may be made at once; makes an arena. */
 void webhook_queue_init(struct webhook_queue *queue,
                         const struct webhook *webhook, struct db *outbox);
+/* Frees the arena; the caller has ended the request under way. */
 void webhook_queue_fini(struct webhook_queue *queue);
 
 /* Reads the first delivery. HT_NOT_FOUND: none waits. */
