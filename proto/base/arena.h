@@ -10,12 +10,16 @@
 
 struct arena;
 
+/* The caller frees it, and with it everything below that is made in it. */
 struct arena *arena_new(void);
 void arena_free(struct arena *arena);  /* accepts NULL */
 void arena_reset(struct arena *arena); /* frees all, keeps the first block */
 
-/* Zeroed memory for n objects of `size` bytes, aligned to max_align_t. */
+/* Zeroed memory for n objects of `size` bytes, aligned to max_align_t. Valid
+ * until arena_reset() or arena_free(); nothing is freed singly. */
 void *arena_alloc(struct arena *arena, size_t n, size_t size);
+/* Copies with a NUL; `text` of arena_strndup() has at least `len` bytes, which
+ * may contain NULs. printf's become as long as they need to be. */
 char *arena_strdup(struct arena *arena, const char *text);
 char *arena_strndup(struct arena *arena, const char *text, size_t len);
 __attribute__((format(printf, 2, 3))) char *
@@ -29,7 +33,8 @@ arena_vprintf(struct arena *arena, const char *format, va_list args);
 void *arena_grow(struct arena *arena, void *items, size_t n, size_t size);
 
 /* The heap for objects that outlive an arena; exits the program when memory
- * runs out. Release with free(). */
+ * runs out, also when n * size overflows. Release with free(). What
+ * ht_xrealloc() adds is not zeroed; 0 bytes are a valid object of their own. */
 void *ht_xcalloc(size_t n, size_t size);
 void *ht_xrealloc(void *memory, size_t n, size_t size);
 char *ht_xstrdup(const char *text);

@@ -21,8 +21,10 @@ void text_free(struct text *text); /* releases data; the struct is reusable */
 void text_clear(struct text *text);
 /* Its bytes, "" before the first append. */
 const char *text_string(const struct text *text);
-/* Moves them into the arena: releases data, returns the copy. */
+/* Moves them into the arena: releases data, returns the copy, which the arena
+ * owns; `text` is empty afterwards. */
 char *text_take(struct text *text, struct arena *arena);
+/* `bytes` may contain NULs, and must not be in `text` itself. */
 void text_append(struct text *text, const char *bytes, size_t len);
 void text_puts(struct text *text, const char *string);
 __attribute__((format(printf, 2, 3))) void text_printf(struct text *text,
@@ -32,7 +34,7 @@ __attribute__((format(printf, 2, 3))) void text_printf(struct text *text,
  * bits; "NaN", "Infinity" or "-Infinity" when it is not finite. */
 void text_double(struct text *text, double value);
 
-/* The same into `buffer`; returns buffer. */
+/* The same into `buffer`, with a NUL; returns buffer. */
 enum { TEXT_DOUBLE_BYTES = 32 };
 char *text_of_double(char buffer[TEXT_DOUBLE_BYTES], double value);
 

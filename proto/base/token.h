@@ -17,6 +17,7 @@ enum {
  * bytes is at most TOKEN_ADMIN_BYTES. Exits when the kernel has no entropy
  * call, as nothing safe could follow. */
 void token_make(char text[TOKEN_TEXT_BYTES], size_t bytes);
+/* From the kernel as well, good for keys; exits as token_make() does. */
 uint64_t token_random64(void);
 
 /* SHA-256 (FIPS 180-4) of the bytes. */
@@ -25,11 +26,13 @@ void token_sha256(unsigned char hash[TOKEN_HASH_BYTES], const void *data,
 /* HMAC-SHA-256 (RFC 2104) of the bytes under the key. */
 void token_hmac(unsigned char mac[TOKEN_HASH_BYTES], const char *key,
                 const void *data, size_t len);
-/* Of a token's text, the only form in which a token is stored. */
+/* The SHA-256 of a token's text, without its NUL: the only form in which a
+ * token is stored. */
 void token_hash(unsigned char hash[TOKEN_HASH_BYTES], const char *text);
 /* 2 * TOKEN_HASH_BYTES lower-case hex digits and a NUL. */
 void token_hex(char text[TOKEN_TEXT_BYTES],
                const unsigned char hash[TOKEN_HASH_BYTES]);
+/* Takes the same time wherever they differ. */
 bool token_equal(const unsigned char a[TOKEN_HASH_BYTES],
                  const unsigned char b[TOKEN_HASH_BYTES]);
 

@@ -10,6 +10,7 @@
 /* Bytes (1 to 4) of the sequence at `s`, 0 when it is invalid or cut off. */
 size_t utf8_sequence(const char *s, size_t len);
 
+/* All `len` bytes; true for none. NUL is a valid character here. */
 bool utf8_is_valid(const char *s, size_t len);
 
 /* Code points in valid text; in other text, bytes that begin one. */

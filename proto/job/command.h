@@ -36,6 +36,8 @@ struct pairs command_env(struct arena *arena, const struct job *job,
 
 /* "python3 -m MODULE", as which a Python module without an image runs. */
 struct strings command_of_module(struct arena *arena, const char *module);
+/* Whether the pool's command is that of command_of_module(), so that forms can
+ * write it back as a module. */
 bool command_is_module(const struct pool *pool);
 
 /* Marks the parameters whose ${name} a word or variable of the pool holds. */

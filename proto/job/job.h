@@ -22,7 +22,9 @@ enum job_algorithm {
     ALGORITHM_GRID,
     ALGORITHM_RANDOM
 };
+/* Which record of a trial becomes its result: the newest, or the best. */
 enum job_selection { SELECT_LAST, SELECT_BEST }; /* final measurement */
+/* Rules of algorithms/stop that end or pause trials early. */
 enum job_early_stop {
     EARLY_NONE,
     EARLY_MEDIAN,
@@ -31,6 +33,8 @@ enum job_early_stop {
     EARLY_ASHA,
     EARLY_HYPERBAND
 };
+/* How much the objective differs between two runs of one point, as the user
+ * expects. */
 enum job_noise { JOB_NOISE_UNKNOWN, JOB_NOISE_LOW, JOB_NOISE_HIGH };
 enum job_metric_doctor { /* what first trials without the objective do */
                          DOCTOR_PAUSE, /* the study pauses */
@@ -42,6 +46,7 @@ enum job_args_mode {
     ARGS_NONE    /* append none */
 };
 
+/* What is wanted of a metric; the first one of a job is its objective. */
 struct metric_goal {
     const char *name;
     bool maximize;
@@ -80,12 +85,13 @@ struct pool {
     int64_t memory_bytes;    /* 0: the job's */
 };
 
-/* Types of pools in the order that all forms have, and the place in it; of
- * another type the last. */
+/* Types of pools in the order that all forms have. job_pool_place() returns
+ * the index of a type there; of another type the last one's. */
 enum { JOB_POOLS = 4 };
 extern const char *const job_pool_types[JOB_POOLS];
 size_t job_pool_place(const char *type);
 
+/* When the engine fetches an image that a trial needs. */
 enum job_pull { PULL_IF_NOT_PRESENT, PULL_ALWAYS, PULL_NEVER };
 
 /* How containers of an image are set up; processes have none of it. What
@@ -104,6 +110,7 @@ struct container_options {
 
 /* The webhooks that report the study, by their names on the server. */
 struct notify_item {
+    /* its name in the server's webhooks.json */
     const char *webhook;
     unsigned events; /* bits, see notify.h */
 };
@@ -159,6 +166,8 @@ enum job_kind {
 /* The form that a job was said in: its words are those of CLUSTER_SPEC. */
 enum job_dialect { JOB_VERTEX, JOB_AIP, JOB_NATIVE };
 
+/* Read once and never changed afterwards; the server keeps one for each
+ * study. */
 struct job {
     enum job_kind kind;
     enum job_dialect form;

@@ -43,7 +43,9 @@ struct attempt {
     bool ended_confirmed; /* confirmed by the server */
 };
 
-/* Owns the order from now on. */
+/* Makes it from the order, which it owns from now on, and reads the placement
+ * of an earlier run; starts nothing. The site and the engine must outlive
+ * it. */
 struct attempt *attempt_new(const struct site *site,
                             const struct engine *engine, struct order *order);
 void attempt_free(
@@ -61,14 +63,19 @@ bool attempt_disturbs(const struct attempt *attempt,
                       const struct attempt *other);
 /* Continues an attempt from before a restart that the server still wants. */
 void attempt_adopt(struct attempt *attempt, const struct strings *free_gpus);
-/* Kills what is left and removes the folder. */
+/* Kills what is left and removes the folder and the credentials; the attempt
+ * itself is the caller's to free. */
 void attempt_remove(struct attempt *attempt);
+/* Orders the engine to stop it; without effect once it has ended. Returns at
+ * once: the end comes with attempt_tick(). */
 void attempt_stop(struct attempt *attempt, const struct stop_order *order);
 
 /* Whether replicas have begun to run, as the engine defines it. */
 bool attempt_is_started(const struct attempt *attempt);
 
-/* Asks the engine and reads new records; true when there is more to read. */
+/* Asks the engine and reads new records; true when there is more to read.
+ * `next_beat` as of records_collect(). Nothing happens before it was started
+ * or adopted. */
 bool attempt_tick(struct attempt *attempt, int64_t next_beat);
 
 void attempt_mark_started(

@@ -19,6 +19,7 @@ struct attempts {
     bool dirty; /* something changed in a folder since the last tick */
 };
 
+/* An empty list; the site and the engine must outlive it. */
 void attempts_init(struct attempts *attempts, const struct site *site,
                    const struct engine *engine);
 void attempts_fini(struct attempts *attempts); /* processes continue */
@@ -27,23 +28,31 @@ void attempts_fini(struct attempts *attempts); /* processes continue */
  * and removed. */
 void attempts_scan(struct attempts *attempts);
 
+/* NULL when there is none of that key; borrowed until attempts_drop(). */
 struct attempt *attempts_find(const struct attempts *attempts,
                               const struct order_key *key);
-/* Starts an attempt, unless there is one of that key. */
+/* Starts an attempt, unless there is one of that key. Owns the order from now
+ * on, which is freed in that case. One that would disturb another one's
+ * metrics file ends as lost at once. */
 void attempts_start(struct attempts *attempts, struct order *order);
+/* Continues one of attempts_scan() that the server still wants. */
 void attempts_adopt(struct attempts *attempts, struct attempt *attempt);
 /* Kills it, removes its folder and frees it. */
 void attempts_drop(struct attempts *attempts, struct attempt *attempt);
 
 /* Ticks every attempt; true when there is more to read at once. */
 bool attempts_tick(struct attempts *attempts, int64_t next_beat);
+/* Takes what inotify has to report and sets `dirty`; never blocks. */
 void attempts_read_watch(struct attempts *attempts);
 
+/* Slots without an attempt that still runs, not below 0. One that has ended
+ * and still sends its logs takes none. */
 int attempts_free_slots(const struct attempts *attempts);
 /* GPUs that no running attempt has or, where GPUs are shared, all, the least
  * used first; in the arena. */
 struct strings attempts_free_gpus(const struct attempts *attempts,
                                   struct arena *arena);
+/* All in the list, ended ones and those not yet adopted too. */
 size_t attempts_count(const struct attempts *attempts);
 
 #endif

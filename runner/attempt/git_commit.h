@@ -11,6 +11,7 @@
 
 struct git_commit;
 
+/* Starts no git before the first question. */
 struct git_commit *git_commit_new(void);
 void git_commit_free(struct git_commit *commit); /* accepts NULL */
 

@@ -16,7 +16,8 @@
 #include "runner/base/placement.h"
 #include "runner/base/site.h"
 
-/* STATE/STUDY/TRIAL/ATTEMPT, and a replica's folder below it. */
+/* The paths STATE/STUDY/TRIAL/ATTEMPT, and a replica's folder below it, in the
+ * arena; nothing is made. */
 char *prepare_attempt_folder(struct arena *arena, const struct site *site,
                              const struct order_key *key);
 char *prepare_replica_folder(struct arena *arena, const char *attempt_folder,
@@ -37,6 +38,7 @@ enum ht_status
 prepare_replicas(const struct site *site, const struct order *order,
                  const struct placement *placement, const char *attempt_folder,
                  const struct replica_view views[], struct ht_error *err);
+/* Whether every replica has its launch.json, so that something may run. */
 bool prepare_is_complete(const struct order *order, const char *attempt_folder);
 
 /* Removes an ended attempt's folder and credentials. The trial's own folders

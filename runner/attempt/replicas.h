@@ -28,12 +28,15 @@ struct replicas { /* in the order's order, in the order's arena */
     const char *credentials; /* the attempt's copy */
 };
 
+/* None has ended; all memory is in the arena of the order, so nothing is
+ * freed. */
 void replicas_init(struct replicas *replicas, const struct engine_place *place);
 
 /* Whether its trial removed or locked the replica's folder, so that nothing in
  * there can be trusted. Then a running replica has failed by that, and the
  * engine kills its processes. */
 bool replicas_has_lost_folder(struct replicas *replicas, size_t replica);
+/* Ends a replica whose folder is lost as failed; nothing is written to disk. */
 void replicas_end_without_folder(struct replicas *replicas, size_t replica,
                                  const char *reason);
 /* Reads exit.json of a replica that has not ended yet; true when it has ended.

@@ -84,6 +84,7 @@ bool call_finish(struct call *call);
 /* Queues a refusal; `close` ends the connection after it. */
 bool call_refuse(struct call *call, const struct ht_error *err, bool close);
 
+/* One holder, the HTTP thread, until call_end(); has an empty request. */
 struct call *call_new(struct http *http, struct MHD_Connection *connection,
                       struct peer *peer);
 /* The HTTP thread releases it. */

@@ -30,11 +30,13 @@ struct gate;
 struct gate *gate_new(bool open_to_all);
 void gate_free(struct gate *gate); /* accepts NULL */
 
+/* Whether it was made so; then tokens are not asked for. */
 bool gate_is_open_to_all(const struct gate *gate);
 
 /* Before the first request: grants roles to a token; allows an authority
  * ("HOST:PORT" as clients write it; also without the port when it is 80). */
 void gate_grant(struct gate *gate, const char *token, unsigned roles);
+/* `host` without brackets, also of IPv6; copied. */
 void gate_allow_host(struct gate *gate, const char *host, int port);
 /* Allows every literal address with this port: names can be rebound, literals
  * cannot. For a server that listens on all addresses. */

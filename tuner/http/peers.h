@@ -24,8 +24,12 @@ struct peer;
 struct peers *peers_new(void);
 void peers_free(struct peers *peers); /* all closed; accepts NULL */
 
+/* A new connection, due to send its headers; end it with peers_close(). Any
+ * thread, as all that follow. */
 struct peer *peers_open(struct peers *peers, int fd);
+/* Frees the peer; call it before the descriptor is closed. */
 void peers_close(struct peers *peers, struct peer *peer);
+/* Sets the deadline anew from now on. */
 void peers_enter(struct peers *peers, struct peer *peer, enum peer_phase phase);
 
 /* Shuts down the late ones. False when no connection is open. */

@@ -20,6 +20,7 @@ enum {
     SESSION_COOKIE_BYTES = 96
 };
 
+/* `secret`, the admin token, is not kept: only a key made of it is. */
 struct sessions *sessions_new(const char *secret);
 void sessions_free(struct sessions *sessions); /* accepts NULL */
 

@@ -15,6 +15,7 @@ enum { SSE_MAX_STREAMS = 256, SSE_COMMENT_MS = 15000 };
 struct MHD_Connection;
 struct sse;
 
+/* The caller closes it, waits until it is empty and frees it. */
 struct sse *sse_new(void);
 void sse_free(struct sse *sse); /* after its streams ended; accepts NULL */
 
@@ -34,6 +35,7 @@ enum ht_status sse_attach(struct sse *sse, struct MHD_Connection *connection,
 void sse_tick(struct sse *sse, int64_t now_ms);
 /* Ends all streams and refuses new ones. */
 void sse_close(struct sse *sse);
+/* Whether no stream is open. Any thread. */
 bool sse_is_empty(struct sse *sse);
 
 #endif

@@ -15,6 +15,7 @@ enum ht_status measured_note(struct core *core, const struct trial_row *trial,
 
 /* Writes the events that waited. */
 core_tick_part measured_tick;
+/* Monotonic ms of the next event that waits, or LIVE_NEVER. */
 int64_t measured_deadline(struct core *core);
 
 #endif

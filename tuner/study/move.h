@@ -13,14 +13,17 @@
 
 struct core;
 
+/* Whether the table has the move; a state never moves to itself. */
 bool move_study_may(enum study_state from, enum study_state to);
 bool move_trial_may(enum trial_state from, enum trial_state to);
 bool move_attempt_may(enum attempt_state from, enum attempt_state to);
 
 /* Each saves the whole row, including other changes by the caller, and leaves
- * `reason` (borrowed) in it.
+ * `reason` (borrowed) in it. move_study() also wakes held requests, and it and
+ * move_trial() have the study settled before the COMMIT.
  * HT_INTERNAL  the table has no such move: a bug of the server; the request
- *              fails */
+ *              fails
+ * HT_NOT_FOUND  the study does not exist */
 enum ht_status move_study(struct core *core, struct study_row *row,
                           enum study_state to, const char *reason,
                           struct ht_error *err);

@@ -37,6 +37,7 @@ struct report_batch {
     bool moved_scores, moved_latest;
 };
 
+/* Reads what is stored of the replica; the caller has set the first part. */
 enum ht_status report_batch_begin(struct report_batch *batch,
                                   struct ht_error *err);
 /* Stores one record unless its key is known.

@@ -30,6 +30,8 @@ void study_ask(struct core *core, const struct study_row *row, int64_t n,
 /* At start: the first tick settles every study that has not ended. */
 enum ht_status study_recover(struct core *core, struct ht_error *err);
 core_tick_part study_tick;
+/* Monotonic ms of the next tick that has something to do, or LIVE_NEVER; a
+ * moment that has passed means at once. */
 int64_t study_deadline(struct core *core);
 
 #endif

@@ -108,6 +108,8 @@ struct cli {
 
 /* Fills `cli` from the environment; every number unset. */
 void cli_init(struct cli *cli, char *const environment[]);
+/* Closes the connection and frees cli->lasting; every pointer that a command
+ * got from there ends here. */
 void cli_fini(struct cli *cli);
 /* Derives format, colour and width from the global options.
  * HT_INVALID  the format is unknown */
@@ -135,8 +137,9 @@ int cli_connect(struct cli *cli);
 /* The same for a shell that completes a word: without messages, and no server
  * is started; a request may take `timeout_ms`. False: there is no server. */
 bool cli_connect_silently(struct cli *cli, int64_t timeout_ms);
-/* One request to the server that cli_connect() found. When this user's own
- * server died in between, it is started again once and asked again. */
+/* One request to the server that cli_connect() found; the answer is in
+ * cli->arena. When this user's own server died in between, it is started again
+ * once and asked again. Errors are those of cli_http_call(). */
 enum ht_status cli_call(struct cli *cli, const char *method, const char *path,
                         const char *body, struct cli_http_answer *answer,
                         struct ht_error *err);
@@ -157,7 +160,8 @@ struct cli_pages {
     bool keep;        /* visited items stay in cli->arena */
 };
 /* Calls `visit` for each item until it returns false; then no page is asked
- * for any more. */
+ * for any more. Items are valid during the call, longer only with `keep`.
+ * After a failure between two pages some items have been visited. */
 typedef bool cli_visitor(const struct node *item, void *context);
 enum ht_status cli_pages_each(struct cli *cli, const struct cli_pages *pages,
                               cli_visitor *visit, void *context,
@@ -180,6 +184,7 @@ const char *cli_real_path(struct arena *arena, const char *path);
 const char *cli_last_lines(const char *text, int lines);
 /* A copy in capitals, or without any. */
 const char *cli_upper(struct arena *arena, const char *word);
+/* ASCII letters alone. */
 const char *cli_lower(struct arena *arena, const char *word);
 
 /* Prints "hypertune: ..." to stderr, foreign bytes escaped; returns `code`. */

@@ -39,6 +39,7 @@ struct cli_command {
 extern const struct cli_command cli_commands[]; /* ended by a NULL name */
 extern const struct flag cli_flags[];           /* of struct cli_settings */
 
+/* By its whole name; NULL when there is none. */
 const struct cli_command *cli_command_find(const char *name);
 
 /* Reads the options before a command into cli->set. */
@@ -81,6 +82,7 @@ cli_run cli_in_trial, cli_serve, cli_runner;
 cli_run cli_doctor, cli_gcloud_env, cli_local_run;
 /* help.c */
 cli_run cli_version, cli_help;
+/* Append the list of commands, or the help of one command. */
 void cli_help_short(struct text *out);
 void cli_help_command(const struct cli_command *command, struct text *out);
 /* schema.c: appends every field of a spec with its kind and meaning, from

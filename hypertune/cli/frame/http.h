@@ -29,15 +29,18 @@ struct cli_http_answer {
     size_t len;
 };
 
-/* The settings are copied. Free with cli_http_free(), which accepts NULL. */
+/* Connects nowhere yet. The settings are copied. Free with cli_http_free(),
+ * which accepts NULL. */
 struct cli_http *cli_http_new(const struct cli_http_settings *settings);
 void cli_http_free(struct cli_http *http);
+/* The address of the settings, borrowed until the connection is freed. */
 const char *cli_http_url(const struct cli_http *http);
 /* Was there an answer to the newest request, be it a refusal? */
 bool cli_http_has_answered(const struct cli_http *http);
 
-/* Sends one request and reads the whole JSON answer into `arena`. Server errors
- * keep the server's sentence and status.
+/* Sends one request and reads the whole JSON answer into `arena`; blocks for
+ * the timeout at most. A refusal of the server is a failure with the server's
+ * sentence and status; *answer may be unchanged then.
  * HT_UNAVAILABLE  no connection, or it broke; the sentence names the cause
  * HT_TIMEOUT      no answer within the timeout
  * HT_CORRUPT      the answer is no JSON */

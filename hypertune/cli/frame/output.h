@@ -22,6 +22,7 @@ bool cli_output_item(enum cli_format format, const struct node *resource,
 /* The same for an object that was made here, which is released. */
 void cli_output_object(enum cli_format format, cJSON *object, size_t index,
                        struct text *out);
+/* Only JSON needs it; it does nothing for other formats. */
 void cli_output_end(enum cli_format format, size_t n, struct text *out);
 
 /* Appends a table as -o has it; without rows only for table, wide and csv. */

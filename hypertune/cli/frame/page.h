@@ -21,6 +21,7 @@ struct page {
     size_t lines;     /* that are in the picture */
 };
 
+/* Frees the line, not the picture in `out`. */
 void page_fini(struct page *page);
 
 /* Ends the line, cut to the terminal's width. */

@@ -5,12 +5,15 @@
 #include "hypertune/cli/frame/cli.h"
 #include "proto/job/job.h"
 
-/* Calls `visit` with each runner of the server until it returns false. */
+/* Calls `visit` with each runner of the server, online or not, until it
+ * returns false. One request; errors are those of cli_get(). */
 enum ht_status cli_runners_each(struct cli *cli, cli_visitor *visit,
                                 void *context, struct ht_error *err);
 
+/* By what the server last knew, when it made that answer. */
 bool cli_runners_is_online(const struct node *runner);
-/* Does it run images? Else it starts processes. */
+/* Does it run images? Else it starts processes. A guess by its engine until it
+ * has said hello. */
 bool cli_runners_has_images(const struct node *runner);
 /* Appends "docker on HOST, Docker 20.10.24, 1 of 2 slots busy, GPUs 0,1". */
 void cli_runners_describe(const struct node *runner, struct text *out);

@@ -15,6 +15,7 @@ enum table_align {
 
 struct table; /* in its arena */
 
+/* Everything of the table is in the arena, and all texts are copied into it. */
 struct table *table_new(struct arena *arena);
 /* Columns are declared before the first row. `title` is foreign text too. */
 void table_column(struct table *table, const char *title,
@@ -25,8 +26,8 @@ void table_columns(struct table *table, const char *titles);
 /* Titles by blanks (a literal): columns that a narrow terminal does without, in
  * the order in which they are left out. */
 void table_spare(struct table *table, const char *titles);
-/* Starts a row; its cells follow in the order of the columns, missing ones
- * are empty and surplus ones are dropped. */
+/* Starts a row; its cells follow in the order of the columns, missing ones are
+ * empty and surplus ones are dropped. */
 void table_row(struct table *table);
 void table_cell(struct table *table, const char *text);
 /* The same for a text, which is released; `nothing` for an empty one. */
@@ -37,6 +38,7 @@ __attribute__((sentinel)) void table_cells(struct table *table,
                                            const char *text, ...);
 __attribute__((format(printf, 2, 3))) void
 table_cell_printf(struct table *table, const char *format, ...);
+/* Without the line of titles. */
 size_t table_rows(const struct table *table);
 
 /* Appends the table with two blanks between columns, foreign control bytes

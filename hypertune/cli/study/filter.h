@@ -23,6 +23,8 @@ bool cli_filter_has(const char *const keys[], const char *key);
 /* The first key that is none of the NULL-terminated `keys`, or NULL. */
 const char *cli_filter_unknown(const struct cli_filter *filter,
                                const char *const keys[]);
+/* Whether all conditions hold; one about a value that the trial has not never
+ * does. "state=failed" takes infeasible trials, too. */
 bool cli_filter_match(const struct cli_filter *filter,
                       const struct node *trial);
 

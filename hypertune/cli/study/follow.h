@@ -25,9 +25,12 @@ struct cli_follow {
     sigset_t before;     /* mask to restore */
 };
 
-/* Starts after revision `since`; --timeout counts from here. */
+/* Starts after revision `since`; --timeout counts from here. Until
+ * cli_follow_close() cli->arena is that of a round. */
 void cli_follow_open(struct cli_follow *follow, struct cli *cli,
                      const char *study, int64_t since);
+/* Restores the signal mask and cli->arena; what rounds returned is no longer
+ * valid. */
 void cli_follow_close(struct cli_follow *follow);
 
 /* Fetches the next events (a list, at most 500) and the study, in this order:

@@ -48,7 +48,8 @@ struct cli_study {
 };
 
 /* Finds a study of any kind by its name or number; of equal names in several
- * places the newest. */
+ * places the newest. What `study` points to is in cli->arena.
+ * HT_NOT_FOUND  there is none; others as cli_http_call() */
 enum ht_status cli_study_get(struct cli *cli, const char *name,
                              struct cli_study *study, struct ht_error *err);
 /* Finds the one that prevents a new one of ours with this name. */
@@ -79,7 +80,8 @@ int cli_study_refuse(struct cli *cli, const struct cli_study *study,
 /* Has it ended, so that no trial will run unless it is changed? */
 bool cli_study_is_over(const char *state);
 /* Trials by a key of the server's counts, of which "failed" has all failed
- * ones, "infeasible" among them; all that have ended; all. */
+ * ones, "infeasible" among them; all that have ended; all, without prepared
+ * ones. 0 when the server sent no counts. */
 long long cli_study_count(const struct cli_study *study, const char *state);
 long long cli_study_ended(const struct cli_study *study);
 long long cli_study_all(const struct cli_study *study);

@@ -8,6 +8,8 @@
 #include "hypertune/cli/study/study.h"
 #include "proto/base/limits.h"
 
+/* Asks the server for one trial by its id, in cli->arena; errors as cli_get(),
+ * of which HT_NOT_FOUND means that the study or the trial is not there. */
 enum ht_status cli_trial_get(struct cli *cli, const char *study,
                              const char *trial, const struct node **found,
                              struct ht_error *err);
