@@ -27,6 +27,7 @@ struct datadir {
  * HT_IO            the file system refused */
 enum ht_status datadir_open(const char *path, struct datadir *dir,
                             struct ht_error *err);
+/* Gives the lock back; `dir` may be closed again, and no member be used. */
 void datadir_close(struct datadir *dir);
 
 /* The path of `name` in the folder, malloc'ed. */
@@ -40,6 +41,7 @@ struct datadir_note {
 enum ht_status datadir_announce(const struct datadir *dir,
                                 const struct datadir_note *note,
                                 struct ht_error *err);
+/* Without the file nothing happens. */
 void datadir_retract(const struct datadir *dir);
 
 #endif

@@ -7,6 +7,7 @@
 
 /* Whole texts; false when they are something else. */
 bool trial_read_number(const char *text, double *value);
+/* Decimal, with or without a sign, within 64 bits. */
 bool trial_read_integer(const char *text, int64_t *value);
 /* As clock_read_duration(); up to 24 days. */
 bool trial_read_duration(const char *text, int *ms);

@@ -44,6 +44,8 @@ void vertex_finish_pools(const struct field_reader *reader,
  * known. */
 void vertex_finish_study(const struct field_reader *reader,
                          struct vertex_draft *vertex);
+/* The second of the two alone, for a study whose space is open: there the list
+ * may be empty. */
 void vertex_read_parameters(const struct field_reader *reader,
                             struct vertex_draft *vertex);
 
@@ -53,6 +55,7 @@ bool vertex_has_place(const char *path);
 
 /* ---- writing ---- */
 
+/* Adds studySpec with all that it can say of the job. */
 void vertex_add_study(cJSON *root, const struct job *job);
 /* Whether studySpec can hold the whole rule. */
 bool vertex_says_early_stop(const struct early_stop *stop);

@@ -65,6 +65,7 @@ enum ht_status constraint_set_parse(struct arena *arena,
 /* The sum of the violations. A NULL set is satisfied by everything. */
 double constraint_set_violation(const struct constraint_set *set,
                                 const struct value point[]);
+/* Whether a settled point violates none; cheaper than the sum. */
 bool constraint_set_holds(const struct constraint_set *set,
                           const struct value point[]);
 

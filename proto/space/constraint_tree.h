@@ -39,6 +39,7 @@ struct constraint {
     struct constraint *left, *right;
 };
 
+/* Both ends included; may be infinite. */
 struct interval {
     double low, high;
 };
@@ -47,6 +48,7 @@ struct interval {
  * name is not terminated. */
 const struct operation *constraint_tree_operation(const char *name, size_t len);
 
+/* Whether it is true or false of a point, rather than a number. */
 bool constraint_tree_is_truth(const struct constraint *expression);
 
 /* Where the value of a number lies, whatever the parameters are. */

@@ -17,12 +17,15 @@
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
 
+/* The values that a parameter may have. */
 enum param_type {
     PARAM_DOUBLE,
     PARAM_INTEGER,
     PARAM_DISCRETE,
     PARAM_CATEGORICAL
 };
+/* Where a search looks more closely: evenly, near the low end, near the
+ * high. */
 enum param_scale { SCALE_LINEAR, SCALE_LOG, SCALE_REVERSE_LOG };
 
 struct value {
@@ -100,6 +103,7 @@ uint64_t space_size(const struct space *space);
  * reverse-log aware, levels as equal cells, clamped to the bounds). */
 struct value space_param_from_unit(const struct param *param, double u);
 
+/* Both of that parameter; two absent values are equal. */
 bool space_value_equal(const struct param *param, struct value a,
                        struct value b);
 /* Appends the value as an argument shows it: 0.001, 64, adam. Not absent. */
@@ -140,6 +144,7 @@ void space_point_text(const struct space *space, const struct value point[],
 enum ht_status space_point_read(const struct space *space,
                                 const struct node *map, struct value point[],
                                 struct ht_error *err);
+/* The same of a text, as the database holds it. */
 enum ht_status space_point_parse(const struct space *space, const char *json,
                                  struct value point[], struct ht_error *err);
 

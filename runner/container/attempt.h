@@ -85,8 +85,12 @@ enum ht_status container_attempt_launch(struct container_engine *engine,
                                         struct ht_error *err);
 /* Ends the steps; containers stay. Its folder may be removed afterwards. */
 void container_attempt_abandon(struct container_attempt *attempt);
+/* The replicas have their orders to stop on disk; 10 s after the grace period
+ * (of 0 for a kill) the engine kills what still runs. A later call may only
+ * bring that moment forward. Returns at once. */
 void container_attempt_stop(struct container_attempt *attempt,
                             const struct stop_order *order);
+/* The caller has seen every replica end; the thread removes the containers. */
 void container_attempt_end(struct container_attempt *attempt);
 /* Waits for the thread, which ends soon when it is abandoned or cleared. */
 void container_attempt_free(struct container_attempt *attempt);
@@ -105,6 +109,7 @@ void container_attempt_clear(struct container_attempt *attempt);
 enum ht_status container_attempt_open_relay(struct container_attempt *attempt,
                                             struct ht_error *err);
 
+/* By the files in the replica's folder: exit.json and shim.json. Any thread. */
 bool container_attempt_has_exit(const struct container_attempt *attempt,
                                 size_t replica);
 bool container_attempt_has_begun(const struct container_attempt *attempt,
@@ -118,6 +123,7 @@ void container_attempt_note(struct container_attempt *attempt, size_t replica,
 /* Adds or replaces it. */
 void container_attempt_overwrite(struct container_attempt *attempt,
                                  size_t replica, const struct ending *ending);
+/* Takes the lock. */
 bool container_attempt_has_finding(struct container_attempt *attempt,
                                    size_t replica);
 /* A line of the replica's stream "runner". */
@@ -135,6 +141,8 @@ void container_attempt_end_writing(struct container_attempt *attempt);
 typedef void container_attempt_step(struct container_attempt *attempt,
                                     struct docker *docker, size_t replica,
                                     void *context);
+/* Returns when all steps have; once the attempt is abandoned no further one
+ * begins, so some replicas may have had none. */
 void container_attempt_each(struct container_attempt *attempt,
                             container_attempt_step *step, void *context);
 

@@ -45,9 +45,11 @@ void container_body(const struct container_plan *plan, struct text *out);
 enum ht_status container_create(struct docker *docker,
                                 const struct container_plan *plan,
                                 struct ht_error *err);
+/* HT_OK also when it runs already. */
 enum ht_status container_start(struct docker *docker, const char *name,
                                struct ht_error *err);
 
+/* What the engine says of a container at one moment; texts are in the arena. */
 struct container_state {
     bool is_new;       /* never started */
     bool running;      /* or paused */

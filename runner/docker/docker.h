@@ -37,12 +37,15 @@ enum ht_status docker_address_find(const char *host,
 void docker_address_free(struct docker_address *address); /* accepts NULL */
 
 struct docker;
+/* Connects with the first call. The address must outlive the handle; exits
+ * when curl or a descriptor cannot be had. */
 struct docker *docker_new(const struct docker_address *address);
 void docker_free(struct docker *docker); /* accepts NULL */
 
 /* Makes a running and every later call of the handle end at once with
  * HT_UNAVAILABLE. From any thread. */
 void docker_cancel(struct docker *docker);
+/* For good: a cancelled handle is of no further use. Any thread. */
 bool docker_is_cancelled(const struct docker *docker);
 /* Waits that long; returns false at once when the handle is cancelled. */
 bool docker_pause(struct docker *docker, int ms);

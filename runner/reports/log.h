@@ -49,6 +49,7 @@ struct log_ship {
     bool done;       /* the stream has ended and all of it was confirmed */
 };
 
+/* A piece of the stream that was sent and awaits its answer. */
 struct log_chunk {
     int64_t offset; /* of its first byte */
     int64_t bytes;  /* raw length */
@@ -59,6 +60,7 @@ struct log_chunk {
 void log_ship_init(struct log_ship *ship, const struct order *order,
                    const char *folder, const char *stream,
                    const char *credentials);
+/* Frees the secrets. */
 void log_ship_fini(struct log_ship *ship);
 
 /* Appends the next chunk's text to `out`. Small chunks wait a moment for more.

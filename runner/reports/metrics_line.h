@@ -22,6 +22,8 @@ struct metrics_line { /* one line, parsed once; in the arena it was given */
     struct strings cells;   /* of CSV, at most METRICS_LINE_COLUMNS */
     const struct node *map; /* of JSON; NULL: no object, or too long */
 };
+/* `text` has no line end and need not be NUL-terminated. Never fails: what
+ * does not begin with '{' is CSV, and an object that is not JSON has no map. */
 struct metrics_line metrics_line_parse(struct arena *arena, const char *text,
                                        size_t len);
 

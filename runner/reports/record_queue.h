@@ -24,6 +24,7 @@ struct record_queue {
 
 enum { RECORD_BATCH = 200, RECORD_BATCH_BYTES = 256 * 1024 };
 
+/* The queue links to itself: it must not be moved. fini() frees all records. */
 void record_queue_init(struct record_queue *queue);
 void record_queue_fini(struct record_queue *queue);
 
@@ -33,12 +34,15 @@ void record_queue_add(struct record_queue *queue, const struct report *report,
 /* Drops records that the server has: seq 1 to `seq` of the writer. */
 void record_queue_have(struct record_queue *queue, uint64_t writer,
                        int64_t seq);
+/* Whether a batch may be sent after heartbeat `beat`: no other one is in
+ * flight, and the first record need not wait longer. */
 bool record_queue_is_ready(const struct record_queue *queue, int64_t beat);
 /* Appends a list of the records that may be sent after heartbeat `beat`, as
  * member `key`, and marks them as in flight; there is at least one when it is
  * ready. */
 void record_queue_batch(struct record_queue *queue, int64_t beat,
                         const char *key, struct text *out);
+/* The server has stored the batch in flight, whose records are dropped. */
 void record_queue_confirm(struct record_queue *queue);
 /* The server refused the batch: it is sent again in halves until the one bad
  * record is alone and dropped. Returns how many were dropped. */

@@ -30,6 +30,8 @@ enum ht_status records_begin(struct records *records,
                              struct ht_error *err);
 /* The trainer was killed: the last line of a file may be incomplete. */
 void records_cut(struct records *records);
+/* The user's metrics file, borrowed; never NULL, also where there is no
+ * file. */
 const struct results_file *records_file(const struct records *records);
 
 /* Reads new records into the queue, a bounded amount; true when there is more.
@@ -40,6 +42,7 @@ bool records_collect(struct records *records, int64_t next_beat, bool final);
 /* The server has seq 1 to `seq` of the writer. */
 void records_have(struct records *records, uint64_t writer, int64_t seq);
 
+/* Where records_collect() puts records, borrowed: the caller takes them out. */
 struct record_queue *records_queue(struct records *records);
 /* Once all is collected: whether each metric of the study came. */
 bool records_are_whole(const struct records *records);

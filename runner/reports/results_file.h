@@ -63,6 +63,8 @@ struct results_file {
 void results_file_init(struct results_file *file, const struct order *order,
                        size_t replica, const char *folder,
                        struct metrics_seen *seen);
+/* Frees what it owns and closes the file; the copy in the attempt's folder
+ * stays. */
 void results_file_fini(struct results_file *file);
 
 /* Before anything of the attempt starts: lines of the file now are not its.

@@ -95,6 +95,8 @@ struct answer {
     const struct node *map; /* NULL when the answer is not readable */
 };
 
+/* Never fails: an answer that cannot be read is ANSWER_INVALID. Texts are in
+ * the arena. retry_ms is as the server sent it, or the usual pause. */
 struct answer talk_read_answer(struct arena *arena, const struct text *text);
 
 #endif

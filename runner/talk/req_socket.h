@@ -30,6 +30,7 @@ enum ht_status req_socket_new(int kick, struct req_socket **req,
  * kernel. Accepts NULL. */
 void req_socket_free(struct req_socket *req);
 
+/* As far as this side has noticed; a loss shows with the next send or wait. */
 bool req_socket_is_open(const struct req_socket *req);
 void req_socket_close(
     struct req_socket *req); /* req_socket_connect() may follow */

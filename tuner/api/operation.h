@@ -13,6 +13,7 @@
 
 struct operation_table;
 
+/* Empty; free() forgets all that it keeps. */
 struct operation_table *operation_table_new(void);
 void operation_table_free(
     struct operation_table *operations); /* accepts NULL */

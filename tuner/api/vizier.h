@@ -37,6 +37,7 @@ struct vizier_result {
     double objective;               /* of the measurement; may be NaN */
 };
 
+/* Whether there is either: metrics, or the word that it is infeasible. */
 bool vizier_result_is_given(const struct vizier_result *result);
 
 /* Reads a finalMeasurement, which has every metric of the study. Faults go to

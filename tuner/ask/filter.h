@@ -73,6 +73,8 @@ enum ht_status filter_read_log(struct arena *arena, const char *text,
                                const struct filter **filter,
                                struct ht_error *err);
 
+/* Whether the item is wanted. A field that is unknown may make that unknown,
+ * which counts as no. */
 bool filter_allows(const struct filter *filter, filter_lookup *lookup,
                    void *item);
 /* Whether the item can be wanted, whatever the unknown fields turn out to be.
@@ -88,6 +90,9 @@ bool filter_gave_up(const struct filter *filter);
 struct filter_span {
     int64_t from_ns, until_ns; /* since 1970; from > until: nothing at all */
 };
+/* For a time field of that name; all times when the filter says nothing of it.
+ * Reading only what is within the span is enough, but the filter has to be
+ * asked about each item there. */
 struct filter_span filter_times(const struct filter *filter, const char *field);
 
 /* Whether only items are wanted whose text for the field (and key, or NULL)

@@ -11,6 +11,7 @@
 
 enum { PAGE_DEFAULT = 100, PAGE_MOST = 1000 };
 
+/* What a client asks of a list. */
 struct query_page {
     size_t size;   /* elements wanted, at least 1 */
     int64_t token; /* id of the last element of the page before; 0: none */

@@ -38,6 +38,7 @@ enum meter_spread {
     METER_SPREADS
 };
 
+/* n is not negative. */
 void meter_add(enum meter_count count, int64_t n);
 
 /* One value, >= 0, in the unit that the name says. */
@@ -52,6 +53,7 @@ typedef void meter_route(size_t route, const char **method,
 void meter_name_routes(size_t n, meter_route *name);
 /* One answer over HTTP; METER_NO_ROUTE when its path was none. */
 #define METER_NO_ROUTE SIZE_MAX
+/* Codes that this server does not send count together. */
 void meter_http(size_t route, int code);
 
 /* Appends all figures in Prometheus' text format. */

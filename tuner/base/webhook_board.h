@@ -13,6 +13,7 @@
 
 struct webhook_board;
 
+/* What is known of one webhook; copied with its texts. */
 struct webhook_row {
     const char *name;
     const char *studies; /* a pattern of names (* and ?) */
@@ -30,6 +31,7 @@ struct webhook_rows {
     const char *complaint; /* why webhooks.json is not in force, or NULL */
 };
 
+/* No rows at first. Any thread may use a board, which has its own lock. */
 struct webhook_board *webhook_board_new(void);
 void webhook_board_free(struct webhook_board *board); /* accepts NULL */
 

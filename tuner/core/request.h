@@ -71,6 +71,8 @@ struct request_queue {
     struct request *first, **last;
 };
 
+/* An empty queue; it links to itself, so it must not be moved. A request is in
+ * one queue at a time, which does not own it. */
 void request_queue_init(struct request_queue *queue);
 void request_queue_push(struct request_queue *queue, struct request *req);
 /* The first one, or NULL. */

@@ -31,6 +31,7 @@ struct curve_choice {
     bool maximize;
     size_t top, running, failed;
 };
+/* The rows are one list, in that order; three queries of one snapshot. */
 enum ht_status db_curve_choose(struct db *db, struct arena *arena,
                                const struct curve_choice *choice,
                                struct trial_list *list, struct ht_error *err);

@@ -59,6 +59,7 @@ enum ht_status db_run(struct db *db, struct ht_error *err, const char *sql,
 enum ht_status db_vquery(struct db *db, sqlite3_stmt **stmt,
                          struct ht_error *err, const char *sql,
                          const char *format, va_list *args);
+/* The same with the arguments behind the format. */
 enum ht_status db_query(struct db *db, sqlite3_stmt **stmt,
                         struct ht_error *err, const char *sql,
                         const char *format, ...);

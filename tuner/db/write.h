@@ -186,6 +186,7 @@ struct lease_key {
     const char *runner, *boot;
     int64_t id;
 };
+/* Those that still wait to begin: a request that comes again gets the same. */
 enum ht_status db_attempt_leased(struct db *db, struct arena *arena,
                                  const struct lease_key *key,
                                  struct attempt_list *list,

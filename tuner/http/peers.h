@@ -21,6 +21,7 @@ enum peer_phase {
 struct peers;
 struct peer;
 
+/* No connection; peers_free() only after each was closed. */
 struct peers *peers_new(void);
 void peers_free(struct peers *peers); /* all closed; accepts NULL */
 

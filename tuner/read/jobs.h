@@ -40,6 +40,9 @@ bool jobs_candidate_has(const struct candidate *candidate, const char *field,
                         const char *key, const char *values[FILTER_VALUES],
                         size_t *n);
 
+/* Writes one page of the collection into the reply, by the query of the
+ * request.
+ * HT_INVALID  the query is not one of the collection */
 enum ht_status jobs_answer(struct reader *reader, struct request *req,
                            const struct collection *collection,
                            struct ht_error *err);

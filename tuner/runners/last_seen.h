@@ -9,6 +9,7 @@
 
 struct last_seen;
 
+/* No runner is known; free it when no other thread uses it any more. */
 struct last_seen *last_seen_new(void);
 void last_seen_free(struct last_seen *last_seen); /* accepts NULL */
 

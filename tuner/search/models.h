@@ -17,6 +17,7 @@ enum ht_status models_of(struct models **kept, struct db *db,
                          struct ht_error *err);
 void models_free(struct models *models); /* accepts NULL */
 
+/* As the snapshot had them; all belong to the models. */
 const struct job *models_job(const struct models *models);
 const struct encoding *models_encoding(const struct models *models);
 const struct history *models_history(const struct models *models);

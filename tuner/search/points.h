@@ -33,6 +33,7 @@ struct points_taken {
     char **slots; /* owned texts, NULL: free */
 };
 
+/* False for an empty set, also a zeroed one. */
 bool points_taken_has(const struct points_taken *set, const char *point);
 /* Copies the text; false when the set has it already. */
 bool points_taken_add(struct points_taken *set, const char *point);

@@ -47,6 +47,7 @@ struct reason_json_origin {
     const struct prior_list *earlier; /* studies that it starts from */
 };
 
+/* The JSON, in the arena. */
 const char *reason_json_text(struct arena *arena, const struct job *job,
                              const struct reason *reason,
                              const struct reason_json_origin *origin);

@@ -14,6 +14,7 @@
 
 struct stop_curves;
 
+/* Empty before the first stop_curves_read(). */
 struct stop_curves *stop_curves_new(int64_t study);
 void stop_curves_free(struct stop_curves *curves); /* accepts NULL */
 
@@ -24,6 +25,7 @@ enum ht_status stop_curves_read(struct stop_curves *curves, struct db *db,
 
 /* What was read, for a rule; until the next read. */
 const struct stop_study *stop_curves_study(const struct stop_curves *curves);
+/* Borrowed as well, until the next read. */
 const struct job *stop_curves_job(const struct stop_curves *curves);
 /* The attempt that a curve ended with. */
 int64_t stop_curves_attempt(const struct stop_curves *curves, size_t at);

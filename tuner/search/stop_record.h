@@ -22,6 +22,7 @@
 #include "proto/job/job.h"
 #include "tuner/db/rows.h"
 
+/* The JSON, in the arena. The curve is thinned out there, not changed. */
 const char *stop_record_text(struct arena *arena, const struct job *job,
                              const struct stop_curve *curve,
                              const struct stop_verdict *verdict);

@@ -27,9 +27,12 @@ bool move_attempt_may(enum attempt_state from, enum attempt_state to);
 enum ht_status move_study(struct core *core, struct study_row *row,
                           enum study_state to, const char *reason,
                           struct ht_error *err);
+/* Also keeps the counts by state, and a move to or from a final state outdates
+ * the stock of suggestions. */
 enum ht_status move_trial(struct core *core, struct trial_row *row,
                           enum trial_state to, const char *reason,
                           struct ht_error *err);
+/* Also sets started_ms and ended_ms, and counts it for /metrics. */
 enum ht_status move_attempt(struct core *core, struct attempt_row *row,
                             enum attempt_state to, const char *reason,
                             struct ht_error *err);

@@ -35,6 +35,8 @@ enum ht_status view_study(struct db *db, struct arena *arena,
                           struct ht_error *err);
 /* One row of the measurements list. */
 cJSON *view_measurement(const struct measurement_row *row);
+/* Of an event members without a value are left out. `busy`: attempts on the
+ * runner that have not ended, see db_runner_busy(). */
 cJSON *view_event(const struct event_row *event);
 cJSON *view_runner(const struct runner_row *runner, int64_t busy);
 

@@ -10,6 +10,7 @@
 
 /* An "ok" answer to req->body, to be filled and given to wire_reply(). */
 cJSON *wire_ok(const struct request *req);
+/* Prints the answer into the reply and frees it. */
 void wire_reply(struct request *req, cJSON *answer);
 
 /* Replies when the request succeeded, else drops the answer; returns
@@ -29,6 +30,7 @@ enum ht_status wire_check_runner(struct core *core, const struct request *req,
  * HT_INVALID  one is missing or not a positive integer */
 enum ht_status wire_name(const struct node *map, struct trial_name *name,
                          struct ht_error *err);
+/* The counterpart of wire_name(). */
 void wire_add_name(cJSON *object, const struct trial_name *name);
 
 #endif

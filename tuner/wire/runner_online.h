@@ -34,6 +34,7 @@ enum ht_status runner_online_recover(struct core *core, struct ht_error *err);
 /* Sets runners offline that sent nothing for lost_after_ms, and wakes polls
  * when the pause before a retry is over. */
 core_tick_part runner_online_tick;
+/* Monotonic ms of the next tick that has something to do, or LIVE_NEVER. */
 int64_t runner_online_deadline(struct core *core);
 
 #endif

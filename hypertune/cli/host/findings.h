@@ -30,6 +30,7 @@ struct findings {
 __attribute__((format(printf, 5, 6))) void
 findings_add(struct findings *findings, enum finding_level level,
              const char *subject, const char *repair, const char *format, ...);
+/* Whether one is of FINDING_FAIL; warnings do not count. */
 bool findings_failed(const struct findings *findings);
 
 /* Prints them in the format that was asked for: a table, or objects with

@@ -33,6 +33,7 @@ enum { SCREEN_UP = 1, SCREEN_DOWN };
  * it; otherwise it grows where the cursor is and its last state stays. */
 void screen_open(struct cli_screen *screen, struct cli_follow *follow,
                  bool whole);
+/* Restores the terminal; a picture on the alternate screen is gone then. */
 void screen_close(struct cli_screen *screen);
 
 /* Is it time to draw: a second after the last picture, with news sooner. */

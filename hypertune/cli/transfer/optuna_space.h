@@ -40,6 +40,7 @@ cJSON *optuna_space_axis_spec(const struct optuna_axis *axis, bool *dropped);
 bool optuna_space_add_value(const struct optuna_axis *axis, double value,
                             cJSON *params);
 
+/* NULL when no trial had it; valid until the next optuna_space_add(). */
 const struct optuna_axis *optuna_space_find(const struct optuna_space *space,
                                             const char *name);
 
