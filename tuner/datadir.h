@@ -11,6 +11,7 @@
 #include "proto/base/error.h"
 #include "proto/base/token.h"
 
+/* The folder while this process owns it; `path` is freed by datadir_close(). */
 struct datadir {
     char *path;                          /* absolute */
     int lock;                            /* descriptor of DIR/lock */

@@ -24,6 +24,7 @@
 #include "proto/base/error.h"
 #include "proto/base/text.h"
 
+/* How a field can be compared, and in which of the two languages. */
 enum filter_kind {
     FILTER_TEXT,
     FILTER_NAME, /* one of the field's names */

@@ -18,6 +18,7 @@
 /* Numbers that are absent. */
 enum { MEASUREMENT_UNSAID = -1 };
 
+/* A Measurement of Google's API, in the arena of the request. */
 struct measurement {
     int64_t step;       /* 0 when absent, as in Google's API */
     int64_t elapsed_ms; /* or MEASUREMENT_UNSAID */

@@ -21,6 +21,7 @@
 #include "proto/space/constraint.h"
 #include "proto/space/space.h"
 
+/* The values that a client's suggestions must have, in the arena. */
 struct trial_context {
     const char *text;     /* NULL: there is no context */
     struct subspace part; /* of the space, with its values */

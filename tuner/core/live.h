@@ -38,6 +38,7 @@ struct live_suggestion {      /* what a search found for clients */
     int searches_left;        /* how many such searches until a client asks */
 };
 
+/* One entry for each study that the core has had to do with since its start. */
 struct live_study {
     int64_t id;
     struct arena *arena;          /* holds job and nothing else */
@@ -57,6 +58,7 @@ struct live_study {
 
 enum { LIVE_ACTOR_BYTES = 32 }; /* a longer one is cut */
 
+/* One entry for each trial with a pause, a recent event or a pending check. */
 struct live_trial {
     int64_t study, trial;
     int64_t retry_at_ms;    /* may start again then; 0: at once */
@@ -79,6 +81,8 @@ enum {
     LIVE_BOOT_BYTES = 65 /* longest boot nonce with its NUL */
 };
 
+/* The newest answer to a type of message, sent again when the request comes
+ * again. */
 struct live_answer {
     int64_t seen; /* newest request of the type; an older one is ignored */
     int64_t id;   /* of the request answered last, 0: none */

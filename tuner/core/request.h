@@ -25,6 +25,8 @@ typedef enum ht_status request_handler(struct core *core, struct request *req,
                                        struct ht_error *err);
 typedef void request_answer(struct request *req);
 
+/* Belongs to one thread at a time: the interface's, then the core's until
+ * `answer` is called. */
 struct request {
     /* from the interface */
     struct arena *arena; /* owned by the request */

@@ -23,6 +23,7 @@ struct transaction_revision {
     int64_t study, revision;
 };
 
+/* Everything staged in one transaction; all lists are in the arena. */
 struct transaction {
     struct arena *arena; /* reset with the transaction */
     size_t n_steps;

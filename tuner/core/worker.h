@@ -18,6 +18,7 @@
 struct core;
 struct worker;
 
+/* What the search or the early stopping rule has to find out. */
 struct worker_question {
     int64_t study;
     int64_t first; /* of the n that it is about: points or trials */

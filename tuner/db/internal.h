@@ -25,11 +25,13 @@ enum {
     DB_BUSY_MS = 5000    /* for a lock that another connection holds */
 };
 
+/* One slot of the cache; it is never given up before db_close(). */
 struct db_statement {
     const char *sql; /* address is the key */
     sqlite3_stmt *stmt;
 };
 
+/* A connection. `statements` is a hash table with open addressing. */
 struct db {
     sqlite3 *handle;
     bool readonly;

@@ -12,6 +12,7 @@
 #include "proto/base/error.h"
 #include "tuner/db/db.h"
 
+/* One text; versions count over all studies of the server. */
 struct metadata_row {
     /* db_metadata_set() ignores the version */
     int64_t version, trial;

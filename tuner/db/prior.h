@@ -8,6 +8,7 @@
 
 #include "tuner/db/db.h"
 
+/* One earlier study of a study. */
 struct prior_row {
     /* the study that learns, and */
     int64_t study, n;     /* which of its earlier ones, from 0 */

@@ -10,8 +10,8 @@
 
 #include "proto/job/job.h"
 
-/* Numbers are stored and sorted by: a new state needs a migration. Those from
- * STUDY_SUCCEEDED on are final. */
+/* The numbers are stored, and SQL compares them (states.h): another order
+ * needs a migration. Those from STUDY_SUCCEEDED on are final. */
 enum study_state {
     STUDY_RUNNING,
     STUDY_PAUSED,     /* no new trials; running ones continue */
@@ -52,6 +52,8 @@ enum attempt_state {
     ATTEMPT_ENDED
 };
 
+/* Stored by number; METER_ATTEMPTS_SUCCEEDED and those after it have the same
+ * order. */
 enum attempt_outcome {
     OUTCOME_NONE, /* not ended */
     OUTCOME_SUCCEEDED,
@@ -162,6 +164,7 @@ struct trial_name {
     int64_t study, trial, attempt;
 };
 
+/* One start of a trial on one runner. */
 struct attempt_row {
     int64_t study, trial, n;
     enum attempt_state state;
@@ -195,6 +198,8 @@ struct measurement_row {
     const char *checkpoint; /* "" when none */
 };
 
+/* One revision of a study. Events stay when the trial that they are about is
+ * deleted. */
 struct event_row {
     int64_t study, revision, time_ms;
     const char *actor;      /* who caused it: "core", "runner NAME", "trial",
@@ -208,6 +213,8 @@ struct event_row {
     struct record_name record;
 };
 
+/* A runner as its last hello described it; `online` and seen_ms change later,
+ * too. */
 struct runner_row {
     /* id: its name; boot: another text for each start of the runner */
     const char *id, *engine, *host, *boot;

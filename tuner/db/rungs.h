@@ -6,6 +6,7 @@
 
 #include "tuner/db/db.h"
 
+/* Where a trial was when it reached a rung. */
 struct rung_row {
     int64_t study, trial;
     int64_t rung; /* from 0 */

@@ -211,6 +211,7 @@ enum ht_status db_scores_set(struct db *db, const struct attempt_row *row,
 
 /* --- measurements --- */
 
+/* Names a replica of an attempt; a client reports as attempt 0 and "client". */
 struct replica_key {
     int64_t study, trial, attempt;
     const char *replica;

@@ -22,6 +22,8 @@ struct MHD_Daemon;
  * client gets the answer. */
 enum { CALL_MOST_READ = 16 * HT_MAX_SPEC };
 
+/* A posted call becomes one of the last two; an answer in pieces is posted
+ * again. */
 enum call_phase {
     CALL_READING,  /* its body comes in */
     CALL_POSTED,   /* suspended; a lane works on it */

@@ -16,6 +16,7 @@ struct MHD_Response;
 void http_error_text(struct text *out, const struct ht_error *err,
                      const struct diag *diag);
 
+/* The head of an answer. */
 struct http_reply {
     int code;           /* HTTP status */
     const char *allow;  /* Allow header, or NULL */

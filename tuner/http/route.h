@@ -15,6 +15,7 @@
 #include "tuner/http/login.h"
 #include "tuner/read/reader.h"
 
+/* The thread that answers a route. */
 enum route_lane {
     LANE_CORE,    /* `core` runs on the core thread */
     LANE_READER,  /* `read` runs on a reader thread */
@@ -26,6 +27,7 @@ enum route_lane {
     LANE_PAGE     /* a file of the dashboard is the answer, see dashboard.h */
 };
 
+/* Of core, read, instant and login only the one that its lane names is set. */
 struct route {
     const char *method;
     const char *pattern; /* "/v1/projects/{project}/..." */

@@ -15,6 +15,7 @@
 /* Where entries come from, in the order of those of one moment. */
 enum entry_origin { ENTRY_PRINTED, ENTRY_EVENT };
 
+/* Names an entry and gives its place among all others. */
 struct entry_key {
     int64_t us; /* since 1970 */
     enum entry_origin origin;

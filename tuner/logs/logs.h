@@ -20,6 +20,7 @@
 
 struct logs;
 
+/* Names one stream. */
 struct log_key {
     int64_t study, trial, attempt;
     const char *replica; /* "master-0" */
@@ -69,6 +70,7 @@ struct log_place {
     int64_t row;
 };
 
+/* A chunk without its data. */
 struct log_head {
     struct log_place place;
     int64_t trial, attempt;

@@ -54,6 +54,7 @@ typedef enum ht_status reader_handler(struct reader *reader,
                                       struct request *req,
                                       struct ht_error *err);
 
+/* All pointers are borrowed until reader_stop(). */
 struct reader_options {
     const char *path; /* of hypertune.db */
     struct logs *logs;

@@ -13,6 +13,7 @@
 
 struct core;
 
+/* The first thing that a runner does not allow. */
 struct can_run_lack {
     const char *field; /* path in the job as it is sent */
     const char *text;  /* what is wrong, in the arena or constant */

@@ -21,6 +21,7 @@
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
 
+/* What one replica needs, or a machine has. */
 struct machine_type {
     double cpus;    /* 0: no limit */
     int64_t memory; /* bytes, 0: no limit */

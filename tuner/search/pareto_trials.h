@@ -26,6 +26,7 @@ enum ht_status pareto_trials_list(struct db *db, struct arena *arena,
                                   int64_t study, const struct job *job,
                                   struct id_list *ids, struct ht_error *err);
 
+/* What the end of a trial means for the study's best trials. */
 struct pareto_trials_change {
     bool gain;             /* the trial is better than all before, or it beats
                               or adds to what nothing beat */

@@ -22,6 +22,7 @@
 #include "tuner/db/db.h"
 #include "tuner/db/prior.h"
 
+/* Two jobs compared, parameter by parameter and metric by metric. */
 struct warm_start_match {
     const struct job *old, *job; /* borrowed */
     bool *shared;                /* by parameter of the job */

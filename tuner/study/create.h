@@ -8,6 +8,7 @@
 #include "proto/doc/diag.h"
 #include "tuner/core/request.h"
 
+/* The input of study_make(), which fills in what "gets" a value. */
 struct making {
     struct job *job;       /* as it was read; gets the name and the algorithm
                               that it does not have */

@@ -21,6 +21,7 @@ struct settling {
     int64_t used_ms; /* running time up to now */
 };
 
+/* How a study ends, if it does. */
 struct ending {
     enum study_state as;
     const char *reason; /* NULL: the study continues */

@@ -12,6 +12,7 @@
 struct arena;
 struct core;
 
+/* What a trial ends with; texts are in the arena of the decision. */
 struct final_measurement {
     bool found;       /* a finite objective */
     double objective; /* when found */

@@ -6,6 +6,7 @@
 #include "proto/base/arena.h"
 #include "tuner/db/db.h"
 
+/* What is known of an attempt that did not report a metric. */
 struct metric_symptoms {
     const struct job *job;
     const char *metric; /* that was not reported */

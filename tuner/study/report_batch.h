@@ -17,6 +17,7 @@
 #include "proto/job/report.h"
 #include "tuner/db/write.h"
 
+/* One message of one replica, inside the dispatcher's transaction. */
 struct report_batch {
     /* from the caller */
     struct db *db;

@@ -13,6 +13,7 @@
 #include "proto/job/job.h"
 #include "proto/job/notify.h"
 
+/* One entry of webhooks.json; texts are in the arena of the rules. */
 struct webhook {
     const char *name; /* unique; where none is given the host of the URL */
     const char *url;

@@ -36,6 +36,7 @@ enum ht_status webhook_outbox_remove_mark(struct db *outbox, int64_t study,
 
 /* --- deliveries --- */
 
+/* An event that one webhook is to get; `body` is sent as it is. */
 struct webhook_delivery {
     int64_t id, study;
     const char *webhook; /* its name */
@@ -99,6 +100,7 @@ enum ht_status webhook_outbox_clear(struct db *outbox, struct ht_error *err);
  * behind it: that keeps their order. It is removed only after an attempt, so
  * each is sent at least once. */
 
+/* The deliveries of one webhook, of which only the first is in memory. */
 struct webhook_queue {
     const struct webhook *webhook; /* borrowed */
     struct db *outbox;             /* the same */

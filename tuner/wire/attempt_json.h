@@ -8,6 +8,7 @@
 
 #include "proto/base/error.h"
 
+/* Everything that goes into the lease of an attempt; borrowed for the call. */
 struct lease_facts {
     struct arena *arena;
     const char *server_id;
