@@ -17,6 +17,7 @@
 #include "runner/base/site.h"
 #include "runner/reports/log.h"
 
+/* What the runner reads of one replica; in the order's arena. */
 struct attempt_replica {
     const char *name; /* "master-0" */
     const char *folder;
@@ -25,6 +26,7 @@ struct attempt_replica {
     int watch;               /* inotify descriptor, -1: none */
 };
 
+/* One thread. Texts are in the order's arena. */
 struct attempt {
     struct attempt *next;
     const struct engine *engine;

@@ -43,6 +43,7 @@ struct engine_abilities {
     int64_t memory;      /* bytes, 0: not known */
 };
 
+/* What every kind of engine does for an attempt; called by one thread. */
 struct engine {
     const char *name;
     bool images; /* runs images, and only these */

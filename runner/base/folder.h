@@ -133,6 +133,7 @@ enum ht_status folder_read_stop(const char *folder, struct stop_order *order,
  * A trainer runs as the runner's user, so it can remove, move, replace or lock
  * its folder. What is there afterwards is not the trial's. */
 
+/* Names a folder whatever its path is at the time. */
 struct folder_id {
     uint64_t device, inode; /* inode 0: not known */
 };

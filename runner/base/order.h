@@ -35,6 +35,7 @@ struct replica_order {
     int64_t memory;      /* bytes, 0: no limit */
 };
 
+/* Times are in ms. */
 struct order {
     struct arena *arena;
     const char *lease; /* as lease.json has it */

@@ -15,6 +15,7 @@
 #define CONTAINER_CREDENTIALS "/hypertune/credentials.json"
 #define CONTAINER_GCS "/gcs"
 
+/* Borrowed by everything else of the runner until it ends. */
 struct site {
     const char *state;    /* absolute folder of all attempts */
     const char *programs; /* absolute folder of hypertune's programs, or NULL */

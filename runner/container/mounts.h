@@ -11,6 +11,7 @@
 #include "runner/base/order.h"
 #include "runner/base/site.h"
 
+/* A folder or file of this machine in a container. */
 struct mount {
     const char *source; /* real path here */
     const char *target; /* absolute path there */

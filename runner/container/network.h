@@ -20,6 +20,8 @@
 #define LABEL_ATTEMPT "hypertune.attempt"
 #define LABEL_REPLICA "hypertune.replica"
 
+/* The network that an attempt's containers are in; texts in the caller's
+ * arena. */
 struct network {
     const char *name;    /* for NetworkMode: "none", "host", a name */
     bool has_names;      /* containers in it resolve each other's names */

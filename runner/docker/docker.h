@@ -53,6 +53,7 @@ bool docker_pause(struct docker *docker, int ms);
 /* Percent-encoded for a path or the value of a query; '/' stays. */
 const char *docker_escape(struct arena *arena, const char *text);
 
+/* One request; all is borrowed for the call. */
 struct docker_call {
     const char *method; /* "GET", "POST", "DELETE" */
     const char *path;   /* "/containers/json", without the version */
@@ -93,6 +94,7 @@ enum ht_status docker_stream(struct docker *docker,
                              const struct docker_call *call, docker_take *take,
                              void *context, struct ht_error *err);
 
+/* What an engine is and can do, on the machine that it runs on. */
 struct docker_facts {
     bool podman;         /* ignores DeviceRequests, never reports OOM kills */
     bool rootless;       /* this machine cannot reach its networks */

@@ -8,6 +8,7 @@
 #include "proto/job/job.h"
 #include "runner/docker/docker.h"
 
+/* What containers of an image start with, unless they say otherwise. */
 struct image {
     const char *id;     /* "sha256:...", containers are made from it */
     const char *digest; /* of the registry, else the id; for the record */

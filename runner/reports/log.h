@@ -16,6 +16,7 @@
 /* A shim leaves no more bytes than this; a trial may make segments, too. */
 enum { LOG_SOURCE_KEPT = (HT_LOG_SEGMENTS + 1) * HT_LOG_SEGMENT };
 
+/* A place in a stream; one thread. */
 struct log_source {
     const char *folder; /* of the replica; borrowed */
     const char *stream; /* "stdout", "stderr", "runner" */
@@ -39,6 +40,7 @@ struct log_secrets { /* values that no log may show; zeroed: none */
     bool loaded;
 };
 
+/* How much of a stream the server has; one thread. */
 struct log_ship {
     struct log_source source;
     const struct order *order;

@@ -15,6 +15,7 @@
 
 struct record;
 
+/* In the order of arrival; all records are owned. */
 struct record_queue {
     struct record *first, **last;
     size_t n;

@@ -11,6 +11,8 @@
 
 #include "runner/base/folder.h"
 
+/* The program that the shim runs; the caller reaps it and closes its
+ * outputs. */
 struct trainer {
     pid_t pid;      /* also its process group; not reaped yet */
     int outputs[2]; /* read ends of stdout and stderr, not blocking; owned */

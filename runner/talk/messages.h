@@ -80,6 +80,7 @@ void talk_post(struct talk *talk);
 /* Monotonic time at which the next heartbeat is due. */
 int64_t talk_heartbeat_at(const struct talk *talk);
 
+/* The member `status` of an answer. */
 enum answer_status {
     ANSWER_OK,
     ANSWER_RETRY,   /* again after retry_ms */

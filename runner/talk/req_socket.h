@@ -15,6 +15,7 @@
 
 struct req_socket;
 
+/* How sending or waiting ended. */
 enum req_socket_result {
     REQ_ANSWERED,
     REQ_SILENT, /* no answer in time */
