@@ -68,6 +68,7 @@ struct taken {
     uint64_t n; /* how many distinct points of the space it holds */
 };
 
+/* All is borrowed for the call. */
 struct suggest_request {
     uint64_t ordinal;          /* of the suggestion in its study, from 0 */
     const struct taken *taken; /* tried or pending */
@@ -114,6 +115,7 @@ struct quantiles {
     double low, median, high; /* 16, 50, 84 % */
 };
 
+/* Written by suggest(), beside the point. */
 struct reason {
     enum reason_kind kind;
     size_t n_predicted; /* goals; 0: no model */
@@ -124,6 +126,7 @@ struct reason {
     double distance;    /* to it, in lengths of the model */
 };
 
+/* One way to search. All functions of one state run on one thread at a time. */
 struct algorithm {
     const char *name; /* Vertex's, or in its manner: "RANDOM_SEARCH" */
 

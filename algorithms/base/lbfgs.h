@@ -14,6 +14,7 @@
 /* Coordinates: those of a point, or a model's hyperparameters. */
 enum { LBFGS_MAX = HT_MAX_PARAMETERS + 2 };
 
+/* The box of n coordinates, the function to be made small, and when to end. */
 struct lbfgs {
     size_t n; /* coordinates, at most LBFGS_MAX */
     const double *low, *high;

@@ -8,6 +8,7 @@
 /* The smallest first; none is NaN, here and below. */
 void order_numbers(size_t n, double values[]);
 
+/* A value with its index, so that other arrays can be put in the same order. */
 struct ranked {
     double value;
     size_t at; /* place before the sorting */

@@ -28,6 +28,8 @@ enum rng_use {
     RNG_INSIDE = 20 << 10 /* ways of candidates to what is allowed, as well */
 };
 
+/* The address of random numbers: equal places give equal numbers on every
+ * machine. */
 struct rng_place {
     uint64_t seed;    /* of the study */
     uint64_t ordinal; /* of the suggestion in its study */

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Row i begins at rows + i * stride and has i + 1 numbers that count. */
 struct triangle {
     size_t n, stride;
     double *rows; /* borrowed */

@@ -24,6 +24,7 @@
 /* With fewer results every ranking is chance. */
 enum { IMPORTANCE_LEAST = 10 };
 
+/* Of one coordinate; all are shares from 0 to 1. */
 struct importance {
     double share;        /* 0 unless it is certain */
     bool certain;        /* differs from a parameter without effect */

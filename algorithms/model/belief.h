@@ -21,6 +21,7 @@ struct belief_hyper {
 /* Nothing is found yet; it owns no memory. */
 void belief_hyper_init(struct belief_hyper *hyper, enum noise noise);
 
+/* The models change with each belief_add(); one thread at a time. */
 struct belief {
     const struct setting *setting; /* borrowed */
     const struct history *history; /* borrowed */

@@ -22,6 +22,7 @@
 
 enum { GOAL_MODELS = 2 };
 
+/* models[k] for k < n, of one warping; the first has the base, if any has. */
 struct goal_model {
     size_t n; /* 0: nothing factored, no belief */
     struct gp *models[GOAL_MODELS];

@@ -9,6 +9,8 @@
 #include "algorithms/model/warp.h"
 #include "algorithms/space/encoding.h"
 
+/* Row i of x (`dim` numbers), points (space->n values) and values (n_goals
+ * numbers), and variance[i], are of result i. */
 struct history {
     const struct encoding *encoding; /* borrowed */
     const bool *shared; /* borrowed, by coordinate: what an earlier study knew,

@@ -24,6 +24,7 @@ struct box {
     size_t low[SETTING_METRICS], high[SETTING_METRICS];
 };
 
+/* edges[k][0] is the reference's value in objective k. */
 struct boxes {
     size_t m; /* objectives */
     size_t n, cap;

@@ -34,6 +34,7 @@ void kernel_rows_add(struct rows *rows, const double x[]);
 /* Writes the `dim` coordinates of row i < n. */
 void kernel_rows_get(const struct rows *rows, size_t i, double x[]);
 
+/* The first `dim` weights count, one for each coordinate. */
 struct kernel {
     double weight[HT_MAX_PARAMETERS]; /* 1/length^2 */
     double signal;                    /* s2, variance far from all data */

@@ -13,6 +13,7 @@
 #include "algorithms/base/rng.h"
 #include "algorithms/space/encoding.h"
 
+/* widths is row-major like the points: `dim` numbers for each of n. */
 struct parzen {
     const struct encoding *encoding; /* borrowed */
     size_t n;

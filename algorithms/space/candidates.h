@@ -17,6 +17,7 @@ enum {
     CANDIDATES_KNOWN = 5 /* best known points that are stepped from */
 };
 
+/* Rows, as x and known[i], are the encoding's `dim` coordinates. */
 struct candidates {
     const struct encoding *encoding; /* of the part where points may be */
     uint64_t seed, ordinal;          /* where random numbers are addressed */

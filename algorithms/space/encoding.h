@@ -20,6 +20,7 @@ enum coordinate_kind {
     COORDINATE_CATEGORY    /* 0, 1, ... levels - 1, all equally far apart */
 };
 
+/* A parameter as the model sees it. */
 struct coordinate {
     enum coordinate_kind kind;
     bool conditional;        /* may be absent */

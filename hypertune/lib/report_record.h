@@ -21,6 +21,7 @@ enum {
     RECORD_DOUBLE_BYTES = 32
 };
 
+/* One line of a reports file; all is borrowed. */
 struct report_record {
     const char *writer; /* 16 hex digits */
     int64_t seq;        /* from 1 */

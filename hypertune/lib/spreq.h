@@ -15,6 +15,7 @@ enum {
     SPREQ_MAX_MESSAGE = 1024 * 1024 /* bytes of a payload, either way */
 };
 
+/* One thread at a time, but for `error`. Requests go out one at a time. */
 struct spreq {
     char host[SPREQ_MAX_HOST]; /* name or address, without brackets */
     uint16_t port;             /* host byte order */
@@ -27,6 +28,7 @@ struct spreq {
     _Atomic int error; /* errno of the newest trouble, 0: none; any thread */
 };
 
+/* Allocated by the caller, never grown here. */
 struct spreq_buffer {
     char *data;
     size_t cap; /* bytes of data */

@@ -36,6 +36,7 @@ enum ht_status {
 #undef X
 };
 
+/* Owns nothing, so it may be copied and dropped. */
 struct ht_error {
     enum ht_status status; /* never HT_OK once written */
     char text[256];        /* one sentence for a person, no newline */

@@ -11,6 +11,7 @@
 
 struct arena;
 
+/* All zeroes is an empty text. Copies of the struct share its bytes. */
 struct text {
     char *data; /* NULL until the first append; owned */
     size_t len; /* bytes before the NUL */
@@ -64,6 +65,7 @@ void text_shell_word(struct text *text, const char *word);
 
 /* ---- texts that others own ---- */
 
+/* Items may be NULL when n is 0. */
 struct strings {
     size_t n;
     const char *const *items;

@@ -18,6 +18,7 @@
 
 enum diag_kind { DIAG_ERROR, DIAG_WARNING };
 
+/* In the diagnostics' arena. */
 struct diag_item {
     enum diag_kind kind;
     int line, column; /* from 1; 0 when there is no place */

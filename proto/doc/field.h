@@ -28,6 +28,8 @@ struct field_synonym { /* what others call one of our fields or choices */
 
 struct kept_list; /* below */
 
+/* What the functions of rows work with; the caller fills it and keeps it while
+ * it reads. */
 struct field_reader {
     struct diag *diag;
     struct arena *arena; /* home of everything that is read */
@@ -56,6 +58,7 @@ struct field;
 typedef void field_function(const struct field_reader *reader, struct place at,
                             const struct field *field, void *into);
 
+/* One row of a table; constant. Members that its `read` does not use are 0. */
 struct field {
     const char *name; /* NULL ends the table, which `rows` continue */
     field_function *read;

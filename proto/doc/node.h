@@ -14,6 +14,7 @@
 #include "proto/base/text.h"
 #include "proto/doc/diag.h"
 
+/* JSON's kinds; YAML's documents have the same. */
 enum node_kind {
     NODE_NULL,   /* text is "null" */
     NODE_BOOL,   /* text is "true" or "false" */

@@ -21,6 +21,7 @@ struct cluster_pool {
     const char *const *addresses; /* host:port of each */
 };
 
+/* What CLUSTER_SPEC and TF_CONFIG are made of; all is borrowed for the call. */
 struct cluster {
     enum job_dialect form; /* Vertex numbers the pools, the others name them */
     size_t n_pools;

@@ -16,6 +16,8 @@
 
 struct kept; /* proto/doc/field.h */
 
+/* How the search chooses points; ALGORITHM_DEFAULT is resolved when the study
+ * is made. */
 enum job_algorithm {
     ALGORITHM_DEFAULT, /* not named: the server's default */
     ALGORITHM_BAYESIAN,
@@ -114,6 +116,7 @@ struct notify_item {
     const char *webhook;
     unsigned events; /* bits, see notify.h */
 };
+/* Which of the server's webhooks get the study's events. */
 struct notify {
     bool said; /* otherwise all of the server's tell of it; none if n is 0 */
     size_t n;
@@ -157,6 +160,7 @@ struct cancelling {
     int64_t running_ms; /* from then on */
 };
 
+/* Which of Google's resources a job is. */
 enum job_kind {
     JOB_TUNING, /* HyperparameterTuningJob: searches and runs its trials */
     JOB_STUDY,  /* Vizier study: searches, others run its trials; no pools */

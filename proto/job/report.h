@@ -19,6 +19,8 @@ struct report_metric {
     double value; /* may be NaN or infinite: stored, shown, never the best */
 };
 
+/* One record of one replica; texts and metrics in the arena that it was read
+ * into. */
 struct report {
     uint64_t writer; /* 0: read from a foreign file, seq is a hash */
     int64_t seq;     /* >= 1 */

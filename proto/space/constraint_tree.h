@@ -21,6 +21,7 @@ enum expression_kind {
     EXPRESSION_OR
 };
 
+/* What a call does with numbers; constant. */
 struct operation {
     const char *name;
     double (*apply)(double a, double b);
@@ -30,6 +31,7 @@ struct operation {
     bool ends_suffice;
 };
 
+/* A node of the tree. Only the members that its kind needs are set. */
 struct constraint {
     enum expression_kind kind;
     double number;

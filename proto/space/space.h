@@ -28,6 +28,7 @@ enum param_type {
  * high. */
 enum param_scale { SCALE_LINEAR, SCALE_LOG, SCALE_REVERSE_LOG };
 
+/* A parameter's value in a point. Which member counts follows from its type. */
 struct value {
     double real;   /* PARAM_DOUBLE: the value */
     int64_t whole; /* PARAM_INTEGER: the value; DISCRETE, CATEGORICAL: index */

@@ -88,6 +88,7 @@ struct cli_settings {
 
 struct cli_command;
 
+/* One for the whole program; one thread. */
 struct cli {
     struct arena *lasting; /* as long as the program */
     struct arena *arena;   /* the same, or that of one round of a long watch */

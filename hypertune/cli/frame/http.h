@@ -12,6 +12,7 @@
 
 struct cli_http;
 
+/* Where and how a server is asked. */
 struct cli_http_settings {
     const char *url;    /* "http://127.0.0.1:8470", no slash at the end */
     const char *token;  /* bearer token, NULL: none */
@@ -23,6 +24,7 @@ struct cli_http_request {
     const char *body; /* JSON text or NULL */
 };
 
+/* Both are in the arena of the call. */
 struct cli_http_answer {
     const struct node *root; /* the JSON, NULL when the body is empty */
     const char *body;        /* as it came, NUL-terminated */

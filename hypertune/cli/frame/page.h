@@ -12,6 +12,7 @@
 
 #include "proto/base/text.h"
 
+/* The caller sets the members up to `out`; the rest is zeroed. */
 struct page {
     size_t width;     /* of the terminal; every line is narrower */
     size_t height;    /* lines that there is room for; more are dropped */

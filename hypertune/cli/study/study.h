@@ -30,6 +30,7 @@ struct cli_collection {
 enum { CLI_COLLECTIONS = 3 };
 extern const struct cli_collection cli_collections[CLI_COLLECTIONS];
 
+/* One answer of the server; all is borrowed from the tree of that answer. */
 struct cli_study {
     const struct cli_collection *home;
     const struct node *job;    /* the whole resource, without its trials */
