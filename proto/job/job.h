@@ -112,9 +112,8 @@ struct container_options {
 
 /* The webhooks that report the study, by their names on the server. */
 struct notify_item {
-    /* its name in the server's webhooks.json */
-    const char *webhook;
-    unsigned events; /* bits, see notify.h */
+    const char *webhook; /* its name in the server's webhooks.json */
+    unsigned events;     /* bits, see notify.h */
 };
 /* Which of the server's webhooks get the study's events. */
 struct notify {

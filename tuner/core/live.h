@@ -94,11 +94,9 @@ struct live_answer {
 struct live_runner {
     char id[HT_MAX_NAME + 1];
     char boot[LIVE_BOOT_BYTES];
-    /* monotonic, of its last message */
-    int64_t seen_ms;
-    /* trials at a time */
-    int64_t slots;
-    int64_t gpus; /* as its newest poll said; 0 before the first */
+    int64_t seen_ms; /* monotonic, of its last message */
+    int64_t slots;   /* trials at a time */
+    int64_t gpus;    /* as its newest poll said; 0 before the first */
     bool online;
     struct arena *arena; /* holds the rules and nothing else; maybe NULL */
     struct runner_rules rules;

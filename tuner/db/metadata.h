@@ -14,8 +14,7 @@
 
 /* One text; versions count over all studies of the server. */
 struct metadata_row {
-    /* db_metadata_set() ignores the version */
-    int64_t version, trial;
+    int64_t version, trial; /* db_metadata_set() ignores the version */
     const char *ns, *key, *value;
 };
 

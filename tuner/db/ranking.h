@@ -17,8 +17,7 @@
 struct ranking {
     int64_t study;
     bool maximize;
-    /* at most so many trials */
-    int64_t n;
+    int64_t n; /* at most so many trials */
 };
 /* Ids of the best SUCCEEDED or STOPPED trials, the best first, of equals the
  * older one. */

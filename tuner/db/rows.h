@@ -45,8 +45,7 @@ enum { TRIAL_STATES = TRIAL_PAUSED + 1 };
 
 /* In this order; any state may be followed by ENDED. */
 enum attempt_state {
-    /* leased to a runner, no process has begun */
-    ATTEMPT_STARTING,
+    ATTEMPT_STARTING, /* leased to a runner, no process has begun */
     ATTEMPT_RUNNING,
     ATTEMPT_DRAINING, /* process ended, runner sends the rest */
     ATTEMPT_ENDED
@@ -81,10 +80,8 @@ struct study_row {
     const char *reason; /* why it is in this state, in words */
     /* of its newest event, from 1 and without gaps; 0: none yet */
     int64_t revision;
-    /* of its search, chosen when the job has none */
-    int64_t seed;
-    /* id the next trial gets, from 1 */
-    int64_t next_trial;
+    int64_t seed;             /* of its search, chosen when the job has none */
+    int64_t next_trial;       /* id the next trial gets, from 1 */
     bool exhausted;           /* the space has no untried point */
     enum study_state ends_as; /* what STOPPING becomes when nothing runs */
     int64_t stale_trials;     /* ended in a row without a better objective */
@@ -124,15 +121,13 @@ struct trial_row {
     const char *params;
     /* number among the trials of the study with this point, from 0 */
     int64_t replicate;
-    /* of the suggestion in its study, from 0 */
-    int64_t ordinal;
+    int64_t ordinal;  /* of the suggestion in its study, from 0 */
     int64_t attempt;  /* newest attempt, 0: none */
     int64_t failures; /* attempts that failed by the trial's own fault */
     int64_t losses;   /* attempts lost with their machine */
     bool has_objective;
-    double objective; /* of the final measurement, when has_objective */
-    /* of the final measurement */
-    int64_t final_step;
+    double objective;   /* of the final measurement, when has_objective */
+    int64_t final_step; /* of the final measurement */
     const char *final_metrics; /* JSON object, NULL before the end */
     struct record_name latest; /* its newest, of the master or a client */
     /* why it is in this state, in words; "" when there is nothing to add */
@@ -171,10 +166,9 @@ struct attempt_row {
     enum attempt_outcome outcome;
     /* its name; the attempt of an imported trial may have "" here */
     const char *runner;
-    int64_t exit_code; /* -1: none */
-    int64_t signal;    /* 0: none */
-    /* why it ended, in words */
-    const char *reason;
+    int64_t exit_code;  /* -1: none */
+    int64_t signal;     /* 0: none */
+    const char *reason; /* why it ended, in words */
     bool winner;        /* its measurements decided the trial */
     const char *facts;  /* JSON object of its machine, "" before it is known */
     const char *doctor; /* JSON of why it had no objective
@@ -189,8 +183,7 @@ struct measurement_row {
     int64_t study, trial, attempt;
     /* such as "master-0"; "client" for a measurement that a client sent */
     const char *replica;
-    /* random number of the reporting process */
-    uint64_t writer;
+    uint64_t writer; /* random number of the reporting process */
     /* seq counts the writer's records from 1; time_ms is when it was reported,
      * by the clock of the machine that did */
     int64_t seq, step, time_ms;
@@ -218,10 +211,8 @@ struct event_row {
 struct runner_row {
     /* id: its name; boot: another text for each start of the runner */
     const char *id, *engine, *host, *boot;
-    /* trials that it runs at a time */
-    int64_t slots;
-    /* when it last came or went */
-    int64_t seen_ms;
+    int64_t slots;   /* trials that it runs at a time */
+    int64_t seen_ms; /* when it last came or went */
     bool online;
     const char *rules; /* JSON object of what it can and may do */
 };

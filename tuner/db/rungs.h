@@ -9,9 +9,8 @@
 /* Where a trial was when it reached a rung. */
 struct rung_row {
     int64_t study, trial;
-    int64_t rung; /* from 0 */
-    /* its place on the curve: a step or seconds */
-    double at;
+    int64_t rung;      /* from 0 */
+    double at;         /* its place on the curve: a step or seconds */
     const char *goals; /* JSON array: the value of each metric, larger is
                           better, null where it is unknown */
 };
