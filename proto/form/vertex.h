@@ -44,8 +44,8 @@ void vertex_finish_pools(const struct field_reader *reader,
  * known. */
 void vertex_finish_study(const struct field_reader *reader,
                          struct vertex_draft *vertex);
-/* The second of the two alone, for a study whose space is open: there the list
- * may be empty. */
+/* The second of the two alone, as for the parameters that a trial adds to an
+ * open space: there the list may be empty. */
 void vertex_read_parameters(const struct field_reader *reader,
                             struct vertex_draft *vertex);
 

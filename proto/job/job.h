@@ -169,7 +169,7 @@ enum job_kind {
 /* The form that a job was said in: its words are those of CLUSTER_SPEC. */
 enum job_dialect { JOB_VERTEX, JOB_AIP, JOB_NATIVE };
 
-/* Read once and never changed afterwards; the server keeps one for each
+/* Not changed once its study is made; the server keeps one parsed for each
  * study. */
 struct job {
     enum job_kind kind;
