@@ -2,7 +2,7 @@
 """The rooms of the house, from the table .ci/rooms.
 
 rooms.py check    each #include of the sources against the table
-rooms.py list     every room and module with the first sentence of its header
+rooms.py list     every room and module with the first sentence of its file
 rooms.py draw     the rooms and their arrows as SVG, the same on any machine
 rooms.py write    puts both into docs/
 """
@@ -11,6 +11,7 @@ import collections
 import os
 import re
 import sys
+import textwrap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
@@ -95,29 +96,40 @@ def check(rooms):
 # ---- list ----
 
 def first_sentence(path):
-    """Of the comment that opens the header, without the file's name."""
+    """Of the comment that opens the file, without the file's name."""
     with open(os.path.join(ROOT, path), encoding="utf-8") as text:
         comment = re.match(r"/\*(.*?)\*/", text.read(), re.S)
-    if not comment:
-        sys.exit("%s: begins with no comment" % path)
-    words = " ".join(line.strip(" *") for line in comment[1].splitlines())
+    paragraph = re.split(r"\n \*\n", comment[1])[0] if comment else ""
+    words = " ".join(line.strip(" *") for line in paragraph.splitlines())
     name = os.path.basename(path) + " - "
     if not words.startswith(name):
-        sys.exit("%s: its first line does not say its name" % path)
-    # Up to a full stop or colon that does not stand in `quotes`.
-    return re.match(r"(?:`[^`]*`|[^.:`]|[.:](?! |$))*", words[len(name):])[0]
+        sys.exit("%s: does not begin with /* %s..., what it has" % (path, name))
+    # Up to a full stop that is not in `quotes`.
+    sentence = re.match(r"(?:`[^`]*`|[^.`]|\.(?! |$))*", words[len(name):])[0]
+    return sentence.rstrip(": ")
+
+
+def modules(rooms):
+    """One file of each module: its header, or its source without one."""
+    found = {}
+    for path in sources(rooms):  # .c comes before .h
+        found[os.path.splitext(path)[0]] = path
+    return found.items()
 
 
 def listed(rooms):
     """The lines of the list."""
-    headers = [path for path in sources(rooms) if path.endswith(".h")]
     for name, room in rooms.items():
         yield ""
         yield "%s%s/ - %s" % ("  " if "/" in name else "", name, room.owns)
-        for path in headers:
+        for module, path in modules(rooms):
             if os.path.dirname(path) == name:
-                module = os.path.splitext(os.path.basename(path))[0]
-                yield "    %-18s %s" % (module, first_sentence(path))
+                yield from textwrap.wrap(
+                    "%-19s%s" % (os.path.basename(module),
+                                 first_sentence(path)),
+                    width=100, initial_indent=" " * 4,
+                    subsequent_indent=" " * 23, break_long_words=False,
+                    break_on_hyphens=False)
 
 
 def show(rooms):

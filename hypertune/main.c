@@ -1,4 +1,5 @@
 /* main.c - `hypertune`, the command line. */
+
 #include <locale.h>
 #include <signal.h>
 #include <unistd.h>

@@ -1,3 +1,5 @@
+/* main.c - hypertune-runner. */
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -1,3 +1,5 @@
+/* main.c - hypertuned. */
+
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* parts.h - the parts of the server that run on the core's thread. */
+/* parts.h - the table of the parts of the server that run on the core's thread.
+ */
 #ifndef HT_TUNER_PARTS_H
 #define HT_TUNER_PARTS_H
 

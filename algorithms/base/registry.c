@@ -1,3 +1,6 @@
+/* registry.c - all search methods by name, and what their settings have in
+ * common. */
+
 #include <string.h>
 
 #include <gsl/gsl_errno.h>

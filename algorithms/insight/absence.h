@@ -1,5 +1,4 @@
-/* absence.h - where trials leave parameters out of an open space, learnt from
- * those that did.
+/* absence.h - predicts which parameters of an open space a trial leaves out.
  *
  * An open space has no conditions to read: its trials are made by a program
  * that asks for a parameter or does not. For each parameter that was ever left

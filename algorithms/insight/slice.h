@@ -1,5 +1,5 @@
-/* slice.h - what a model believes along one or two parameters, everything else
- * staying as it is in one point. */
+/* slice.h - what a model predicts along one or two parameters, with the others
+ * as in one point. */
 #ifndef HT_ALGORITHMS_INSIGHT_SLICE_H
 #define HT_ALGORITHMS_INSIGHT_SLICE_H
 

@@ -1,6 +1,6 @@
-/* acquisition.h - how much a point promises: the logarithm of what a result
- * there is expected to add to the best known ones, times the chances that one
- * comes out at all and that it is safe.
+/* acquisition.h - the acquisition function: the logarithm of the expected gain
+ * over the best known results, times the chances that a result comes out and
+ * that it is safe.
  *
  * Objectives, priors and chances are one sum of products: several objectives
  * gain volume as one gains height (ehvi.h), models under several priors are

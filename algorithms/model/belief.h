@@ -1,6 +1,5 @@
-/* belief.h - what is believed of a study at one moment: a model of each goal,
- * one of whether results come out, and the pending points taken for granted.
- */
+/* belief.h - the fitted models of a study: one for each goal, one of failures,
+ * and the pending points with their expected results. */
 #ifndef HT_ALGORITHMS_MODEL_BELIEF_H
 #define HT_ALGORITHMS_MODEL_BELIEF_H
 

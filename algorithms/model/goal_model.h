@@ -1,5 +1,5 @@
-/* goal_model.h - what is believed of one goal of a study: the Gaussian
- * processes of its warped values, and the way back to the reported values.
+/* goal_model.h - the model of one goal of a study: Gaussian processes of its
+ * warped values, and the way back to the values reported.
  *
  * There is a model under each prior, since the right one is not known: of many
  * parameters only the one that is quick with few results, and one only when

@@ -1,4 +1,5 @@
-/* hyper.h - a study's hyperparameters as its history grows.
+/* hyper.h - the hyperparameters of a study's models, fitted again as results
+ * arrive.
  *
  * They are a function of the first n results alone, not of when they were
  * asked for: at certain sizes, the anchors, they are found from nothing, in

@@ -1,6 +1,7 @@
 /* Loops over columns of plain arrays, each without a branch or a call, so that
  * compilers make vector code of them (VECTOR). No operation is reordered by
  * that: the numbers are the same on every machine. */
+
 #include "algorithms/model/kernel.h"
 
 #include <math.h>

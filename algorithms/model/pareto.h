@@ -1,4 +1,4 @@
-/* pareto.h - the values that no other ones beat in every objective.
+/* pareto.h - the Pareto front of a set of values.
  *
  * Larger is better. Of equal ones all stay. Not for several threads. */
 #ifndef HT_ALGORITHMS_MODEL_PARETO_H

@@ -1,4 +1,4 @@
-/* parzen.h - how densely points lie in a space, one coordinate at a time.
+/* parzen.h - the density of points in a space, one coordinate at a time.
  *
  * Each coordinate has a mixture of a kernel around every point's value and one
  * that is as broad as the range, so that nothing is ruled out (the estimator

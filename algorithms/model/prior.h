@@ -1,4 +1,4 @@
-/* prior.h - what is believed of a model's hyperparameters before any data.
+/* prior.h - prior distributions of a model's hyperparameters.
  *
  * Hyperparameters are dim + 2 logarithms: of each coordinate's length, of the
  * signal's variance, of the noise's variance. Values have unit variance. */

@@ -1,5 +1,5 @@
-/* sample.h - points with values, as models that are no Gaussian process learn
- * from them. */
+/* sample.h - training data (points and values) for the forest and the Parzen
+ * models. */
 #ifndef HT_ALGORITHMS_MODEL_SAMPLE_H
 #define HT_ALGORITHMS_MODEL_SAMPLE_H
 

@@ -1,4 +1,4 @@
-/* transfer.h - what a study learns from earlier ones.
+/* transfer.h - what a study learns from the results of earlier studies.
  *
  * Their models are a stack: each is of what its study's values are beyond the
  * mean of the one before, and the last is the base of this study's model. */

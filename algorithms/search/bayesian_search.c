@@ -1,9 +1,11 @@
-/* A Gaussian process of the objective, and the point that promises most.
+/* bayesian_search.c - a Gaussian process of each goal, and the point with the
+ * largest acquisition.
  *
  * A suggestion is a function of the space, the seed, the results in their
  * order, what is pending, the part asked for and the ordinal; what the state
  * holds besides the results are hyperparameters found before, which would be
  * found again. */
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

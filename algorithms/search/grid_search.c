@@ -1,4 +1,6 @@
-/* Every point once, in order, the last parameter changing fastest. */
+/* grid_search.c - every point once, in order, the last parameter changing
+ * fastest. */
+
 #include <math.h>
 #include <stdlib.h>
 

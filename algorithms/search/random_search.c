@@ -1,5 +1,6 @@
-/* Uniform draws over the scaled space; the k-th suggestion depends on the
- * seed, k and what is taken, never on results. */
+/* random_search.c - uniform draws over the scaled space; the k-th suggestion
+ * depends on the seed, k and the points taken, never on results. */
+
 #include <math.h>
 #include <stdlib.h>
 

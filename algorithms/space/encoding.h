@@ -1,4 +1,5 @@
-/* encoding.h - a search space as coordinates that a model can measure.
+/* encoding.h - parameter values as coordinates in the unit cube, and back, by
+ * their scale (linear, log, reverse log).
  *
  * Every parameter with more than one value is one coordinate: continuous and
  * ordered ones a position in [0, 1], aware of their scale; categories their

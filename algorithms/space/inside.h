@@ -1,4 +1,4 @@
-/* inside.h - ways from any place in a space to one that its constraints allow.
+/* inside.h - moves a point that breaks constraints to one that satisfies them.
  *
  * Where what is allowed is a sliver, as x + y + z + ... <= 1 in many
  * dimensions, draws alone hardly meet it. */

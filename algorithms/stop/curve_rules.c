@@ -1,4 +1,6 @@
-/* The rules that look at one curve at a time: median, decay curve, convex. */
+/* curve_rules.c - the rules that look at one curve at a time: median, decay
+ * curve, convex. */
+
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* early_stop.h - should a running trial continue? What all rules have in
- * common.
+/* early_stop.h - calls the early stopping rule of a study (median, decay curve,
+ * convex, ASHA, Hyperband).
  *
  * Rules are pure functions of the curves measured so far: no I/O, no clock, no
  * state, so the same curves give the same verdict bit for bit. They cannot

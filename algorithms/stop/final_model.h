@@ -1,5 +1,5 @@
-/* final_model.h - what results open curves would have: a Gaussian process over
- * the curves that ended by themselves.
+/* final_model.h - predicts the final result of trials that are still running,
+ * by a Gaussian process over the curves that ended by themselves.
  *
  * It learns how much was still to come at the same place of each, from where
  * the curve stood, how it had come there, and its parameters. */

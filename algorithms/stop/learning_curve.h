@@ -1,4 +1,5 @@
-/* learning_curve.h - one goal of a trial's curve, asked in the ways of rules.
+/* learning_curve.h - the questions of stopping rules about one metric of a
+ * trial's learning curve.
  *
  * Places where the goal was not reported, or not as a finite number, are left
  * out everywhere. Functions that have no answer return false and write nothing.

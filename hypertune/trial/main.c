@@ -1,5 +1,7 @@
-/* hypertune-trial: the commands that make sense inside a trial, in one static
- * file that runs in any image. Installed there under the name hypertune. */
+/* main.c - hypertune-trial: the commands that make sense inside a trial, in one
+ * static file that runs in any image. Installed there under the name hypertune.
+ */
+
 #include <stdio.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* params.c - `params` and `should-stop` inside a trial. */
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

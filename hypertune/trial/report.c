@@ -1,3 +1,5 @@
+/* report.c - `report` inside a trial. */
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

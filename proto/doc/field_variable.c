@@ -1,3 +1,5 @@
+/* field_variable.c - the variables `${NAME}` in the text of a field. */
+
 #include <ctype.h>
 #include <string.h>
 

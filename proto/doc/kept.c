@@ -1,3 +1,6 @@
+/* kept.c - keeps the members of a document that have no effect, so that they
+ * are shown as they were sent. */
+
 #include "proto/doc/field.h"
 
 #include <stdlib.h>

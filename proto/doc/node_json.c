@@ -1,4 +1,6 @@
-/* JSON of RFC 8259 into nodes; recursion is bounded by HT_MAX_DEPTH. */
+/* node_json.c - JSON of RFC 8259 as nodes; recursion is bounded by
+ * HT_MAX_DEPTH. */
+
 #include <string.h>
 
 #include "proto/base/limits.h"

@@ -1,5 +1,6 @@
-/* Nodes as YAML. libyaml's emitter would quote in other places and escape
- * otherwise than quote_json(), so it is not used. */
+/* node_write.c - nodes as YAML. libyaml's emitter would quote in other places
+ * and escape otherwise than quote_json(), so it is not used. */
+
 #include <string.h>
 #include <strings.h>
 

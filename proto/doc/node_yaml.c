@@ -1,5 +1,6 @@
-/* YAML into nodes: libyaml finds the events, the meaning of a plain scalar is
- * found here. Recursion is bounded by HT_MAX_DEPTH. */
+/* node_yaml.c - YAML as nodes: libyaml finds the events, the meaning of a plain
+ * scalar is found here. Recursion is bounded by HT_MAX_DEPTH. */
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* similar_name.h - how much the name of a metric that was seen is like the one
- * that was wanted. */
+/* similar_name.h - how similar a metric name found in output is to the one that
+ * the study expects. */
 #ifndef HT_PROTO_DOC_SIMILAR_NAME_H
 #define HT_PROTO_DOC_SIMILAR_NAME_H
 

@@ -1,3 +1,6 @@
+/* aip_pools.c - the machines, containers and Python modules of the AI Platform
+ * form. */
+
 #include <stddef.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* aip_read.c - a job from the AI Platform form. */
+
 #include <stddef.h>
 #include <string.h>
 

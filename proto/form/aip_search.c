@@ -1,3 +1,6 @@
+/* aip_search.c - the hyperparameters, goal and algorithm of the AI Platform
+ * form. */
+
 #include <stddef.h>
 
 #include "proto/base/limits.h"

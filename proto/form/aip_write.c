@@ -1,3 +1,5 @@
+/* aip_write.c - a job in the AI Platform form. */
+
 #include <string.h>
 
 #include "proto/base/limits.h"

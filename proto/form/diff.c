@@ -1,3 +1,5 @@
+/* diff.c - how one spec differs from another, field by field. */
+
 #include <stdlib.h>
 #include <string.h>
 

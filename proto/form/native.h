@@ -1,5 +1,5 @@
-/* native.h - what the parts of the native reader share, and the list of
- * its fields for what documents or checks them. */
+/* native.h - what the files of the native reader share, and the list of its
+ * fields, for documents and tests. */
 #ifndef HT_PROTO_FORM_NATIVE_H
 #define HT_PROTO_FORM_NATIVE_H
 

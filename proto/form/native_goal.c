@@ -1,4 +1,5 @@
-/* What a study improves, and what it has to keep within bounds. */
+/* native_goal.c - the goals, metrics and bounds of the native form. */
+
 #include <string.h>
 
 #include "proto/base/number.h"

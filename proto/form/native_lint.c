@@ -1,3 +1,6 @@
+/* native_lint.c - warnings about a native spec that is valid but probably not
+ * what was meant. */
+
 #include <string.h>
 
 #include "proto/base/limits.h"

@@ -1,3 +1,5 @@
+/* native_params.c - the parameters of the native form. */
+
 #include <stddef.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* native_pools.c - the command, containers and replicas of the native form. */
+
 #include <stddef.h>
 
 #include "proto/base/limits.h"

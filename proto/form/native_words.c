@@ -1,3 +1,6 @@
+/* native_words.c - words of other tuners that people write in a native spec,
+ * each with the field that is meant. */
+
 #include "proto/form/native.h" /* IWYU pragma: keep (it declares them) */
 
 static const char range_hint[] = "write \"min: A\" and \"max: B\"";

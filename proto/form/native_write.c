@@ -1,3 +1,5 @@
+/* native_write.c - a job in the native form. */
+
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,3 +1,6 @@
+/* plan.c - a job's search in words: goals, algorithm, ranges, conditions,
+ * examples. */
+
 #include "proto/form/form.h"
 
 #include <stdio.h>

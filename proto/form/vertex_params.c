@@ -1,3 +1,5 @@
+/* vertex_params.c - the parameters of the Vertex form. */
+
 #include <stddef.h>
 
 #include "proto/base/limits.h"

@@ -1,3 +1,5 @@
+/* vertex_pools.c - the worker pools and containers of the Vertex form. */
+
 #include <stddef.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* vertex_read.c - a job from the Vertex form. */
+
 #include <stddef.h>
 #include <string.h>
 

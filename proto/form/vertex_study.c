@@ -1,3 +1,6 @@
+/* vertex_study.c - the study spec of the Vertex form, and the member
+ * `hypertune` for what Vertex has no field for. */
+
 #include <stddef.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* vertex_write.c - a job in the Vertex form, which is how it is stored. */
+
 #include <assert.h>
 #include <string.h>
 

@@ -1,3 +1,6 @@
+/* vertex_write_study.c - the study spec of the Vertex form and its member
+ * `hypertune`, written. */
+
 #include <inttypes.h>
 #include <stdio.h>
 

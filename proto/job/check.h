@@ -1,4 +1,5 @@
-/* check.h - what must hold of a job that was read, whatever its form. */
+/* check.h - checks a job after it was read: the parts that all forms of a spec
+ * share, and what must hold between them. */
 #ifndef HT_PROTO_JOB_CHECK_H
 #define HT_PROTO_JOB_CHECK_H
 

@@ -1,4 +1,5 @@
-/* What Google demands of a new resource. */
+/* check_new.c - what Google demands of a new resource. */
+
 #include <string.h>
 
 #include "proto/base/limits.h"

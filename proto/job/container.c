@@ -1,3 +1,4 @@
+/* container.c - the image, machine, volumes and secrets of a job. */
 
 #include <stddef.h>
 
@@ -12,6 +13,7 @@
 /* ---- words ---- */
 
 /* A user may look like a number: its text is what counts. */
+
 static void read_user(const struct field_reader *reader, struct place at,
                       const struct field *field, void *into)
 {

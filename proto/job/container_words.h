@@ -1,5 +1,5 @@
-/* container_words.h - words that reach a container engine, and what they may
- * look like.
+/* container_words.h - checks the texts that are passed to a container engine,
+ * such as image names.
  *
  * Each function returns NULL for a good word, otherwise what is wrong with it,
  * as a sentence's predicate in static memory: "is empty". */

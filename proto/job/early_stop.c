@@ -1,3 +1,5 @@
+/* early_stop.c - the early stopping rule of a job: read, checked, written. */
+
 #include "proto/job/draft.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* job.h - what a person asked for: a study, what each trial runs, and counts.
+/* job.h - a job, the struct that every form of a spec is read into: a study,
+ * what each trial runs, and counts.
  *
  * Every spec form is read into this one struct and every other part of the
  * product works from it. All pointers are in the arena the job was read

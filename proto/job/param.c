@@ -1,3 +1,6 @@
+/* param.c - the types and scales of parameters, and the checks of one
+ * parameter. */
+
 #include "proto/job/draft.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* What a constraint says of a point. */
+
 #include "proto/space/constraint.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* Reads the grammar of constraint.h by recursive descent: a function for each
- * of its lines, NULL once a fault was found. */
+/* constraint_parse.c - reads the grammar of constraint.h by recursive descent,
+ * a function for each of its lines; NULL once a fault was found. */
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>

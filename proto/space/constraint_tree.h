@@ -1,5 +1,5 @@
-/* constraint_tree.h - a constraint as its reader leaves it and as its meaning
- * is found: a tree of numbers and truths. For constraint*.c only. */
+/* constraint_tree.h - the syntax tree of a constraint, shared by its reader and
+ * its evaluation. For constraint*.c only. */
 #ifndef HT_PROTO_SPACE_CONSTRAINT_TREE_H
 #define HT_PROTO_SPACE_CONSTRAINT_TREE_H
 

@@ -1,5 +1,5 @@
-/* part.h - values given by a user or client, as the part of the space that has
- * them: some of the parameters, or all of them. */
+/* part.h - a part of a search space in which some parameters have values fixed
+ * by a user or client. */
 #ifndef HT_PROTO_SPACE_PART_H
 #define HT_PROTO_SPACE_PART_H
 

@@ -1,3 +1,6 @@
+/* space_read.c - points from documents: values read and checked against their
+ * parameters. */
+
 #include "proto/space/space.h"
 
 #include <inttypes.h>

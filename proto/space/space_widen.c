@@ -1,3 +1,6 @@
+/* space_widen.c - an open space that gets the parameters and values of a new
+ * trial. */
+
 #include "proto/space/space.h"
 
 #include <string.h>

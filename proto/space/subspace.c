@@ -1,3 +1,5 @@
+/* subspace.c - the part of a space whose points have some values given. */
+
 #include "proto/space/space.h"
 
 #include <math.h>

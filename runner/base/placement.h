@@ -1,5 +1,5 @@
-/* placement.h - an address and GPUs for each replica of an attempt, kept as
- * placement.json beside lease.json.
+/* placement.h - assigns an address and GPUs to each replica of an attempt, and
+ * keeps them as placement.json beside lease.json.
  *
  * Chosen once, before anything starts; a restarted runner reads from it what is
  * in use. */

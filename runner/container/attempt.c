@@ -1,5 +1,6 @@
 /* An attempt's thread, and the state that it shares with the supervising
  * one. */
+
 #include "runner/container/attempt.h"
 
 #include <errno.h>

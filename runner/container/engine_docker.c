@@ -1,6 +1,7 @@
-/* Containers of Docker or Podman: the part of the supervising thread. It reads
- * folders and the findings of the attempts' threads; it never waits for the
- * engine. */
+/* engine_docker.c - the engine of containers, for Docker and Podman: the part
+ * that runs on the supervisor's thread. It reads folders and the findings of
+ * the attempts' threads; it never waits for the engine. */
+
 #include "runner/container/attempt.h"
 
 #include <poll.h>

@@ -1,5 +1,6 @@
-/* From a lease to running containers: images, network, folders, containers.
- * Every step can be repeated after any interruption. */
+/* start.c - from a lease to running containers: images, network, folders,
+ * containers. Every step can be repeated after any interruption. */
+
 #include <stdio.h>
 #include <string.h>
 

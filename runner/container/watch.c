@@ -1,5 +1,6 @@
-/* While containers run, and after: how those ended that left no exit.json,
- * limits that only the runner can check, and removal. */
+/* watch.c - running containers until their end: those without exit.json, limits
+ * of the runner, removal. */
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,3 +1,5 @@
+/* address.c - finds the socket of dockerd or of Podman's service. */
+
 #include "runner/docker/docker.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* refusal.c - an engine's refusal in words for people. */
+
 #include "runner/docker/docker.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
-/* Local processes, one shim per replica. Only the pids of the runner's children
- * are in memory: the rest is in shim.json and exit.json. */
+/* engine_process.c - the engine of local processes, with one shim for each
+ * replica. Only the pids of the runner's children are in memory: the rest is in
+ * shim.json and exit.json. */
+
 #include "runner/attempt/engine.h"
 
 #include <errno.h>

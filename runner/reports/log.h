@@ -1,5 +1,6 @@
-/* log.h - the log streams of a replica: read from the segments that a shim
- * wrote, sent to the server, and searched for the last line. */
+/* log.h - sends the stdout and stderr of a replica to the server, with secrets
+ * masked: read from the segments that a shim wrote, and searched for the last
+ * line. */
 #ifndef HT_RUNNER_REPORTS_LOG_H
 #define HT_RUNNER_REPORTS_LOG_H
 

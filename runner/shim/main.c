@@ -1,3 +1,5 @@
+/* main.c - hypertune-shim. */
+
 #include <stdio.h>
 
 #include "runner/shim/shim.h"

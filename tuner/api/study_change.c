@@ -1,3 +1,5 @@
+/* study_change.c - PATCH of a study: what may change while it exists. */
+
 #include <string.h>
 
 #include "proto/doc/json.h"

@@ -1,3 +1,6 @@
+/* study_confirm.c - `:confirm` of a study: its best points run again with other
+ * seeds. */
+
 #include <string.h>
 
 #include "proto/base/limits.h"

@@ -1,3 +1,6 @@
+/* trial_restore.c - `trials:restore`: trials of an exported study, as they
+ * were. */
+
 #include "tuner/api/trial.h"
 #include "tuner/ask/faults.h"
 

@@ -1,3 +1,6 @@
+/* vizier_measurement.c - `:addTrialMeasurement` and `:complete` of Vizier's
+ * trials. */
+
 #include <math.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* vizier_suggest.c - `trials:suggest`. */
+
 #include <string.h>
 
 #include "proto/base/limits.h"

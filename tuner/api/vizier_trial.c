@@ -1,3 +1,5 @@
+/* vizier_trial.c - trials that a client adds or deletes. */
+
 #include <string.h>
 
 #include "proto/base/limits.h"

@@ -1,3 +1,5 @@
+/* filter_parse.c - reads Google's filter language (AIP-160) into a tree. */
+
 #include <ctype.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* reason.h - why a state was entered, in words that fit the table. */
+/* reason.h - the reason of a state change, cut to the length that its column
+ * allows. */
 #ifndef HT_TUNER_BASE_REASON_H
 #define HT_TUNER_BASE_REASON_H
 

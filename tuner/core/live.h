@@ -1,5 +1,5 @@
-/* live.h - what the core keeps between transactions and no table has: parsed
- * jobs, monotonic deadlines, the stops sent to runners.
+/* live.h - the core's state in memory that no table has: parsed jobs, monotonic
+ * deadlines, the stops sent to runners.
  *
  * All of it may be lost: a restarted core rebuilds the jobs from the file,
  * treats every pause as over and every runner as just seen. Core thread. */

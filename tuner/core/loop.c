@@ -1,3 +1,6 @@
+/* loop.c - the core thread's loop: one transaction for all waiting requests, a
+ * savepoint for each. */
+
 #include "tuner/core/internal.h"
 
 #include "proto/base/clock.h"

@@ -1,4 +1,5 @@
-/* transaction.h - what the core does after the COMMIT of a transaction.
+/* transaction.h - effects that a transaction stages and the core carries out
+ * after its COMMIT.
  *
  * Everything staged since a mark can be taken back with the savepoint it
  * belongs to. Core thread. */

@@ -1,3 +1,5 @@
+/* ask.c - runs queries and reads their rows. */
+
 #include <stdarg.h>
 #include <string.h>
 

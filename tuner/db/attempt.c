@@ -1,3 +1,5 @@
+/* attempt.c - the table of attempts. */
+
 #include "tuner/db/columns.h"
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"

@@ -1,3 +1,6 @@
+/* measurement.c - the tables of measurements and their writers, where a record
+ * that arrives again changes nothing. */
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

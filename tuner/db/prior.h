@@ -1,5 +1,5 @@
-/* prior.h - the stored data of the earlier studies that a study starts from:
- * their jobs and results as they were when it was created. */
+/* prior.h - the results of earlier studies that a study starts from, and their
+ * jobs, as they were when it was created. */
 #ifndef HT_TUNER_DB_PRIOR_H
 #define HT_TUNER_DB_PRIOR_H
 

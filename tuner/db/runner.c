@@ -1,3 +1,5 @@
+/* runner.c - the table of runners. */
+
 #include "tuner/db/columns.h"
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"

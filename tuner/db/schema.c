@@ -1,7 +1,8 @@
-/* hypertune.db. Comments inside the statements are kept in the file: `.schema`
- * of the sqlite3 shell shows them. tests/unit/tuner/db/test_schema.c compares
- * the numbers of states in them with rows.h, states.h those in conditions.
- */
+/* schema.c - the tables and indexes of hypertune.db. Comments inside the
+ * statements are kept in the file: `.schema` of the sqlite3 shell shows them.
+ * tests/unit/tuner/db/test_schema.c compares the numbers of states in them with
+ * rows.h, states.h those in conditions. */
+
 #include <stddef.h>
 
 #include "tuner/db/file.h"

@@ -1,4 +1,5 @@
-/* states.h - states in SQL.
+/* states.h - numbers of the state enums for SQL text, and conditions that
+ * queries and indexes share.
  *
  * A statement is text, so it cannot name an enumerator: here each one that SQL
  * needs gets its number once, which the compiler compares with rows.h. A part

@@ -1,3 +1,5 @@
+/* study.c - the table of studies. */
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* trial.c - the table of trials. */
+
 #include "tuner/db/columns.h"
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"

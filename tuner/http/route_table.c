@@ -1,3 +1,5 @@
+/* route_table.c - all HTTP routes: method, path, roles, handler. */
+
 #include "tuner/http/route.h"
 
 #include "tuner/api/aip.h"

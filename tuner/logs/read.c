@@ -1,3 +1,5 @@
+/* read.c - reads lines and bytes of trials' streams from logs.db. */
+
 #include <stdlib.h>
 #include <string.h>
 

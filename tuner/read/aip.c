@@ -1,3 +1,5 @@
+/* aip.c - AI Platform's jobs. */
+
 #include <string.h>
 
 #include "proto/doc/json.h"

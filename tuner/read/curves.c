@@ -1,3 +1,5 @@
+/* curves.c - learning curves, thinned to the points that a picture needs. */
+
 #include "tuner/read/reader.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
-/* entries:list of Cloud Logging: what jobs printed and what happened to them,
- * in the order of time. */
+/* entries.c - entries:list of Cloud Logging: what jobs printed and what
+ * happened to them, in the order of time. */
+
 #include "tuner/ask/faults.h"
 #include "tuner/read/reader.h"
 

@@ -1,3 +1,5 @@
+/* insight.c - importances and slices of a study's models. */
+
 #include "tuner/read/reader.h"
 
 #include <string.h>

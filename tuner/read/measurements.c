@@ -1,3 +1,5 @@
+/* measurements.c - the measurements of a trial. */
+
 #include <stdlib.h>
 
 #include "proto/doc/json.h"

@@ -1,3 +1,5 @@
+/* metrics.c - GET /metrics, in the text format of Prometheus. */
+
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>

@@ -1,3 +1,6 @@
+/* replay.c - proves each suggestion of a study from the stored history, or
+ * previews the next. */
+
 #include <stdlib.h>
 #include <string.h>
 

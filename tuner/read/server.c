@@ -1,3 +1,5 @@
+/* server.c - the server's state, its runners, events and revisions. */
+
 #include "tuner/read/reader.h"
 #include "tuner/read/trials.h"
 

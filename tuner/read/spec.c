@@ -1,3 +1,6 @@
+/* spec.c - the spec of a study, a draft checked and planned before it is sent,
+ * and templates. */
+
 #include "proto/form/form.h"
 #include "tuner/read/reader.h"
 #include "tuner/read/trials.h"

@@ -1,3 +1,6 @@
+/* table.c - all trials of a study as rows for the dashboard, or those that
+ * changed since a revision. */
+
 #include "tuner/read/reader.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* vizier.c - studies by display name, their metadata and optimal trials. */
+
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 #include "tuner/ask/faults.h"

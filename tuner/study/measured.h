@@ -1,5 +1,5 @@
-/* measured.h - the event trial.measured: a trial has new values; at most one a
- * second for each trial. Core thread. */
+/* measured.h - the event trial.measured, written at most once a second for each
+ * trial. Core thread. */
 #ifndef HT_TUNER_STUDY_MEASURED_H
 #define HT_TUNER_STUDY_MEASURED_H
 

@@ -1,6 +1,6 @@
-/* pauses.h - faults of a study, rather than of one trial: several attempts in a
- * row that cannot begin, or first trials that all end without their objective.
- * The study is paused instead of running the others. Core thread. */
+/* pauses.h - pauses a study when attempts cannot begin or its first trials
+ * report no objective. The study is paused instead of running the others. Core
+ * thread. */
 #ifndef HT_TUNER_STUDY_PAUSES_H
 #define HT_TUNER_STUDY_PAUSES_H
 

@@ -1,4 +1,5 @@
-/* settle.h - what a study does by itself: it asks for trials, and it ends.
+/* settle.h - asks for a study's next trials and ends it, when its rows require
+ * it.
  *
  * Core thread. Settling is idempotent: it does what the rows require, so it may
  * run at any time and any number of times. */

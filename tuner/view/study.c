@@ -1,3 +1,5 @@
+/* study.c - studies as resources of Vertex AI. */
+
 #include "proto/form/form.h"
 #include "tuner/view/view.h"
 

@@ -1,3 +1,5 @@
+/* trial.c - trials as resources of Vertex AI. */
+
 #include "tuner/view/view.h"
 
 #include <string.h>

@@ -1,3 +1,6 @@
+/* help.c - `help`, `--help` and `version`, written from the table of commands.
+ */
+
 #include "hypertune/cli/frame/commands.h"
 
 #include <string.h>

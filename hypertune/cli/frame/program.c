@@ -1,3 +1,6 @@
+/* program.c - finds hypertune's other programs beside this one or in the PATH.
+ */
+
 #include "hypertune/cli/frame/spawn.h"
 
 #include <stdbool.h>

@@ -1,3 +1,5 @@
+/* schema.c - `help spec`: the JSON schema of the native form. */
+
 #include "hypertune/cli/frame/commands.h"
 
 #include <string.h>

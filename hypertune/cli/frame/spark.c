@@ -1,3 +1,6 @@
+/* spark.c - small curves, bars and histories of block characters within a line.
+ */
+
 #include "hypertune/cli/frame/page.h"
 
 #include <langinfo.h>

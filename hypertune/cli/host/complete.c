@@ -1,3 +1,5 @@
+/* complete.c - the words that a shell offers for an unfinished command line. */
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

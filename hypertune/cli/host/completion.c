@@ -1,3 +1,6 @@
+/* completion.c - `completion`: the scripts that connect bash, zsh and fish with
+ * complete.c. */
+
 #include <string.h>
 
 #include "hypertune/cli/frame/commands.h"

@@ -1,3 +1,5 @@
+/* doctor.c - `doctor`: checks this machine, the server and its runners. */
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* `gcloud-env`: the variables that point gcloud and Google's Python SDK at the
- * server. */
+/* gcloud_env.c - `gcloud-env`: the variables that point gcloud and Google's
+ * Python SDK at the server. */
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* machine.c - the checks of `doctor` that need no server: programs, folders,
+ * limits, engines, GPUs. */
+
 #include "hypertune/cli/host/findings.h"
 
 #include <ctype.h>

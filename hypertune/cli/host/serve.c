@@ -1,3 +1,6 @@
+/* serve.c - `serve`, `runner` and the commands of a trial, which run
+ * hypertune's other programs. */
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-/* `top`: what a server does, redrawn in place or as one snapshot. */
+/* top.c - `top`: the state of a server, redrawn in place or as one snapshot. */
+
 #include <stdio.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* watch.c - `watch`: follows a study in lines, in a live view or silently. */
+
 #include "hypertune/cli/live/live.h"
 
 #include <signal.h>

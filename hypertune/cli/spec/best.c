@@ -1,3 +1,6 @@
+/* best.c - `best`: the parameters of the best trial, as text, arguments, JSON
+ * or a spec. */
+
 #include "hypertune/cli/spec/submit.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* hypertune confirm STUDY: runs the best points again with other seeds. */
+/* confirm.c - `confirm`: runs the best points again with other seeds. */
+
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/table.h"

@@ -1,3 +1,5 @@
+/* flags.c - a study without a spec file: flags become a native spec. */
+
 #include "hypertune/cli/spec/spec.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* launch.c - what a job gets from the shell that submits it: working folder,
+ * environment, absolute paths. */
+
 #include "hypertune/cli/spec/spec.h"
 
 #include <string.h>

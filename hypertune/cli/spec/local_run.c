@@ -1,5 +1,6 @@
-/* hypertune local-run: one trial on a temporary server, which ends with the
- * command. */
+/* local_run.c - `local-run`: one trial on a temporary server, which ends with
+ * the command. */
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

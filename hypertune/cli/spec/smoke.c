@@ -1,4 +1,6 @@
-/* hypertune submit --smoke, check --smoke: one trial before the study. */
+/* smoke.c - `submit --smoke` and `check --smoke`: one trial before the study.
+ */
+
 #include <string.h>
 
 #include "hypertune/cli/live/live.h"

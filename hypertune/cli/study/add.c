@@ -1,3 +1,5 @@
+/* add.c - `add`: trials with parameters that a person chose. */
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Small commands: importance, stop-trial, retry, runners, ui. */
+/* commands.c - small commands: importance, stop-trial, retry, runners, ui. */
+
 #include <string.h>
 
 #include "hypertune/cli/frame/commands.h"

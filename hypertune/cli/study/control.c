@@ -1,3 +1,6 @@
+/* control.c - commands that change a study: stop, pause, resume, set, delete.
+ */
+
 #include "hypertune/cli/study/study.h"
 
 #include <string.h>

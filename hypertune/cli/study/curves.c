@@ -1,3 +1,5 @@
+/* curves.c - `curves`: the learning curves of trials in the terminal. */
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

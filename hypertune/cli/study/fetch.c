@@ -1,3 +1,5 @@
+/* fetch.c - `fetch`: the output files of a trial. */
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* list.c - `list` and `describe`: the studies of a server, and one of them in
+ * words. */
+
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/table.h"

@@ -1,3 +1,5 @@
+/* plan.c - what a spec will search, in words, before it is sent. */
+
 #include "hypertune/cli/study/describe.h"
 
 #include "hypertune/cli/frame/table.h"

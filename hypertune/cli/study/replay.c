@@ -1,4 +1,5 @@
-/* hypertune replay STUDY: proves its suggestions, or looks ahead. */
+/* replay.c - `replay`: proves the suggestions of a study, or looks ahead. */
+
 #include <string.h>
 
 #include "hypertune/cli/frame/commands.h"

@@ -1,3 +1,6 @@
+/* trials.c - `trials` and `trial`: the trials of a study as a table, and one of
+ * them in words. */
+
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/filter.h"

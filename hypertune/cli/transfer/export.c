@@ -1,3 +1,6 @@
+/* export.c - `export`: a study's trials, measurements and spec as CSV, JSON or
+ * a folder. */
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

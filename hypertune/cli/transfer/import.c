@@ -1,4 +1,5 @@
 /* hypertune import FILE: results of other programs or servers. */
+
 #include "hypertune/cli/transfer/import.h"
 
 #include <errno.h>

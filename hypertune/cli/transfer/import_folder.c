@@ -1,4 +1,5 @@
-/* A folder that `hypertune export -o dir` made. */
+/* import_folder.c - reads a folder that `hypertune export -o dir` made. */
+
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,8 @@
-/* A database of Optuna, read here, so that the server gets its results and
- * never a file; no other module of the command uses SQLite. Its tables changed
- * twice: until 2.3 a trial has one value and its study one direction; from 3.0
- * on a column marks infinite values. */
+/* import_optuna.c - reads an Optuna database on this machine, so that the
+ * server gets its results and never a file; no other module of the command uses
+ * SQLite. Its tables changed twice: until 2.3 a trial has one value and its
+ * study one direction; from 3.0 on a column marks infinite values. */
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>

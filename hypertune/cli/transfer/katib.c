@@ -1,3 +1,5 @@
+/* katib.c - a Katib Experiment as a native spec. */
+
 #include "hypertune/cli/transfer/import.h"
 
 #include <stdarg.h>
