@@ -9,7 +9,7 @@
 
 #include "algorithms/base/rng.h"
 
-static inline double square(double x)
+static inline double squared(double x)
 {
     return x * x;
 }
@@ -18,8 +18,8 @@ static inline double square(double x)
 
 static double branin(const double x[])
 {
-    return square(x[1] - 5.1 / (4 * M_PI * M_PI) * x[0] * x[0] +
-                  5 / M_PI * x[0] - 6) +
+    return squared(x[1] - 5.1 / (4 * M_PI * M_PI) * x[0] * x[0] +
+                   5 / M_PI * x[0] - 6) +
            10 * (1 - 1 / (8 * M_PI)) * cos(x[0]) + 10;
 }
 
@@ -39,7 +39,7 @@ static double hartmann6(const double x[])
     for (int i = 0; i < 4; i++) {
         double inner = 0;
         for (int j = 0; j < 6; j++)
-            inner += a[i][j] * square(x[j] - p[i][j]);
+            inner += a[i][j] * squared(x[j] - p[i][j]);
         sum -= alpha[i] * exp(-inner);
     }
     return sum;
@@ -50,17 +50,17 @@ static double levy4(const double x[])
     double w[4], sum;
     for (int i = 0; i < 4; i++)
         w[i] = 1 + (x[i] - 1) / 4;
-    sum = square(sin(M_PI * w[0]));
+    sum = squared(sin(M_PI * w[0]));
     for (int i = 0; i < 3; i++)
-        sum += square(w[i] - 1) * (1 + 10 * square(sin(M_PI * w[i] + 1)));
-    return sum + square(w[3] - 1) * (1 + square(sin(2 * M_PI * w[3])));
+        sum += squared(w[i] - 1) * (1 + 10 * squared(sin(M_PI * w[i] + 1)));
+    return sum + squared(w[3] - 1) * (1 + squared(sin(2 * M_PI * w[3])));
 }
 
 static double rosenbrock4(const double x[])
 {
     double sum = 0;
     for (int i = 0; i < 3; i++)
-        sum += 100 * square(x[i + 1] - x[i] * x[i]) + square(x[i] - 1);
+        sum += 100 * squared(x[i + 1] - x[i] * x[i]) + squared(x[i] - 1);
     return sum;
 }
 
@@ -81,7 +81,7 @@ static double ackley5(const double x[])
     double squares = 0, waves = 0;
     for (int i = 0; i < 5; i++) {
         const double u = x[i] - 3.3 + 1.7 * i;
-        squares += square(u) / 5;
+        squares += squared(u) / 5;
         waves += cos(2 * M_PI * u) / 5;
     }
     return 20 - 20 * exp(-0.2 * sqrt(squares)) + M_E - exp(waves);
@@ -93,10 +93,10 @@ static double levy6(const double x[])
     double w[6], sum;
     for (int i = 0; i < 6; i++)
         w[i] = 1 + (x[i] - 2.2 + 0.9 * i) / 4;
-    sum = square(sin(M_PI * w[0]));
+    sum = squared(sin(M_PI * w[0]));
     for (int i = 0; i < 5; i++)
-        sum += square(w[i] - 1) * (1 + 10 * square(sin(M_PI * w[i] + 1)));
-    return sum + square(w[5] - 1) * (1 + square(sin(2 * M_PI * w[5])));
+        sum += squared(w[i] - 1) * (1 + 10 * squared(sin(M_PI * w[i] + 1)));
+    return sum + squared(w[5] - 1) * (1 + squared(sin(2 * M_PI * w[5])));
 }
 
 /* Rastrigin's, its waves across the axes: mirrored at the plane of `normal`. */
@@ -124,7 +124,7 @@ static double svm(const double x[])
     const double learns = 1 / (1 + exp(-2.2 * (cost + 0.8 * width + 2.4)));
     const double by_heart = 1 / (1 + exp(-3 * (width + 0.7)));
     return 0.4 - 0.37 * learns * (1 - by_heart) +
-           0.004 * square(cost + 0.5 * width - 0.9);
+           0.004 * squared(cost + 0.5 * width - 0.9);
 }
 
 /* Loss of a boosted forest by rate, trees, depth, share of rows, penalty and
@@ -137,9 +137,9 @@ static double boosting(const double x[])
         ripple.ordinal = rng_bits(&ripple, (uint64_t)llrint(1e6 * x[i]));
     const double steps = log10(x[0] * x[1]) - 1.3 + 0.09 * (x[2] - 4);
     const double depth = (x[2] - 5) / 3, leaf = (log2(x[5]) - 2.5) / 3;
-    return 0.2 + 0.12 * (1 - exp(-0.8 * square(steps))) +
-           0.05 * (1 - exp(-square(depth))) + 0.05 * square(x[3] - 0.65) +
-           0.003 * square(log10(x[4]) + 1.5) + 0.015 * square(leaf) +
+    return 0.2 + 0.12 * (1 - exp(-0.8 * squared(steps))) +
+           0.05 * (1 - exp(-squared(depth))) + 0.05 * squared(x[3] - 0.65) +
+           0.003 * squared(log10(x[4]) + 1.5) + 0.015 * squared(leaf) +
            0.03 * x[0] * depth * depth + 0.0015 * rng_normal(&ripple, 0);
 }
 
@@ -148,8 +148,8 @@ static double boosting(const double x[])
 static double elastic(const double x[])
 {
     const double penalty = log10(x[0]) + 1.2 + 0.8 * x[1];
-    const double under = penalty > 0 ? square(penalty) : 0.15 * -penalty;
-    return 0.5 + 0.4 * (1 - exp(-under)) + 0.02 * square(x[1] - 0.8) +
+    const double under = penalty > 0 ? squared(penalty) : 0.15 * -penalty;
+    return 0.5 + 0.4 * (1 - exp(-under)) + 0.02 * squared(x[1] - 0.8) +
            0.03 / (1 + exp(-2 * (log10(x[2]) + 2)));
 }
 
@@ -161,14 +161,15 @@ static double arms(const double x[])
     case 0:
         return 0.5 + 0.3 * sin(7 * a) * cos(5 * b) + 0.02 * n;
     case 1:
-        return 0.3 + square(a - 0.2) + 2 * square(b - a) + 0.01 * square(n - 5);
+        return 0.3 + squared(a - 0.2) + 2 * squared(b - a) +
+               0.01 * squared(n - 5);
     case 2:
         return 0.9 -
-               0.8 * exp(-10 * (square(a - 0.65) + square(c - 0.3))) *
-                   exp(-0.01 * square(n - 12)) +
-               0.2 * square(b - 0.75);
+               0.8 * exp(-10 * (squared(a - 0.65) + squared(c - 0.3))) *
+                   exp(-0.01 * squared(n - 12)) +
+               0.2 * squared(b - 0.75);
     default:
-        return 0.45 + 0.5 * fabs(c - 0.5) + 0.3 * square(a - b) - 0.01 * n +
+        return 0.45 + 0.5 * fabs(c - 0.5) + 0.3 * squared(a - b) - 0.01 * n +
                0.002 * n * n * c;
     }
 }
@@ -183,9 +184,9 @@ static double mlp(const double x[])
     const double rate = log10(x[0]) - rate_of[optimiser];
     const double decay = log10(x[1]) + 4;
     const double width = log2(x[3]) - 5, depth = x[4] - 3;
-    return 0.08 + 0.1 * (1 - exp(-square(rate))) + 0.01 * square(decay) +
-           0.3 * square(x[2] - 0.05 * (width + 5)) + 0.01 * square(width) +
-           0.015 * square(depth) + activation[(int)x[5]] +
+    return 0.08 + 0.1 * (1 - exp(-squared(rate))) + 0.01 * squared(decay) +
+           0.3 * squared(x[2] - 0.05 * (width + 5)) + 0.01 * squared(width) +
+           0.015 * squared(depth) + activation[(int)x[5]] +
            (optimiser == 2 ? 0.015 : 0);
 }
 
@@ -199,8 +200,8 @@ static double valley(const double x[])
         return 0.9;
     const double learnt = 1 / (1 + exp(2.5 * (edge - 1.8 - rate)));
     return 0.9 - 0.75 * learnt *
-                     (1 - 0.04 * square(decay) - 0.03 * square(x[2] - 5)) *
-                     (1 - 0.5 * square(x[3] - 0.15));
+                     (1 - 0.04 * squared(decay) - 0.03 * squared(x[2] - 5)) *
+                     (1 - 0.5 * squared(x[3] - 0.15));
 }
 
 /* Ackley's function of three numbers, three of 17 levels, two of five
@@ -213,7 +214,7 @@ static double ackley_mixed(const double x[])
         const double u = i < 3   ? x[i] - 0.3
                          : i < 6 ? (x[i] - 11) / 8
                                  : place[(int)x[i]] / 4;
-        squares += square(u) / 8;
+        squares += squared(u) / 8;
         waves += cos(2 * M_PI * u) / 8;
     }
     return 20 - 20 * exp(-0.2 * sqrt(squares)) + M_E - exp(waves);
@@ -232,9 +233,9 @@ static struct tree {
  * with a wall and a second, shallower bowl. */
 static double forest_ground(const double u[])
 {
-    const double far = square(u[0] - 0.2) + square(u[1] - 0.7) +
-                       0.5 * square(u[2] - 0.4) + 0.1 * square(u[3] - 0.9);
-    const double near = square(u[0] - 0.85) + square(u[1] - 0.2);
+    const double far = squared(u[0] - 0.2) + squared(u[1] - 0.7) +
+                       0.5 * squared(u[2] - 0.4) + 0.1 * squared(u[3] - 0.9);
+    const double near = squared(u[0] - 0.85) + squared(u[1] - 0.2);
     const double wall = u[4] > 0.8 && u[0] > 0.4 ? 0.4 : 0;
     return 0.5 - 0.4 * exp(-6 * far) - 0.25 * exp(-8 * near) + wall +
            0.05 * fabs(u[5] - 0.5);
@@ -316,7 +317,7 @@ static double tang4(const double x[])
     double sum = 4 * 39.16616570377142;
     for (int i = 0; i < 4; i++) {
         const double u = x[i] - 0.6 + 0.4 * i;
-        sum += 0.5 * (square(square(u)) - 16 * square(u) + 5 * u);
+        sum += 0.5 * (squared(squared(u)) - 16 * squared(u) + 5 * u);
     }
     return sum;
 }
@@ -327,17 +328,17 @@ static double few_of_20(const double x[])
 {
     double sum = 0, rest = 0;
     for (int i = 0; i < 5; i++)
-        sum += (1 + i) * square(x[4 * i] - 0.25 - 0.12 * i);
+        sum += (1 + i) * squared(x[4 * i] - 0.25 - 0.12 * i);
     for (int i = 0; i < 20; i++)
         rest += fabs(x[i] - 0.4);
-    return 1 - exp(-0.9 * sum - 3 * square(x[0] - x[8] + 0.24)) + 0.003 * rest;
+    return 1 - exp(-0.9 * sum - 3 * squared(x[0] - x[8] + 0.24)) + 0.003 * rest;
 }
 
 static double tang20(const double x[])
 {
     double sum = 20 * 39.16616570377142;
     for (int i = 0; i < 20; i++)
-        sum += 0.5 * (square(square(x[i])) - 16 * square(x[i]) + 5 * x[i]);
+        sum += 0.5 * (squared(squared(x[i])) - 16 * squared(x[i]) + 5 * x[i]);
     return sum / 20;
 }
 

@@ -267,8 +267,8 @@ static int exchange(struct spreq *req, const char *payload, size_t len,
 }
 
 /* One attempt: connects when needed, sends, waits for the answer. */
-static int attempt(struct spreq *req, const char *payload, size_t len,
-                   struct spreq_buffer *answer, int64_t deadline_ms)
+static int connect_and_ask(struct spreq *req, const char *payload, size_t len,
+                           struct spreq_buffer *answer, int64_t deadline_ms)
 {
     if (!still_ours(req)) {
         req->fd = -1;
@@ -306,7 +306,7 @@ int spreq_resend(struct spreq *req, const char *payload, size_t len,
         return EMSGSIZE;
     int64_t deadline_ms = now_ms() + timeout_ms;
     for (;;) {
-        int rc = attempt(req, payload, len, answer, deadline_ms);
+        int rc = connect_and_ask(req, payload, len, answer, deadline_ms);
         if (rc == 0) {
             req->backoff_ms = 0;
             req->error = 0;

@@ -154,7 +154,7 @@ bool kept_is_path(const char *text)
     return false;
 }
 
-static cJSON *member(cJSON *object, const char *name, bool list)
+static cJSON *find_member(cJSON *object, const char *name, bool list)
 {
     cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
     if (item)
@@ -185,7 +185,7 @@ void kept_put(cJSON *root, const struct kept *kept)
             return;
         }
         bool list = *c == '[';
-        root = member(root, name, list);
+        root = find_member(root, name, list);
         if (list) {
             char *end;
             root = item_at(root, strtoul(c + 1, &end, 10));

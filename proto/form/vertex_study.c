@@ -262,8 +262,8 @@ static void check_unnamed(const struct field_reader *reader, struct place at,
                         "the metric %s is named twice", name);
 }
 
-static void read_metrics(const struct field_reader *reader,
-                         struct job_draft *draft)
+static void read_metric_specs(const struct field_reader *reader,
+                              struct job_draft *draft)
 {
     struct place at = draft->metrics;
     if (at.node->kind != NODE_LIST || at.node->count == 0 ||
@@ -290,7 +290,7 @@ void vertex_finish_study(const struct field_reader *reader,
                          struct vertex_draft *vertex)
 {
     if (vertex->draft.metrics.node)
-        read_metrics(reader, &vertex->draft);
+        read_metric_specs(reader, &vertex->draft);
     if (vertex->draft.parameters.node)
         vertex_read_parameters(reader, vertex);
     if (vertex->draft.job.space.open && vertex->draft.job.kind != JOB_STUDY)

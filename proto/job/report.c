@@ -70,8 +70,10 @@ static bool is_metric_name(const char *name)
     return true;
 }
 
-static enum ht_status read_metrics(struct arena *arena, const struct node *map,
-                                   struct report *report, struct ht_error *err)
+static enum ht_status read_metric_values(struct arena *arena,
+                                         const struct node *map,
+                                         struct report *report,
+                                         struct ht_error *err)
 {
     if (map == NULL || map->kind != NODE_MAP || map->count == 0 ||
         map->count > HT_MAX_METRICS)
@@ -130,7 +132,7 @@ enum ht_status report_read(struct arena *arena, const struct node *map,
     if (step && !node_int64(step, &read.step))
         return ht_fail(err, HT_INVALID, "record: \"s\" needs an integer");
     enum ht_status status =
-        read_metrics(arena, node_find(map, "m"), &read, err);
+        read_metric_values(arena, node_find(map, "m"), &read, err);
     if (status == HT_OK)
         status = read_checkpoint(arena, node_find(map, "c"), &read, err);
     if (status == HT_OK)

@@ -171,9 +171,10 @@ static struct constraint *truth(struct reader *reader, const char *where,
     return expression;
 }
 
-static struct constraint *call(struct reader *reader, const char *name,
-                               size_t len, struct constraint *left,
-                               struct constraint *right)
+static struct constraint *make_operation(struct reader *reader,
+                                         const char *name, size_t len,
+                                         struct constraint *left,
+                                         struct constraint *right)
 {
     struct constraint *made = left ? make(reader, EXPRESSION_CALL) : NULL;
     if (made != NULL) {
@@ -230,7 +231,7 @@ static struct constraint *read_function(struct reader *reader, size_t len)
     }
     if (!take(reader, ")"))
         return fault(reader, reader->next, "needs a ) here");
-    return call(reader, name, len, left, right);
+    return make_operation(reader, name, len, left, right);
 }
 
 static bool is_shared(const struct space *space, size_t param)
@@ -289,8 +290,9 @@ static struct constraint *read_factor(struct reader *reader)
     const char *where = skip_blanks(reader);
     struct constraint *made;
     if (take(reader, "-"))
-        made = call(reader, "neg", 3,
-                    number(reader, where + 1, read_factor(reader)), NULL);
+        made = make_operation(reader, "neg", 3,
+                              number(reader, where + 1, read_factor(reader)),
+                              NULL);
     else if (take(reader, "("))
         made = read_brackets(reader);
     else
@@ -315,7 +317,7 @@ read_chain(struct reader *reader, const char *signs,
         where = skip_blanks(reader);
         struct constraint *right =
             left ? number(reader, where, part(reader)) : NULL;
-        left = right ? call(reader, sign, 1, left, right) : NULL;
+        left = right ? make_operation(reader, sign, 1, left, right) : NULL;
     }
     return left;
 }

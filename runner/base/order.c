@@ -153,7 +153,7 @@ static enum job_dialect read_form(const char *name)
     return JOB_AIP;
 }
 
-static void read_job(struct order *order, const struct node *map)
+static void read_job_member(struct order *order, const struct node *map)
 {
     const struct node *job = node_find(map, "job");
     order->form = read_form(node_get_string(map, "form", ""));
@@ -263,7 +263,7 @@ static const char *read_order(struct order *order, const struct node *map)
                            HT_MAX_METRICS, &order->stdout_patterns))
         return "metrics or patterns are not lists";
     read_params(order, node_find(map, "params"));
-    read_job(order, map);
+    read_job_member(order, map);
     const char *fault = read_surroundings(order, map);
     return fault != NULL ? fault
                          : read_replicas(order, node_find(map, "replicas"));

@@ -215,7 +215,7 @@ static struct text *open_request(struct talk *talk, enum request_kind kind,
         [REQUEST_REPORT] = "report",
         [REQUEST_LOG] = "log",
     };
-    struct request *request = &talk->request;
+    struct talk_request *request = &talk->request;
     text_clear(&request->body);
     request->kind = kind;
     talk_open_message(&request->body, talk->sender, types[kind], ++talk->id);
@@ -439,7 +439,8 @@ void talk_send_next(struct talk *talk)
 
 /* ---- answers ---- */
 
-struct answer talk_read_answer(struct arena *arena, const struct text *text)
+struct server_answer talk_read_answer(struct arena *arena,
+                                      const struct text *text)
 {
     static const char *const names[ANSWER_INVALID] = {
         [ANSWER_OK] = "ok",
@@ -447,8 +448,8 @@ struct answer talk_read_answer(struct arena *arena, const struct text *text)
         [ANSWER_GONE] = "gone",
         [ANSWER_DENIED] = "denied",
     };
-    struct answer answer = {.status = ANSWER_INVALID,
-                            .error = "the answer is not a JSON object"};
+    struct server_answer answer = {.status = ANSWER_INVALID,
+                                   .error = "the answer is not a JSON object"};
     const struct node *map = json_read_map(arena, text->data, text->len);
     if (map == NULL)
         return answer;

@@ -29,7 +29,7 @@ enum request_kind {
     REQUEST_LOG
 };
 
-struct request { /* the one under way */
+struct talk_request { /* the one under way */
     enum request_kind kind;
     struct order_key
         key; /* of its attempt, which may have been dropped since */
@@ -60,7 +60,7 @@ struct talk { /* state of sending and answers; see talk.h */
     bool waiting;        /* the request under way goes again at retry_at */
     int64_t retry_at;    /* monotonic */
     int64_t quiet_until; /* monotonic; no new request before */
-    struct request request;
+    struct talk_request request;
     uint64_t turn;    /* chooses the attempt whose records or log come next */
     int64_t poll_id;  /* of the newest poll */
     bool polling;     /* a poll is under way */
@@ -89,7 +89,7 @@ enum answer_status {
     ANSWER_INVALID, /* message wrong, or the answer is not readable */
 };
 
-struct answer {
+struct server_answer {
     enum answer_status status;
     int64_t retry_ms;
     const char *error;      /* "" when the server gave none */
@@ -98,6 +98,7 @@ struct answer {
 
 /* Never fails: an answer that cannot be read is ANSWER_INVALID. Texts are in
  * the arena. retry_ms is as the server sent it, or the usual pause. */
-struct answer talk_read_answer(struct arena *arena, const struct text *text);
+struct server_answer talk_read_answer(struct arena *arena,
+                                      const struct text *text);
 
 #endif

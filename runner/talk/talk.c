@@ -192,7 +192,7 @@ static void take_started(struct talk *talk, struct attempt *attempt)
 
 static void take_ok(struct talk *talk, const struct node *map)
 {
-    const struct request *request = &talk->request;
+    const struct talk_request *request = &talk->request;
     struct attempt *attempt = attempts_find(talk->attempts, &request->key);
     if (request->kind != REQUEST_HELLO)
         talk->doubtful = false;
@@ -259,7 +259,7 @@ static void take_gone(struct talk *talk)
 /* The message itself is wrong: it must not be sent again. */
 static void give_up_request(struct talk *talk, struct attempt *attempt)
 {
-    const struct request *request = &talk->request;
+    const struct talk_request *request = &talk->request;
     if (request->kind == REQUEST_REPORT) {
         if (record_queue_refuse(
                 records_queue(attempt->replicas[request->replica].records)) > 0)
@@ -296,7 +296,7 @@ static void take_invalid(struct talk *talk, const char *error)
 static void take_answer(struct talk *talk, const struct text *text)
 {
     struct arena *arena = arena_new();
-    const struct answer answer = talk_read_answer(arena, text);
+    const struct server_answer answer = talk_read_answer(arena, text);
     talk->heard_at = clock_monotonic_ms();
     switch (answer.status) {
     case ANSWER_OK:
@@ -375,7 +375,7 @@ static void take_leases(struct talk *talk, const struct node *map)
 static void take_lease_answer(struct talk *talk, const struct text *text)
 {
     struct arena *arena = arena_new();
-    const struct answer answer = talk_read_answer(arena, text);
+    const struct server_answer answer = talk_read_answer(arena, text);
     const int64_t now = clock_monotonic_ms();
     switch (answer.status) {
     case ANSWER_OK:

@@ -70,7 +70,7 @@ static void check_new(const struct node *body, struct diag *diag)
     diag_hint(diag, "or pythonModule, where the runners start processes");
 }
 
-static struct job *read_job(struct request *req, struct ht_error *err)
+static struct job *job_of_body(struct request *req, struct ht_error *err)
 {
     if (req->body == NULL) {
         ht_fail(err, HT_INVALID, "the request has no body");
@@ -179,7 +179,7 @@ static enum ht_status reply(struct method_call *call, struct ht_error *err)
 enum ht_status aip_create(struct core *core, struct request *req,
                           struct ht_error *err)
 {
-    struct job *job = read_job(req, err);
+    struct job *job = job_of_body(req, err);
     if (job == NULL)
         return HT_INVALID;
     /* Its clients have no word for a pause, and would wait for ever. */

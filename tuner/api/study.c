@@ -126,8 +126,8 @@ METHOD(study_delete, METHOD_STUDY, delete_study, reply_deleted)
 /* --- creation --- */
 
 /* NULL, with the reason in err, when it is no good job. */
-static struct job *read_job(struct request *req, enum job_kind kind,
-                            struct ht_error *err)
+static struct job *job_of_body(struct request *req, enum job_kind kind,
+                               struct ht_error *err)
 {
     if (req->body == NULL) {
         ht_fail(err, HT_INVALID, "the request has no body");
@@ -194,7 +194,7 @@ static enum ht_status create(struct core *core, struct request *req,
     const char *location = req->scope.location;
     if (req->scope.project == NULL || location == NULL)
         return ht_fail(err, HT_INVALID, "a study needs a project and location");
-    struct making making = {.job = read_job(req, kind, err),
+    struct making making = {.job = job_of_body(req, kind, err),
                             .location = location,
                             .unique_in = location,
                             .submitted = ""};

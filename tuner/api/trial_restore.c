@@ -90,8 +90,8 @@ static const struct field body_fields[] = {
     {0}};
 
 /* {"loss": 0.25}; what was no number is a text. */
-static void read_metrics(const struct field_reader *reader, struct place at,
-                         struct metric_list *list)
+static void read_metric_values(const struct field_reader *reader,
+                               struct place at, struct metric_list *list)
 {
     if (at.node == NULL)
         return;
@@ -180,7 +180,7 @@ static void read_trial(const struct method_call *call,
     require(reader, at, "params");
     check_length(reader, at, "client", trial->row.client);
     check_length(reader, at, "runner", trial->runner);
-    read_metrics(reader, trial->metrics, &trial->final);
+    read_metric_values(reader, trial->metrics, &trial->final);
     read_point(call, reader, trial);
     check_result(call, reader, at, trial);
 }
@@ -196,7 +196,7 @@ static void read_record(const struct field_reader *reader, struct place at,
         return;
     require(reader, at, "trial");
     require(reader, at, "metrics");
-    read_metrics(reader, record->metrics, &list);
+    read_metric_values(reader, record->metrics, &list);
     if (record->metrics.node != NULL && list.n == 0)
         field_error(reader, record->metrics, "has no metric");
     record->row.metrics =

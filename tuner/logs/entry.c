@@ -14,21 +14,21 @@ static const char resource_type[] = "ml_job";
 
 /* --- keys --- */
 
-static int order(int64_t a, int64_t b)
+static int compare(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
 }
 
 int entry_key_order(const struct entry_key *a, const struct entry_key *b)
 {
-    int by = order(a->us, b->us);
+    int by = compare(a->us, b->us);
     if (by == 0)
-        by = order((int64_t)a->origin, (int64_t)b->origin);
+        by = compare((int64_t)a->origin, (int64_t)b->origin);
     if (by == 0)
-        by = order(a->study, b->study);
+        by = compare(a->study, b->study);
     if (by == 0)
-        by = order(a->id, b->id);
-    return by != 0 ? by : order(a->line, b->line);
+        by = compare(a->id, b->id);
+    return by != 0 ? by : compare(a->line, b->line);
 }
 
 /* Fixed widths, enough for centuries. */

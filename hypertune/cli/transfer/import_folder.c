@@ -26,7 +26,7 @@ struct folder {
 
 /* ---- the study ---- */
 
-static const struct node *read_study(struct cli *cli, const char *path)
+static const struct node *read_study_file(struct cli *cli, const char *path)
 {
     size_t len;
     char *content = cli_import_read(cli, path, STUDY_BYTES, &len);
@@ -284,8 +284,8 @@ int cli_import_folder(struct cli *cli, const char *path)
         .trials = arena_printf(cli->arena, "%s/" EXPORT_TRIALS, path)};
     struct cli_study from;
     size_t len;
-    const struct node *root =
-        read_study(cli, arena_printf(cli->arena, "%s/" EXPORT_STUDY, path));
+    const struct node *root = read_study_file(
+        cli, arena_printf(cli->arena, "%s/" EXPORT_STUDY, path));
     if (root == NULL)
         return CLI_USAGE;
     char *content = cli_import_read(cli, folder.trials, TRIALS_BYTES, &len);

@@ -418,9 +418,9 @@ static void add_state(const struct source *source, const char *state,
 }
 
 /* A line as `hypertune export -o jsonl` writes it. */
-static enum ht_status read_trial(struct source *source, int64_t id,
-                                 const char *state, cJSON *trial,
-                                 struct ht_error *err)
+static enum ht_status import_trial(struct source *source, int64_t id,
+                                   const char *state, cJSON *trial,
+                                   struct ht_error *err)
 {
     cJSON *params = json_add_object(trial, "params");
     cJSON *metrics = json_add_object(trial, "metrics");
@@ -456,8 +456,8 @@ static int add_trials(struct source *source, struct cli_imported *imported)
             continue; /* to the end of the query */
         cJSON *trial = cJSON_CreateObject();
         json_add_int(trial, "id", id);
-        rows.status = read_trial(source, sqlite3_column_int64(rows.stmt, 0),
-                                 text_of(&rows, 1), trial, &err);
+        rows.status = import_trial(source, sqlite3_column_int64(rows.stmt, 0),
+                                   text_of(&rows, 1), trial, &err);
         if (rows.status == HT_OK)
             code = cli_imported_add(imported, trial);
         else
