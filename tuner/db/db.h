@@ -158,11 +158,6 @@ struct trial_list {
 enum ht_status db_trial_list(struct db *db, struct arena *arena, int64_t study,
                              int64_t after, size_t limit,
                              struct trial_list *list, struct ht_error *err);
-/* Best SUCCEEDED or STOPPED trial by the objective; on equal values the
- * older one. */
-enum ht_status db_trial_best(struct db *db, struct arena *arena, int64_t study,
-                             bool maximize, struct trial_row *row,
-                             struct ht_error *err);
 
 struct attempt_list {
     size_t n;

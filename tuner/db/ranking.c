@@ -4,6 +4,30 @@
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"
 
+#define BEST_IN(is_one, extreme)                                               \
+    "SELECT * FROM (SELECT " DB_TRIAL_COLUMNS " FROM trials "                  \
+    "INDEXED BY trials_best WHERE study=?1 AND " TRIAL_SEARCHES " AND " is_one \
+    " AND objective=(SELECT " extreme "(objective) FROM trials "               \
+    "WHERE study=?1 AND " TRIAL_SEARCHES " AND " is_one ") "                   \
+    "ORDER BY id LIMIT 1)"
+#define BEST_OF(extreme, order)                                                \
+    BEST_IN(TRIAL_IS_SUCCEEDED, extreme)                                       \
+    " UNION ALL " BEST_IN(TRIAL_IS_STOPPED,                                    \
+                          extreme) " ORDER BY objective " order ", id LIMIT 1"
+
+enum ht_status db_trial_best(struct db *db, struct arena *arena, int64_t study,
+                             bool maximize, struct trial_row *row,
+                             struct ht_error *err)
+{
+    /* By value first, then by id: both walk the index, so a thousand equal
+     * results cost no more than one. */
+    static const char highest[] = BEST_OF("max", "DESC");
+    static const char lowest[] = BEST_OF("min", "ASC");
+    const struct db_one one = {arena, db_read_trial, row,
+                               "there is no trial with a result"};
+    return db_ask_one(db, &one, err, maximize ? highest : lowest, "i", study);
+}
+
 /* Each state's best by the index of objectives, then the best of both. */
 #define RANKED_IN(is_one, order)                                               \
     "SELECT * FROM (SELECT id, objective FROM trials "                         \

@@ -13,6 +13,12 @@
 #include "tuner/db/db.h"
 #include "tuner/db/write.h"
 
+/* Best SUCCEEDED or STOPPED trial by the objective; on equal values the
+ * older one. HT_NOT_FOUND without any. */
+enum ht_status db_trial_best(struct db *db, struct arena *arena, int64_t study,
+                             bool maximize, struct trial_row *row,
+                             struct ht_error *err);
+
 /* What is asked for. */
 struct ranking {
     int64_t study;

@@ -7,6 +7,7 @@
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
+#include "tuner/db/ranking.h"
 #include "tuner/view/view.h"
 #include "tuner/webhook/outbox.h"
 

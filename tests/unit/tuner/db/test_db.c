@@ -1,4 +1,4 @@
-/* The file itself: who may open it, checksums, the best trial. */
+/* The file itself: who may open it, and checksums. */
 #include "proto/base/token.h"
 #include "tests/lib/db_place.h"
 #include "tuner/db/write.h"
@@ -85,30 +85,6 @@ static void put_runner(struct db *db)
     const struct runner_row row = {
         .id = "r", .engine = "", .host = "", .boot = "", .rules = "{}"};
     CHECK(db_runner_save(db, &row, NULL) == HT_OK);
-}
-
-static void the_best_trial_is_the_older_of_equals(void)
-{
-    struct db_place place;
-    db_place_open(&place);
-    struct db *db = NULL;
-    struct arena *arena = arena_new();
-    struct trial_row best;
-    CHECK(db_open(place.path, &db, NULL) == HT_OK);
-    CHECK(db_study_insert(db, &db_place_study, NULL) == HT_OK);
-    CHECK(db_trial_best(db, arena, 1, true, &best, NULL) == HT_NOT_FOUND);
-    db_place_put(db, 1, TRIAL_SUCCEEDED, 0.25);
-    db_place_put(db, 2, TRIAL_STOPPED, 0.75);
-    db_place_put(db, 3, TRIAL_SUCCEEDED, 0.75);
-    db_place_put(db, 4, TRIAL_FAILED, 9.0);
-    db_place_put(db, 5, TRIAL_STOPPED, 0.25);
-    CHECK(db_trial_best(db, arena, 1, true, &best, NULL) == HT_OK);
-    CHECK(best.id == 2);
-    CHECK(db_trial_best(db, arena, 1, false, &best, NULL) == HT_OK);
-    CHECK(best.id == 1);
-    arena_free(arena);
-    db_close(db);
-    db_place_close(&place);
 }
 
 static void a_point_is_stored_once(void)
@@ -419,7 +395,6 @@ int main(void)
     RUN(the_file_of_another_program_is_refused);
     RUN(what_is_no_database_is_refused);
     RUN(readers_cannot_write);
-    RUN(the_best_trial_is_the_older_of_equals);
     RUN(a_point_is_stored_once);
     RUN(a_trial_has_one_winner_at_most);
     RUN(only_what_ends_or_goes_changes_results);

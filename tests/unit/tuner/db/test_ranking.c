@@ -18,6 +18,22 @@ static void put_results(struct db_case *c, size_t n,
                      results[i].objective);
 }
 
+static void the_best_trial_is_the_older_of_equals(struct db_case *c)
+{
+    struct trial_row best;
+    CHECK(db_trial_best(c->db, c->arena, 1, true, &best, NULL) == HT_NOT_FOUND);
+    put_results(c, 5,
+                (const struct result[]){{TRIAL_SUCCEEDED, 0.25},
+                                        {TRIAL_STOPPED, 0.75},
+                                        {TRIAL_SUCCEEDED, 0.75},
+                                        {TRIAL_FAILED, 9.0},
+                                        {TRIAL_STOPPED, 0.25}});
+    CHECK(db_trial_best(c->db, c->arena, 1, true, &best, NULL) == HT_OK);
+    CHECK(best.id == 2);
+    CHECK(db_trial_best(c->db, c->arena, 1, false, &best, NULL) == HT_OK);
+    CHECK(best.id == 1);
+}
+
 static void
 the_best_trials_come_first_and_of_equals_the_older(struct db_case *c)
 {
@@ -140,6 +156,7 @@ static void each_point_is_a_finalist_once_by_its_best_trial(struct db_case *c)
 
 int main(void)
 {
+    RUN_ON_DB(the_best_trial_is_the_older_of_equals);
     RUN_ON_DB(the_best_trials_come_first_and_of_equals_the_older);
     RUN_ON_DB(a_trial_that_confirms_another_is_not_ranked);
     RUN_ON_DB(results_come_first_then_the_rest_by_id);
