@@ -172,8 +172,7 @@ static void note_ended(struct frame *frame, const struct node *trial)
     frame->history =
         ht_xrealloc(frame->history, frame->n_history + 1, sizeof(double));
     frame->history[frame->n_history++] =
-        words_has("SUCCEEDED STOPPED", state) ? cli_trial_score(trial)
-                                                  : NAN;
+        words_has("SUCCEEDED STOPPED", state) ? cli_trial_score(trial) : NAN;
 }
 
 static bool load_trial(const struct node *trial, void *context)
