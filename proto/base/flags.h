@@ -37,17 +37,17 @@ enum { FLAG_MORE = -2 };
 struct flag {
     const char *name;  /* without dashes; NULL ends a table */
     const char *value; /* how help calls the value, NULL: it takes none */
+    size_t offset;     /* of the member in the target struct */
+    const char *help;  /* one sentence */
     enum flag_kind kind;
-    size_t offset;    /* of the member in the target struct */
-    const char *help; /* one sentence */
-    char letter;      /* short form, 0: none */
-    bool everywhere;  /* allowed for every command */
+    char letter;     /* short form, 0: none */
+    bool everywhere; /* allowed for every command */
 };
 
 /* A flag of a server program. */
 #define FLAG(name, value, kind, offset, help)                                  \
     {                                                                          \
-        name, value, kind, offset, help, 0, true                               \
+        name, value, offset, help, kind, 0, true                               \
     }
 
 /* The flag of that name; NULL: none. */

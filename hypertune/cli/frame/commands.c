@@ -9,11 +9,11 @@
 #define FIELD(name) offsetof(struct cli_settings, name)
 #define GLOBAL(name, letter, kind, field, value, help)                         \
     {                                                                          \
-        name, value, kind, FIELD(field), help, letter, true                    \
+        name, value, FIELD(field), help, kind, letter, true                    \
     }
 #define OWN(name, letter, kind, field, value, help)                            \
     {                                                                          \
-        name, value, kind, FIELD(field), help, letter, false                   \
+        name, value, FIELD(field), help, kind, letter, false                   \
     }
 
 const struct flag cli_flags[] = {

@@ -14,17 +14,17 @@ struct target {
 };
 
 static const struct flag table[] = {
-    {"quiet", NULL, FLAG_TRUE, offsetof(struct target, quiet), "say less", 'q',
+    {"quiet", NULL, offsetof(struct target, quiet), "say less", FLAG_TRUE, 'q',
      true},
-    {"loud", NULL, FLAG_TRUE, offsetof(struct target, loud), "say more", 'l',
+    {"loud", NULL, offsetof(struct target, loud), "say more", FLAG_TRUE, 'l',
      false},
-    {"name", "NAME", FLAG_TEXT, offsetof(struct target, name), "a name", 0,
+    {"name", "NAME", offsetof(struct target, name), "a name", FLAG_TEXT, 0,
      false},
-    {"count", "N", FLAG_WHOLE, offsetof(struct target, count), "a count", 'n',
+    {"count", "N", offsetof(struct target, count), "a count", FLAG_WHOLE, 'n',
      false},
-    {"time", "TIME", FLAG_DURATION, offsetof(struct target, span), "a time",
+    {"time", "TIME", offsetof(struct target, span), "a time", FLAG_DURATION,
      't', false},
-    {"param", "P", FLAG_LIST, offsetof(struct target, list), "a list", 0,
+    {"param", "P", offsetof(struct target, list), "a list", FLAG_LIST, 0,
      false},
     {.name = NULL}};
 
