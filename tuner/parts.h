@@ -3,7 +3,7 @@
 #ifndef HT_TUNER_PARTS_H
 #define HT_TUNER_PARTS_H
 
-#include "tuner/core/core.h"
+#include "tuner/core/options.h"
 
 /* For core_options.parts. */
 extern const struct core_part server_parts[CORE_PARTS];

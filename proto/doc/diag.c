@@ -1,6 +1,5 @@
 #include "proto/doc/diag.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #include "proto/base/utf8.h"

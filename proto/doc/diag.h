@@ -10,7 +10,6 @@
 #ifndef HT_PROTO_DOC_DIAG_H
 #define HT_PROTO_DOC_DIAG_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "proto/base/arena.h"

@@ -1,5 +1,6 @@
 #include "runner/reports/record_queue.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ void record_queue_init(struct record_queue *queue)
 static void drop(struct record_queue *queue, struct record **link)
 {
     struct record *record = *link;
+    assert(record != NULL); /* n records are in the list */
     *link = record->next;
     if (*link == NULL)
         queue->last = link;

@@ -180,7 +180,8 @@ static int print_plan(struct cli *cli, const struct cli_spec *spec)
     return cli_print(&out);
 }
 
-/* The plan with --dry-run, else the study of the spec. */
+/* The plan with --dry-run, else the study of the spec; its name is NULL when
+ * there is none to follow. */
 static int submit(struct cli *cli, struct cli_spec *spec,
                   struct cli_study *study)
 {
@@ -199,9 +200,9 @@ static int submit(struct cli *cli, struct cli_spec *spec,
 int cli_submit(struct cli *cli)
 {
     struct cli_spec spec;
-    struct cli_study study;
+    struct cli_study study = {0};
     int code = submit(cli, &spec, &study);
-    if (code != CLI_DONE || cli->set.dry_run)
+    if (code != CLI_DONE || study.name == NULL)
         return code;
     code = cli_submit_print_name(study.name);
     if (code == CLI_DONE && cli->set.wait)
@@ -233,9 +234,9 @@ static int run_custom(struct cli *cli, const char *name)
 int cli_run_study(struct cli *cli)
 {
     struct cli_spec spec;
-    struct cli_study study;
+    struct cli_study study = {0};
     int code = submit(cli, &spec, &study);
-    if (code != CLI_DONE || cli->set.dry_run)
+    if (code != CLI_DONE || study.name == NULL)
         return code;
     if (spec.job->kind == JOB_CUSTOM)
         return run_custom(cli, study.name);
