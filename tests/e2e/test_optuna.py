@@ -7,7 +7,6 @@ import pickle
 import subprocess
 import sys
 import threading
-import time
 
 import harness
 import optuna_there
@@ -171,17 +170,9 @@ def main():
             tap.true(len(feasible) >= 9, len(feasible))
             tap.true(max(t.values[1] for t in feasible) > 0.95)
 
-        class SlowStorage(optuna.storages.InMemoryStorage):
-            """Leaves other threads the time to read before a write."""
-
-            def set_study_system_attr(self, *arguments):
-                time.sleep(0.1)
-                super().set_study_system_attr(*arguments)
-
         def batches_have_points_of_their_own():
-            study = optuna.create_study(
-                study_name="batch", storage=SlowStorage(), sampler=sampler(
-                    seed=1, search_space={"x": FloatDistribution(0, 1)}))
+            study = optuna.create_study(study_name="batch", sampler=sampler(
+                seed=1, search_space={"x": FloatDistribution(0, 1)}))
             together = threading.Barrier(4, timeout=harness.PATIENCE)
 
             def objective(trial):

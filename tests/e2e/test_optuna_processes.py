@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import threading
+import time
 
 import harness
 import optuna_there
@@ -93,6 +95,37 @@ def main():
                        for t in trials])
             stored = [t.params["x"] for t in searched("shared").trials()]
             tap.equal(sorted(stored), sorted(t.params["x"] for t in trials))
+
+        class SlowStorage(optuna.storages.InMemoryStorage):
+            """Leaves others the time to read before a write."""
+
+            def set_study_system_attr(self, *arguments):
+                time.sleep(0.1)
+                super().set_study_system_attr(*arguments)
+
+        def samplers_that_begin_together_share_one_study():
+            storage = SlowStorage()
+            optuna.create_study(study_name="together", storage=storage)
+            begin = threading.Barrier(3, timeout=harness.PATIENCE)
+
+            def work():  # as a process of its own, with its own sampler
+                study = optuna.load_study(
+                    study_name="together", storage=storage,
+                    sampler=hypertune.optuna.Sampler(
+                        client=client, seed=1, search_space={
+                            "x": optuna.distributions.FloatDistribution(0, 1)
+                        }))
+                begin.wait()
+                study.optimize(lambda t: t.suggest_float("x", 0, 1),
+                               n_trials=2)
+            workers = [threading.Thread(target=work) for _ in range(3)]
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+            asked = [study for study in client.studies()
+                     if study.name.startswith("together-")]
+            tap.equal([study.counts["succeeded"] for study in asked], [6])
 
         def what_two_samplers_know_is_sent_once():
             study = optuna.create_study(study_name="twice", storage=storage())
@@ -209,6 +242,7 @@ def main():
 
         tap.run([
             processes_share_a_study_and_lose_nothing,
+            samplers_that_begin_together_share_one_study,
             what_two_samplers_know_is_sent_once,
             what_a_sampler_could_not_send_is_sent_later,
             after_a_kill_the_study_continues,

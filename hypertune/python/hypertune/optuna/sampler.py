@@ -20,7 +20,6 @@ from hypertune.optuna.spaces import Space
 from hypertune.study import STUDIES, Study
 from hypertune.trial import Trial
 
-_FAMILY = "hypertune:family"  # attribute of a study: whose samplers share
 _TRIAL = "hypertune:trial"    # of a trial: what the server calls it
 _CONSTRAINTS = "constraints"  # where Optuna's own samplers keep them
 _ENDED = (TrialState.COMPLETE, TrialState.PRUNED)
@@ -271,7 +270,7 @@ class Sampler(BaseSampler):
                 return None
             constraints = len(known[0])
         space = Space(search_space)
-        with self._lock:  # two threads would give the study two families
+        with self._lock:
             key = "%s %s %d" % (_family(study), space.key(), constraints)
             if key not in self._sessions:
                 specs = metric_specs(study.directions, constraints)
@@ -344,10 +343,12 @@ def _common_space(study: "optuna.Study") -> Dict[str, BaseDistribution]:
 
 
 def _family(study: "optuna.Study") -> str:
-    """A name for all processes that work at this study, and no others."""
+    """A name for all processes that work at this study, and no others.
+
+    Nothing is written for it, since few storages could decide between two
+    processes that begin at the same moment: the first trial has started
+    before a sampler is asked, and its start does not change."""
     storage, number = study._storage, study._study_id
-    attributes = storage.get_study_system_attrs(number)
-    if _FAMILY not in attributes:
-        storage.set_study_system_attr(number, _FAMILY, uuid.uuid4().hex)
-        attributes = storage.get_study_system_attrs(number)
-    return str(attributes[_FAMILY])
+    first = storage.get_trial(
+        storage.get_trial_id_from_study_id_trial_number(number, 0))
+    return "%s %d %s" % (study.study_name, number, first.datetime_start)
