@@ -1,5 +1,5 @@
-/* rng.h - random numbers addressed by where they are used, not by what was
- * drawn before.
+/* rng.h - random numbers as a function of seed, suggestion and place of use, so
+ * that a replay needs no stored state.
  *
  * A number is a pure function of (seed, ordinal, draw, dimension), so a replay
  * after a restart needs no stored generator, and asking for one suggestion

@@ -1,5 +1,5 @@
-/* kernel.h - the Matern-5/2 covariance with a length for each coordinate, and
- * beside it, for a share `a` of the signal, a sum over coordinates.
+/* kernel.h - the covariance of two points: Matern-5/2 with a length for each
+ * coordinate and, for a share `a` of the signal, a sum over single coordinates.
  *
  * k = s2 ((1-a) (1 + s + s^2/3) exp(-s) + a/dim sum_c 1/(1 + w_c D_c / 2)),
  * s = sqrt(5 r2), r2 = sum_c w_c D_c. The sum is of what coordinates do by

@@ -1,4 +1,5 @@
-/* acquire.h - the most promising point that was not tried.
+/* acquire.h - finds the most promising point that was not tried, from the best
+ * candidates along the slopes of the acquisition function.
  *
  * A space of few points is listed and the best one taken. Otherwise the best
  * of many candidates are improved, in turns along the slopes of continuous

@@ -1,5 +1,5 @@
-/* random_search.c - uniform draws over the scaled space; the k-th suggestion
- * depends on the seed, k and the points taken, never on results. */
+/* random_search.c - each suggestion is a draw of algorithms/space/untried.h,
+ * which no result changes. */
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* untried.h - a random point that was not tried. */
+/* untried.h - draws a random point of a study: uniform over the scaled space,
+ * allowed by its constraints, not tried before. */
 #ifndef HT_ALGORITHMS_SPACE_UNTRIED_H
 #define HT_ALGORITHMS_SPACE_UNTRIED_H
 

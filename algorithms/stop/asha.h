@@ -1,5 +1,6 @@
-/* asha.h - asynchronous successive halving: rungs that trials climb; and
- * Hyperband, brackets of it.
+/* asha.h - asynchronous successive halving: at certain places of the curves
+ * (rungs) only the best trials continue; and Hyperband, several such ladders
+ * with different first rungs (brackets).
  *
  * A ladder's rungs are places on the curves, each `factor` times as far as the
  * one below (Li et al., "A System for Massively Parallel Hyperparameter

@@ -1,4 +1,5 @@
-/* reporter.h - the state behind hypertune.h, for this folder's own commands.
+/* reporter.h - the one reporter of a process, which the functions of
+ * hypertune.h and the commands in a trial use.
  *
  * One reporter per process, made at the first call of any function and made
  * anew after a fork. It reads the environment once. */

@@ -1,4 +1,5 @@
-/* node.h - a document from outside as one tree that remembers its places.
+/* node.h - a document from outside as one tree that remembers its places; a key
+ * given twice is refused, in YAML and JSON.
  *
  * JSON and YAML become the same tree, so every reader above is written once
  * and every complaint can name file:line:column. A tree is in the arena it

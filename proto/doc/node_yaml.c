@@ -1,5 +1,6 @@
-/* node_yaml.c - YAML as nodes: libyaml finds the events, the meaning of a plain
- * scalar is found here. Recursion is bounded by HT_MAX_DEPTH. */
+/* node_yaml.c - YAML as nodes through libyaml: decides what a plain scalar
+ * means, refuses anchors, aliases, tags and merge keys. Recursion is bounded by
+ * HT_MAX_DEPTH. */
 
 #include <errno.h>
 #include <stdlib.h>

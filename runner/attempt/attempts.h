@@ -1,4 +1,5 @@
-/* attempts.h - all attempts of this runner, and inotify on their folders.
+/* attempts.h - all attempts of this runner; inotify on their folders wakes it
+ * when a file changes.
  *
  * One thread. Attempts are few (the slots, and those that still send their
  * logs), so they are a list. */

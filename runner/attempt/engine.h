@@ -1,5 +1,5 @@
-/* engine.h - the interface to what runs replicas: processes of this machine,
- * containers.
+/* engine.h - the functions that each engine (processes of this machine,
+ * containers) offers to an attempt.
  *
  * An engine keeps its state outside the runner (folders, labels), so that
  * start() works after the runner was killed between any two steps. The

@@ -1,5 +1,6 @@
-/* replicas.h - the replicas of one attempt and their ends; the part of an
- * engine that is the same for all.
+/* replicas.h - the replicas of one attempt and how each ended, also by a
+ * trial's own change of its folder; the part of an engine that is the same for
+ * all.
  *
  * An engine adds the ends as it learns of them; exit.json in a replica's folder
  * means the same with every engine. */

@@ -1,5 +1,5 @@
 /* folder.h - the files in a replica's folder by which runner and shim
- * communicate.
+ * communicate, and whether the folder is still the replica's own.
  *
  * Either side can end and restart at any moment, so all state is in the folder.
  * Format: proto/README.md section 5. */

@@ -1,5 +1,6 @@
-/* image.h - a container image as the engine has it, before the runner adds
- * anything. */
+/* image.h - pulls a container image, with lines of its progress, and reads its
+ * settings (entry point, environment, folder) as the engine has them, before
+ * the runner adds anything. */
 #ifndef HT_RUNNER_DOCKER_IMAGE_H
 #define HT_RUNNER_DOCKER_IMAGE_H
 

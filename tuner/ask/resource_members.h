@@ -1,5 +1,5 @@
-/* resource_members.h - the members of the resources that lists answer, to any
- * depth: a schema, to check paths in requests. */
+/* resource_members.h - all members of the resources that lists answer, to any
+ * depth, to check the paths of `readMask`. */
 #ifndef HT_TUNER_ASK_RESOURCE_MEMBERS_H
 #define HT_TUNER_ASK_RESOURCE_MEMBERS_H
 

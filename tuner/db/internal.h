@@ -1,4 +1,5 @@
-/* internal.h - how modules use SQLite: one call binds, one steps.
+/* internal.h - the calls by which modules run SQL: one binds arguments, one
+ * gets the next row.
  *
  * Argument formats of the variadic calls, one letter each:
  *   i  int64_t            s  const char * (NULL is NULL)

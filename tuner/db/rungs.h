@@ -1,4 +1,5 @@
-/* rungs.h - the values of trials at the rungs that they reached. */
+/* rungs.h - the stored values of trials at the rungs (algorithms/stop/asha.h)
+ * that they reached. */
 #ifndef HT_TUNER_DB_RUNGS_H
 #define HT_TUNER_DB_RUNGS_H
 

@@ -1,5 +1,5 @@
-/* outputs.h - the outputs of trials, where a study keeps only those of its
- * best: runners remove the others. Core thread. */
+/* outputs.h - decides whose output folders are removed where a study keeps only
+ * those of its best trials; runners remove them. Core thread. */
 #ifndef HT_TUNER_STUDY_OUTPUTS_H
 #define HT_TUNER_STUDY_OUTPUTS_H
 

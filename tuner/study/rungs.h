@@ -1,6 +1,6 @@
-/* rungs.h - trials at the rungs of their study's early stopping rule
- * (algorithms/stop/asha.h): their values there, and which of them continue.
- * Core thread; every function belongs to the caller's savepoint. */
+/* rungs.h - which trials continue at the rungs (algorithms/stop/asha.h) of
+ * their study's early stopping rule, and their values there. Core thread; every
+ * function belongs to the caller's savepoint. */
 #ifndef HT_TUNER_STUDY_RUNGS_H
 #define HT_TUNER_STUDY_RUNGS_H
 

@@ -1,5 +1,5 @@
-/* settle.h - asks for a study's next trials and ends it, when its rows require
- * it.
+/* settle.h - looks at a study after a change: asks for its next trials, or ends
+ * it as end_rules.h decides.
  *
  * Core thread. Settling is idempotent: it does what the rows require, so it may
  * run at any time and any number of times. */

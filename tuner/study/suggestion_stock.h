@@ -1,6 +1,5 @@
-/* suggestion_stock.h - points that a search found for clients of a study, which
- * ask for them one by one, or to complete a point that a person adds to any
- * study.
+/* suggestion_stock.h - points found ahead for clients that ask for them one by
+ * one, and those that complete what a person adds with some values missing.
  *
  * A point is given only if its search knew every result that existed when the
  * client asked, and looked for that client's context. So that clients seldom

@@ -1,5 +1,6 @@
 /* outbox.h - webhooks.db: how far each study's events were read, the queue of
- * deliveries of each webhook, and how its attempts ended.
+ * deliveries of each webhook, when a failed one is tried again and when it is
+ * given up.
  *
  * An event's deliveries and the mark that it was read are one transaction of
  * the caller's, so that a crash neither loses a delivery nor makes it twice. */

@@ -1,5 +1,5 @@
-/* control.h - the messages of the control address, proto/README.md section 4.
- * Core thread. */
+/* control.h - handles what runners send to the control address: hello, lease,
+ * heartbeat and others (proto/README.md section 4). Core thread. */
 #ifndef HT_TUNER_WIRE_CONTROL_H
 #define HT_TUNER_WIRE_CONTROL_H
 

@@ -1,5 +1,4 @@
-/* page.h - one picture for a terminal, made line by line, and the small curves
- * and bars within its lines.
+/* page.h - one picture for a terminal, made line by line.
  *
  * Text of a line must be safe to show: text_escape() foreign bytes, or use
  * page_padded(). */

@@ -1,4 +1,5 @@
-/* trial.h - trials as the server describes them, in words and in tables. */
+/* trial.h - trials as the server describes them, in words, as tables and in the
+ * other formats of -o. */
 #ifndef HT_HYPERTUNE_CLI_STUDY_TRIAL_H
 #define HT_HYPERTUNE_CLI_STUDY_TRIAL_H
 
