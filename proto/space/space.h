@@ -44,6 +44,14 @@ struct condition {
     struct condition *next; /* all must hold */
 };
 
+/* What only trials made before a change of the study may have: such values are
+ * evidence, but none is ever suggested. */
+struct former {
+    bool has_range;           /* DOUBLE, INTEGER: the next ones count */
+    double min, max;          /* DOUBLE: every range so far lies in it, */
+    int64_t int_min, int_max; /* INTEGER: too; steps are not asked */
+};
+
 struct param {
     const char *name;
     enum param_type type;
@@ -54,8 +62,10 @@ struct param {
     int64_t int_min, int_max;  /* INTEGER, inclusive */
     int64_t int_step;          /* INTEGER, >= 1 */
     size_t n_values;           /* DISCRETE, CATEGORICAL */
-    const double *numbers;     /* DISCRETE, increasing */
+    size_t n_former;           /* more values, behind those: see `former` */
+    const double *numbers;     /* DISCRETE, increasing; so are former ones */
     const char *const *labels; /* CATEGORICAL */
+    struct former former;
     bool has_default;
     struct value fallback;  /* the default, when has_default */
     struct condition *when; /* NULL: always */
@@ -139,15 +149,35 @@ enum ht_status space_param_read(const struct param *param,
 void space_point_text(const struct space *space, const struct value point[],
                       struct text *out);
 /* Reads canonical text (or any JSON object with every active parameter) back;
- * `point` has room for space->n and is settled.
+ * `point` has room for space->n and is settled. For what people and clients
+ * send: a former value is outside the range.
  * HT_INVALID  a parameter is missing, unknown, outside its range, or has a
  *             value although its conditions do not hold */
 enum ht_status space_point_read(const struct space *space,
                                 const struct node *map, struct value point[],
                                 struct ht_error *err);
-/* The same of a text, as the database holds it. */
+/* The same for trials that exist, so former values are allowed. */
+enum ht_status space_point_restore(const struct space *space,
+                                   const struct node *map, struct value point[],
+                                   struct ht_error *err);
+/* space_point_restore() of a text, as the database holds it. */
 enum ht_status space_point_parse(const struct space *space, const char *json,
                                  struct value point[], struct ht_error *err);
+
+/* Whether every value of a settled point may be suggested today: in range, on
+ * a step, no former value. Constraints are not looked at. */
+bool space_has(const struct space *space, const struct value point[]);
+
+/* ---- a space changes while its study runs ---- */
+
+/* Gives `to`, a study's space after a change, what trials of `from` may have
+ * had: `former` and n_former of its parameters, in the arena, in place of what
+ * they had. `to` is unchanged on failure.
+ * HT_CONFLICT  a parameter is new, gone or moved, or changes its type, scale
+ *              or condition; or an open space would lose a value. The text
+ *              begins "parameters.NAME" */
+enum ht_status space_change(struct arena *arena, const struct space *from,
+                            struct space *to, struct ht_error *err);
 
 /* ---- the part of a space whose points have some values given ----
  *

@@ -125,22 +125,62 @@ enum ht_status space_param_read(const struct param *param,
     return ht_fail(err, HT_INTERNAL, "no type");
 }
 
+/* ---- former values ---- */
+
+static bool is_former_value(const struct param *param, const struct node *node,
+                            size_t i)
+{
+    double x;
+    if (param->type == PARAM_CATEGORICAL)
+        return node->text && strcmp(param->labels[i], node->text) == 0;
+    return node_double(node, &x) && fabs(param->numbers[i] - x) <= 1e-10;
+}
+
+static bool read_former(const struct param *param, const struct node *node,
+                        struct value *value)
+{
+    const struct former *former = &param->former;
+    double x;
+    if (param->type == PARAM_DOUBLE) {
+        if (!former->has_range || !node_double(node, &x) || x < former->min ||
+            x > former->max)
+            return false;
+        value->real = x + 0.0;
+        return true;
+    }
+    if (param->type == PARAM_INTEGER)
+        return former->has_range && node_int64(node, &value->whole) &&
+               value->whole >= former->int_min &&
+               value->whole <= former->int_max;
+    for (size_t i = 0; i < param->n_former; i++) {
+        value->whole = (int64_t)(param->n_values + i);
+        if (is_former_value(param, node, param->n_values + i))
+            return true;
+    }
+    return false;
+}
+
 /* ---- points from text ---- */
 
+/* Whose point it is: only that of a trial may have former values. */
+enum owner { OWNER_CLIENT, OWNER_TRIAL };
+
 static enum ht_status read_named(const struct param *param,
-                                 const struct node *node, struct value *value,
-                                 struct ht_error *err)
+                                 const struct node *node, enum owner owner,
+                                 struct value *value, struct ht_error *err)
 {
-    enum ht_status status = space_param_read(param, node, value, err);
-    return status == HT_OK ? HT_OK
-                           : ht_wrap(err, status, "parameter %s", param->name);
+    const enum ht_status status = space_param_read(param, node, value, err);
+    if (status == HT_OK ||
+        (owner == OWNER_TRIAL && read_former(param, node, value)))
+        return HT_OK;
+    return ht_wrap(err, status, "parameter %s", param->name);
 }
 
 /* From parents to children, whatever their order: a name is that of the
  * parameter which exists by what is known so far. */
 static enum ht_status read_active(const struct space *space,
-                                  const struct node *map, struct value point[],
-                                  struct ht_error *err)
+                                  const struct node *map, enum owner owner,
+                                  struct value point[], struct ht_error *err)
 {
     bool more = true;
     while (more) {
@@ -150,7 +190,7 @@ static enum ht_status read_active(const struct space *space,
             if (i < 0 || !point[i].absent)
                 continue;
             const enum ht_status status =
-                read_named(&space->params[i], node, &point[i], err);
+                read_named(&space->params[i], node, owner, &point[i], err);
             if (status != HT_OK)
                 return status;
             more = true;
@@ -178,9 +218,9 @@ static enum ht_status check_presence(const struct space *space,
     return HT_OK;
 }
 
-enum ht_status space_point_read(const struct space *space,
-                                const struct node *map, struct value point[],
-                                struct ht_error *err)
+static enum ht_status read_point(const struct space *space,
+                                 const struct node *map, enum owner owner,
+                                 struct value point[], struct ht_error *err)
 {
     if (map == NULL || map->kind != NODE_MAP)
         return ht_fail(err, HT_INVALID, "parameters must be an object");
@@ -192,13 +232,27 @@ enum ht_status space_point_read(const struct space *space,
     struct value *read = ht_xcalloc(space->n + 1, sizeof *read);
     for (size_t i = 0; i < space->n; i++)
         read[i].absent = true;
-    enum ht_status status = read_active(space, map, read, err);
+    enum ht_status status = read_active(space, map, owner, read, err);
     if (status == HT_OK)
         status = check_presence(space, map, read, err);
     if (status == HT_OK && space->n > 0)
         memcpy(point, read, space->n * sizeof *read);
     free(read);
     return status;
+}
+
+enum ht_status space_point_read(const struct space *space,
+                                const struct node *map, struct value point[],
+                                struct ht_error *err)
+{
+    return read_point(space, map, OWNER_CLIENT, point, err);
+}
+
+enum ht_status space_point_restore(const struct space *space,
+                                   const struct node *map, struct value point[],
+                                   struct ht_error *err)
+{
+    return read_point(space, map, OWNER_TRIAL, point, err);
 }
 
 enum ht_status space_point_parse(const struct space *space, const char *json,
@@ -210,7 +264,7 @@ enum ht_status space_point_parse(const struct space *space, const char *json,
     diag_init(&diag, arena, "point", json, len);
     const struct node *map = node_read_json(arena, json, len, &diag);
     enum ht_status status =
-        map ? space_point_read(space, map, point, err)
+        map ? space_point_restore(space, map, point, err)
             : ht_fail(err, HT_INVALID, "parameters: %s",
                       diag.first ? diag.first->text : "not JSON");
     arena_free(arena);

@@ -1,0 +1,270 @@
+/* space_change.c - a space that changes while its study runs, and what trials
+ * made before the change may have. */
+
+#include "proto/space/space.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- what may not change ---- */
+
+static bool asks_value(const struct space *space, const struct condition *of,
+                       const char *value)
+{
+    bool found = false;
+    for (size_t i = 0; i < of->n && !found; i++) {
+        struct text text = {0};
+        space_value_text(&space->params[of->parent], of->values[i], &text);
+        found = strcmp(text.data, value) == 0;
+        text_free(&text);
+    }
+    return found;
+}
+
+/* The parents of both have the same indexes, but those of values may differ. */
+static bool same_condition(const struct space *from, const struct condition *a,
+                           const struct space *to, const struct condition *b)
+{
+    bool same = a->parent == b->parent && a->n == b->n;
+    for (size_t i = 0; i < a->n && same; i++) {
+        struct text text = {0};
+        space_value_text(&from->params[a->parent], a->values[i], &text);
+        same = asks_value(to, b, text.data);
+        text_free(&text);
+    }
+    return same;
+}
+
+static bool same_conditions(const struct space *from, const struct param *old,
+                            const struct space *to, const struct param *new)
+{
+    size_t n_old = 0, n_new = 0;
+    for (const struct condition *b = new->when; b; b = b->next)
+        n_new++;
+    for (const struct condition *a = old->when; a; a = a->next, n_old++) {
+        const struct condition *b = new->when;
+        while (b && !same_condition(from, a, to, b))
+            b = b->next;
+        if (b == NULL)
+            return false;
+    }
+    return n_old == n_new;
+}
+
+static enum ht_status conflict(const struct param *param, const char *what,
+                               struct ht_error *err)
+{
+    return ht_fail(err, HT_CONFLICT,
+                   "parameters.%.64s %s; clone the study: hypertune clone",
+                   param->name, what);
+}
+
+static enum ht_status check_names(const struct space *from,
+                                  const struct space *to, struct ht_error *err)
+{
+    for (size_t i = 0; i < from->n; i++)
+        if (space_find(to, from->params[i].name) < 0)
+            return conflict(&from->params[i], "is gone", err);
+    for (size_t i = 0; i < to->n; i++)
+        if (space_find(from, to->params[i].name) < 0)
+            return conflict(&to->params[i], "is new", err);
+    for (size_t i = 0; i < to->n; i++)
+        if (i >= from->n ||
+            strcmp(from->params[i].name, to->params[i].name) != 0)
+            return conflict(&to->params[i], "changes its place", err);
+    return from->n == to->n
+               ? HT_OK
+               : conflict(&from->params[to->n], "changes its place", err);
+}
+
+static enum ht_status check_kinds(const struct space *from,
+                                  const struct space *to, struct ht_error *err)
+{
+    for (size_t i = 0; i < to->n; i++) {
+        const struct param *old = &from->params[i], *new = &to->params[i];
+        if (old->type != new->type)
+            return conflict(new, "changes its type", err);
+        if (old->scale != new->scale)
+            return conflict(new, "changes its scale", err);
+    }
+    for (size_t i = 0; i < to->n; i++)
+        if (!same_conditions(from, &from->params[i], to, &to->params[i]))
+            return conflict(&to->params[i], "changes its condition", err);
+    return HT_OK;
+}
+
+/* ---- former values of ranges ---- */
+
+/* Every range that trials may have been made in, and this one. */
+static struct former hull_of(const struct param *old, const struct param *new)
+{
+    struct former hull = {true, new->min, new->max, new->int_min, new->int_max};
+    const struct former today = {true, old->min, old->max, old->int_min,
+                                 old->int_max};
+    const struct former *const before[] = {&today, &old->former};
+    for (size_t i = 0; i < 2; i++) {
+        const struct former *range = before[i];
+        if (!range->has_range)
+            continue;
+        hull.min = fmin(hull.min, range->min);
+        hull.max = fmax(hull.max, range->max);
+        hull.int_min =
+            hull.int_min < range->int_min ? hull.int_min : range->int_min;
+        hull.int_max =
+            hull.int_max > range->int_max ? hull.int_max : range->int_max;
+    }
+    return hull;
+}
+
+static bool is_same_range(const struct param *a, const struct param *b)
+{
+    return a->min == b->min && a->max == b->max && a->step == b->step &&
+           a->int_min == b->int_min && a->int_max == b->int_max &&
+           a->int_step == b->int_step;
+}
+
+static void change_range(const struct param *old, struct param *new)
+{
+    const struct former hull = hull_of(old, new);
+    const bool covers = hull.min >= new->min &&hull.max <=
+                        new->max &&hull.int_min >=
+                        new->int_min &&hull.int_max <= new->int_max;
+    const bool stepped =
+        new->type == PARAM_DOUBLE ? new->step > 0 : new->int_step > 1;
+    const bool same = !old->former.has_range && is_same_range(old, new);
+    new->former = covers && (!stepped || same) ? (struct former){0} : hull;
+}
+
+/* ---- former values of lists ---- */
+
+static bool has_label(size_t n, const char *const labels[], const char *label)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(labels[i], label) == 0)
+            return true;
+    return false;
+}
+
+static void change_labels(struct arena *arena, const struct param *old,
+                          struct param *new)
+{
+    const size_t n_old = old->n_values + old->n_former;
+    const char **labels =
+        arena_alloc(arena, new->n_values + n_old + 1, sizeof *labels);
+    size_t n = 0;
+    for (; n < new->n_values; n++)
+        labels[n] = new->labels[n];
+    for (size_t i = 0; i < n_old; i++)
+        if (!has_label(n, labels, old->labels[i]))
+            labels[n++] = old->labels[i];
+    new->labels = labels;
+    new->n_former = n - new->n_values;
+}
+
+/* Puts a number where it belongs among the former ones, which increase. */
+static void insert_number(size_t first, size_t n, double numbers[], double x)
+{
+    for (; n > first && numbers[n - 1] > x; n--)
+        numbers[n] = numbers[n - 1];
+    numbers[n] = x;
+}
+
+static void change_numbers(struct arena *arena, const struct param *old,
+                           struct param *new)
+{
+    const size_t n_old = old->n_values + old->n_former;
+    double *numbers =
+        arena_alloc(arena, new->n_values + n_old + 1, sizeof *numbers);
+    size_t n = 0;
+    for (; n < new->n_values; n++)
+        numbers[n] = new->numbers[n];
+    for (size_t i = 0; i < n_old; i++) {
+        const double x = old->numbers[i];
+        /* Apart as values read are told apart. */
+        if (fabs(new->numbers[space_nearest(new, x)] - x) > 1e-10)
+            insert_number(new->n_values, n++, numbers, x);
+    }
+    new->numbers = numbers;
+    new->n_former = n - new->n_values;
+}
+
+/* ---- the whole ---- */
+
+static void change_param(struct arena *arena, const struct param *old,
+                         struct param *new)
+{
+    switch (new->type) {
+    case PARAM_DOUBLE:
+    case PARAM_INTEGER:
+        change_range(old, new);
+        break;
+    case PARAM_DISCRETE:
+        change_numbers(arena, old, new);
+        break;
+    case PARAM_CATEGORICAL:
+        change_labels(arena, old, new);
+        break;
+    }
+}
+
+enum ht_status space_change(struct arena *arena, const struct space *from,
+                            struct space *to, struct ht_error *err)
+{
+    enum ht_status status = check_names(from, to, err);
+    if (status == HT_OK)
+        status = check_kinds(from, to, err);
+    if (status != HT_OK)
+        return status;
+    struct param *params = arena_alloc(arena, to->n + 1, sizeof *params);
+    for (size_t i = 0; i < to->n; i++) {
+        params[i] = to->params[i];
+        change_param(arena, &from->params[i], &params[i]);
+        if (to->open && (params[i].n_former > 0 || params[i].former.has_range))
+            return conflict(&params[i],
+                            "has values of trials, which define this study's "
+                            "space",
+                            err);
+    }
+    to->params = params;
+    return HT_OK;
+}
+
+/* ---- today's points ---- */
+
+static bool has_whole(const struct param *param, int64_t whole)
+{
+    return whole >= param->int_min && whole <= param->int_max &&
+           ((uint64_t)whole - (uint64_t)param->int_min) %
+                   (uint64_t)param->int_step ==
+               0;
+}
+
+static bool has_real(const struct param *param, double real)
+{
+    if (real < param->min || real > param->max)
+        return false;
+    if (!(param->step > 0))
+        return true;
+    const double j = nearbyint((real - param->min) / param->step);
+    const uint64_t levels = space_param_levels(param);
+    return levels == 0 || (j < (double)levels &&
+                           fabs(space_param_level(param, (uint64_t)j).real -
+                                real) <= param->step * 1e-6);
+}
+
+bool space_has(const struct space *space, const struct value point[])
+{
+    bool has = true;
+    for (size_t i = 0; i < space->n && has; i++) {
+        const struct param *param = &space->params[i];
+        if (point[i].absent)
+            continue;
+        if (param->type == PARAM_DOUBLE)
+            has = has_real(param, point[i].real);
+        else if (param->type == PARAM_INTEGER)
+            has = has_whole(param, point[i].whole);
+        else
+            has = (uint64_t)point[i].whole < param->n_values;
+    }
+    return has;
+}
