@@ -13,6 +13,7 @@ enum {
     HT_MAX_DEPTH = 64,            /* nesting of a JSON or YAML document */
     HT_MAX_PARAMETERS = 64,       /* of one study */
     HT_MAX_CATEGORIES = 1000,     /* values of one parameter */
+    HT_MAX_FORMER = 10000,        /* values that it had before changes */
     HT_MAX_METRICS = 16,          /* of one study, and of one report */
     HT_MAX_TRIALS = 100000,       /* of one study */
     HT_MAX_PRIORS = 8,            /* earlier studies that one starts from */

@@ -116,10 +116,28 @@ static void skip_unnamed_algorithm(cJSON *old, const cJSON *new)
         cJSON_DeleteItemFromObjectCaseSensitive(old, "algorithm");
 }
 
+/* The tree of a job without the values that only its earlier trials may have,
+ * which no person chose. */
+static cJSON *tree_of_today(const struct job *job)
+{
+    const struct space *space = &job->space;
+    struct job today = *job;
+    today.space.params = ht_xcalloc(space->n + 1, sizeof *space->params);
+    for (size_t i = 0; i < space->n; i++) {
+        struct param *param = &today.space.params[i];
+        *param = space->params[i];
+        param->former = (struct former){0};
+        param->n_former = 0;
+    }
+    cJSON *tree = native_tree(&today, NATIVE_FULL);
+    free(today.space.params);
+    return tree;
+}
+
 size_t form_diff(const struct job *old, const struct job *new, struct text *out)
 {
-    cJSON *a = native_tree(old, NATIVE_FULL);
-    cJSON *b = native_tree(new, NATIVE_FULL);
+    cJSON *a = tree_of_today(old);
+    cJSON *b = tree_of_today(new);
     skip_unchosen(a, b, "seed");
     skip_unchosen(a, b, "name");
     skip_unchosen(a, b, "displayName");

@@ -183,6 +183,7 @@ void native_fields(struct text *out)
 {
     list_fields("", root_rows, out);
     list_fields("parameters.*.", native_parameter_rows, out);
+    list_fields("parameters.*.former.", job_former_rows, out);
     list_fields("until.", until_rows, out);
     list_fields("cancelAfter.", job_cancel_rows, out);
     list_fields("earlyStopping.", job_early_stop_rows, out);

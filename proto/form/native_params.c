@@ -24,6 +24,7 @@ const struct field native_parameter_rows[] = {
     {"scale", field_place, .offset = PARAM(param.scale)},
     {"values", field_place, .offset = PARAM(param.values)},
     {"default", field_place, .offset = PARAM(param.fallback)},
+    {"former", field_place, .offset = PARAM(param.former)},
     {"when", field_place, .offset = PARAM(when)},
     {0}};
 

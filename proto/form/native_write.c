@@ -40,10 +40,16 @@ static void push_all(cJSON *array, const struct strings *strings)
 
 /* ---- parameters ---- */
 
+static bool has_former(const struct param *param)
+{
+    return param->former.has_range || param->n_former > 0;
+}
+
 /* A parameter that needs no map: a list, or a constant. */
 static bool add_short(cJSON *parameters, const struct param *param)
 {
-    if (param->has_default || param->when || param->scale != SCALE_LINEAR)
+    if (has_former(param) || param->has_default || param->when ||
+        param->scale != SCALE_LINEAR)
         return false;
     if (param->type == PARAM_CATEGORICAL && param->n_values == 1) {
         json_add_string(parameters, param->name, param->labels[0]);
@@ -62,10 +68,10 @@ static bool add_single(cJSON *parameters, const struct param *param)
         param->type == PARAM_DOUBLE
             ? param->min == param->max
             : param->type == PARAM_INTEGER && param->int_min == param->int_max;
-    if (single)
+    if (single && !has_former(param))
         space_value_push_json(param, space_param_level(param, 0),
                               json_add_array(parameters, param->name));
-    return single;
+    return single && !has_former(param);
 }
 
 static void add_range(cJSON *object, const struct param *param)
@@ -113,6 +119,7 @@ static void add_parameter(cJSON *parameters, const struct space *space,
         json_add_string(object, "scale", job_param_scale_name(param->scale));
     if (param->has_default)
         space_value_add_json(param, param->fallback, object, "default");
+    job_former_write(object, param);
     add_when(object, space, param);
 }
 

@@ -113,11 +113,12 @@ static void read_extra(const struct field_reader *reader,
                        struct vertex_draft *vertex, struct param_draft *param)
 {
     struct extra {
-        struct place step, when;
+        struct place step, when, former;
     } extra = {0};
     static const struct field rows[] = {
         {"step", field_place, .offset = offsetof(struct extra, step)},
         {"when", field_place, .offset = offsetof(struct extra, when)},
+        {"former", field_place, .offset = offsetof(struct extra, former)},
         {0}};
     if (vertex->extras.node == NULL)
         return;
@@ -126,6 +127,7 @@ static void read_extra(const struct field_reader *reader,
         return;
     field_read_map(reader, at, rows, &extra);
     param->step = extra.step;
+    param->former = extra.former;
     if (extra.when.node)
         read_extra_when(reader, &vertex->draft, extra.when,
                         vertex->draft.job.space.n);

@@ -169,6 +169,7 @@ void vertex_add_extras(cJSON *hypertune, const struct space *space)
             json_add_int_text(extra, "step", param->int_step);
         if (when)
             add_conditions(extra, space, param);
+        job_former_write(extra, param);
         json_add_filled(extras, param->name, extra);
     }
     json_add_filled(hypertune, "parameters", extras);

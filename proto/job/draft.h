@@ -59,7 +59,7 @@ struct param_draft {
     struct place at;      /* the whole parameter */
     struct place name_at; /* its name, where that is a separate member */
     /* What was said about it; path is always set, node NULL when silent. */
-    struct place min, max, step, scale, fallback, values;
+    struct place min, max, step, scale, fallback, values, former;
     bool google; /* Vertex's rules: an absent bound is 0, min == max is fine */
     struct param param; /* name and type are set by the form's reader */
 };
@@ -67,6 +67,15 @@ struct param_draft {
 /* Fills draft->param. Every fault goes to the diagnostics; false on any. */
 bool job_param_finish(const struct field_reader *reader,
                       struct param_draft *draft);
+
+/* former, of a parameter that is read but for it: {min, max} of a range that
+ * holds today's, {values} of a list that are not today's. Part of
+ * job_param_finish(). */
+bool job_former_read(const struct field_reader *reader,
+                     struct param_draft *draft);
+extern const struct field job_former_rows[];
+/* Adds the member "former" where there is something to say. */
+void job_former_write(cJSON *object, const struct param *param);
 
 /* Native names of types and scales, by enumerator; for writers. */
 const char *job_param_type_name(enum param_type type);

@@ -84,7 +84,8 @@ static struct place shown(struct place at, const struct param_draft *draft)
 static bool check_order(const struct field_reader *reader,
                         const struct param_draft *draft, int order)
 {
-    if (order < 0 || (order == 0 && draft->google))
+    if (order < 0 ||
+        (order == 0 && (draft->google || draft->former.node != NULL)))
         return true;
     field_error(reader, shown(draft->min, draft), "is %s but max is %s",
                 said(draft->min), said(draft->max));
@@ -383,5 +384,6 @@ bool job_param_finish(const struct field_reader *reader,
     }
     if (!check_fields(reader, draft) || reader->diag->errors > before)
         return false;
-    return finish_type(reader, draft) && read_default(reader, draft);
+    return finish_type(reader, draft) && read_default(reader, draft) &&
+           job_former_read(reader, draft);
 }

@@ -164,6 +164,8 @@ enum ht_status space_point_restore(const struct space *space,
 enum ht_status space_point_parse(const struct space *space, const char *json,
                                  struct value point[], struct ht_error *err);
 
+/* Whether a value that trials may have is one of before a change alone. */
+bool space_param_is_former(const struct param *param, struct value value);
 /* Whether every value of a settled point may be suggested today: in range, on
  * a step, no former value. Constraints are not looked at. */
 bool space_has(const struct space *space, const struct value point[]);

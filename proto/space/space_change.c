@@ -252,19 +252,27 @@ static bool has_real(const struct param *param, double real)
                                 real) <= param->step * 1e-6);
 }
 
+/* Without a change there is nothing to look for, and what is read had its
+ * range checked. */
+bool space_param_is_former(const struct param *param, struct value value)
+{
+    switch (param->type) {
+    case PARAM_DOUBLE:
+        return param->former.has_range && !has_real(param, value.real);
+    case PARAM_INTEGER:
+        return param->former.has_range && !has_whole(param, value.whole);
+    case PARAM_DISCRETE:
+    case PARAM_CATEGORICAL:
+        break;
+    }
+    return (uint64_t)value.whole >= param->n_values;
+}
+
 bool space_has(const struct space *space, const struct value point[])
 {
-    bool has = true;
-    for (size_t i = 0; i < space->n && has; i++) {
-        const struct param *param = &space->params[i];
-        if (point[i].absent)
-            continue;
-        if (param->type == PARAM_DOUBLE)
-            has = has_real(param, point[i].real);
-        else if (param->type == PARAM_INTEGER)
-            has = has_whole(param, point[i].whole);
-        else
-            has = (uint64_t)point[i].whole < param->n_values;
-    }
-    return has;
+    for (size_t i = 0; i < space->n; i++)
+        if (!point[i].absent &&
+            space_param_is_former(&space->params[i], point[i]))
+            return false;
+    return true;
 }

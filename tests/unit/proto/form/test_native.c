@@ -151,7 +151,7 @@ static void safety_that_says_no_bound_is_refused(void)
 static void parameters_of_every_kind_arrive(void)
 {
     const struct space *space = &good("everything.yaml")->space;
-    CHECK(space->n == 5);
+    CHECK(space->n == 8);
     const struct param *big = &space->params[1];
     CHECK(big->int_min == INT64_MIN && big->int_max == INT64_MAX);
     CHECK(big->has_default && big->fallback.whole == 9007199254740993);
@@ -160,6 +160,19 @@ static void parameters_of_every_kind_arrive(void)
     when = space->params[4].when;
     CHECK(when && when->next && when->next->parent == 1);
     CHECK(space->params[4].int_step == 5);
+}
+
+static void values_of_before_a_change_arrive(void)
+{
+    const struct param *params = good("everything.yaml")->space.params + 4;
+    CHECK(params[0].former.has_range && params[0].former.int_min == -3 &&
+          params[0].former.int_max == 20);
+    CHECK(params[1].min == 1 && params[1].max == 1 &&
+          params[1].former.min == 0.5);
+    CHECK(params[2].n_values == 2 && params[2].n_former == 1 &&
+          params[2].numbers[2] == 16);
+    CHECK(params[3].n_values == 1 && params[3].n_former == 2 &&
+          strcmp(params[3].labels[2], "tanh") == 0);
 }
 
 static void short_forms_choose_their_type(void)
@@ -350,6 +363,7 @@ int main(void)
     RUN(goals_and_safety_arrive_in_that_order);
     RUN(safety_that_says_no_bound_is_refused);
     RUN(parameters_of_every_kind_arrive);
+    RUN(values_of_before_a_change_arrive);
     RUN(short_forms_choose_their_type);
     RUN(all_faults_are_told_at_once);
     RUN(words_of_other_tools_lead_to_ours);
