@@ -46,7 +46,9 @@ size_t setting_objectives(const struct setting *setting);
 /* One finished trial as the model sees it. */
 struct observation {
     const struct value *point; /* space->n settled values, borrowed for the
-                                  call; within its bounds */
+                                  call; within its bounds, or once so: a point
+                                  outside of today's space or constraints
+                                  teaches the model, but is never the best */
     bool feasible;             /* false: no objective came out */
     const double *values; /* setting->n_goals, borrowed; NaN: not reported */
     double variance; /* of values[0] where it is a prediction, not a result:
@@ -65,7 +67,7 @@ struct prior_study {
 struct taken {
     bool (*has)(void *context, const struct value point[]);
     void *context;
-    uint64_t n; /* how many distinct points of the space it holds */
+    uint64_t n; /* how many distinct points of today's space it holds */
 };
 
 /* All is borrowed for the call. */

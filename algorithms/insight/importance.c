@@ -27,7 +27,8 @@ static const double much_noise = 0.5; /* of a variance of 1 */
 
 /* ---- where good results lie ---- */
 
-/* Results, best first. */
+/* Results, best first; without those outside of today's space, whose density
+ * it is. */
 struct ranking {
     size_t n, good;
     const double **x; /* owned, their coordinates */
@@ -35,17 +36,19 @@ struct ranking {
 
 static struct ranking rank(const struct history *history)
 {
-    struct ranking ranking = {.n = history->n};
+    struct ranking ranking = {0};
     struct ranked *order = ht_xcalloc(history->n + 1, sizeof *order);
     for (size_t i = 0; i < history->n; i++)
-        order[i] = (struct ranked){history_value(history, i, 0), i};
+        if (!history->outside[i])
+            order[ranking.n++] =
+                (struct ranked){history_value(history, i, 0), i};
     order_ranked(ranking.n, order);
     ranking.x = ht_xcalloc(ranking.n + 1, sizeof(double *));
     for (size_t i = 0; i < ranking.n; i++)
         ranking.x[i] = history->x + order[i].at * history->encoding->dim;
     ranking.good = (ranking.n + GOOD_SHARE - 1) / GOOD_SHARE;
     if (ranking.good < LEAST_GOOD)
-        ranking.good = LEAST_GOOD;
+        ranking.good = ranking.n < LEAST_GOOD ? ranking.n : LEAST_GOOD;
     free(order);
     return ranking;
 }

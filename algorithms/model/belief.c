@@ -47,10 +47,10 @@ void belief_fini(struct belief *belief)
     gp_free(belief->feasibility);
 }
 
-void belief_add(struct belief *belief, const double x[])
+void belief_add(struct belief *belief, const double x[], bool outside)
 {
     for (size_t k = 0; k < belief->n; k++)
-        goal_model_believe(&belief->goals[k], x);
+        goal_model_believe(&belief->goals[k], x, outside);
 }
 
 /* ---- safety ---- */
@@ -126,6 +126,27 @@ static size_t list_models(const struct belief *belief, size_t prior,
     return m;
 }
 
+/* Whether only points outside are known: each is then moved to the nearest one
+ * of today, with what the models make of that. */
+static bool is_all_outside(const struct rows *rows, size_t n)
+{
+    bool all = true;
+    for (size_t i = 0; i < n && all; i++)
+        all = rows->outside[i];
+    return all;
+}
+
+/* Row i moved into the part of the encoding. */
+static void enter(const struct encoding *encoding, const struct rows *rows,
+                  size_t i, double x[])
+{
+    kernel_rows_get(rows, i, x);
+    if (rows->outside[i])
+        encoding_return(encoding, x);
+    else
+        encoding_enter(encoding, x);
+}
+
 /* Points that a model has seen or believes, each where it would be in the part
  * of the encoding: what others have taught of that part counts for as much as
  * the model makes of it. Of a long history, each objective's model has seen
@@ -134,10 +155,12 @@ static void add_points(const struct belief *belief,
                        const struct encoding *encoding, const struct rows *rows,
                        const struct gp *const models[], struct pareto *front)
 {
+    const bool all = is_all_outside(rows, rows->n);
     double x[HT_MAX_PARAMETERS], values[SETTING_METRICS];
     for (size_t i = 0; i < rows->n; i++) {
-        kernel_rows_get(rows, i, x);
-        encoding_enter(encoding, x);
+        if (rows->outside[i] && !all)
+            continue;
+        enter(encoding, rows, i, x);
         if (!seems_safe(belief, x))
             continue;
         for (size_t k = 0; k < front->m; k++)
@@ -288,15 +311,19 @@ void belief_known(const struct belief *belief, const struct rng_place *place,
     const struct gp *models[SETTING_METRICS];
     const size_t m = list_models(belief, 0, models);
     const struct rows *rows = belief->goals[0].models[0]->rows;
-    const size_t n = belief->goals[0].models[0]->n_seen;
-    struct known *known = ht_xcalloc(n + 1, sizeof *known);
-    for (size_t i = 0; i < n; i++) {
-        kernel_rows_get(rows, i, known[i].x);
-        encoding_enter(candidates->encoding, known[i].x);
-        known[i].safe = seems_safe(belief, known[i].x);
-        known[i].order = m > 1 ? rng_bits(place, i) : i;
+    const size_t n_seen = belief->goals[0].models[0]->n_seen;
+    const bool all = is_all_outside(rows, n_seen);
+    struct known *known = ht_xcalloc(n_seen + 1, sizeof *known);
+    size_t n = 0;
+    for (size_t i = 0; i < n_seen; i++) {
+        if (rows->outside[i] && !all)
+            continue;
+        struct known *at = &known[n++];
+        enter(candidates->encoding, rows, i, at->x);
+        at->safe = seems_safe(belief, at->x);
+        at->order = m > 1 ? rng_bits(place, i) : i;
         for (size_t k = 0; k < m; k++)
-            known[i].values[k] = gp_mean(models[k], known[i].x);
+            at->values[k] = gp_mean(models[k], at->x);
     }
     rank_known(m, n, known);
     for (size_t i = 0; i < n && candidates->n_known < CANDIDATES_KNOWN; i++)

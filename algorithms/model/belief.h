@@ -40,11 +40,13 @@ bool belief_init(struct belief *belief, const struct setting *setting,
 void belief_fini(struct belief *belief);
 
 /* A pending point, of `dim` coordinates, comes out as each goal's models
- * predict; at most `extra` of them. */
-void belief_add(struct belief *belief, const double x[]);
+ * predict; at most `extra` of them. `outside` as in history.h. */
+void belief_add(struct belief *belief, const double x[], bool outside);
 
 /* How much points promise now, beyond the best that is known or believed of the
- * part which `encoding` is of; its caller ends it before the belief. */
+ * part which `encoding` is of; its caller ends it before the belief. What is
+ * outside counts only where nothing else is known, as the models predict the
+ * nearest point of today. */
 void belief_promise(const struct belief *belief,
                     const struct encoding *encoding,
                     const struct rng_place *place,
@@ -54,7 +56,7 @@ void belief_promise(const struct belief *belief,
  * writes for each coordinate the value it had in the best point where it was
  * present. Of several
  * objectives, the points that fewest others beat, which ones of those is drawn
- * at the place. */
+ * at the place. What is outside counts as in belief_promise(). */
 void belief_known(const struct belief *belief, const struct rng_place *place,
                   struct candidates *candidates, double fill[]);
 

@@ -140,10 +140,14 @@ struct gp *goal_model_target(const struct history *history, struct hyper *hyper,
 
 /* ---- using it ---- */
 
-void goal_model_believe(struct goal_model *model, const double x[])
+void goal_model_believe(struct goal_model *model, const double x[],
+                        bool outside)
 {
-    for (size_t k = 0; k < model->n; k++)
+    for (size_t k = 0; k < model->n; k++) {
+        struct rows *rows = model->models[k]->rows;
         gp_believe(model->models[k], x);
+        rows->outside[rows->n - 1] = outside;
+    }
 }
 
 double goal_model_mean(const struct goal_model *model, const double x[])

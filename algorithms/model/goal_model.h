@@ -57,7 +57,8 @@ struct gp *goal_model_target(const struct history *history, struct hyper *hyper,
 bool goal_model_has_base(const struct goal_model *model);
 
 /* Believes that a pending point comes out as each model predicts. */
-void goal_model_believe(struct goal_model *model, const double x[]);
+void goal_model_believe(struct goal_model *model, const double x[],
+                        bool outside);
 
 /* The mean of the warped latent value at x, the `dim` coordinates of a point:
  * much cheaper than its variance. */

@@ -35,6 +35,7 @@ void history_fini(struct history *history)
     free(history->points);
     free(history->values);
     free(history->variance);
+    free(history->outside);
 }
 
 static void grow(struct history *history)
@@ -51,6 +52,8 @@ static void grow(struct history *history)
                     sizeof *history->values);
     history->variance =
         ht_xrealloc(history->variance, history->cap, sizeof *history->variance);
+    history->outside =
+        ht_xrealloc(history->outside, history->cap, sizeof *history->outside);
 }
 
 void history_add(struct history *history, const struct observation *seen)
@@ -64,15 +67,27 @@ void history_add(struct history *history, const struct observation *seen)
         history->values[at * goals + k] =
             usable && isfinite(seen->values[k]) ? seen->values[k] : NAN;
     history->variance[at] = usable ? seen->variance : 0;
-    const size_t width = history->encoding->space->n;
-    for (size_t i = 0; i < width; i++)
-        history->points[at * width + i] = seen->point[i];
+    const struct space *space = history->encoding->space;
+    for (size_t i = 0; i < space->n; i++)
+        history->points[at * space->n + i] = seen->point[i];
+    history->outside[at] = !space_has(space, seen->point);
     double *x = history->x + at * history->encoding->dim;
     encoding_encode(history->encoding, seen->point, x);
     for (size_t c = 0; c < history->encoding->dim; c++)
         if (history->shared != NULL && !history->shared[c])
             x[c] = COORDINATE_ABSENT;
     history->n++;
+}
+
+void history_constrain(struct history *history,
+                       const struct constraint_set *constraints)
+{
+    const struct space *space = history->encoding->space;
+    for (size_t i = 0; constraints != NULL && i < history->n; i++) {
+        const struct value *point = history->points + i * space->n;
+        history->outside[i] = !space_has(space, point) ||
+                              !constraint_set_holds(constraints, point);
+    }
 }
 
 struct observation history_get(const struct history *history, size_t i)
@@ -112,7 +127,7 @@ static void mark_best(const struct history *history, size_t goal, size_t n,
     struct ranked *ranked = ht_xcalloc(n, sizeof *ranked);
     size_t feasible = 0;
     for (size_t i = 0; i < n; i++)
-        if (!isnan(history_value(history, i, goal)))
+        if (!history->outside[i] && !isnan(history_value(history, i, goal)))
             ranked[feasible++] =
                 (struct ranked){history_value(history, i, goal), i};
     order_ranked(feasible, ranked);
@@ -227,9 +242,11 @@ struct gp *history_model(const struct history *history,
         gp_new(history->encoding, lesson.n + selection->extra, fits);
     if (target->on_base)
         gp->base = history->bases[target->goal];
-    for (size_t i = 0; i < lesson.n; i++)
+    for (size_t i = 0; i < lesson.n; i++) {
         gp_add(gp, history->x + index[i] * dim, lesson.values[i],
                lesson.own[i]);
+        gp->rows->outside[i] = history->outside[index[i]];
+    }
     if (warping != NULL)
         *warping = own;
     else

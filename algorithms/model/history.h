@@ -23,6 +23,9 @@ struct history {
     double *values; /* owned, a row of goals for each; NaN: not reported, as is
                        every value of what failed */
     double *variance; /* owned; of the first value, 0 where it is a result */
+    bool *outside;    /* owned; of points that may not be suggested today: the
+                         study has changed since, or its constraints do not
+                         hold there */
     const struct gp_base *bases[SETTING_METRICS]; /* borrowed, by goal: models
                                                      of earlier studies; NULL:
                                                      none */
@@ -44,6 +47,11 @@ void history_fini(struct history *history);
  * better. When it is not feasible or its first value is not finite it counts
  * as failed, and all its values become NaN. */
 void history_add(struct history *history, const struct observation *seen);
+
+/* Marks as outside what the constraints (NULL: none) forbid, too; before the
+ * models of a suggestion. */
+void history_constrain(struct history *history,
+                       const struct constraint_set *constraints);
 
 /* Result i < n as it was added, borrowed from the history until the next
  * history_add(). */
@@ -77,8 +85,8 @@ struct target {
 /* Which results a model sees. */
 struct selection {
     size_t n;     /* of the first ones so many */
-    size_t most;  /* when they are more: the best two thirds of `most`, and the
-                     newest for the rest */
+    size_t most;  /* when they are more: up to two thirds of `most` the best
+                     that are not outside, and the newest for the rest */
     size_t extra; /* room for points beside them */
 };
 

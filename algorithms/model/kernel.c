@@ -31,6 +31,7 @@ struct rows *kernel_rows_new(const struct encoding *encoding, size_t cap)
     struct rows *rows = ht_xcalloc(1, sizeof *rows);
     *rows = (struct rows){.encoding = encoding, .cap = cap};
     rows->columns = ht_xcalloc(encoding->dim * cap + 1, sizeof *rows->columns);
+    rows->outside = ht_xcalloc(cap + 1, sizeof *rows->outside);
     return rows;
 }
 
@@ -39,6 +40,7 @@ void kernel_rows_free(struct rows *rows)
     if (rows == NULL)
         return;
     free(rows->columns);
+    free(rows->outside);
     free(rows);
 }
 
@@ -46,6 +48,7 @@ void kernel_rows_add(struct rows *rows, const double x[])
 {
     for (size_t c = 0; c < rows->encoding->dim; c++)
         rows->columns[c * rows->cap + rows->n] = x[c];
+    rows->outside[rows->n] = false;
     rows->n++;
 }
 

@@ -14,6 +14,7 @@
 #ifndef HT_ALGORITHMS_MODEL_KERNEL_H
 #define HT_ALGORITHMS_MODEL_KERNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "algorithms/space/encoding.h"
@@ -23,6 +24,8 @@ struct rows {
     const struct encoding *encoding; /* borrowed */
     size_t n, cap;
     double *columns; /* owned; coordinate c of row i at c * cap + i */
+    bool *outside;   /* owned, by row: of a point that may not be suggested
+                        today (history.h); set by the caller, false until then */
 };
 
 /* Room for `cap` points, owned by the caller until kernel_rows_free(). */

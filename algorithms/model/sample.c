@@ -14,6 +14,8 @@ void sample_init(struct sample *sample, const struct gp *gp)
         (struct sample){.encoding = encoding, .n_seen = gp->n_seen, .n = n};
     sample->x = ht_xcalloc(n * dim + 1, sizeof *sample->x);
     sample->y = ht_xcalloc(n + 1, sizeof *sample->y);
+    sample->outside = ht_xcalloc(n + 1, sizeof *sample->outside);
+    memcpy(sample->outside, gp->rows->outside, n * sizeof *sample->outside);
     for (size_t i = 0; i < n; i++) {
         kernel_rows_get(gp->rows, i, row);
         memcpy(sample->x + i * dim, row, dim * sizeof *row);
@@ -25,6 +27,7 @@ void sample_fini(struct sample *sample)
 {
     free(sample->x);
     free(sample->y);
+    free(sample->outside);
 }
 
 const double *sample_row(const struct sample *sample, size_t i)

@@ -3,6 +3,7 @@
 #ifndef HT_ALGORITHMS_MODEL_SAMPLE_H
 #define HT_ALGORITHMS_MODEL_SAMPLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "algorithms/model/gp.h"
@@ -13,12 +14,13 @@ struct sample {
     size_t n;                        /* with the pending points after them */
     double *x;                       /* owned, a row of coordinates for each */
     double *y; /* owned, larger is better; of pending ones what was believed */
+    bool *outside; /* owned, as of the process's rows (kernel.h) */
 };
 
 /* The results and the beliefs of a conditioned process, copied: only the
  * encoding has to outlive it. */
 void sample_init(struct sample *sample, const struct gp *gp);
-/* Frees x and y. */
+/* Frees what it owns. */
 void sample_fini(struct sample *sample);
 
 /* The `dim` coordinates of point i < n, borrowed. */

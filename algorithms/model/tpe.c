@@ -15,25 +15,39 @@ static const double good_share = 0.1; /* of the results */
 /* ---- which results are good ---- */
 
 /* Points from the best to the worst, the older of equals first, pending ones
- * at the end. */
-static const double **rank_points(const struct sample *sample)
+ * at the end. Densities are of today's space, where points outside have none.
+ */
+struct ranking {
+    size_t n, n_good;
+    const double **points; /* owned */
+};
+
+static size_t count_good(size_t n_seen)
 {
-    struct ranked *ranked = ht_xcalloc(sample->n, sizeof *ranked);
-    const double **points = ht_xcalloc(sample->n, sizeof *points);
-    for (size_t i = 0; i < sample->n; i++)
-        ranked[i] =
-            (struct ranked){i < sample->n_seen ? sample->y[i] : -INFINITY, i};
-    order_ranked(sample->n, ranked);
-    for (size_t i = 0; i < sample->n; i++)
-        points[i] = sample_row(sample, ranked[i].at);
-    free(ranked);
-    return points;
+    const size_t n = (size_t)ceil(good_share * (double)n_seen);
+    return n < MOST_GOOD ? n : MOST_GOOD;
 }
 
-static size_t count_good(const struct sample *sample)
+static struct ranking rank_points(const struct sample *sample)
 {
-    const size_t n = (size_t)ceil(good_share * (double)sample->n_seen);
-    return n < MOST_GOOD ? n : MOST_GOOD;
+    struct ranked *ranked = ht_xcalloc(sample->n, sizeof *ranked);
+    struct ranking ranking = {
+        .points = ht_xcalloc(sample->n, sizeof *ranking.points)};
+    size_t n_seen = 0;
+    for (size_t i = 0; i < sample->n; i++) {
+        const bool seen = i < sample->n_seen;
+        if (sample->outside[i])
+            continue;
+        n_seen += seen ? 1 : 0;
+        ranked[ranking.n++] =
+            (struct ranked){seen ? sample->y[i] : -INFINITY, i};
+    }
+    order_ranked(ranking.n, ranked);
+    for (size_t i = 0; i < ranking.n; i++)
+        ranking.points[i] = sample_row(sample, ranked[i].at);
+    ranking.n_good = count_good(n_seen);
+    free(ranked);
+    return ranking;
 }
 
 /* ---- the candidates ---- */
@@ -61,11 +75,11 @@ size_t tpe_candidates(const struct sample *sample,
                       double likeness[])
 {
     const struct encoding *encoding = sample->encoding;
-    const double **points = rank_points(sample);
-    const size_t n_good = count_good(sample);
+    const struct ranking ranking = rank_points(sample);
     struct parzen good, others;
-    parzen_init(&good, encoding, n_good, points);
-    parzen_init(&others, encoding, sample->n - n_good, points + n_good);
+    parzen_init(&good, encoding, ranking.n_good, ranking.points);
+    parzen_init(&others, encoding, ranking.n - ranking.n_good,
+                ranking.points + ranking.n_good);
     const size_t n = draw_candidates(&good, start, x);
     for (size_t j = 0; j < n; j++) {
         const double *row = x + j * encoding->dim;
@@ -74,6 +88,6 @@ size_t tpe_candidates(const struct sample *sample,
     }
     parzen_fini(&good);
     parzen_fini(&others);
-    free(points);
+    free(ranking.points);
     return n;
 }

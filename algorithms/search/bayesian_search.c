@@ -278,8 +278,11 @@ static void believe(const struct encoding *encoding,
 {
     double x[HT_MAX_PARAMETERS];
     for (size_t i = request->n_pending - newest; i < request->n_pending; i++) {
-        encoding_encode(encoding, request->pending[i], x);
-        belief_add(belief, x);
+        const struct value *point = request->pending[i];
+        encoding_encode(encoding, point, x);
+        belief_add(belief, x,
+                   !space_has(encoding->space, point) ||
+                       !constraint_set_holds(request->constraints, point));
     }
 }
 
@@ -383,6 +386,7 @@ static bool find_promising(struct bayesian *bayesian,
     const size_t pending =
         request->n_pending < MODEL_PENDING ? request->n_pending : MODEL_PENDING;
     struct belief belief;
+    history_constrain(&bayesian->history, request->constraints);
     bool found = belief_init(&belief, &bayesian->setting, &bayesian->history,
                              &bayesian->hyper, pending);
     if (found && is_misled(bayesian, request, &belief)) {

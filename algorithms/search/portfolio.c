@@ -31,7 +31,7 @@ static double spread_above(const struct history *history)
     double *values = ht_xcalloc(history->n + 1, sizeof *values);
     size_t n = 0;
     for (size_t i = 0; i < history->n; i++)
-        if (!isnan(history_value(history, i, 0)))
+        if (!history->outside[i] && !isnan(history_value(history, i, 0)))
             values[n++] = history_value(history, i, 0);
     order_numbers(n, values);
     const double spread = n > 0 ? values[n - 1] - values[n / 2] : 0;
@@ -46,6 +46,8 @@ size_t portfolio_stagnation(const struct history *history)
     size_t since = 0;
     for (size_t i = 0; i < history->n; i++) {
         const double value = history_value(history, i, 0);
+        if (history->outside[i])
+            continue;
         since++;
         if (!(value - mark > least))
             continue;
@@ -72,6 +74,21 @@ struct proposals {
     double *x, *promise; /* owned */
 };
 
+/* The best mean at a point that may be suggested today; what the trees say of
+ * all where none is. */
+static double best_by_forest(const struct forest *forest,
+                             const struct sample *sample)
+{
+    double mean, variance, inside = -INFINITY, anywhere = -INFINITY;
+    for (size_t i = 0; i < sample->n; i++) {
+        forest_predict(forest, sample_row(sample, i), &mean, &variance);
+        anywhere = fmax(anywhere, mean);
+        if (!sample->outside[i])
+            inside = fmax(inside, mean);
+    }
+    return isinf(inside) ? anywhere : inside;
+}
+
 /* Expected improvement on the best mean, by the trees. */
 static void weigh_by_forest(const struct portfolio *portfolio,
                             const struct sample *sample,
@@ -81,11 +98,8 @@ static void weigh_by_forest(const struct portfolio *portfolio,
     const struct candidates *start = portfolio->start;
     const struct rng_place place = {start->seed, start->ordinal, RNG_TREES};
     struct forest *forest = forest_new(sample, &place);
-    double mean, variance, by_mean, by_variance, best = -INFINITY;
-    for (size_t i = 0; i < sample->n; i++) {
-        forest_predict(forest, sample_row(sample, i), &mean, &variance);
-        best = fmax(best, mean);
-    }
+    const double best = best_by_forest(forest, sample);
+    double mean, variance, by_mean, by_variance;
     for (size_t j = 0; j < proposals->n; j++) {
         forest_predict(forest, proposals->x + j * dim, &mean, &variance);
         proposals->promise[j] =

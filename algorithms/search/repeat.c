@@ -13,14 +13,14 @@ enum {
 static const double large_noise = 0.5;
 
 /* Whether its point may be tried again; a reported one need not satisfy the
- * constraints. */
+ * constraints, one of before a change not be in today's space. */
 static bool is_asked_for(const struct history *history, size_t i,
                          const struct suggest_request *request)
 {
     const struct value *point =
         history->points + i * history->encoding->space->n;
     return request == NULL ||
-           (subspace_has(request->within, point) &&
+           (!history->outside[i] && subspace_has(request->within, point) &&
             constraint_set_holds(request->constraints, point));
 }
 

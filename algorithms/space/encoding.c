@@ -10,6 +10,10 @@
  * is continuous and its point is rounded (as in Google's Vizier). */
 enum { MOST_LEVELS = 1000 };
 
+/* From the middle of today's range, in its widths: what is further away says
+ * nothing there, and numbers stay small enough to be squared. */
+static const double farthest = 1000;
+
 /* ---- positions ---- */
 
 static double clamp_unit(double u)
@@ -28,6 +32,14 @@ static double log_position(double low, double high, double x)
     return (log(x) - log(low)) / (log(high) - log(low));
 }
 
+/* The same of a mirrored number, which beyond the upper end of a reverse scale
+ * may have no logarithm: the slope of there leads on. */
+static double mirrored_position(double low, double high, double x)
+{
+    return x < low ? (x - low) / low / (log(high) - log(low))
+                   : log_position(low, high, x);
+}
+
 static double scaled_position(enum param_scale scale, double low, double high,
                               double x)
 {
@@ -37,7 +49,7 @@ static double scaled_position(enum param_scale scale, double low, double high,
     case SCALE_LOG:
         return log_position(low, high, x);
     case SCALE_REVERSE_LOG:
-        return 1 - log_position(low, high, low + (high - x));
+        return 1 - mirrored_position(low, high, low + (high - x));
     }
     return 0;
 }
@@ -59,7 +71,8 @@ static double stepped_position(const struct param *param, double levels,
     case SCALE_LOG:
         return log_position(first, last, low + j * step);
     case SCALE_REVERSE_LOG:
-        return 1 - log_position(first, last, low + (levels - 1 - j) * step);
+        return 1 -
+               mirrored_position(first, last, low + (levels - 1 - j) * step);
     }
     return (j + 0.5) / levels;
 }
@@ -78,11 +91,18 @@ static double unevenness(const struct param *param, enum param_scale scale)
     return widest / narrowest;
 }
 
+static double least_listed(const struct param *param)
+{
+    const double today = param->numbers[0];
+    return param->n_former > 0 ? fmin(today, param->numbers[param->n_values])
+                               : today;
+}
+
 /* Of a list that names no scale. Whoever lists 16, 32, 64, 128 means even
  * steps, so it gets the scale on which its steps are more even. */
 static enum param_scale listed_scale(const struct param *param)
 {
-    if (param->scale != SCALE_LINEAR || !(param->numbers[0] > 0))
+    if (param->scale != SCALE_LINEAR || !(least_listed(param) > 0))
         return param->scale;
     return unevenness(param, SCALE_LOG) < unevenness(param, SCALE_LINEAR)
                ? SCALE_LOG
@@ -97,7 +117,8 @@ static double listed_position(const struct param *param, size_t j)
     const double margin = 0.5 / (double)param->n_values;
     const double u =
         scaled_position(listed_scale(param), low, high, param->numbers[j]);
-    return margin + (1 - 2 * margin) * clamp_unit(u);
+    return margin +
+           (1 - 2 * margin) * (j < param->n_values ? clamp_unit(u) : u);
 }
 
 /* As uint64 a difference of two int64 always fits. */
@@ -129,12 +150,58 @@ static double position(const struct param *param, struct value value)
     return (double)value.whole;
 }
 
+/* ---- positions of what trials had before a change ---- */
+
+static double number_of(const struct param *param, struct value value)
+{
+    return param->type == PARAM_DOUBLE    ? value.real
+           : param->type == PARAM_INTEGER ? (double)value.whole
+                                          : param->numbers[value.whole];
+}
+
+/* Of a constant that was none before: today's value is the middle, and the
+ * unit is all that it ever was. */
+static double pinned_position(const struct param *param, struct value value)
+{
+    const bool whole = param->type == PARAM_INTEGER;
+    const struct former *former = &param->former;
+    double low = whole ? (double)former->int_min : former->min;
+    double high = whole ? (double)former->int_max : former->max;
+    if (param->type == PARAM_DISCRETE) {
+        low = least_listed(param);
+        high = fmax(param->numbers[0], param->numbers[param->n_former]);
+    }
+    const double today = number_of(param, space_param_level(param, 0));
+    return 0.5 +
+           scaled_position(param->scale, low, high, number_of(param, value)) -
+           scaled_position(param->scale, low, high, today);
+}
+
+static double former_position(const struct param *param, struct value value)
+{
+    const bool whole = param->type == PARAM_INTEGER;
+    const double low = whole ? (double)param->int_min : param->min;
+    const double step = whole ? (double)param->int_step : param->step;
+    if (param->type == PARAM_DISCRETE || !(step > 0))
+        return position(param, value);
+    return stepped_position(param, (double)space_param_levels(param),
+                            (number_of(param, value) - low) / step);
+}
+
 static double coordinate_position(const struct encoding *encoding, size_t c,
                                   struct value value)
 {
     const struct coordinate *at = &encoding->at[c];
-    const double u = position(&encoding->space->params[at->param], value);
-    return at->kind == COORDINATE_CATEGORY ? u : clamp_unit(u);
+    const struct param *param = &encoding->space->params[at->param];
+    if (at->kind == COORDINATE_CATEGORY)
+        return position(param, value);
+    const bool pinned = at->levels == 1;
+    if (!pinned && !space_param_is_former(param, value))
+        return clamp_unit(position(param, value));
+    const double u =
+        pinned ? pinned_position(param, value) : former_position(param, value);
+    const double bounded = fmin(fmax(u, -farthest), farthest);
+    return bounded == COORDINATE_ABSENT ? nextafter(bounded, 0) : bounded;
 }
 
 /* ---- making one ---- */
@@ -199,7 +266,8 @@ void encoding_init(struct encoding *encoding, const struct space *space)
 {
     *encoding = (struct encoding){.space = space, .flat = space_is_flat(space)};
     for (size_t i = 0; i < space->n; i++)
-        if (space_param_levels(&space->params[i]) != 1)
+        if (space_param_levels(&space->params[i]) != 1 ||
+            space->params[i].former.has_range || space->params[i].n_former > 0)
             add_coordinate(encoding, i);
     list_positions(encoding);
     for (size_t c = 0; c < encoding->dim; c++)
@@ -241,7 +309,7 @@ size_t encoding_level_of(const struct encoding *encoding, size_t c, double u)
 {
     const struct coordinate *at = &encoding->at[c];
     if (at->kind == COORDINATE_CATEGORY)
-        return (size_t)u;
+        return (size_t)(u < (double)at->levels ? u : at->usual);
     size_t low = 0, high = at->levels;
     while (high - low > 1) {
         const size_t middle = low + (high - low) / 2;
@@ -320,9 +388,17 @@ void encoding_enter(const struct encoding *encoding, double x[])
     encoding_settle(encoding, usual, x);
 }
 
+void encoding_return(const struct encoding *encoding, double x[])
+{
+    struct value point[HT_MAX_PARAMETERS];
+    encoding_decode(encoding, x, point);
+    encoding_encode(encoding, point, x);
+}
+
 bool encoding_is_free(const struct encoding *encoding, size_t c)
 {
-    return subspace_leaves(encoding->part, encoding->at[c].param);
+    return encoding->at[c].levels != 1 &&
+           subspace_leaves(encoding->part, encoding->at[c].param);
 }
 
 size_t encoding_list_free(const struct encoding *encoding, size_t list[])

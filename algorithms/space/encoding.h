@@ -3,7 +3,13 @@
  *
  * Every parameter with more than one value is one coordinate: continuous and
  * ordered ones a position in [0, 1], aware of their scale; categories their
- * index. What an unmet condition leaves out is COORDINATE_ABSENT. */
+ * index. What an unmet condition leaves out is COORDINATE_ABSENT.
+ *
+ * Trials made before a change of the study may have values outside of today's
+ * space. Numbers have their true place then, below 0 or above 1 but never at
+ * COORDINATE_ABSENT, and former categories an index from `levels` on; a
+ * parameter that is constant now still has a coordinate. What is decoded,
+ * drawn or listed lies in today's space. */
 #ifndef HT_ALGORITHMS_SPACE_ENCODING_H
 #define HT_ALGORITHMS_SPACE_ENCODING_H
 
@@ -52,7 +58,8 @@ void encoding_fini(struct encoding *encoding);
 struct encoding encoding_within(const struct encoding *encoding,
                                 const struct subspace *part);
 
-/* Writes the `dim` coordinates of a settled point. */
+/* Writes the `dim` coordinates of a settled point, which may have former
+ * values. */
 void encoding_encode(const struct encoding *encoding,
                      const struct value point[], double x[]);
 /* Writes the settled point that is nearest; a constant keeps its value. */
@@ -64,7 +71,8 @@ void encoding_decode(const struct encoding *encoding, const double x[],
 double encoding_draw(const struct encoding *encoding, size_t c, double u);
 /* Coordinate c at its j-th level, j < levels. */
 double encoding_level(const struct encoding *encoding, size_t c, size_t j);
-/* The level of a present coordinate c, the nearest of an ordinal one. */
+/* The level of a present coordinate c, the nearest of an ordinal one, the usual
+ * one of a former category. */
 size_t encoding_level_of(const struct encoding *encoding, size_t c, double u);
 
 /* Makes absent what has no place beside the other coordinates, and gives the
@@ -74,6 +82,10 @@ void encoding_settle(const struct encoding *encoding, const double fill[],
 /* Moves a settled row of the whole space into the part, what becomes present
  * to its usual place. */
 void encoding_enter(const struct encoding *encoding, double x[]);
+
+/* Moves a row outside of today's space to the nearest one in it, in the part.
+ */
+void encoding_return(const struct encoding *encoding, double x[]);
 
 /* Lists the coordinates that may differ between points of the part; returns
  * how many. */

@@ -329,7 +329,8 @@ static enum ht_status change_trial(struct search_study *study, struct db *db,
         return end_trial(study, db, event, &trial, point, err);
     if (trial.confirms == 0) /* else its point has been believed already */
         points_pending_add(&study->pending, trial.id, point, space->n);
-    points_taken_add(&study->taken, trial.params);
+    if (space_has(space, point)) /* what is taken is counted against its size */
+        points_taken_add(&study->taken, trial.params);
     note_trial(study, trial.id);
     return HT_OK;
 }

@@ -19,6 +19,7 @@ enum { X, KIND, OF_A, OF_B, DIM, N = 60, PENDING = 10, ROUNDS = 20 };
 
 static struct encoding encoding;
 static double rows[(N + PENDING) * DIM], values[N + PENDING];
+static bool outside[N + PENDING];
 static double fill[DIM] = {0.5, 0, 0.5, 0.5};
 
 /* Good: x near 0.8, kind b and its own number near 0.2; kind a has numbers
@@ -44,7 +45,7 @@ static struct sample scatter(void)
         encoding_settle(&encoding, fill, row);
         values[i] = value_at(row);
     }
-    return (struct sample){&encoding, N, N, rows, values};
+    return (struct sample){&encoding, N, N, rows, values, outside};
 }
 
 struct found {
@@ -182,6 +183,24 @@ static void an_ordinal_has_its_candidates(void)
     encoding_fini(&encoding);
 }
 
+/* A better one far outside has no density in today's space. */
+static void results_outside_say_nothing(void)
+{
+    const struct sample sample = scatter();
+    struct sample fewer = sample;
+    struct found found, without;
+    const size_t last = N - 1;
+    fewer.n = fewer.n_seen = last;
+    rows[last * DIM + X] = -700;
+    values[last] = 100;
+    outside[last] = true;
+    find(&sample, 1, NULL, &found);
+    find(&fewer, 1, NULL, &without);
+    CHECK(same_candidates(&found, &without));
+    outside[last] = false;
+    encoding_fini(&encoding);
+}
+
 int main(void)
 {
     RUN(candidates_are_of_the_part_that_is_asked_for);
@@ -190,5 +209,6 @@ int main(void)
     RUN(pending_points_are_not_good_ones);
     RUN(constraints_are_kept);
     RUN(an_ordinal_has_its_candidates);
+    RUN(results_outside_say_nothing);
     return check_done();
 }
