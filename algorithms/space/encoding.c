@@ -267,7 +267,7 @@ void encoding_init(struct encoding *encoding, const struct space *space)
     *encoding = (struct encoding){.space = space, .flat = space_is_flat(space)};
     for (size_t i = 0; i < space->n; i++)
         if (space_param_levels(&space->params[i]) != 1 ||
-            space->params[i].former.has_range || space->params[i].n_former > 0)
+            space_param_has_former(&space->params[i]))
             add_coordinate(encoding, i);
     list_positions(encoding);
     for (size_t c = 0; c < encoding->dim; c++)

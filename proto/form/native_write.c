@@ -40,15 +40,10 @@ static void push_all(cJSON *array, const struct strings *strings)
 
 /* ---- parameters ---- */
 
-static bool has_former(const struct param *param)
-{
-    return param->former.has_range || param->n_former > 0;
-}
-
 /* A parameter that needs no map: a list, or a constant. */
 static bool add_short(cJSON *parameters, const struct param *param)
 {
-    if (has_former(param) || param->has_default || param->when ||
+    if (space_param_has_former(param) || param->has_default || param->when ||
         param->scale != SCALE_LINEAR)
         return false;
     if (param->type == PARAM_CATEGORICAL && param->n_values == 1) {
@@ -68,10 +63,10 @@ static bool add_single(cJSON *parameters, const struct param *param)
         param->type == PARAM_DOUBLE
             ? param->min == param->max
             : param->type == PARAM_INTEGER && param->int_min == param->int_max;
-    if (single && !has_former(param))
+    if (single && !space_param_has_former(param))
         space_value_push_json(param, space_param_level(param, 0),
                               json_add_array(parameters, param->name));
-    return single && !has_former(param);
+    return single && !space_param_has_former(param);
 }
 
 static void add_range(cJSON *object, const struct param *param)

@@ -176,7 +176,7 @@ bool job_former_read(const struct field_reader *reader,
 void job_former_write(cJSON *object, const struct param *param)
 {
     const struct former *former = &param->former;
-    if (!former->has_range && param->n_former == 0)
+    if (!space_param_has_former(param))
         return;
     cJSON *item = json_add_object(object, "former");
     if (param->n_former > 0) {

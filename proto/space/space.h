@@ -164,6 +164,8 @@ enum ht_status space_point_restore(const struct space *space,
 enum ht_status space_point_parse(const struct space *space, const char *json,
                                  struct value point[], struct ht_error *err);
 
+/* Whether trials may have values that are former ones. */
+bool space_param_has_former(const struct param *param);
 /* Whether a value that trials may have is one of before a change alone. */
 bool space_param_is_former(const struct param *param, struct value value);
 /* Whether every value of a settled point may be suggested today: in range, on
@@ -174,10 +176,13 @@ bool space_has(const struct space *space, const struct value point[]);
 
 /* Gives `to`, a study's space after a change, what trials of `from` may have
  * had: `former` and n_former of its parameters, in the arena, in place of what
- * they had. `to` is unchanged on failure.
+ * they had. A constant, which a spec has as a value by itself or a list of one,
+ * gets the type that the parameter had unless conditions ask for it. `to` is
+ * unchanged on failure.
  * HT_CONFLICT  a parameter is new, gone or moved, or changes its type, scale
- *              or condition; or an open space would lose a value. The text
- *              begins "parameters.NAME" */
+ *              or condition; one of an open space, or one that shares its
+ *              name, would lose a value; or one had more than HT_MAX_FORMER.
+ *              The text begins "parameters.NAME" */
 enum ht_status space_change(struct arena *arena, const struct space *from,
                             struct space *to, struct ht_error *err);
 

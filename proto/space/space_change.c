@@ -6,6 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "proto/base/limits.h"
+#include "proto/base/number.h"
+
 /* ---- what may not change ---- */
 
 static bool asks_value(const struct space *space, const struct condition *of,
@@ -91,6 +94,66 @@ static enum ht_status check_kinds(const struct space *from,
         if (!same_conditions(from, &from->params[i], to, &to->params[i]))
             return conflict(&to->params[i], "changes its condition", err);
     return HT_OK;
+}
+
+/* ---- constants ---- */
+
+/* The number of a parameter with one value; false when it is none. */
+static bool read_constant(const struct param *param, struct node *number)
+{
+    if (param->n_values != 1)
+        return false;
+    *number = (struct node){.kind = NODE_NUMBER};
+    if (param->type == PARAM_CATEGORICAL) {
+        number->text = param->labels[0];
+        return number_is_json(number->text);
+    }
+    return param->type == PARAM_DISCRETE;
+}
+
+/* Conditions hold values of their parents as those have them. */
+static bool is_parent(const struct space *space, size_t i)
+{
+    for (size_t k = 0; k < space->n; k++)
+        for (const struct condition *c = space->params[k].when; c; c = c->next)
+            if (c->parent == i)
+                return true;
+    return false;
+}
+
+/* A number for a range or a list of numbers is the only value of it now; what
+ * is none changes the type. */
+static void fix(struct arena *arena, const struct param *old, struct param *new)
+{
+    struct node node;
+    double x = 0;
+    int64_t whole = 0;
+    if (old->type == new->type || old->type == PARAM_CATEGORICAL ||
+        !read_constant(new, &node))
+        return;
+    if (node.text == NULL)
+        node.text = arena_printf(arena, "%.17g", new->numbers[0]);
+    if (old->type == PARAM_INTEGER ? !node_int64(&node, &whole)
+                                   : !node_double(&node, &x))
+        return;
+    if (old->scale != SCALE_LINEAR && !(x > 0) && whole <= 0)
+        return;
+    double *numbers = arena_alloc(arena, 1, sizeof *numbers);
+    numbers[0] = x;
+    *new = (struct param){.name = new->name,
+                          .type = old->type,
+                          .scale = old->scale,
+                          .scale_said = old->scale_said,
+                          .min = x,
+                          .max = x,
+                          .int_min = whole,
+                          .int_max = whole,
+                          .int_step = 1,
+                          .when = new->when};
+    if (old->type == PARAM_DISCRETE) {
+        new->n_values = 1;
+        new->numbers = numbers;
+    }
 }
 
 /* ---- former values of ranges ---- */
@@ -207,26 +270,50 @@ static void change_param(struct arena *arena, const struct param *old,
     }
 }
 
+/* A part of the former values would have no place in the stored spec, which
+ * names parameters; and an open space is what its trials have. */
+static enum ht_status check_former(const struct space *space, size_t i,
+                                   struct ht_error *err)
+{
+    const struct param *param = &space->params[i];
+    bool shared = space_find(space, param->name) < (int)i;
+    if (!space_param_has_former(param))
+        return HT_OK;
+    if (space->open)
+        return conflict(param,
+                        "has values of trials, which define this study's space",
+                        err);
+    for (size_t j = i + 1; j < space->n; j++)
+        shared |= strcmp(space->params[j].name, param->name) == 0;
+    if (shared)
+        return conflict(param, "is the name of several parameters", err);
+    return param->n_former <= HT_MAX_FORMER
+               ? HT_OK
+               : conflict(param, "has had too many values", err);
+}
+
 enum ht_status space_change(struct arena *arena, const struct space *from,
                             struct space *to, struct ht_error *err)
 {
+    struct space changed = *to;
     enum ht_status status = check_names(from, to, err);
-    if (status == HT_OK)
-        status = check_kinds(from, to, err);
     if (status != HT_OK)
         return status;
-    struct param *params = arena_alloc(arena, to->n + 1, sizeof *params);
+    changed.params = arena_alloc(arena, to->n + 1, sizeof *changed.params);
     for (size_t i = 0; i < to->n; i++) {
-        params[i] = to->params[i];
-        change_param(arena, &from->params[i], &params[i]);
-        if (to->open && (params[i].n_former > 0 || params[i].former.has_range))
-            return conflict(&params[i],
-                            "has values of trials, which define this study's "
-                            "space",
-                            err);
+        changed.params[i] = to->params[i];
+        if (!is_parent(to, i))
+            fix(arena, &from->params[i], &changed.params[i]);
     }
-    to->params = params;
-    return HT_OK;
+    status = check_kinds(from, &changed, err);
+    if (status == HT_OK)
+        for (size_t i = 0; i < to->n; i++)
+            change_param(arena, &from->params[i], &changed.params[i]);
+    for (size_t i = 0; i < to->n && status == HT_OK; i++)
+        status = check_former(&changed, i, err);
+    if (status == HT_OK)
+        *to = changed;
+    return status;
 }
 
 /* ---- today's points ---- */
@@ -250,6 +337,11 @@ static bool has_real(const struct param *param, double real)
     return levels == 0 || (j < (double)levels &&
                            fabs(space_param_level(param, (uint64_t)j).real -
                                 real) <= param->step * 1e-6);
+}
+
+bool space_param_has_former(const struct param *param)
+{
+    return param->former.has_range || param->n_former > 0;
 }
 
 /* Without a change there is nothing to look for, and what is read had its

@@ -73,6 +73,9 @@ static bool has_bounds(const struct job *job)
     for (size_t i = 0; i < job->n_metrics; i++)
         if (job->metrics[i].safety)
             return true;
+    for (size_t i = 0; i < job->space.n; i++)
+        if (space_param_has_former(&job->space.params[i]))
+            return true;
     return job->constraints.n > 0;
 }
 
@@ -84,13 +87,15 @@ static bool is_safe(const struct job *job, const struct trial_row *trial)
     return trial_result_is_safe(job, values);
 }
 
-/* A reported result may lie outside the constraints. */
+/* A reported result may lie outside the constraints, one of before a change
+ * outside the space. */
 static bool is_inside(const struct constraint_set *constraints,
                       const struct trial_row *trial)
 {
     struct value point[HT_MAX_PARAMETERS];
     return space_point_parse(constraints->space, trial->params, point, NULL) ==
                HT_OK &&
+           space_has(constraints->space, point) &&
            constraint_set_holds(constraints, point);
 }
 

@@ -161,7 +161,7 @@ static void read_point(const struct method_call *call,
     trial->point =
         arena_alloc(reader->arena, space->n + 1, sizeof *trial->point);
     if (trial->params.node != NULL &&
-        space_point_read(space, trial->params.node, trial->point, &why) !=
+        space_point_restore(space, trial->params.node, trial->point, &why) !=
             HT_OK)
         field_error(reader, trial->params, "%s", why.text);
 }

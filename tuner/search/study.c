@@ -99,7 +99,8 @@ static enum ht_status take_earlier(struct search_study *study,
     enum ht_status status = HT_OK;
     for (size_t i = 0; status == HT_OK && i < study->known.n_own; i++) {
         const struct warm_start_result *result = &study->known.own[i];
-        points_taken_add(&study->taken, result->point);
+        if (space_has(&study->job->space, result->seen.point))
+            points_taken_add(&study->taken, result->point);
         note_observed(study, result->study, result->trial);
         status = study->algorithm->observe(study->state, &result->seen, err);
     }
@@ -329,7 +330,7 @@ static enum ht_status change_trial(struct search_study *study, struct db *db,
         return end_trial(study, db, event, &trial, point, err);
     if (trial.confirms == 0) /* else its point has been believed already */
         points_pending_add(&study->pending, trial.id, point, space->n);
-    if (space_has(space, point)) /* what is taken is counted against its size */
+    if (space_has(space, point)) /* else it would count against its size */
         points_taken_add(&study->taken, trial.params);
     note_trial(study, trial.id);
     return HT_OK;

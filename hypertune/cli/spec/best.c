@@ -178,7 +178,7 @@ static void add_command(struct cli *cli, const struct cli_spec *spec,
     struct value *point =
         arena_alloc(cli->arena, job->space.n + 1, sizeof *point);
     if (job->pools[0].image != NULL ||
-        space_point_read(&job->space, params, point, NULL) != HT_OK)
+        space_point_restore(&job->space, params, point, NULL) != HT_OK)
         return;
     struct strings words =
         command_line(cli->arena, job, &job->pools[0], point, 0);

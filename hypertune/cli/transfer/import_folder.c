@@ -199,7 +199,7 @@ static int check_point(struct folder *folder, const struct node *line,
     struct value point[HT_MAX_PARAMETERS];
     struct ht_error err;
     const struct node *params = node_find(line, "params");
-    if (space_point_read(&folder->job->space, params, point, &err) == HT_OK)
+    if (space_point_restore(&folder->job->space, params, point, &err) == HT_OK)
         return CLI_DONE;
     return fault(folder, number, params != NULL ? params->column : 1,
                  "params: %s", err.text);

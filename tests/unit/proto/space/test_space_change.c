@@ -206,6 +206,50 @@ static void another_parameter_type_or_scale_is_refused(void)
     refuses(&to, "parameters.s changes its place");
 }
 
+/* In a spec a constant has another type: a text, or a list of one number. */
+static void a_range_may_become_a_constant(void)
+{
+    static const char *const half[] = {"0.5"}, *const word[] = {"half"};
+    static const double seven[] = {7}, eight[] = {8};
+    struct arena *arena = arena_new();
+    struct param before[PARAMS], after[PARAMS];
+    const struct space from = of(before);
+    struct space to = of(after);
+    after[REAL] = (struct param){
+        .name = "x", .type = PARAM_CATEGORICAL, .n_values = 1, .labels = half};
+    after[WHOLE] = (struct param){
+        .name = "n", .type = PARAM_DISCRETE, .n_values = 1, .numbers = seven};
+    after[LISTED].n_values = 1;
+    after[LISTED].numbers = eight;
+    CHECK(space_change(arena, &from, &to, NULL) == HT_OK);
+    CHECK(to.params[REAL].type == PARAM_DOUBLE && to.params[REAL].min == 0.5);
+    CHECK(to.params[REAL].former.max == 1 && to.params[REAL].max == 0.5);
+    CHECK(to.params[WHOLE].type == PARAM_INTEGER);
+    CHECK(to.params[WHOLE].int_min == 7 && to.params[WHOLE].int_max == 7);
+    CHECK(to.params[LISTED].n_former == 3);
+    CHECK(is_today(&to, "{\"x\":0.5,\"s\":0,\"n\":7,\"d\":8,\"c\":\"red\"}"));
+    CHECK(!is_today(&to, "{\"x\":0.4,\"s\":0,\"n\":7,\"d\":8,\"c\":\"red\"}"));
+    struct space another = of(after);
+    after[REAL].type = PARAM_CATEGORICAL;
+    after[REAL].n_values = 1;
+    after[REAL].labels = word;
+    refuses(&another, "parameters.x changes its type");
+    arena_free(arena);
+}
+
+static void what_shares_its_name_loses_no_value(void)
+{
+    struct arena *arena = arena_new();
+    struct param before[PARAMS], after[PARAMS];
+    const struct space from = of(before);
+    struct space to = narrowed(after);
+    struct ht_error err = {0};
+    before[STEPPED].name = after[STEPPED].name = "x";
+    CHECK(space_change(arena, &from, &to, &err) == HT_CONFLICT);
+    CHECK(strstr(err.text, "parameters.x is the name of several") == err.text);
+    arena_free(arena);
+}
+
 static void conditions_are_compared_by_value(void)
 {
     struct arena *arena = arena_new();
@@ -278,6 +322,8 @@ int main(void)
     RUN(what_returns_is_former_no_more);
     RUN(no_change_leaves_nothing_former);
     RUN(another_parameter_type_or_scale_is_refused);
+    RUN(a_range_may_become_a_constant);
+    RUN(what_shares_its_name_loses_no_value);
     RUN(conditions_are_compared_by_value);
     RUN(an_open_space_loses_no_value);
     RUN(a_client_may_send_no_former_value);
