@@ -321,10 +321,71 @@ static void no_suggestion_lies_outside(void)
     CHECK(suggested == 3 * CHANGES);
 }
 
+/* ---- what earlier results teach ---- */
+
+/* Trials in [0, 1] with a peak at 0.7 seen from below 0.5, where the space
+ * begins now. */
+static struct reason ask_beside(bool with_earlier, size_t n_inside,
+                                struct value *point)
+{
+    struct arena *arena = arena_new();
+    struct param before = {
+        .name = "x", .type = PARAM_DOUBLE, .max = 1, .int_step = 1};
+    struct param after = before;
+    after.min = 0.5;
+    const struct space from = {.n = 1, .params = &before};
+    struct space to = {.n = 1, .params = &after};
+    struct reason reason;
+    void *state = NULL;
+    if (space_change(arena, &from, &to, NULL) != HT_OK ||
+        search_new(&bayesian_search, &to, 5, &state, NULL) != HT_OK)
+        abort();
+    for (size_t i = 0; with_earlier && i < 12; i++) {
+        const struct value x = {.real = 0.04 * (double)i};
+        search_tell(&bayesian_search, state, &x, true,
+                    10 - 40 * (x.real - 0.49) * (x.real - 0.49));
+    }
+    for (size_t i = 0; i < n_inside; i++) {
+        const struct value x = {.real = 0.8 + 0.05 * (double)i};
+        search_tell(&bayesian_search, state, &x, true,
+                    10 - 40 * (x.real - 0.49) * (x.real - 0.49));
+    }
+    struct study none = {.space = to};
+    const struct taken taken = {is_taken, &none, 0};
+    const struct suggest_request request = {.ordinal = 16, .taken = &taken};
+    none.draw.arena = arena;
+    if (bayesian_search.suggest(state, &request, point, &reason, NULL) != HT_OK)
+        abort();
+    bayesian_search.free(state);
+    arena_free(arena);
+    return reason;
+}
+
+/* Earlier results rise towards the edge: the search goes there at once. */
+static void earlier_results_move_the_model(void)
+{
+    struct value point, alone;
+    const struct reason reason = ask_beside(true, 4, &point);
+    CHECK(reason.kind == REASON_EXPLOITS || reason.kind == REASON_EXPLORES);
+    CHECK(reason.n_predicted == 1 && point.real < 0.6);
+    CHECK(fabs(reason.predicted[0].median - 10) < 1);
+    CHECK(ask_beside(false, 4, &alone).kind == REASON_DESIGN);
+}
+
+static void a_model_of_earlier_results_alone_is_used(void)
+{
+    struct value point;
+    const struct reason reason = ask_beside(true, 0, &point);
+    CHECK(reason.n_predicted == 1 && isfinite(reason.acquisition));
+    CHECK(point.real >= 0.5);
+}
+
 int main(void)
 {
     json_init();
     algorithm_init();
     RUN(no_suggestion_lies_outside);
+    RUN(earlier_results_move_the_model);
+    RUN(a_model_of_earlier_results_alone_is_used);
     return check_done();
 }

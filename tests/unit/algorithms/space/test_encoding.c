@@ -328,6 +328,149 @@ static void values_survive_the_way_there_and_back(void)
     check_round_trip(&param, 0);
 }
 
+/* ---- after a change ---- */
+
+/* Where x of a trial made before the change is. */
+static double place_of(const struct param *param, struct value value)
+{
+    struct param copy = *param;
+    const struct space space = {.n = 1, .params = &copy};
+    struct encoding encoding;
+    double x;
+    encoding_init(&encoding, &space);
+    CHECK(encoding.dim == 1);
+    encoding_encode(&encoding, &value, &x);
+    encoding_fini(&encoding);
+    return x;
+}
+
+static double place_of_real(const struct param *param, double real)
+{
+    return place_of(param, (struct value){.real = real});
+}
+
+static void former_numbers_keep_their_place_on_the_scale(void)
+{
+    struct param param = {.name = "x",
+                          .type = PARAM_DOUBLE,
+                          .min = 1,
+                          .max = 10,
+                          .former = {true, .min = 0.001, .max = 1000}};
+    CHECK(fabs(place_of_real(&param, 19) - 2) < 1e-12);
+    param.scale = SCALE_LOG;
+    CHECK(fabs(place_of_real(&param, 1000) - 3) < 1e-12);
+    CHECK(fabs(place_of_real(&param, 0.01) + 2) < 1e-12);
+    CHECK(fabs(place_of_real(&param, 10) - 1) < 1e-12);
+    param.scale = SCALE_REVERSE_LOG; /* 1000 has no mirror above 0 */
+    const double near = place_of_real(&param, 10.5);
+    const double far = place_of_real(&param, 1000);
+    CHECK(near > 1 && far > near && isfinite(far));
+    CHECK(place_of_real(&param, 0.01) < 0);
+}
+
+static void a_former_number_is_never_taken_for_an_absent_one(void)
+{
+    const struct param param = {.name = "x",
+                                .type = PARAM_DOUBLE,
+                                .min = 1,
+                                .max = 2,
+                                .former = {true, .min = 0, .max = 2}};
+    const double x = place_of_real(&param, 0);
+    CHECK(x != COORDINATE_ABSENT && fabs(x - COORDINATE_ABSENT) < 1e-12);
+}
+
+static void former_steps_keep_their_place(void)
+{
+    const struct former wide = {true, .min = 0, .max = 9, 0, 9};
+    const struct param real = {.name = "x",
+                               .type = PARAM_DOUBLE,
+                               .min = 2,
+                               .max = 6,
+                               .step = 2,
+                               .former = wide};
+    const struct param whole = {.name = "x",
+                                .type = PARAM_INTEGER,
+                                .int_min = 2,
+                                .int_max = 6,
+                                .int_step = 2,
+                                .former = wide};
+    /* Levels 2, 4, 6 are at 1/6, 3/6, 5/6. */
+    CHECK(fabs(place_of_real(&real, 3) - 2. / 6) < 1e-12);
+    CHECK(fabs(place_of_real(&real, 4) - 3. / 6) < 1e-12);
+    CHECK(fabs(place_of_real(&real, 0) + 1. / 6) < 1e-12);
+    CHECK(fabs(place_of(&whole, (struct value){.whole = 5}) - 4. / 6) < 1e-12);
+    CHECK(fabs(place_of(&whole, (struct value){.whole = 0}) + 1. / 6) < 1e-12);
+}
+
+static void former_values_of_lists_have_places(void)
+{
+    static const double numbers[] = {2, 4, 8, 0, 16}; /* 0 and 16 before */
+    static const char *const texts[] = {"a", "b", "was"};
+    const struct param listed = {.name = "x",
+                                 .type = PARAM_DISCRETE,
+                                 .n_values = 3,
+                                 .n_former = 2,
+                                 .numbers = numbers};
+    const struct param named = {.name = "x",
+                                .type = PARAM_CATEGORICAL,
+                                .n_values = 2,
+                                .n_former = 1,
+                                .labels = texts};
+    CHECK(place_of(&listed, (struct value){.whole = 3}) < 0);
+    CHECK(isfinite(place_of(&listed, (struct value){.whole = 3})));
+    CHECK(place_of(&listed, (struct value){.whole = 4}) > 1);
+    CHECK(place_of(&named, (struct value){.whole = 2}) == 2);
+}
+
+static void what_became_constant_still_tells_trials_apart(void)
+{
+    const struct param fixed = {.name = "x",
+                                .type = PARAM_DOUBLE,
+                                .min = 3,
+                                .max = 3,
+                                .former = {true, .min = 2, .max = 6}};
+    CHECK(place_of_real(&fixed, 3) == 0.5);
+    CHECK(fabs(place_of_real(&fixed, 6) - 1.25) < 1e-12);
+    CHECK(fabs(place_of_real(&fixed, 2) - 0.25) < 1e-12);
+}
+
+static void what_is_decoded_is_of_today(void)
+{
+    static const char *const texts[] = {"a", "b", "was"};
+    struct param params[] = {{.name = "x",
+                              .type = PARAM_DOUBLE,
+                              .min = 1,
+                              .max = 2,
+                              .former = {true, .min = 0, .max = 9}},
+                             {.name = "c",
+                              .type = PARAM_CATEGORICAL,
+                              .n_values = 2,
+                              .n_former = 1,
+                              .labels = texts},
+                             {.name = "n",
+                              .type = PARAM_INTEGER,
+                              .int_min = 4,
+                              .int_max = 4,
+                              .int_step = 1,
+                              .former = {true, .int_min = 0, .int_max = 9}}};
+    const struct space space = {.n = 3, .params = params};
+    const struct value trial[] = {{.real = 9}, {.whole = 2}, {.whole = 9}};
+    struct value point[3];
+    struct encoding encoding;
+    double x[3];
+    size_t list[3];
+    encoding_init(&encoding, &space);
+    encoding_encode(&encoding, trial, x);
+    CHECK(!space_has(&space, trial));
+    encoding_decode(&encoding, x, point);
+    CHECK(space_has(&space, point));
+    CHECK(point[0].real == 2 && point[2].whole == 4);
+    encoding_return(&encoding, x);
+    CHECK(x[0] == 1 && x[1] < 2 && x[2] == 0.5);
+    CHECK(encoding_list_free(&encoding, list) == 2 && list[1] == 1);
+    encoding_fini(&encoding);
+}
+
 int main(void)
 {
     RUN(scales_are_the_reference);
@@ -340,5 +483,11 @@ int main(void)
     RUN(the_usual_place_is_the_default_or_the_middle);
     RUN(a_default_comes_back_to_the_last_digit);
     RUN(values_survive_the_way_there_and_back);
+    RUN(former_numbers_keep_their_place_on_the_scale);
+    RUN(a_former_number_is_never_taken_for_an_absent_one);
+    RUN(former_steps_keep_their_place);
+    RUN(former_values_of_lists_have_places);
+    RUN(what_became_constant_still_tells_trials_apart);
+    RUN(what_is_decoded_is_of_today);
     return check_done();
 }
