@@ -56,6 +56,17 @@ enum ht_status query_choice(struct request *req, const char *name,
     return HT_OK;
 }
 
+enum ht_status query_flag(struct request *req, const char *name, bool *flag,
+                          struct ht_error *err)
+{
+    static const char *const words[] = {"false", "true", NULL};
+    size_t word;
+    const enum ht_status status = query_choice(req, name, words, &word, err);
+    if (status == HT_OK)
+        *flag = word == 1;
+    return status;
+}
+
 /* --- tokens --- */
 
 static void add_part(struct text *text, const char *part)

@@ -3,6 +3,7 @@
 #ifndef HT_TUNER_ASK_QUERY_H
 #define HT_TUNER_ASK_QUERY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,6 +50,11 @@ enum ht_status query_number(struct request *req, const char *name,
 enum ht_status query_choice(struct request *req, const char *name,
                             const char *const choices[], size_t *choice,
                             struct ht_error *err);
+
+/* Whether the query says true of it; absent or false: no. HT_INVALID when it
+ * says something else; also a violation. */
+enum ht_status query_flag(struct request *req, const char *name, bool *flag,
+                          struct ht_error *err);
 
 /* Ends a streamed list: closes the array, adds the token of the last element
  * by its id (0: nothing is left) and the brace. */

@@ -44,7 +44,7 @@
     NEXT(INTEGER, gain_ms) NEXT(INTEGER, refusals)                             \
     NEXT(INTEGER, confirmations) NEXT(TEXT, ended) NEXT(TEXT, submitted)       \
     NEXT(INTEGER, first_run_used_ms) NEXT(INTEGER, unreported_in_row)          \
-    NEXT(TEXT, job_spec)
+    NEXT(TEXT, job_spec) NEXT(INTEGER, withdrawn)
 #define DB_TRIAL_LIST(FIRST, NEXT)                                             \
     FIRST(INTEGER, study) NEXT(INTEGER, id) NEXT(INTEGER, state)               \
     NEXT(TEXT, params) NEXT(INTEGER, replicate) NEXT(INTEGER, ordinal)         \
@@ -55,7 +55,8 @@
     NEXT(INTEGER, started_ms) NEXT(INTEGER, ended_ms) NEXT(TEXT, client)       \
     NEXT(INTEGER, chosen_by_person) NEXT(INTEGER, final_elapsed_ms)            \
     NEXT(TEXT, why) NEXT(TEXT, stop) NEXT(INTEGER, confirms)                   \
-    NEXT(INTEGER, rungs_passed) NEXT(INTEGER, pausing)
+    NEXT(INTEGER, rungs_passed) NEXT(INTEGER, pausing)                         \
+    NEXT(INTEGER, outside)
 #define DB_ATTEMPT_LIST(FIRST, NEXT)                                           \
     FIRST(INTEGER, study) NEXT(INTEGER, trial) NEXT(INTEGER, n)                \
     NEXT(INTEGER, state) NEXT(INTEGER, outcome) NEXT(TEXT, runner)             \

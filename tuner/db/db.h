@@ -142,6 +142,9 @@ int64_t trial_counts_ended(const int64_t by_state[TRIAL_STATES]);
 enum ht_status db_trial_counts(struct db *db, int64_t study,
                                struct trial_counts *counts,
                                struct ht_error *err);
+/* Trials with the mark `outside`. */
+enum ht_status db_trial_outside_count(struct db *db, int64_t study, int64_t *n,
+                                      struct ht_error *err);
 /* The reason that most failed trials share; "" when there is none. */
 enum ht_status db_trial_common_failure(struct db *db, struct arena *arena,
                                        int64_t study, const char **reason,

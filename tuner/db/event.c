@@ -103,6 +103,28 @@ enum ht_status db_event_seek(struct db *db, int64_t study, int64_t last,
     return HT_OK;
 }
 
+/* --- deleted trials --- */
+
+static void read_gone(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    *(struct event_row *)row =
+        (struct event_row){.revision = sqlite3_column_int64(stmt, 0),
+                           .data = db_column_text(arena, stmt, 1)};
+}
+
+enum ht_status db_event_deletion(struct db *db, struct arena *arena,
+                                 const struct event_row *event,
+                                 struct event_row *deletion,
+                                 struct ht_error *err)
+{
+    const struct db_one one = {arena, read_gone, deletion,
+                               "the trial was not deleted"};
+    return db_ask_one(db, &one, err,
+                      "SELECT revision, data FROM events WHERE study=? AND "
+                      "revision>? AND trial=? AND kind='trial.deleted' LIMIT 1",
+                      "iii", event->study, event->revision, event->trial);
+}
+
 /* --- changed --- */
 
 enum ht_status db_changed_trials(struct db *db, struct arena *arena,

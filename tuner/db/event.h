@@ -28,6 +28,13 @@ enum ht_status db_event_seek(struct db *db, int64_t study, int64_t last,
                              int64_t time_ms, int64_t *revision,
                              struct ht_error *err);
 
+/* The deletion, after `event`, of the trial that it is about: its revision and
+ * data. HT_NOT_FOUND: it was not deleted. */
+enum ht_status db_event_deletion(struct db *db, struct arena *arena,
+                                 const struct event_row *event,
+                                 struct event_row *deletion,
+                                 struct ht_error *err);
+
 /* Ids of the trials that later events are about, rising; some may have been
  * deleted meanwhile. */
 enum ht_status db_changed_trials(struct db *db, struct arena *arena,

@@ -10,10 +10,18 @@
     " AND objective=(SELECT " extreme "(objective) FROM trials "               \
     "WHERE study=?1 AND " TRIAL_SEARCHES " AND " is_one ") "                   \
     "ORDER BY id LIMIT 1)"
-#define BEST_OF(extreme, order)                                                \
-    BEST_IN(TRIAL_IS_SUCCEEDED, extreme)                                       \
-    " UNION ALL " BEST_IN(TRIAL_IS_STOPPED,                                    \
-                          extreme) " ORDER BY objective " order ", id LIMIT 1"
+#define BEST_OF(succeeded, stopped, extreme, order)                            \
+    BEST_IN(succeeded, extreme)                                                \
+    " UNION ALL " BEST_IN(stopped, extreme) " ORDER BY objective " order       \
+                                            ", id LIMIT 1"
+#define BEST_OF_ALL(extreme, order)                                            \
+    BEST_OF(TRIAL_IS_SUCCEEDED, TRIAL_IS_STOPPED, extreme, order)
+#define AND_WITHIN " AND " TRIAL_IS_WITHIN
+#define BEST_WITHIN(extreme, order)                                            \
+    BEST_OF(TRIAL_IS_SUCCEEDED AND_WITHIN, TRIAL_IS_STOPPED AND_WITHIN,        \
+            extreme, order)
+
+static const char no_result[] = "there is no trial with a result";
 
 enum ht_status db_trial_best(struct db *db, struct arena *arena, int64_t study,
                              bool maximize, struct trial_row *row,
@@ -21,10 +29,19 @@ enum ht_status db_trial_best(struct db *db, struct arena *arena, int64_t study,
 {
     /* By value first, then by id: both walk the index, so a thousand equal
      * results cost no more than one. */
-    static const char highest[] = BEST_OF("max", "DESC");
-    static const char lowest[] = BEST_OF("min", "ASC");
-    const struct db_one one = {arena, db_read_trial, row,
-                               "there is no trial with a result"};
+    static const char highest[] = BEST_OF_ALL("max", "DESC");
+    static const char lowest[] = BEST_OF_ALL("min", "ASC");
+    const struct db_one one = {arena, db_read_trial, row, no_result};
+    return db_ask_one(db, &one, err, maximize ? highest : lowest, "i", study);
+}
+
+enum ht_status db_trial_best_within(struct db *db, struct arena *arena,
+                                    int64_t study, bool maximize,
+                                    struct trial_row *row, struct ht_error *err)
+{
+    static const char highest[] = BEST_WITHIN("max", "DESC");
+    static const char lowest[] = BEST_WITHIN("min", "ASC");
+    const struct db_one one = {arena, db_read_trial, row, no_result};
     return db_ask_one(db, &one, err, maximize ? highest : lowest, "i", study);
 }
 
@@ -52,7 +69,7 @@ enum ht_status db_trial_ranking(struct db *db, struct arena *arena,
 }
 
 #define RESULTS(index)                                                         \
-    "SELECT id, objective, final_metrics FROM trials " index                   \
+    "SELECT id, objective, final_metrics, outside FROM trials " index          \
     " WHERE study=?1 AND " TRIAL_HAS_RESULT " AND " TRIAL_SEARCHES " "         \
     "AND objective IS NOT NULL AND final_metrics IS NOT NULL "
 /* Without it SQLite scans all trials, since it expects few. */
@@ -63,7 +80,8 @@ static void read_result(sqlite3_stmt *stmt, struct arena *arena, void *row)
     *(struct front_row *)row =
         (struct front_row){.id = sqlite3_column_int64(stmt, 0),
                            .objective = sqlite3_column_double(stmt, 1),
-                           .metrics = db_column_text(arena, stmt, 2)};
+                           .metrics = db_column_text(arena, stmt, 2),
+                           .outside = sqlite3_column_int(stmt, 3) != 0};
 }
 
 enum ht_status db_front_marked(struct db *db, struct arena *arena,

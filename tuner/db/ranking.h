@@ -19,6 +19,12 @@ enum ht_status db_trial_best(struct db *db, struct arena *arena, int64_t study,
                              bool maximize, struct trial_row *row,
                              struct ht_error *err);
 
+/* The same without the trials that lie outside (trial_row.outside). */
+enum ht_status db_trial_best_within(struct db *db, struct arena *arena,
+                                    int64_t study, bool maximize,
+                                    struct trial_row *row,
+                                    struct ht_error *err);
+
 /* What is asked for. */
 struct ranking {
     int64_t study;
@@ -36,6 +42,7 @@ struct front_row {
     int64_t id;
     double objective;
     const char *metrics; /* JSON */
+    bool outside;        /* as in trial_row */
 };
 
 struct front_rows {

@@ -99,7 +99,7 @@ bool db_trial_state_is_final(enum trial_state state)
 
 int64_t db_study_trials_made(const struct study_row *study)
 {
-    return study->next_trial - 1 - study->confirmations;
+    return study->next_trial - 1 - study->confirmations - study->withdrawn;
 }
 
 bool db_study_only_confirms(const struct study_row *study)

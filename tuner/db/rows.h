@@ -96,6 +96,8 @@ struct study_row {
     int64_t unreported_in_row; /* first trials without the objective, or a mark
                        of tuner/study/pauses.h */
     int64_t confirmations;     /* of the trials made */
+    int64_t withdrawn;     /* of the ids used: suggestions that a change of the
+                              study deleted before they began */
     const char *submitted; /* trainingInput of an AI Platform job, unchanged, so
                               that answers contain it as it was sent; "" */
     const char *job_spec; /* the same of a Vertex job's trialJobSpec or jobSpec,
@@ -144,6 +146,8 @@ struct trial_row {
     int64_t confirms; /* the trial that it repeats, see confirm.h; 0: none */
     int64_t rungs_passed; /* of its early stopping rule */
     bool pausing;         /* STOPPING only to be PAUSED at rung rungs_passed */
+    bool outside; /* a change of the study left its point out: it teaches, but
+                     is not suggested again */
 };
 
 /* The state of the output folders of an attempt that ended. */
@@ -229,7 +233,7 @@ const char *db_attempt_state_name(enum attempt_state state);
 const char *
 db_attempt_outcome_name(enum attempt_outcome outcome); /* "failed" */
 bool db_study_state_is_final(enum study_state state);
-/* Trials made so far, without confirmations. */
+/* Trials made so far, without confirmations and withdrawn suggestions. */
 int64_t db_study_trials_made(const struct study_row *study);
 /* Running again only for confirmations: no new points are tried. */
 bool db_study_only_confirms(const struct study_row *study);

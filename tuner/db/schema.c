@@ -370,8 +370,31 @@ static enum ht_status make_tables(struct db *db, struct ht_error *err)
     return status;
 }
 
+/* The space, the constraints and the bounds of a study may change. */
+static enum ht_status add_live_edits(struct db *db, struct ht_error *err)
+{
+    return db_exec(
+        db,
+        "CREATE TABLE specs(\n"
+        "  -- what a study searched before a change of it\n"
+        "  study INTEGER NOT NULL REFERENCES studies(id),\n"
+        "  revision INTEGER NOT NULL, -- of the change, study.changed\n"
+        "  spec TEXT NOT NULL, -- JSON, as in studies, until then\n"
+        "  PRIMARY KEY(study, revision)\n"
+        ") STRICT, WITHOUT ROWID;"
+        "ALTER TABLE studies ADD COLUMN withdrawn INTEGER NOT NULL DEFAULT 0;"
+        /* Suggestions that a change deleted before they began. */
+        "ALTER TABLE trials ADD COLUMN outside INTEGER NOT NULL DEFAULT 0"
+        /* Its point is none of today's space or violates a constraint. */
+        " CHECK(outside IN (0, 1));"
+        "CREATE INDEX trials_outside ON trials(study, id)"
+        " WHERE " TRIAL_IS_OUTSIDE ";",
+        err);
+}
+
 static const struct db_migration migrations[] = {
     {NULL, make_tables},
+    {NULL, add_live_edits},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */

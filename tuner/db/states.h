@@ -105,5 +105,7 @@ NUMBER_IS_RIGHT(OUTPUTS_UNWANTED);
 #define TRIAL_SEARCHES "confirms=0"
 #define TRIAL_CONFIRMS "confirms<>0"
 #define TRIAL_IS_OPTIMAL "optimal=1"
+#define TRIAL_IS_OUTSIDE "outside=1" /* see trial_row.outside */
+#define TRIAL_IS_WITHIN "outside=0"
 
 #endif

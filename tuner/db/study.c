@@ -255,6 +255,14 @@ enum ht_status db_study_take_trial_id(struct db *db, int64_t study,
     return status;
 }
 
+enum ht_status db_study_count_withdrawn(struct db *db, struct study_row *row,
+                                        struct ht_error *err)
+{
+    row->withdrawn++;
+    return db_run(db, err, "UPDATE studies SET withdrawn=?2 WHERE id=?1", "ii",
+                  row->id, row->withdrawn);
+}
+
 enum ht_status db_study_set_progress(struct db *db, int64_t study,
                                      int64_t stale, int64_t gain_ms,
                                      struct ht_error *err)
@@ -300,6 +308,7 @@ enum ht_status db_study_erase(struct db *db, int64_t study, int64_t limit,
         "DELETE FROM trial_counts WHERE study=?1 AND ?2>0",
         "DELETE FROM prior_results WHERE study=?1 AND ?2>0",
         "DELETE FROM priors WHERE study=?1 AND ?2>0",
+        "DELETE FROM specs WHERE study=?1 AND ?2>0",
         "DELETE FROM studies WHERE id=?1 AND ?2>0",
     };
     for (size_t i = 0; i < sizeof slices / sizeof *slices && limit > 0; i++) {

@@ -114,10 +114,12 @@ enum ht_status db_results_changed(struct db *db, int64_t study, int64_t since,
                                   bool *changed, struct ht_error *err)
 {
     return db_ask_bool(db, changed, err,
-                       "SELECT 1 FROM events WHERE study=? AND revision>? AND "
+                       "SELECT EXISTS(SELECT 1 FROM events WHERE study=?1 AND "
+                       "revision>?2 AND "
                        "(kind='trial.deleted' OR (kind='trial.moved' AND "
                        "(\"from\" IN " FINAL " OR \"to\" IN " FINAL
-                       "))) LIMIT 1",
+                       ")))) OR EXISTS(SELECT 1 FROM specs WHERE study=?1 AND "
+                       "revision>?2)",
                        "ii", study, since);
 }
 
@@ -217,13 +219,13 @@ enum ht_status db_trial_insert(struct db *db, const struct trial_row *row,
     const enum ht_status status = db_run(
         db, err,
         "INSERT INTO trials(study, id, state, params, replicate, "
-        "ordinal, reason, created_ms, client, chosen_by_person, why, confirms) "
-        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "ordinal, reason, created_ms, client, chosen_by_person, why, confirms, "
+        "outside) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT(study, params, replicate) DO NOTHING",
-        "iiisiisisisi", row->study, row->id, (int64_t)row->state, row->params,
+        "iiisiisisisii", row->study, row->id, (int64_t)row->state, row->params,
         row->replicate, row->ordinal, row->reason, row->created_ms,
         row->client == NULL ? "" : row->client, (int64_t)row->chosen_by_person,
-        row->why == NULL ? "" : row->why, row->confirms);
+        row->why == NULL ? "" : row->why, row->confirms, (int64_t)row->outside);
     if (status == HT_OK)
         *inserted = sqlite3_changes64(db->handle) > 0;
     return status;
@@ -272,6 +274,23 @@ enum ht_status db_trial_set_point(struct db *db, const struct trial_row *row,
                   "UPDATE trials SET params=?3, replicate=?4 "
                   "WHERE study=?1 AND id=?2",
                   "iisi", row->study, row->id, row->params, row->replicate);
+}
+
+enum ht_status db_trial_set_outside(struct db *db, const struct trial_row *row,
+                                    struct ht_error *err)
+{
+    return db_run(db, err,
+                  "UPDATE trials SET outside=?3 WHERE study=?1 AND id=?2",
+                  "iii", row->study, row->id, (int64_t)row->outside);
+}
+
+enum ht_status db_trial_outside_count(struct db *db, int64_t study, int64_t *n,
+                                      struct ht_error *err)
+{
+    return db_ask_integer(db, n, err,
+                          "SELECT count(*) FROM trials INDEXED BY "
+                          "trials_outside WHERE study=? AND " TRIAL_IS_OUTSIDE,
+                          "i", study);
 }
 
 enum ht_status db_trial_erase(struct db *db, const struct trial_row *row,

@@ -43,6 +43,9 @@ enum ht_status db_study_add_revision(struct db *db, int64_t study,
 enum ht_status db_study_take_trial_id(struct db *db, int64_t study,
                                       bool confirms, int64_t *id,
                                       struct ht_error *err);
+/* One more suggestion of it is deleted before it began. */
+enum ht_status db_study_count_withdrawn(struct db *db, struct study_row *row,
+                                        struct ht_error *err);
 enum ht_status db_study_set_progress(struct db *db, int64_t study,
                                      int64_t stale, int64_t gain_ms,
                                      struct ht_error *err);
@@ -125,6 +128,9 @@ enum ht_status db_trial_set_client(struct db *db, const struct trial_row *row,
 /* Another point, with the replicate number that goes with it. */
 enum ht_status db_trial_set_point(struct db *db, const struct trial_row *row,
                                   struct ht_error *err);
+/* Writes `outside`. */
+enum ht_status db_trial_set_outside(struct db *db, const struct trial_row *row,
+                                    struct ht_error *err);
 /* Removes the trial with all that belongs to it, and from the counts. */
 enum ht_status db_trial_erase(struct db *db, const struct trial_row *row,
                               struct ht_error *err);

@@ -9,6 +9,7 @@
 #include "proto/doc/node.h"
 #include "tuner/ask/query.h"
 #include "tuner/db/event.h"
+#include "tuner/db/specs.h"
 #include "tuner/read/trials.h"
 
 enum {
@@ -18,9 +19,9 @@ enum {
 
 /* What one row is made of, in this order. */
 static const char *const columns[] = {
-    "id",    "state",      "objective", "step",     "createMs", "startMs",
-    "endMs", "attempt",    "replicate", "confirms", "reason",   "stopRule",
-    "why",   "parameters", "metrics",   "attempts"};
+    "id",       "state",   "objective",  "step",     "createMs", "startMs",
+    "endMs",    "attempt", "replicate",  "confirms", "outside",  "reason",
+    "stopRule", "why",     "parameters", "metrics",  "attempts"};
 
 /* --- one row --- */
 
@@ -136,6 +137,7 @@ static enum ht_status make_row(const struct trial_walk *walk,
     json_push_int(row, trial->attempt);
     json_push_int(row, trial->replicate);
     json_push_int(row, trial->confirms);
+    json_push_int(row, trial->outside);
     json_push_string(row, trial->reason);
     push_member(row, node_read_stored(arena, trial->stop), "rule");
     push_member(row, node_read_stored(arena, trial->why), "kind");
@@ -236,7 +238,7 @@ enum ht_status read_table(struct reader *reader, struct request *req,
     static const struct number_range revisions = {0, INT64_MAX, 0};
     struct trial_walk walk = {.reader = reader, .req = req, .view = make_row};
     struct id_list ids;
-    int64_t since = 0;
+    int64_t since = 0, edited = 0;
     enum ht_status status =
         read_find_study(reader, req, &walk.study, &walk.job, err);
     if (status == HT_OK)
@@ -244,7 +246,12 @@ enum ht_status read_table(struct reader *reader, struct request *req,
     if (status != HT_OK)
         return status;
     const int64_t behind = walk.study.revision - since;
-    if (since == 0 || behind < 0 || behind > MOST_CHANGES)
+    status =
+        db_spec_changed(reader->db, walk.study.id, INT64_MAX, &edited, err);
+    if (status != HT_OK)
+        return status;
+    /* An edit decides of every trial whether it lies outside. */
+    if (since == 0 || behind < 0 || behind > MOST_CHANGES || edited > since)
         return write_all(&walk, err);
     status = db_changed_trials(reader->db, req->arena, walk.study.id, since,
                                &ids, err);

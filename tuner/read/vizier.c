@@ -68,12 +68,15 @@ enum ht_status read_optimal(struct reader *reader, struct request *req,
     struct study_row study;
     struct job *job;
     struct id_list ids = {0};
+    bool within = false;
     enum ht_status status = trial_body_none(req, err);
+    if (status == HT_OK)
+        status = query_flag(req, "within", &within, err);
     if (status == HT_OK)
         status = read_find_study(reader, req, &study, &job, err);
     if (status == HT_OK && job->n_metrics > 0)
-        status = pareto_trials_list(reader->db, req->arena, study.id, job, &ids,
-                                    err);
+        status = (within ? pareto_trials_list_within : pareto_trials_list)(
+            reader->db, req->arena, study.id, job, &ids, err);
     if (status != HT_OK)
         return status;
     text_puts(&req->reply, "{\"optimalTrials\":[");

@@ -1,5 +1,7 @@
 #include "tuner/search/pareto_trials.h"
 
+#include <stdlib.h>
+
 #include "algorithms/model/pareto.h"
 #include "tuner/db/ranking.h"
 #include "tuner/search/trial_result.h"
@@ -16,13 +18,20 @@ static bool read_objectives(const struct job *job, const struct front_row *row,
            trial_result_is_safe(job, objectives);
 }
 
-/* All but one; 0: all. */
+/* Which trials count. */
+struct counting {
+    int64_t study;
+    int64_t without; /* this one does not; 0: all do */
+    bool within;     /* those outside do not */
+};
+
 static void add_rows(const struct job *job, const struct front_rows *rows,
-                     int64_t without, struct pareto *front)
+                     const struct counting *counting, struct pareto *front)
 {
     for (size_t i = 0; i < rows->n; i++) {
         double objectives[SETTING_METRICS];
-        if (rows->rows[i].id != without &&
+        if (rows->rows[i].id != counting->without &&
+            !(counting->within && rows->rows[i].outside) &&
             read_objectives(job, &rows->rows[i], objectives))
             pareto_add(front, objectives, rows->rows[i].id);
     }
@@ -30,13 +39,80 @@ static void add_rows(const struct job *job, const struct front_rows *rows,
 
 /* --- reading --- */
 
-/* The marked trial that is best in the first objective. */
-static enum ht_status best_marked(struct db *db, struct arena *arena,
-                                  int64_t study, const struct job *job,
-                                  struct trial_row *best, struct ht_error *err)
+/* Of all results, not only of the marked trials. */
+static enum ht_status find_front(struct db *db, const struct counting *counting,
+                                 const struct job *job, struct pareto *front,
+                                 struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    struct arena *arena = arena_new();
+    struct front_rows page = {.n = DB_FRONT_PAGE};
+    int64_t after = 0;
+    while (status == HT_OK && page.n == DB_FRONT_PAGE) {
+        arena_reset(arena);
+        status =
+            db_front_results(db, arena, counting->study, after, &page, err);
+        if (status != HT_OK || page.n == 0)
+            break;
+        after = page.rows[page.n - 1].id;
+        add_rows(job, &page, counting, front);
+    }
+    arena_free(arena);
+    return status;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The front of the trials that lie within is not marked. */
+static enum ht_status front_within(struct db *db, struct arena *arena,
+                                   const struct counting *counting,
+                                   const struct job *job,
+                                   struct front_rows *rows,
+                                   struct ht_error *err)
+{
+    struct pareto front;
+    pareto_init(&front, job_objectives(job));
+    enum ht_status status = find_front(db, counting, job, &front, err);
+    if (front.n > 0)
+        qsort(front.ids, front.n, sizeof *front.ids, by_id);
+    struct front_row *found = arena_alloc(arena, front.n + 1, sizeof *found);
+    for (size_t i = 0; status == HT_OK && i < front.n; i++) {
+        struct trial_row trial = {0};
+        status =
+            db_trial_get(db, arena, counting->study, front.ids[i], &trial, err);
+        found[i] =
+            (struct front_row){.id = trial.id, .objective = trial.objective};
+    }
+    *rows = (struct front_rows){.n = front.n, .rows = found};
+    pareto_fini(&front);
+    return status;
+}
+
+/* By id. */
+static enum ht_status read_front(struct db *db, struct arena *arena,
+                                 const struct counting *counting,
+                                 const struct job *job, struct front_rows *rows,
+                                 struct ht_error *err)
+{
+    return counting->within
+               ? front_within(db, arena, counting, job, rows, err)
+               : db_front_marked(db, arena, counting->study, rows, err);
+}
+
+/* The one of the front that is best in the first objective. */
+static enum ht_status best_of_front(struct db *db, struct arena *arena,
+                                    const struct counting *counting,
+                                    const struct job *job,
+                                    struct trial_row *best,
+                                    struct ht_error *err)
 {
     struct front_rows rows;
-    const enum ht_status status = db_front_marked(db, arena, study, &rows, err);
+    const enum ht_status status =
+        read_front(db, arena, counting, job, &rows, err);
     if (status != HT_OK)
         return status;
     if (rows.n == 0)
@@ -48,26 +124,49 @@ static enum ht_status best_marked(struct db *db, struct arena *arena,
         if (job->metrics[0].maximize ? value > than : value < than)
             at = i;
     }
-    return db_trial_get(db, arena, study, rows.rows[at].id, best, err);
+    return db_trial_get(db, arena, counting->study, rows.rows[at].id, best,
+                        err);
+}
+
+static enum ht_status find_best(struct db *db, struct arena *arena,
+                                const struct counting *counting,
+                                const struct job *job, struct trial_row *best,
+                                struct ht_error *err)
+{
+    const bool maximize = job->metrics[0].maximize;
+    if (job->n_metrics > 1)
+        return best_of_front(db, arena, counting, job, best, err);
+    return counting->within
+               ? db_trial_best_within(db, arena, counting->study, maximize,
+                                      best, err)
+               : db_trial_best(db, arena, counting->study, maximize, best, err);
 }
 
 enum ht_status pareto_trials_best(struct db *db, struct arena *arena,
                                   int64_t study, const struct job *job,
                                   struct trial_row *best, struct ht_error *err)
 {
-    return job->n_metrics > 1
-               ? best_marked(db, arena, study, job, best, err)
-               : db_trial_best(db, arena, study, job->metrics[0].maximize, best,
-                               err);
+    const struct counting all = {.study = study};
+    return find_best(db, arena, &all, job, best, err);
+}
+
+enum ht_status pareto_trials_best_within(struct db *db, struct arena *arena,
+                                         int64_t study, const struct job *job,
+                                         struct trial_row *best,
+                                         struct ht_error *err)
+{
+    const struct counting those = {.study = study, .within = true};
+    return find_best(db, arena, &those, job, best, err);
 }
 
 static enum ht_status list_one(struct db *db, struct arena *arena,
-                               int64_t study, const struct job *job,
-                               struct id_list *ids, struct ht_error *err)
+                               const struct counting *counting,
+                               const struct job *job, struct id_list *ids,
+                               struct ht_error *err)
 {
     struct trial_row best = {0};
     const enum ht_status status =
-        pareto_trials_best(db, arena, study, job, &best, err);
+        find_best(db, arena, counting, job, &best, err);
     if (status != HT_OK && status != HT_NOT_FOUND)
         return status;
     int64_t *id = arena_alloc(arena, 1, sizeof *id);
@@ -76,14 +175,16 @@ static enum ht_status list_one(struct db *db, struct arena *arena,
     return HT_OK;
 }
 
-enum ht_status pareto_trials_list(struct db *db, struct arena *arena,
-                                  int64_t study, const struct job *job,
-                                  struct id_list *ids, struct ht_error *err)
+static enum ht_status list_front(struct db *db, struct arena *arena,
+                                 const struct counting *counting,
+                                 const struct job *job, struct id_list *ids,
+                                 struct ht_error *err)
 {
     struct front_rows rows;
     if (job_objectives(job) == 1)
-        return list_one(db, arena, study, job, ids, err);
-    const enum ht_status status = db_front_marked(db, arena, study, &rows, err);
+        return list_one(db, arena, counting, job, ids, err);
+    const enum ht_status status =
+        read_front(db, arena, counting, job, &rows, err);
     if (status != HT_OK)
         return status;
     int64_t *found = arena_alloc(arena, rows.n + 1, sizeof *found);
@@ -91,6 +192,23 @@ enum ht_status pareto_trials_list(struct db *db, struct arena *arena,
         found[i] = rows.rows[i].id;
     *ids = (struct id_list){.n = rows.n, .ids = found};
     return HT_OK;
+}
+
+enum ht_status pareto_trials_list(struct db *db, struct arena *arena,
+                                  int64_t study, const struct job *job,
+                                  struct id_list *ids, struct ht_error *err)
+{
+    const struct counting all = {.study = study};
+    return list_front(db, arena, &all, job, ids, err);
+}
+
+enum ht_status pareto_trials_list_within(struct db *db, struct arena *arena,
+                                         int64_t study, const struct job *job,
+                                         struct id_list *ids,
+                                         struct ht_error *err)
+{
+    const struct counting those = {.study = study, .within = true};
+    return list_front(db, arena, &those, job, ids, err);
 }
 
 /* --- a trial ends --- */
@@ -151,8 +269,9 @@ static enum ht_status note_several(struct db *db, struct arena *arena,
                                    struct pareto_trials_change *change,
                                    struct ht_error *err)
 {
-    const struct front_row row = {trial->id, trial->objective,
-                                  trial->final_metrics};
+    const struct front_row row = {.id = trial->id,
+                                  .objective = trial->objective,
+                                  .metrics = trial->final_metrics};
     double objectives[SETTING_METRICS];
     struct front_rows before;
     struct pareto front;
@@ -161,7 +280,7 @@ static enum ht_status note_several(struct db *db, struct arena *arena,
     if (status != HT_OK || !read_objectives(job, &row, objectives))
         return status;
     pareto_init(&front, job_objectives(job));
-    add_rows(job, &before, 0, &front);
+    add_rows(job, &before, &(struct counting){0}, &front);
     change->gain = !pareto_has(&front, objectives);
     if (pareto_add(&front, objectives, trial->id)) {
         change->beaten = list_beaten(arena, &before, &front);
@@ -186,38 +305,26 @@ enum ht_status pareto_trials_note(struct db *db, struct arena *arena,
 
 /* --- all over again --- */
 
-static enum ht_status find_front(struct db *db, int64_t study, int64_t without,
-                                 const struct job *job, struct pareto *front,
-                                 struct ht_error *err)
-{
-    enum ht_status status = HT_OK;
-    struct arena *arena = arena_new();
-    struct front_rows page = {.n = DB_FRONT_PAGE};
-    int64_t after = 0;
-    while (status == HT_OK && page.n == DB_FRONT_PAGE) {
-        arena_reset(arena);
-        status = db_front_results(db, arena, study, after, &page, err);
-        if (status != HT_OK || page.n == 0)
-            break;
-        after = page.rows[page.n - 1].id;
-        add_rows(job, &page, without, front);
-    }
-    arena_free(arena);
-    return status;
-}
-
-static enum ht_status mark_study(struct db *db, int64_t study, int64_t without,
+static enum ht_status mark_study(struct db *db, const struct counting *counting,
                                  const struct job *job, struct ht_error *err)
 {
+    const int64_t study = counting->study;
     struct pareto front;
     pareto_init(&front, job_objectives(job));
-    enum ht_status status = find_front(db, study, without, job, &front, err);
+    enum ht_status status = find_front(db, counting, job, &front, err);
     if (status == HT_OK)
         status = db_front_clear(db, study, err);
     for (size_t i = 0; status == HT_OK && i < front.n; i++)
         status = db_front_mark(db, study, front.ids[i], true, err);
     pareto_fini(&front);
     return status;
+}
+
+enum ht_status pareto_trials_renew(struct db *db, const struct job *job,
+                                   int64_t study, struct ht_error *err)
+{
+    const struct counting all = {.study = study};
+    return job->n_metrics > 1 ? mark_study(db, &all, job, err) : HT_OK;
 }
 
 enum ht_status pareto_trials_forget(struct db *db, const struct job *job,
@@ -228,5 +335,7 @@ enum ht_status pareto_trials_forget(struct db *db, const struct job *job,
     enum ht_status status = HT_OK;
     if (job->n_metrics > 1)
         status = db_front_is_marked(db, trial->study, trial->id, &marked, err);
-    return marked ? mark_study(db, trial->study, trial->id, job, err) : status;
+    const struct counting others = {.study = trial->study,
+                                    .without = trial->id};
+    return marked ? mark_study(db, &others, job, err) : status;
 }

@@ -26,6 +26,17 @@ enum ht_status pareto_trials_list(struct db *db, struct arena *arena,
                                   int64_t study, const struct job *job,
                                   struct id_list *ids, struct ht_error *err);
 
+/* The same of the trials that lie inside of what is searched today, see
+ * trial_row.outside: others are as if they had no result. */
+enum ht_status pareto_trials_best_within(struct db *db, struct arena *arena,
+                                         int64_t study, const struct job *job,
+                                         struct trial_row *best,
+                                         struct ht_error *err);
+enum ht_status pareto_trials_list_within(struct db *db, struct arena *arena,
+                                         int64_t study, const struct job *job,
+                                         struct id_list *ids,
+                                         struct ht_error *err);
+
 /* What the end of a trial means for the study's best trials. */
 struct pareto_trials_change {
     bool gain;             /* the trial is better than all before, or it beats
@@ -41,6 +52,10 @@ enum ht_status pareto_trials_note(struct db *db, struct arena *arena,
                                   const struct trial_row *trial,
                                   struct pareto_trials_change *change,
                                   struct ht_error *err);
+
+/* Core thread. Decides anew, by the bounds that the job has now. */
+enum ht_status pareto_trials_renew(struct db *db, const struct job *job,
+                                   int64_t study, struct ht_error *err);
 
 /* Core thread. Removes the trial's result; its row still exists. */
 enum ht_status pareto_trials_forget(struct db *db, const struct job *job,

@@ -191,7 +191,10 @@ static enum ht_status add_status(cJSON *resource, const struct viewing *view,
     const struct study_row *study = view->study;
     struct trial_counts counts;
     struct view_failures failures;
+    int64_t outside = 0;
     enum ht_status status = db_trial_counts(view->db, study->id, &counts, err);
+    if (status == HT_OK)
+        status = db_trial_outside_count(view->db, study->id, &outside, err);
     if (status == HT_OK)
         status = view_failures_find(view->db, view->arena, study, &counts,
                                     &failures, err);
@@ -210,6 +213,7 @@ static enum ht_status add_status(cJSON *resource, const struct viewing *view,
     add_counts(object, "counts", counts.of);
     if (study->confirmations > 0)
         add_counts(object, "confirming", counts.confirming);
+    json_add_count(object, "outside", outside);
     json_add_flag(object, "openSpace",
                   view->job != NULL && view->job->space.open);
     json_add_count(object, "createTimeMs", study->created_ms);

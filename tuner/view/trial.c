@@ -113,6 +113,7 @@ static void add_own(cJSON *own, const struct trial_row *trial,
     view_add_stored(own, "why", trial->why);
     view_add_stored(own, "stop", trial->stop);
     json_add_count(own, "replicate", trial->replicate);
+    json_add_flag(own, "outside", trial->outside);
     if (trial->confirms > 0)
         json_add_int_text(own, "confirms", trial->confirms);
     if (trial->has_objective) {

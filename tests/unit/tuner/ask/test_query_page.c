@@ -91,6 +91,23 @@ static void a_choice_is_one_of_its_words(void)
     request_free(asked.req);
 }
 
+static void a_flag_is_true_or_false(void)
+{
+    struct asked asked;
+    bool flag = true;
+    ask(&asked, NULL, NULL);
+    CHECK(query_flag(asked.req, "within", &flag, NULL) == HT_OK && !flag);
+    request_free(asked.req);
+    ask(&asked, "within", "true");
+    CHECK(query_flag(asked.req, "within", &flag, NULL) == HT_OK && flag);
+    request_free(asked.req);
+    ask(&asked, "within", "1");
+    CHECK(query_flag(asked.req, "within", &flag, &asked.err) == HT_INVALID);
+    CHECK(flag);
+    CHECK_TEXT(fault_of(&asked, "within"), "\"1\" is none of false true");
+    request_free(asked.req);
+}
+
 static size_t size_of(const char *text, size_t page_most)
 {
     static const struct query_page_sizes sizes = {20, 50};
@@ -210,6 +227,7 @@ int main(void)
     RUN(a_number_is_read_within_its_range);
     RUN(what_is_no_such_number_is_a_violation);
     RUN(a_choice_is_one_of_its_words);
+    RUN(a_flag_is_true_or_false);
     RUN(a_page_has_its_usual_size_and_never_more_than_the_most);
     RUN(a_negative_size_is_refused);
     RUN(a_token_leads_to_the_next_page_of_its_list);

@@ -12,7 +12,7 @@ static void a_new_file_is_set_up_for_safety(void)
     CHECK(db_place_ask(db, "PRAGMA synchronous") == 2);
     CHECK(db_place_ask(db, "PRAGMA foreign_keys") == 1);
     CHECK(db_place_ask(db, "PRAGMA wal_autocheckpoint") == 0);
-    CHECK(db_place_ask(db, "PRAGMA user_version") == 1);
+    CHECK(db_place_ask(db, "PRAGMA user_version") == 2);
     CHECK(db_place_ask(db, "PRAGMA application_id") == DB_APPLICATION_ID);
     CHECK(db_place_ask(db, "SELECT count(*) FROM pragma_journal_mode "
                            "WHERE journal_mode='wal'") == 1);

@@ -111,11 +111,27 @@ static void an_event_comes_back_as_it_was_stored(struct db_case *c)
     CHECK_TEXT(got->data, "{}");
 }
 
+static void a_deletion_is_found_behind_an_event(struct db_case *c)
+{
+    struct event_row gone = {0};
+    put_all(c->db);
+    put(c->db, 8, "trial.deleted", 2, "");
+    put(c->db, 9, "trial.deleted", 5, "");
+    struct event_row event = {.study = 1, .revision = 2, .trial = 5};
+    CHECK(db_event_deletion(c->db, c->arena, &event, &gone, NULL) == HT_OK);
+    CHECK(gone.revision == 9);
+    CHECK_TEXT(gone.data, "");
+    event.revision = 9;
+    CHECK(db_event_deletion(c->db, c->arena, &event, &gone, NULL) ==
+          HT_NOT_FOUND);
+}
+
 int main(void)
 {
     RUN_ON_DB(a_log_skips_measurements_and_starts_of_attempts);
     RUN_ON_DB(a_moment_leads_to_the_first_revision_from_then_on);
     RUN_ON_DB(trials_of_later_events_come_once_by_id);
     RUN_ON_DB(an_event_comes_back_as_it_was_stored);
+    RUN_ON_DB(a_deletion_is_found_behind_an_event);
     return check_done();
 }

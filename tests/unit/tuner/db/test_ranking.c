@@ -34,6 +34,27 @@ static void the_best_trial_is_the_older_of_equals(struct db_case *c)
     CHECK(best.id == 1);
 }
 
+static void the_best_within_is_not_outside(struct db_case *c)
+{
+    struct trial_row best, row = {.study = 1, .outside = true};
+    int64_t n = -1;
+    put_results(c, 4,
+                (const struct result[]){{TRIAL_SUCCEEDED, 0.25},
+                                        {TRIAL_STOPPED, 0.75},
+                                        {TRIAL_SUCCEEDED, 0.75},
+                                        {TRIAL_STOPPED, 0.5}});
+    for (row.id = 2; row.id <= 3; row.id++)
+        CHECK(db_trial_set_outside(c->db, &row, NULL) == HT_OK);
+    CHECK(db_trial_best_within(c->db, c->arena, 1, true, &best, NULL) == HT_OK);
+    CHECK(best.id == 4 && !best.outside);
+    CHECK(db_trial_best_within(c->db, c->arena, 1, false, &best, NULL) ==
+          HT_OK);
+    CHECK(best.id == 1);
+    CHECK(db_trial_best(c->db, c->arena, 1, true, &best, NULL) == HT_OK);
+    CHECK(best.id == 2 && best.outside);
+    CHECK(db_trial_outside_count(c->db, 1, &n, NULL) == HT_OK && n == 2);
+}
+
 static void
 the_best_trials_come_first_and_of_equals_the_older(struct db_case *c)
 {
@@ -157,6 +178,7 @@ static void each_point_is_a_finalist_once_by_its_best_trial(struct db_case *c)
 int main(void)
 {
     RUN_ON_DB(the_best_trial_is_the_older_of_equals);
+    RUN_ON_DB(the_best_within_is_not_outside);
     RUN_ON_DB(the_best_trials_come_first_and_of_equals_the_older);
     RUN_ON_DB(a_trial_that_confirms_another_is_not_ranked);
     RUN_ON_DB(results_come_first_then_the_rest_by_id);

@@ -215,6 +215,79 @@ static void a_lost_result_of_the_front_lets_others_in(void)
     close_place(&place);
 }
 
+static void put_outside(struct place *place, int64_t id)
+{
+    const struct trial_row row = {.study = 1, .id = id, .outside = true};
+    CHECK(db_trial_set_outside(place->db, &row, NULL) == HT_OK);
+}
+
+static const char *front_within(struct place *place)
+{
+    struct id_list ids = {0};
+    CHECK(pareto_trials_list_within(place->db, place->arena, 1, place->job,
+                                    &ids, NULL) == HT_OK);
+    return list_text(place, &ids);
+}
+
+static int64_t best_within(struct place *place)
+{
+    struct trial_row best = {0};
+    const enum ht_status status = pareto_trials_best_within(
+        place->db, place->arena, 1, place->job, &best, NULL);
+    return status == HT_NOT_FOUND ? 0 : best.id;
+}
+
+static void the_front_within_has_what_those_outside_beat(void)
+{
+    struct place place;
+    open_place(&place, SPEC(LOSS "," SPEED));
+    add(&place, 1, 1, 9, 0);
+    add(&place, 2, 2, 5, 0);
+    add(&place, 3, 3, 4, 0);
+    add(&place, 4, 4, 7, 0);
+    CHECK_TEXT(front_within(&place), "1");
+    put_outside(&place, 1);
+    CHECK_TEXT(front_of(&place), "1");
+    CHECK_TEXT(front_within(&place), "2 4");
+    CHECK(best_of(&place) == 1 && best_within(&place) == 2);
+    put_outside(&place, 2);
+    put_outside(&place, 3);
+    put_outside(&place, 4);
+    CHECK_TEXT(front_within(&place), "");
+    CHECK(best_within(&place) == 0);
+    close_place(&place);
+}
+
+static void the_one_best_within_is_not_outside(void)
+{
+    struct place place;
+    open_place(&place, SPEC(LOSS));
+    add(&place, 1, 1, 0, 0);
+    add(&place, 2, 3, 0, 0);
+    add(&place, 3, 2, 0, 0);
+    put_outside(&place, 1);
+    CHECK(best_of(&place) == 1 && best_within(&place) == 3);
+    CHECK_TEXT(front_within(&place), "3");
+    close_place(&place);
+}
+
+static void other_bounds_decide_the_front_anew(void)
+{
+    struct place place;
+    open_place(&place, SPEC(LOSS "," MEMORY));
+    add(&place, 1, 1, 0, 9);
+    add(&place, 2, 2, 0, 3);
+    CHECK(best_of(&place) == 2);
+    struct metric_goal goals[2] = {place.job->metrics[0],
+                                   place.job->metrics[1]};
+    goals[1].threshold = 10;
+    place.job->metrics = goals;
+    CHECK(best_of(&place) == 2); /* the marks are of the old bound */
+    CHECK(pareto_trials_renew(place.db, place.job, 1, NULL) == HT_OK);
+    CHECK(best_of(&place) == 1);
+    close_place(&place);
+}
+
 static void a_repetition_is_not_in_the_front(void)
 {
     struct place place;
@@ -261,6 +334,9 @@ int main(void)
     RUN(a_lost_result_that_was_beaten_changes_nothing);
     RUN(a_lost_result_of_the_front_lets_others_in);
     RUN(a_repetition_is_not_in_the_front);
+    RUN(the_front_within_has_what_those_outside_beat);
+    RUN(the_one_best_within_is_not_outside);
+    RUN(other_bounds_decide_the_front_anew);
     RUN(what_it_beats_is_told);
     return check_done();
 }
