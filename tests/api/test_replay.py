@@ -187,10 +187,27 @@ def what_was_forgotten_does_not_spoil_the_rest():
     first, gone = [study.suggest(1, who)["trials"][0] for who in "ab"]
     complete(study, first)  # the next point is of a search that has both
     study.suggest(1, "c")
+    complete(study, gone)
+    study.suggest(1, "e")
     study.good("DELETE", "/v1/" + gone["name"])
     study.suggest(1, "d")
     tap.equal([item["verdict"] for item in verdicts(study)],
-              ["SAME", "UNKNOWN", "SAME"])
+              ["SAME", "SAME", "UNKNOWN", "SAME"])
+
+
+def a_trial_deleted_without_a_result_is_known_again():
+    study = searched(2, space=STEPS)
+    gone = study.suggest(2, "b")["trials"]
+    study.suggest(2, "c")
+    study.good("POST", "/v1/" + gone[1]["name"] + ":complete",
+               {"trialInfeasible": True})
+    study.suggest(2, "d")
+    for trial in gone:
+        study.good("DELETE", "/v1/" + trial["name"])
+    study.suggest(2, "e")
+    found = verdicts(study)
+    tap.equal((len(found), {item["verdict"] for item in found}),
+              (len(study.trials()), {"SAME"}))
 
 
 def the_preview_is_what_comes():
@@ -296,6 +313,7 @@ with harness.Server("--runner", "none") as server:
         trials_of_others_are_left_out,
         an_input_that_was_deleted_has_no_replay,
         what_was_forgotten_does_not_spoil_the_rest,
+        a_trial_deleted_without_a_result_is_known_again,
         the_preview_is_what_comes,
         another_algorithm_goes_another_way,
         a_preview_goes_back_to_a_trial,

@@ -179,6 +179,7 @@ enum ht_status method_store_job(struct method_call *call, const struct job *job,
                               .reason = reason_cut(call->arena, reason),
                               .data = ""};
     enum ht_status status = move_event(call->core, &event, err);
+    row->revision = event.revision;
     if (status == HT_OK)
         status = db_study_save(call->db, row, err);
     live_forget_job(core_live(call->core), row->id);

@@ -10,8 +10,10 @@
 #include "tuner/ask/faults.h"
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
+#include "tuner/search/method.h"
 #include "tuner/study/common_file.h"
 #include "tuner/study/end.h"
+#include "tuner/study/live_edit.h"
 #include "tuner/view/aip.h"
 
 /* What a change works on. */
@@ -109,38 +111,87 @@ static void read_count(struct change *change, const struct node *node)
 
 /* --- a whole job --- */
 
-/* The stored job with only those parts of the new one that may never change:
- * what differs then is what forbids to continue. */
-static enum ht_status check_fixed_parts(struct change *change,
-                                        const struct job *wanted,
-                                        struct ht_error *err)
+/* The new metrics with the old bounds, which may change. */
+static const struct metric_goal *with_old_bounds(struct arena *arena,
+                                                 const struct job *old,
+                                                 const struct job *wanted)
 {
-    struct job probe = *change->job;
-    probe.space = wanted->space;
+    struct metric_goal *goals =
+        arena_alloc(arena, wanted->n_metrics + 1, sizeof *goals);
+    for (size_t i = 0; i < wanted->n_metrics; i++) {
+        goals[i] = wanted->metrics[i];
+        if (i >= old->n_metrics || !goals[i].safety || !old->metrics[i].safety)
+            continue;
+        goals[i].threshold = old->metrics[i].threshold;
+        goals[i].safe_share = old->metrics[i].safe_share;
+    }
+    return goals;
+}
+
+/* The stored job with only those parts of the new one that may never change:
+ * what differs then is what another study is needed for. */
+static struct job probe_fixed(const struct change *change,
+                              const struct job *wanted)
+{
+    const struct job *stored = change->job;
+    struct job probe = *stored;
     probe.n_metrics = wanted->n_metrics;
-    probe.metrics = wanted->metrics;
+    probe.metrics = with_old_bounds(change->call->arena, stored, wanted);
     probe.algorithm = wanted->algorithm;
-    probe.noise = wanted->noise;
-    probe.constraints = wanted->constraints;
     probe.warm_start = wanted->warm_start;
+    if (stored->space.open || wanted->space.open)
+        probe.space = wanted->space;
     if (wanted->has_seed) {
         probe.has_seed = true;
         probe.seed = wanted->seed;
     }
+    return probe;
+}
+
+static enum ht_status refuse(const struct change *change,
+                             const char *differences, struct ht_error *err)
+{
+    const char *name = change->call->study.name;
+    return ht_fail(err, HT_CONFLICT,
+                   "study %.60s cannot change in this, clone it (hypertune "
+                   "clone %.60s): %s",
+                   name, name, differences);
+}
+
+static enum ht_status check_fixed_parts(const struct change *change,
+                                        const struct job *wanted,
+                                        struct ht_error *err)
+{
+    const struct job probe = probe_fixed(change, wanted);
+    const long long seed = (long long)change->call->study.seed;
     struct text differences = {0};
     enum ht_status status = HT_OK;
-    bool other_seed =
-        wanted->has_seed && wanted->seed != change->call->study.seed;
     if (form_diff(change->job, &probe, &differences) > 0)
-        status = ht_fail(err, HT_CONFLICT, "study %.100s differs: %s",
-                         change->call->study.name, differences.data);
-    else if (other_seed)
-        status = ht_fail(
-            err, HT_CONFLICT, "study %.100s differs: seed: %lld -> %lld",
-            change->call->study.name, (long long)change->call->study.seed,
-            (long long)wanted->seed);
+        status = refuse(change, differences.data, err);
+    else if (wanted->has_seed && wanted->seed != seed)
+        status = refuse(change,
+                        arena_printf(change->call->arena, "seed: %lld -> %lld",
+                                     seed, (long long)wanted->seed),
+                        err);
     text_free(&differences);
     return status;
+}
+
+/* The new space keeps what trials of the old one had; as at its creation, a
+ * study is refused what it cannot search. */
+static enum ht_status check_space(const struct change *change,
+                                  struct job *wanted, struct ht_error *err)
+{
+    const char *name = change->call->study.name;
+    struct ht_error why;
+    if (change->call->study.kind == JOB_CUSTOM)
+        return HT_OK;
+    if (space_change(change->call->arena, &change->job->space, &wanted->space,
+                     &why) != HT_OK)
+        return ht_fail(err, HT_CONFLICT, "study %.60s: %s %.60s", name,
+                       why.text,
+                       name); /* its text ends with "hypertune clone" */
+    return search_method_check(wanted, err);
 }
 
 /* What its replicas and AI Platform's clients are shown as sent. */
@@ -164,7 +215,9 @@ static enum ht_status read_whole_job(struct change *change,
         return HT_OK; /* the faults are in diag */
     if (wanted->algorithm == ALGORITHM_DEFAULT)
         wanted->algorithm = change->job->algorithm;
-    const enum ht_status status = check_fixed_parts(change, wanted, err);
+    enum ht_status status = check_fixed_parts(change, wanted, err);
+    if (status == HT_OK)
+        status = check_space(change, wanted, err);
     if (status != HT_OK)
         return status;
     wanted->name = change->job->name;
@@ -241,10 +294,17 @@ static enum ht_status reopen(struct change *change, struct ht_error *err)
 static enum ht_status store(struct change *change, struct ht_error *err)
 {
     struct method_call *call = change->call;
+    const char *spec = call->study.spec;
+    const bool edits = live_edit_is_one(call->job, change->job);
     if (change->job->display != NULL)
         call->study.display = change->job->display;
-    const enum ht_status status =
+    if (edits) /* also when it had run out of points */
+        call->study.exhausted = false;
+    enum ht_status status =
         method_store_job(call, change->job, change->what.data, err);
+    if (status == HT_OK && edits)
+        status =
+            live_edit_apply(call->core, &call->study, change->job, spec, err);
     core_touch(call->core, call->study.id);
     return status == HT_OK ? reopen(change, err) : status;
 }

@@ -340,32 +340,14 @@ METHOD(vizier_add_trial, METHOD_JOB, add_trial, method_reply_trial)
 
 /* --- deletion --- */
 
-/* A runner that runs it learns that its attempt is gone. */
 static enum ht_status erase(struct method_call *call, struct ht_error *err)
 {
-    struct core *core = call->core;
-    const struct trial_row *trial = &call->trial;
-    struct event_row event = {.study = trial->study,
-                              .kind = "trial.deleted",
-                              .trial = trial->id,
-                              .from = db_trial_state_name(trial->state),
-                              .to = "",
-                              .reason = "deleted by user",
-                              .data = ""};
-    enum ht_status status =
-        pareto_trials_forget(call->db, call->job, trial, err);
-    if (status == HT_OK)
-        status = db_trial_erase(call->db, trial, err);
-    if (status == HT_OK)
-        status = move_event(core, &event, err);
-    if (status == HT_OK && call->study.exhausted) {
-        call->study.exhausted = false;
-        status = db_study_save(call->db, &call->study, err);
-    }
-    suggestion_stock_outdate(core, trial->study);
-    trial_forget(core, trial);
-    core_touch(core, trial->study);
-    return status;
+    const enum ht_status status = trial_delete(
+        call->core, call->job, &call->trial, "deleted by user", err);
+    if (status != HT_OK || !call->study.exhausted)
+        return status;
+    call->study.exhausted = false;
+    return db_study_save(call->db, &call->study, err);
 }
 
 METHOD(vizier_delete_trial, METHOD_TRIAL, erase, method_reply_empty)

@@ -68,3 +68,14 @@ struct setting search_setting(const struct job *job, uint64_t seed)
     }
     return setting;
 }
+
+enum ht_status search_method_check(const struct job *job, struct ht_error *err)
+{
+    const struct algorithm *algorithm = search_method(job);
+    const struct setting setting = search_setting(job, 0);
+    void *state;
+    const enum ht_status status = algorithm->new (&setting, &state, err);
+    if (status == HT_OK)
+        algorithm->free(state);
+    return status;
+}

@@ -19,4 +19,8 @@ const struct algorithm *search_method_by_name(const char *name);
 /* The setting of its searches; borrows the job's space. */
 struct setting search_setting(const struct job *job, uint64_t seed);
 
+/* Whether the method can search the space: better a refusal now than a study
+ * that never gets a trial. HT_INVALID when it cannot. */
+enum ht_status search_method_check(const struct job *job, struct ht_error *err);
+
 #endif

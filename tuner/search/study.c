@@ -10,9 +10,11 @@
 #include "proto/job/job.h"
 #include "tuner/ask/trial_context.h"
 #include "tuner/core/live.h"
+#include "tuner/db/specs.h"
 #include "tuner/search/method.h"
 #include "tuner/search/points.h"
 #include "tuner/search/reason_json.h"
+#include "tuner/search/trial_event.h"
 #include "tuner/search/trial_result.h"
 #include "tuner/search/warm_start.h"
 
@@ -38,6 +40,7 @@ struct search_study {
     struct constraint_set constraints; /* of the job */
     int64_t revision;                  /* newest event that is in here */
     int64_t until;                     /* newest event that may be */
+    int64_t edited;       /* newest change of what is searched; 0: none */
     bool lost;            /* data of an earlier moment is missing */
     int64_t newest_trial; /* id */
     int64_t max_trials;   /* of the job as it is now */
@@ -92,6 +95,14 @@ static void note_observed(struct search_study *study, const char *earlier,
     observed->trials[observed->n++] = (struct observed_trial){earlier, trial};
 }
 
+/* A point outside can never be suggested, and is not counted. */
+static void take_point(struct search_study *study, const struct value point[],
+                       const char *params)
+{
+    if (space_has(&study->job->space, point))
+        points_taken_add(&study->taken, params);
+}
+
 /* Before the first event, results of earlier studies that count as own. */
 static enum ht_status take_earlier(struct search_study *study,
                                    struct ht_error *err)
@@ -99,21 +110,21 @@ static enum ht_status take_earlier(struct search_study *study,
     enum ht_status status = HT_OK;
     for (size_t i = 0; status == HT_OK && i < study->known.n_own; i++) {
         const struct warm_start_result *result = &study->known.own[i];
-        if (space_has(&study->job->space, result->seen.point))
-            points_taken_add(&study->taken, result->point);
+        take_point(study, result->seen.point, result->point);
         note_observed(study, result->study, result->trial);
         status = study->algorithm->observe(study->state, &result->seen, err);
     }
     return status;
 }
 
-/* The space, the metrics and the seed of a study never change. */
+/* Parameters, goals and seed of a study never change; ranges, constraints,
+ * bounds and noise do, and are those of the moment. */
 static enum ht_status begin(struct search_study *study, struct db *db,
                             struct ht_error *err)
 {
     struct study_row row;
     enum ht_status status =
-        db_study_get(db, study->arena, study->id, &row, err);
+        db_spec_then(db, study->arena, study->id, study->until, &row, err);
     if (status == HT_OK)
         status = vertex_parse(study->arena, row.spec, &study->job, err);
     if (status != HT_OK)
@@ -135,6 +146,36 @@ static enum ht_status begin(struct search_study *study, struct db *db,
     setting.priors = study->known.studies;
     status = study->algorithm->new (&setting, &study->state, err);
     return status == HT_OK ? take_earlier(study, err) : status;
+}
+
+/* As if the study were new here. */
+static void clear(struct search_study *study)
+{
+    if (study->state != NULL)
+        study->algorithm->free(study->state);
+    study->state = NULL;
+    study->job = NULL;
+    study->known = (struct warm_start_knowledge){0};
+    points_pending_clear(&study->pending);
+    points_taken_clear(&study->taken);
+    study->observed.n = 0;
+    study->revision = study->newest_trial = 0;
+    study->lost = false;
+    arena_reset(study->arena);
+}
+
+/* Begins, or begins anew when what is searched has changed. */
+static enum ht_status follow_spec(struct search_study *study, struct db *db,
+                                  struct ht_error *err)
+{
+    int64_t edited;
+    const enum ht_status status =
+        db_spec_changed(db, study->id, study->until, &edited, err);
+    if (status != HT_OK || (study->job != NULL && edited == study->edited))
+        return status;
+    clear(study);
+    study->edited = edited;
+    return begin(study, db, err);
 }
 
 /* As if no event had been read yet. What earlier studies teach stays, which
@@ -174,46 +215,6 @@ static enum ht_status observe(struct search_study *study,
     return study->algorithm->observe(study->state, &seen, err);
 }
 
-enum change {
-    CHANGE_NONE,
-    CHANGE_CREATED,
-    CHANGE_ENDED,
-    CHANGE_REOPENED, /* ended before, runs again */
-    CHANGE_DELETED
-};
-
-/* The predicted result of a paused trial counts while it is paused. */
-static bool may_count(const char *state)
-{
-    static const enum trial_state ends[] = {TRIAL_SUCCEEDED, TRIAL_STOPPED,
-                                            TRIAL_FAILED,    TRIAL_INFEASIBLE,
-                                            TRIAL_CANCELLED, TRIAL_PAUSED};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (strcmp(state, db_trial_state_name(ends[i])) == 0)
-            return true;
-    return false;
-}
-
-static enum change change_of(const struct event_row *event)
-{
-    if (strcmp(event->kind, "trial.created") == 0)
-        return CHANGE_CREATED;
-    if (strcmp(event->kind, "trial.deleted") == 0)
-        return CHANGE_DELETED;
-    if (strcmp(event->kind, "trial.moved") != 0)
-        return CHANGE_NONE;
-    if (may_count(event->to))
-        return CHANGE_ENDED;
-    return may_count(event->from) ? CHANGE_REOPENED : CHANGE_NONE;
-}
-
-/* Whether what was known of the trial before no longer holds. */
-static bool takes_back(const struct event_row *event)
-{
-    return change_of(event) == CHANGE_DELETED ||
-           (strcmp(event->kind, "trial.moved") == 0 && may_count(event->from));
-}
-
 /* Whether the trial was deleted or taken up again after the event, as far as
  * events may be in here. */
 static enum ht_status is_undone(const struct search_study *study, struct db *db,
@@ -241,11 +242,6 @@ static enum ht_status count_end(struct search_study *study,
     return HT_OK;
 }
 
-static bool went_to(const struct event_row *event, enum trial_state state)
-{
-    return strcmp(event->to, db_trial_state_name(state)) == 0;
-}
-
 /* The trial has changed since, which is not to be known yet. Without a result
  * it was the same then, its prediction is in the event; a result is lost. */
 static enum ht_status end_as_then(struct search_study *study,
@@ -254,12 +250,13 @@ static enum ht_status end_as_then(struct search_study *study,
                                   const struct value point[],
                                   struct ht_error *err)
 {
-    const bool paused = went_to(event, TRIAL_PAUSED) && event->data[0] != '\0';
+    const bool paused =
+        trial_event_went_to(event, TRIAL_PAUSED) && event->data[0] != '\0';
     struct trial_row then = *trial;
-    if (went_to(event, TRIAL_CANCELLED))
+    if (trial_event_went_to(event, TRIAL_CANCELLED))
         return HT_OK;
-    if (!paused && !went_to(event, TRIAL_FAILED) &&
-        !went_to(event, TRIAL_INFEASIBLE)) {
+    if (!paused && !trial_event_went_to(event, TRIAL_FAILED) &&
+        !trial_event_went_to(event, TRIAL_INFEASIBLE)) {
         study->lost = true;
         return HT_OK;
     }
@@ -295,21 +292,6 @@ static void note_trial(struct search_study *study, int64_t id)
         study->newest_trial = id;
 }
 
-/* As if the trial had never been, unless that is not to be known yet: what is
- * lost is so until the trial is deleted. */
-static enum ht_status skip_deleted(struct search_study *study, struct db *db,
-                                   const struct event_row *event,
-                                   struct ht_error *err)
-{
-    bool undone = true;
-    const enum ht_status status = is_undone(study, db, event, &undone, err);
-    if (undone)
-        return status;
-    study->lost = true;
-    note_trial(study, event->trial);
-    return HT_OK;
-}
-
 static enum ht_status change_trial(struct search_study *study, struct db *db,
                                    struct arena *arena,
                                    const struct event_row *event,
@@ -318,21 +300,24 @@ static enum ht_status change_trial(struct search_study *study, struct db *db,
     const struct space *space = &study->job->space;
     struct value *point = arena_alloc(arena, space->n + 1, sizeof *point);
     struct trial_row trial;
+    enum trial_known known;
     enum ht_status status =
-        db_trial_get(db, arena, study->id, event->trial, &trial, err);
-    if (status == HT_NOT_FOUND)
-        return skip_deleted(study, db, event, err);
-    if (status == HT_OK)
-        status = space_point_parse(space, trial.params, point, err);
+        trial_event_find(db, arena, event, study->until, &trial, &known, err);
+    if (status != HT_OK || known == TRIAL_IS_GONE)
+        return status;
+    note_trial(study, event->trial);
+    if (known == TRIAL_IS_LOST) {
+        study->lost = true; /* until the trial is deleted */
+        return HT_OK;
+    }
+    status = space_point_parse(space, trial.params, point, err);
     if (status != HT_OK)
         return status;
-    if (change_of(event) == CHANGE_ENDED)
+    if (trial_event_change(event) == TRIAL_CHANGE_ENDED)
         return end_trial(study, db, event, &trial, point, err);
     if (trial.confirms == 0) /* else its point has been believed already */
         points_pending_add(&study->pending, trial.id, point, space->n);
-    if (space_has(space, point)) /* else it would count against its size */
-        points_taken_add(&study->taken, trial.params);
-    note_trial(study, trial.id);
+    take_point(study, point, trial.params);
     return HT_OK;
 }
 
@@ -343,11 +328,11 @@ static enum ht_status take_in(struct search_study *study, struct db *db,
                               bool *forgets, struct ht_error *err)
 {
     struct arena *arena = arena_new();
-    const enum change change = change_of(event);
+    const enum trial_change change = trial_event_change(event);
     enum ht_status status = HT_OK;
-    if (takes_back(event))
+    if (trial_event_takes_back(event))
         *forgets = *forgets || event->trial <= known;
-    if (change != CHANGE_NONE && change != CHANGE_DELETED)
+    if (change != TRIAL_CHANGE_NONE && change != TRIAL_CHANGE_DELETED)
         status = change_trial(study, db, arena, event, err);
     else if (strcmp(event->kind, "study.changed") == 0)
         status = read_max_trials(study, db, arena, err);
@@ -383,9 +368,7 @@ enum ht_status search_study_catch_up(struct search_study *study, struct db *db,
                                      struct ht_error *err)
 {
     bool forgets = false;
-    enum ht_status status = HT_OK;
-    if (study->job == NULL)
-        status = begin(study, db, err);
+    enum ht_status status = follow_spec(study, db, err);
     if (status == HT_OK)
         status = read_events(study, db, &forgets, err);
     if (status != HT_OK || !forgets)
@@ -567,10 +550,12 @@ enum ht_status search_study_suggest(struct search_study *study,
                                     struct suggestions *found,
                                     struct ht_error *err)
 {
-    struct suggesting suggesting = {
-        .question = question,
-        .pending = list_pending(study, question->n, arena),
-        .made = {.study = study->id, .context = question->context}};
+    struct suggesting suggesting = {.question = question,
+                                    .pending =
+                                        list_pending(study, question->n, arena),
+                                    .made = {.study = study->id,
+                                             .revision = study->revision,
+                                             .context = question->context}};
     enum ht_status status = HT_OK;
     suggesting.made.items =
         arena_alloc(arena, question->n, sizeof *suggesting.made.items);

@@ -21,6 +21,7 @@ struct search_study;
 /* The answer to one question. */
 struct suggestions {
     int64_t study;
+    int64_t revision;    /* newest event that it follows from */
     const char *context; /* as asked */
     size_t n;
     struct suggestion *items; /* distinct, untried when asked (except
@@ -38,14 +39,15 @@ void search_study_free(struct search_study *study); /* accepts NULL */
 /* Reads the events since the last time, inside the reader's transaction. A
  * trial that was deleted or runs again takes its result back: then the state is
  * built again, and equals one that never saw it.
+ * So it is when the study changes what it searches, see tuner/db/specs.h.
  * After a failure the state is half-built and must be freed. */
 enum ht_status search_study_catch_up(struct search_study *study, struct db *db,
                                      struct ht_error *err);
 
 /* Sets the study to an earlier moment: after the event `revision`, with that
- * limit of trials (0: none). Fastest when moments come in order. *faithful is
- * false when data of that moment is missing: a trial deleted since, or a result
- * that a retry has taken back. */
+ * limit of trials (0: none) and the space of then. Fastest when moments come in
+ * order. *faithful is false when data of that moment is missing: a result that
+ * was deleted since, or that a retry has taken back. */
 enum ht_status search_study_go_to(struct search_study *study, struct db *db,
                                   int64_t revision, int64_t max_trials,
                                   bool *faithful, struct ht_error *err);

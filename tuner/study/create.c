@@ -70,19 +70,6 @@ static enum ht_status choose_name(struct core *core, struct request *req,
     return HT_OK;
 }
 
-/* The method must be able to search the space: better a refusal now than
- * a study that never gets a trial. */
-static enum ht_status check_method(const struct job *job, struct ht_error *err)
-{
-    const struct algorithm *algorithm = search_method(job);
-    const struct setting setting = search_setting(job, 0);
-    void *state;
-    const enum ht_status status = algorithm->new (&setting, &state, err);
-    if (status == HT_OK)
-        algorithm->free(state);
-    return status;
-}
-
 static int64_t seed_of(const struct job *job)
 {
     if (job->has_seed)
@@ -194,7 +181,7 @@ static enum ht_status check(struct core *core, struct request *req,
         status = common_file_check(core, 0, making->job, err);
     if (status == HT_OK && making->job->kind != JOB_CUSTOM) {
         search_method_resolve(making->job);
-        status = check_method(making->job, err);
+        status = search_method_check(making->job, err);
     }
     return status;
 }

@@ -6,6 +6,7 @@
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/db/prior.h"
+#include "tuner/db/specs.h"
 #include "tuner/search/pareto_trials.h"
 #include "tuner/study/running_time.h"
 
@@ -121,11 +122,13 @@ static enum ht_status target_reached(struct settling *settling,
 
 /* `earlier` of them by earlier studies alone. */
 static const char *exhausted_words(const struct settling *settling, int64_t own,
-                                   int64_t earlier)
+                                   int64_t earlier, bool edited)
 {
     const bool constrained = settling->job->constraints.n > 0;
     const char *where =
         constrained ? "that the constraints allow" : "of the space";
+    if (edited) /* how many of them lie in it is not counted */
+        return reason_make(settling->arena, "every point %s was tried", where);
     const int64_t tried = own + earlier;
     if (tried == 0 && constrained)
         return "no point satisfies the constraints";
@@ -144,13 +147,16 @@ static const char *exhausted_words(const struct settling *settling, int64_t own,
 static enum ht_status end_exhausted(struct settling *settling,
                                     struct ending *end, struct ht_error *err)
 {
-    int64_t earlier;
-    const enum ht_status status = db_prior_tried(
-        core_db(settling->core), settling->row.id, &earlier, err);
+    struct db *db = core_db(settling->core);
+    const int64_t study = settling->row.id;
+    int64_t earlier, edited = 0;
+    enum ht_status status = db_prior_tried(db, study, &earlier, err);
+    if (status == HT_OK)
+        status = db_spec_changed(db, study, INT64_MAX, &edited, err);
     if (status == HT_OK)
         end_by_plan(end, exhausted_words(settling,
                                          db_study_trials_made(&settling->row),
-                                         earlier));
+                                         earlier, edited > 0));
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tuner/core/live.h"
+#include "tuner/db/specs.h"
 #include "tuner/db/write.h"
 #include "tuner/runners/can_run.h"
 #include "tuner/runners/machine_types.h"
@@ -365,6 +366,8 @@ static enum ht_status accept_in(struct settling *settling,
                                 const struct suggestions *found,
                                 struct ht_error *err)
 {
+    struct core *core = settling->core;
+    int64_t edited = 0;
     enum ht_status status =
         db_study_get(core_db(settling->core), settling->arena, found->study,
                      &settling->row, err);
@@ -376,7 +379,17 @@ static enum ht_status accept_in(struct settling *settling,
     if (status == HT_OK)
         status = db_trial_counts(core_db(settling->core), found->study,
                                  &settling->counts, err);
-    return status == HT_OK ? accept(settling, found, err) : status;
+    if (status == HT_OK)
+        status = db_spec_changed(core_db(core), found->study, INT64_MAX,
+                                 &edited, err);
+    if (status != HT_OK)
+        return status;
+    if (found->revision >= edited)
+        return accept(settling, found, err);
+    /* Of a space that is no longer searched: who waits asks again. */
+    core_wake(core, CORE_ALL_HELD, found->study);
+    core_touch(core, found->study);
+    return HT_OK;
 }
 
 /* The worker's answer could not be stored: the next question waits a little. */

@@ -24,6 +24,14 @@ void suggestion_stock_outdate(struct core *core, int64_t study)
     live->stock.due_ms = 0;
 }
 
+void suggestion_stock_drop(struct core *core, int64_t study)
+{
+    struct live_suggestion *stock = stock_of(core, study);
+    arena_free(stock->arena);
+    *stock = (struct live_suggestion){.searches_left = stock->searches_left};
+    suggestion_stock_outdate(core, study);
+}
+
 int64_t suggestion_stock_ask(struct core *core, int64_t study, bool of_context)
 {
     struct live_study *live = live_study(core_live(core), study);

@@ -19,6 +19,9 @@
  * added a point. Effective at once; a rollback costs only a search. */
 void suggestion_stock_outdate(struct core *core, int64_t study);
 
+/* The same, and no one gets what was found so far: the study has changed. */
+void suggestion_stock_drop(struct core *core, int64_t study);
+
 /* A client asks now, perhaps for a context. Returns the version of the results
  * that its point must be based on. */
 int64_t suggestion_stock_ask(struct core *core, int64_t study, bool of_context);

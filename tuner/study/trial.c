@@ -9,6 +9,7 @@
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
+#include "tuner/search/pareto_trials.h"
 #include "tuner/study/final_measurement.h"
 #include "tuner/study/move.h"
 #include "tuner/study/outputs.h"
@@ -354,6 +355,31 @@ enum ht_status trial_end(struct core *core, struct arena *arena,
         break;
     }
     return HT_OK;
+}
+
+/* --- deletion --- */
+
+enum ht_status trial_delete(struct core *core, const struct job *job,
+                            const struct trial_row *trial, const char *reason,
+                            struct ht_error *err)
+{
+    struct event_row event = {.study = trial->study,
+                              .kind = "trial.deleted",
+                              .trial = trial->id,
+                              .from = db_trial_state_name(trial->state),
+                              .reason = reason,
+                              .data =
+                                  trial->confirms == 0 ? trial->params : ""};
+    enum ht_status status =
+        pareto_trials_forget(core_db(core), job, trial, err);
+    if (status == HT_OK)
+        status = db_trial_erase(core_db(core), trial, err);
+    if (status == HT_OK)
+        status = move_event(core, &event, err);
+    suggestion_stock_outdate(core, trial->study);
+    trial_forget(core, trial);
+    core_touch(core, trial->study);
+    return status;
 }
 
 /* --- creation --- */

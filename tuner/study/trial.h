@@ -13,6 +13,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/doc/node.h"
+#include "proto/job/job.h"
 #include "tuner/core/request.h"
 #include "tuner/db/rows.h"
 
@@ -85,6 +86,14 @@ enum { TRIAL_AGAIN = -1 };
  * HT_CONFLICT  it had a trial of that id, or one of a higher id, before */
 enum ht_status trial_create(struct core *core, struct study_row *study,
                             struct trial_row *trial, bool *created,
+                            struct ht_error *err);
+
+/* Removes a trial with all that belongs to it, whatever its state; a runner
+ * that runs it learns that its attempt is gone. The event has its point, for a
+ * search is replayed with it (tuner/search/trial_event.h); that of one that
+ * confirms another was never searched with. */
+enum ht_status trial_delete(struct core *core, const struct job *job,
+                            const struct trial_row *trial, const char *reason,
                             struct ht_error *err);
 
 #endif

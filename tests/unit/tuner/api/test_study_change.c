@@ -1,6 +1,7 @@
 /* Changes of a study: more or fewer trials, or another spec. */
 #include "proto/form/form.h"
 #include "tests/lib/core_fixture.h"
+#include "tests/lib/db_place.h"
 
 static const char spec[] = "spec: 1\nname: s\ngoal: maximize accuracy\n"
                            "parameters:\n  lr: {type: double, min: 0, max: 1}\n"
@@ -88,7 +89,7 @@ static struct request *continue_with(struct fixture *fixture, const char *yaml)
     return req;
 }
 
-static void continuing_takes_over_all_but_the_search(struct fixture *f)
+static void continuing_takes_over_the_spec(struct fixture *f)
 {
     fixture_submit(f, spec);
     struct request *req = continue_with(
@@ -103,11 +104,13 @@ static void continuing_takes_over_all_but_the_search(struct fixture *f)
         node_find(node_find(leased.node, "replicas")->first, "argv");
     CHECK_TEXT(argv->first->text, "./other");
     req = continue_with(f, "spec: 1\nname: s\ngoal: maximize accuracy\n"
-                           "parameters:\n  lr: {type: double, min: 0, max: 2}\n"
+                           "parameters:\n  lr: {type: double, min: 1, max: 2, "
+                           "scale: log}\n"
                            "algorithm: random\ntrials: 7\n"
                            "command: [./other]\n");
     CHECK(req->status == HT_CONFLICT);
-    CHECK(strstr(req->err.text, "parameters.lr.max") != NULL);
+    CHECK(strstr(req->err.text, "parameters.lr") != NULL);
+    CHECK(strstr(req->err.text, "hypertune clone s") != NULL);
     req = continue_with(f, "spec: 1\nname: s\ngoal: maximize accuracy\n"
                            "parameters:\n  lr: {type: double, min: 0, max: 1}\n"
                            "algorithm: random\ntrials: 7\nseed: 5\n"
@@ -140,12 +143,62 @@ static void a_change_is_an_event_with_its_differences(struct fixture *f)
     CHECK_TEXT(changes(f), "parallel: 1 -> 2\n"); /* no difference, none */
 }
 
+static int64_t specs_kept(struct fixture *f)
+{
+    struct db *db = fixture_db(f);
+    const int64_t n = db_place_ask(db, "SELECT count(*) FROM specs");
+    db_close(db);
+    return n;
+}
+
+static void an_edit_withdraws_and_marks(struct fixture *f)
+{
+    fixture_submit(f, spec);
+    fixture_hello(f, 1);
+    struct leased leased = fixture_lease_one(f);
+    fixture_succeed(f, &leased, "0.5");
+    leased = fixture_lease_one(f);
+    CHECK(fixture_call(f, study_change, "s", "{\"parallelTrialCount\":2}")
+              ->status == HT_OK);
+    CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 1));
+    struct request *req =
+        continue_with(f, "spec: 1\nname: s\ngoal: maximize accuracy\n"
+                         "parameters:\n  lr: {type: double, min: 2, max: 3}\n"
+                         "algorithm: random\ntrials: 3\nparallel: 2\n"
+                         "command: [./train]\n");
+    CHECK(req->status == HT_OK);
+    CHECK(specs_kept(f) == 1);
+    CHECK(fixture_study(f, 1).withdrawn == 1);
+    CHECK(fixture_trial(f, 1, 1).outside && fixture_trial(f, 1, 2).outside);
+    fixture_succeed(f, &leased, "0.25"); /* what runs ends as it would */
+    leased = fixture_lease_one(f);
+    double lr = 0;
+    const struct trial_row last = fixture_trial(f, 1, leased.name.trial);
+    CHECK(sscanf(last.params, "{\"lr\":%lf", &lr) == 1 && lr >= 2 && lr <= 3);
+    CHECK(last.id == 4 && last.ordinal == 2 && !last.outside);
+    fixture_succeed(f, &leased, "0.125");
+    CHECK(fixture_await_study(f, 1, STUDY_SUCCEEDED));
+}
+
+/* A client that changes a count often must not let the file grow. */
+static void counts_keep_no_spec(struct fixture *f)
+{
+    fixture_submit(f, spec);
+    for (int i = 4; i < 9; i++)
+        CHECK(fixture_call(f, study_change, "s",
+                           arena_printf(f->arena, "{\"maxTrialCount\":%d}", i))
+                  ->status == HT_OK);
+    CHECK(specs_kept(f) == 0);
+}
+
 int main(void)
 {
     RUN_ON_CORE(more_trials_reopen_a_finished_study);
     RUN_ON_CORE(fewer_trials_end_a_study_early);
     RUN_ON_CORE(a_change_is_checked);
-    RUN_ON_CORE(continuing_takes_over_all_but_the_search);
+    RUN_ON_CORE(continuing_takes_over_the_spec);
+    RUN_ON_CORE(an_edit_withdraws_and_marks);
+    RUN_ON_CORE(counts_keep_no_spec);
     RUN_ON_CORE(a_change_is_an_event_with_its_differences);
     return check_done();
 }

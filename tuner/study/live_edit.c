@@ -1,0 +1,144 @@
+#include "tuner/study/live_edit.h"
+
+#include <stdint.h>
+
+#include "proto/base/limits.h"
+#include "proto/form/form.h"
+#include "proto/space/constraint.h"
+#include "tuner/core/core.h"
+#include "tuner/db/specs.h"
+#include "tuner/db/write.h"
+#include "tuner/search/pareto_trials.h"
+#include "tuner/study/suggestion_stock.h"
+#include "tuner/study/trial.h"
+
+enum { PAGE = 500 }; /* trials read at a time */
+
+bool live_edit_is_one(const struct job *before, const struct job *after)
+{
+    struct job probe = *before;
+    probe.space = after->space;
+    probe.n_metrics = after->n_metrics;
+    probe.metrics = after->metrics;
+    probe.constraints = after->constraints;
+    probe.noise = after->noise;
+    struct text differences = {0};
+    const bool differs = form_diff(before, &probe, &differences) > 0;
+    text_free(&differences);
+    return differs;
+}
+
+/* --- suggestions that have not begun --- */
+
+static bool is_withdrawn(const struct trial_row *trial)
+{
+    return trial->attempt == 0 && trial->confirms == 0 &&
+           !trial->chosen_by_person;
+}
+
+static enum ht_status withdraw_page(struct core *core, struct study_row *row,
+                                    const struct job *job,
+                                    const struct trial_list *page,
+                                    struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && i < page->n; i++) {
+        if (!is_withdrawn(&page->rows[i]))
+            continue;
+        status = trial_delete(core, job, &page->rows[i],
+                              "withdrawn: the study has changed", err);
+        if (status == HT_OK)
+            status = db_study_count_withdrawn(core_db(core), row, err);
+    }
+    return status;
+}
+
+static enum ht_status withdraw(struct core *core, struct study_row *row,
+                               const struct job *job, struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    struct arena *arena = arena_new();
+    struct trial_list page = {.n = DB_WAITING_PAGE};
+    int64_t after = 0;
+    while (status == HT_OK && page.n == DB_WAITING_PAGE) {
+        arena_reset(arena);
+        status =
+            db_trial_waiting(core_db(core), arena, row->id, after, &page, err);
+        if (status != HT_OK || page.n == 0)
+            break;
+        after = page.rows[page.n - 1].id;
+        status = withdraw_page(core, row, job, &page, err);
+    }
+    arena_free(arena);
+    return status;
+}
+
+/* --- trials outside --- */
+
+static enum ht_status mark(struct db *db, const struct constraint_set *wanted,
+                           struct trial_row *trial, struct ht_error *err)
+{
+    struct value point[HT_MAX_PARAMETERS];
+    const enum ht_status status =
+        space_point_parse(wanted->space, trial->params, point, err);
+    if (status != HT_OK)
+        return ht_wrap(err, status, "trial %lld", (long long)trial->id);
+    const bool outside = !space_has(wanted->space, point) ||
+                         !constraint_set_holds(wanted, point);
+    if (outside == trial->outside)
+        return HT_OK;
+    trial->outside = outside;
+    return db_trial_set_outside(db, trial, err);
+}
+
+static enum ht_status mark_all(struct db *db, int64_t study,
+                               const struct constraint_set *wanted,
+                               struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    struct arena *arena = arena_new();
+    struct trial_list page = {.n = PAGE};
+    int64_t after = 0;
+    while (status == HT_OK && page.n == PAGE) {
+        arena_reset(arena);
+        status = db_trial_list(db, arena, study, after, PAGE, &page, err);
+        for (size_t i = 0; status == HT_OK && i < page.n; i++) {
+            after = page.rows[i].id;
+            status = mark(db, wanted, &page.rows[i], err);
+        }
+    }
+    arena_free(arena);
+    return status;
+}
+
+static enum ht_status mark_outside(struct db *db, int64_t study,
+                                   const struct job *job, struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    struct constraint_set wanted;
+    enum ht_status status =
+        constraint_set_parse(arena, &job->space, job->constraints.n,
+                             job->constraints.items, &wanted, err);
+    if (status == HT_OK)
+        status = mark_all(db, study, &wanted, err);
+    arena_free(arena);
+    return status;
+}
+
+/* --- all of it --- */
+
+enum ht_status live_edit_apply(struct core *core, struct study_row *row,
+                               const struct job *job, const char *spec,
+                               struct ht_error *err)
+{
+    struct db *db = core_db(core);
+    enum ht_status status = db_spec_keep(db, row->id, row->revision, spec, err);
+    if (status == HT_OK)
+        status = withdraw(core, row, job, err);
+    if (status == HT_OK)
+        status = mark_outside(db, row->id, job, err);
+    if (status == HT_OK)
+        status = pareto_trials_renew(db, job, row->id, err);
+    suggestion_stock_drop(core, row->id);
+    return status;
+}
