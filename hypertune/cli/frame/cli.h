@@ -54,11 +54,16 @@ struct cli_settings {
     const char *server, *token_file, *data, *output;
     bool quiet, verbose, no_color, yes, help, version;
     int64_t timeout_ms;
-    /* submit, run, check, set */
+    /* submit, run, check, set, clone */
     const char *name, *maximize, *minimize, *algorithm, *seed, *image;
     struct words params, until, env, warm_start;
     int64_t trials, parallel, retries, max_failed, trial_timeout_ms;
     bool wait, dry_run, resume, replace, if_not_exists, smoke, full, force;
+    const char *stop_rule, *noise;
+    struct words constraints, no_constraints, safety;
+    bool fresh;
+    /* best */
+    bool within;
     /* lists */
     const char *state, *sort, *where;
     int64_t limit;

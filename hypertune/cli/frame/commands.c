@@ -54,6 +54,17 @@ const struct flag cli_flags[] = {
         "end after so many failed trials"),
     OWN("trial-timeout", 0, FLAG_DURATION, trial_timeout_ms, "TIME",
         "end a trial after this long"),
+    OWN("stop-rule", 0, FLAG_TEXT, stop_rule, "RULE[:OPTION=N]",
+        "median, asha:factor=3, none: ends trials early"),
+    OWN("constraint", 0, FLAG_LIST, constraints, "EXPR",
+        "one more that every trial meets"),
+    OWN("no-constraint", 0, FLAG_LIST, no_constraints, "EXPR",
+        "one that ends to hold"),
+    OWN("safety", 0, FLAG_LIST, safety, "BOUND",
+        "another bound of a safety metric: 'memory <= 5e9'"),
+    OWN("noise", 0, FLAG_TEXT, noise, "low | high",
+        "how much results differ by chance"),
+    OWN("fresh", 0, FLAG_TRUE, fresh, NULL, "without the results of the study"),
     OWN("image", 0, FLAG_TEXT, image, "IMAGE",
         "image of the trials; words after -- go to it"),
     OWN("env", 0, FLAG_LIST, env, "NAME=VALUE", "a variable of the trials"),
@@ -103,6 +114,8 @@ const struct flag cli_flags[] = {
         "this one; local-run: one that has to come"),
     OWN("out", 0, FLAG_TEXT, out, "FILE",
         "write to FILE; -o dir: a new folder"),
+    OWN("within", 0, FLAG_TRUE, within, NULL,
+        "only trials inside the space as it is now"),
     OWN("project", 0, FLAG_TEXT, project, "ID",
         "gcloud's project (yours, else local)"),
     OWN("region", 0, FLAG_TEXT, region, "NAME",
@@ -117,6 +130,8 @@ const struct flag cli_flags[] = {
     "name trials parallel maximize minimize param algorithm seed "             \
     "warm-start until retries max-failed trial-timeout image env continue "    \
     "replace if-not-exists"
+
+#define EDIT_FLAGS "stop-rule constraint no-constraint safety noise"
 
 /* One without formats and manual. */
 #define COMMAND(...)                                                           \
@@ -149,7 +164,7 @@ const struct cli_command cli_commands[] = {
             "STUDY", "the trials of a study"),
     COMMAND("trial", cli_trial, GROUP_TRIALS, 1, 1, "", "STUDY/ID",
             "one trial and its attempts"),
-    COMMAND("best", cli_best, GROUP_TRIALS, 1, 1, "metric", "STUDY",
+    COMMAND("best", cli_best, GROUP_TRIALS, 1, 1, "metric within", "STUDY",
             "the best trial, or those that no other one beats"),
     COMMAND("confirm", cli_confirm, GROUP_LEARNT, 1, 1, "top seeds wait",
             "STUDY", "run the best again with other seeds: which is it?"),
@@ -191,9 +206,15 @@ const struct cli_command cli_commands[] = {
             "end it, keep the results"),
     COMMAND("cancel", cli_order, GROUP_STUDIES, 1, 1, "", "STUDY",
             "end it, discard running trials"),
-    COMMAND("set", cli_set, GROUP_STUDIES, 0, CLI_ANY, "trials parallel +",
-            "STUDY [trials=N] [parallel=N]",
-            "change the counts, +N adds; more trials reopen a finished study"),
+    COMMAND("set", cli_set, GROUP_STUDIES, 0, CLI_ANY,
+            "trials parallel max-failed until " EDIT_FLAGS " dry-run +",
+            "STUDY [NAME=FORM...] [trials=N] [parallel=N]",
+            "change ranges, values, rules and counts; more trials reopen it"),
+    COMMAND("clone", cli_clone, GROUP_STUDIES, 1, CLI_ANY,
+            "name trials parallel max-failed until " EDIT_FLAGS
+            " param algorithm seed fresh dry-run",
+            "STUDY [NAME=FORM...]",
+            "a new study like it that begins with its results"),
     COMMAND("delete", cli_delete, GROUP_STUDIES, 1, 1, "", "STUDY",
             "remove a study and its results"),
     COMMAND("fetch", cli_fetch, GROUP_TRIALS, 1, 2, "force",

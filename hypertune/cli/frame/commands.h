@@ -75,7 +75,9 @@ cli_run cli_watch, cli_top;
 /* study/logs.c */
 cli_run cli_logs;
 /* study/control.c */
-cli_run cli_order, cli_delete, cli_set;
+cli_run cli_order, cli_delete;
+/* spec/set.c */
+cli_run cli_set, cli_clone;
 /* host/serve.c */
 cli_run cli_in_trial, cli_serve, cli_runner;
 /* host/doctor.c, host/gcloud_env.c, spec/local_run.c */

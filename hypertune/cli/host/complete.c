@@ -221,6 +221,13 @@ static void offer_parameters(struct completion *completion, const char *how)
         offer_formed(completion, how, parameters.items[i].name);
 }
 
+/* `how`: what else can change. */
+static void offer_changes(struct completion *completion, const char *how)
+{
+    offer_list(completion, how);
+    offer_parameters(completion, "*=");
+}
+
 /* Of the study that the words name: local-run has none. `how` as above. */
 static void offer_metrics(struct completion *completion, const char *how)
 {
@@ -283,16 +290,19 @@ static void offer_values(struct completion *completion)
         const char *option;
         offerer *offer;
         const char *how;
-    } sources[] = {{"output", offer_formats, cli_formats},
-                   {"stream", offer_list, "stdout stderr runner"},
-                   {"algorithm", offer_list, "bayesian grid random"},
-                   {"state", offer_states, "list watch"},
-                   {"until", offer_states, "list watch"},
-                   {"sort", offer_sort_keys, "id time"},
-                   {"where", offer_columns, "*="},
-                   {"warm-start", offer_studies, ""},
-                   {"from", offer_ids, NULL},
-                   {"metric", offer_metrics, "*"}};
+    } sources[] = {
+        {"output", offer_formats, cli_formats},
+        {"stream", offer_list, "stdout stderr runner"},
+        {"algorithm", offer_list, "bayesian grid random"},
+        {"stop-rule", offer_list, "none median decay convex asha hyperband"},
+        {"noise", offer_list, "low high"},
+        {"state", offer_states, "list watch"},
+        {"until", offer_states, "list watch"},
+        {"sort", offer_sort_keys, "id time"},
+        {"where", offer_columns, "*="},
+        {"warm-start", offer_studies, ""},
+        {"from", offer_ids, NULL},
+        {"metric", offer_metrics, "*"}};
     if (words_has("FILE DIR", completion->option->value))
         offer_own(completion, "files");
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
@@ -320,7 +330,8 @@ static const struct word_source {
     {cli_fetch, true, false, offer_outputs, "SUCCEEDED"},
     {cli_fetch, false, true, offer_own, "files"},
     {cli_add, false, true, offer_parameters, "*="},
-    {cli_set, false, true, offer_list, "trials= parallel="}};
+    {cli_set, false, true, offer_changes, "trials= parallel="},
+    {cli_clone, false, true, offer_changes, ""}};
 
 static void offer_words(struct completion *completion)
 {

@@ -42,7 +42,8 @@ static enum ht_status get_front(struct cli *cli, const struct cli_study *study,
     struct cli_http_answer answer;
     const enum ht_status status =
         cli_call(cli, "POST",
-                 cli_study_path(cli, study->id, "/trials:listOptimalTrials"),
+                 cli_study_path(cli, study->id, "/trials:listOptimalTrials%s",
+                                cli->set.within ? "?within=true" : ""),
                  "{}", &answer, err);
     if (status != HT_OK)
         return status;
@@ -94,6 +95,11 @@ static int fail_without(struct cli *cli, const struct cli_study *study)
 {
     const long long ended =
         cli_study_count(study, "succeeded") + cli_study_count(study, "stopped");
+    if (cli->set.within && study->best != NULL)
+        return cli_fail(cli, CLI_ABSENT,
+                        "study \"%s\" has no best trial inside the space as it "
+                        "is now",
+                        study->name);
     if (ended > 0)
         return cli_fail(cli, CLI_ABSENT,
                         "study \"%s\" has no trial within its bounds (%lld "
@@ -131,6 +137,7 @@ static int print_front(struct cli *cli, const struct cli_study *study)
 
 static int print_best(struct cli *cli, const struct cli_study *study)
 {
+    struct ht_error err;
     const struct node *best = study->best;
     if (best == NULL)
         return fail_without(cli, study);
@@ -139,6 +146,10 @@ static int print_best(struct cli *cli, const struct cli_study *study)
     if (cli->set.metric != NULL && strcmp(cli->set.metric, study->metric) != 0)
         return cli_fail(cli, CLI_USAGE, "study %s has one goal, %s",
                         study->name, study->metric);
+    if (cli->set.within &&
+        cli_get(cli, cli_study_path(cli, study->id, "/best?within=true"), &best,
+                &err) != HT_OK)
+        return cli_fail_error(cli, &err);
     return print_one(cli, study, best);
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hypertune/cli/study/outside.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 #include "proto/doc/diag.h"
@@ -190,6 +191,16 @@ static void describe_why(const struct node *trial, struct text *out)
 
 /* ---- a trial ---- */
 
+static void describe_outside(const struct cli_study *study,
+                             const struct node *trial, struct text *out)
+{
+    struct text where = {0};
+    cli_outside_add(study, trial, &where);
+    if (where.len > 0)
+        text_printf(out, "outside the space as it is now (%s)\n", where.data);
+    text_free(&where);
+}
+
 void cli_describe_trial(const struct cli_study *study, const struct node *trial,
                         struct text *out)
 {
@@ -209,6 +220,7 @@ void cli_describe_trial(const struct cli_study *study, const struct node *trial,
     text_puts(out, "  ");
     cli_trial_flags(trial, out);
     text_puts(out, "\n");
+    describe_outside(study, trial, out);
     if (node_find(ours, "outputs") != NULL)
         text_print_safe(out, "outputs %s\n",
                         node_get_string(ours, "outputs", ""));
@@ -230,6 +242,7 @@ void cli_describe_best(const struct cli_study *study, const struct node *trial,
                     runner[0] != '\0' ? " on runner " : "", runner);
     cli_trial_flags(trial, out);
     text_puts(out, "\n");
+    describe_outside(study, trial, out);
 }
 
 /* ---- a study ---- */

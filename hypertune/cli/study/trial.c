@@ -6,6 +6,7 @@
 
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/table.h"
+#include "hypertune/cli/study/outside.h"
 #include "proto/base/clock.h"
 
 enum { FLAG_DIGITS = 6, PARAM_DIGITS = 4, WHOLE_BYTES = 4, BRIEF_BYTES = 16 };
@@ -159,6 +160,8 @@ void cli_trial_best(const struct cli_study *study, struct text *out)
     cli_trial_objective(best, out);
     if (study->front != NULL)
         text_printf(out, " of %zu", study->front->count);
+    if (cli_outside_is(best))
+        text_puts(out, ", outside");
 }
 
 int64_t cli_trial_elapsed(const struct node *trial, int64_t now_ms)
@@ -271,7 +274,17 @@ void cli_parameters_read(const struct node *job,
 
 /* ---- as -o wants it ---- */
 
-static struct table *new_table(struct cli *cli, const struct cli_study *study)
+/* Is any of them outside the space? Only then there is a column for it. */
+static bool any_outside(size_t n, const struct node *const trials[])
+{
+    size_t i = 0;
+    while (i < n && !cli_outside_is(trials[i]))
+        i++;
+    return i < n;
+}
+
+static struct table *new_table(struct cli *cli, const struct cli_study *study,
+                               bool outside)
 {
     struct table *table = table_new(cli->arena);
     struct cli_parameters parameters;
@@ -286,6 +299,8 @@ static struct table *new_table(struct cli *cli, const struct cli_study *study)
     for (size_t i = 0; i < parameters.n; i++)
         table_column(table, parameters.items[i].name,
                      parameters.items[i].labels ? ALIGN_LEFT : ALIGN_RIGHT);
+    if (outside)
+        table_columns(table, "OUTSIDE");
     table_columns(table, "RUNNER,TIME");
     table_spare(table, "RUNNER TIME STEP");
     if (cli->format == FORMAT_WIDE || cli->format == FORMAT_CSV)
@@ -309,8 +324,10 @@ static void number_cell(struct cli *cli, struct table *table,
 }
 
 static void add_trial(struct cli *cli, const struct cli_study *study,
-                      struct table *table, const struct node *trial)
+                      struct table *table, bool outside,
+                      const struct node *trial)
 {
+    struct text where = {0};
     char span[CLOCK_DURATION_BYTES];
     const struct node *ours = node_find(trial, "hypertune");
     const struct node *params = node_find(ours, "params");
@@ -325,6 +342,9 @@ static void add_trial(struct cli *cli, const struct cli_study *study,
     cli_parameters_read(study->job, &parameters);
     for (size_t i = 0; i < parameters.n; i++)
         number_cell(cli, table, node_find(params, parameters.items[i].name));
+    cli_outside_add(study, trial, &where);
+    if (outside)
+        table_cell_text(table, &where, "");
     table_cell(table, node_get_string(ours, "runner", ""));
     int64_t elapsed = cli_trial_elapsed(trial, clock_wall_ms());
     table_cell(table, elapsed > 0 ? clock_duration(span, elapsed) : "-");
@@ -336,8 +356,9 @@ bool cli_trial_table_fields(struct cli *cli, const struct cli_study *study,
                             const struct node *trial, struct text *out)
 {
     if (cli->format == FORMAT_CSV) {
-        struct table *table = new_table(cli, study);
-        add_trial(cli, study, table, trial);
+        const bool outside = cli_outside_is(trial);
+        struct table *table = new_table(cli, study, outside);
+        add_trial(cli, study, table, outside, trial);
         table_csv(table, out);
     } else if (cli->format == FORMAT_ARGS) {
         cli_trial_args(trial, out);
@@ -355,10 +376,11 @@ int cli_trial_table_print(struct cli *cli, const struct cli_study *study,
 {
     struct text out = {0};
     const bool tabular = cli_is_table(cli) || cli->format == FORMAT_CSV;
-    struct table *table = new_table(cli, study);
+    const bool outside = any_outside(n, trials);
+    struct table *table = new_table(cli, study, outside);
     for (size_t i = 0; i < n; i++) {
         if (tabular)
-            add_trial(cli, study, table, trials[i]);
+            add_trial(cli, study, table, outside, trials[i]);
         else if (!cli_output_item(cli->format, trials[i], i, &out))
             cli_trial_table_fields(cli, study, trials[i], &out);
     }
