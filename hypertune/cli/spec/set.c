@@ -6,6 +6,7 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/spec/edit.h"
+#include "hypertune/cli/spec/since.h"
 #include "hypertune/cli/spec/submit.h"
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
@@ -373,16 +374,27 @@ static cJSON *make_patch(struct change *change)
     return patch;
 }
 
-/* How many trials the new space has no room for. */
-static void say_outside(const struct change *change)
+/* What the change means for trials there are. */
+static int say_trials(const struct change *change, int64_t before)
 {
+    struct cli *cli = change->cli;
+    struct ht_error err;
     const struct cli_study *study = &change->study;
     const long long outside = node_get_int(study->status, "outside", 0);
-    if (change->space && outside > 0)
-        cli_say(change->cli,
-                "%lld of %lld trials are outside the space as it is now: they "
-                "count, and best %s --within leaves them out",
-                outside, cli_study_all(study), study->name);
+    long long withdrawn;
+    if (cli_since_withdrawn(cli, study, before, &withdrawn, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    if (withdrawn > 0)
+        cli_say(cli, "%lld suggestion%s that had not started %s withdrawn",
+                withdrawn, withdrawn == 1 ? "" : "s",
+                withdrawn == 1 ? "is" : "are");
+    if (outside > 0)
+        cli_say(cli,
+                "%lld of %lld trials %s outside the space as it is now; best "
+                "%s --within leaves %s out",
+                outside, cli_study_all(study), outside == 1 ? "is" : "are",
+                study->name, outside == 1 ? "it" : "them");
+    return CLI_DONE;
 }
 
 static int send_change(struct change *change)
@@ -391,6 +403,7 @@ static int send_change(struct change *change)
     struct ht_error err;
     struct text lines = {0};
     const char *name = change->study.name;
+    const int64_t before = node_get_int(change->study.status, "revision", 0);
     if (cli_control_patch(cli, name, make_patch(change), &change->study,
                           &err) != HT_OK)
         return cli_fail_error(cli, &err);
@@ -407,8 +420,7 @@ static int send_change(struct change *change)
             study->name, study->state,
             trials > 0 ? arena_printf(cli->arena, "%lld", trials) : "unlimited",
             parallel);
-    say_outside(change);
-    return CLI_DONE;
+    return change->space ? say_trials(change, before) : CLI_DONE;
 }
 
 int cli_set(struct cli *cli)

@@ -10,6 +10,7 @@
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/live/live.h"
+#include "hypertune/cli/spec/since.h"
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/logs.h"
 #include "hypertune/cli/study/study.h"
@@ -119,6 +120,9 @@ static int settle_existing(struct cli *cli, const struct cli_spec *spec,
     if (cli_study_get_own(cli, spec->job->name, study, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     int code = compare(cli, study, spec, &n, &lines);
+    const bool asked = cli->set.replace || cli->set.resume;
+    if (n > 0 && !asked && cli_since_explains(cli, study, text_string(&lines)))
+        n = 0;
     if (code == CLI_DONE && cli->set.replace) {
         code = replace_study(cli, spec, study);
     } else if (code == CLI_DONE && n == 0) {
@@ -127,7 +131,7 @@ static int settle_existing(struct cli *cli, const struct cli_spec *spec,
                 "ended",
                 spec->job->kind == JOB_CUSTOM ? "custom job" : "study",
                 study->name, study->state, cli_study_ended(study),
-                (long long)spec->job->max_trials);
+                cli_study_limit(study));
     } else if (code == CLI_DONE && cli->set.resume) {
         code = continue_study(cli, spec, study);
     } else if (code == CLI_DONE) {
