@@ -35,6 +35,23 @@ static void show(const cJSON *item, struct text *out)
 static size_t diff_items(const char *path, const cJSON *old, const cJSON *new,
                          struct text *out);
 
+/* The member of that name in another map; where parameters share one, the
+ * second is compared with the second. */
+static const cJSON *counterpart(const cJSON *map, const cJSON *member,
+                                const cJSON *other)
+{
+    size_t before = 0;
+    const cJSON *item;
+    for (item = map->child; item != member; item = item->next)
+        before += strcmp(item->string, member->string) == 0;
+    cJSON_ArrayForEach(item, other)
+    {
+        if (strcmp(item->string, member->string) == 0 && before-- == 0)
+            return item;
+    }
+    return NULL;
+}
+
 /* Members of the old map first, then those that are new. */
 static size_t diff_maps(const char *path, const cJSON *old, const cJSON *new,
                         struct text *out)
@@ -45,14 +62,12 @@ static size_t diff_maps(const char *path, const cJSON *old, const cJSON *new,
     {
         struct text member = {0};
         text_printf(&member, "%s%s%s", path, path[0] ? "." : "", item->string);
-        n += diff_items(member.data, item,
-                        cJSON_GetObjectItemCaseSensitive(new, item->string),
-                        out);
+        n += diff_items(member.data, item, counterpart(old, item, new), out);
         text_free(&member);
     }
     cJSON_ArrayForEach(item, new)
     {
-        if (cJSON_GetObjectItemCaseSensitive(old, item->string))
+        if (counterpart(new, item, old))
             continue;
         struct text member = {0};
         text_printf(&member, "%s%s%s", path, path[0] ? "." : "", item->string);
@@ -65,14 +80,16 @@ static size_t diff_maps(const char *path, const cJSON *old, const cJSON *new,
 static size_t diff_items(const char *path, const cJSON *old, const cJSON *new,
                          struct text *out)
 {
-    if (is_equal(old, new))
+    /* cJSON compares members of one name with the first such. */
+    const bool both = cJSON_IsObject(old) && cJSON_IsObject(new);
+    if (!both && is_equal(old, new))
         return 0;
     /* until: none -> {...} says less than one line for each of its members. */
     bool maps = (old == NULL || cJSON_IsObject(old)) &&
                 (new == NULL || cJSON_IsObject(new));
     if (maps && strncmp(path, "parameters.", 11) != 0)
         return diff_maps(path, old, new, out);
-    if (maps && old && new)
+    if (both)
         return diff_maps(path, old, new, out);
     text_escape(out, path);
     text_puts(out, ": ");

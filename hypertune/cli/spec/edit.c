@@ -167,6 +167,8 @@ static enum ht_status edit_real(const struct edit *edit,
         !read_real(range->high, &param->max) ||
         !read_real(range->step, &param->step))
         return refuse_form(edit, err);
+    if (param->min == param->max && range->step[0] == '\0')
+        param->step = 0; /* a constant has none */
     text_of_double(low, param->min);
     text_of_double(high, param->max);
     if (param->min > param->max)
@@ -190,7 +192,9 @@ static enum ht_status edit_whole(const struct edit *edit,
         !read_whole(range->high, &param->int_max) ||
         !read_whole(range->step, &param->int_step))
         return refuse_form(edit, err);
-    if (param->int_step == 0)
+    const bool is_constant =
+        param->int_min == param->int_max && range->step[0] == '\0';
+    if (param->int_step == 0 || is_constant)
         param->int_step = 1;
     if (param->int_min > param->int_max)
         return refuse_ends(

@@ -128,6 +128,38 @@ static void members_without_effect_are_compared_by_their_path(void)
     text_free(&out);
 }
 
+/* A study whose parameters "x" are children of one parent; the second one's
+ * range ends at `max`. */
+static const char *vertex_text(int max)
+{
+    return arena_printf(
+        arena,
+        "{\"displayName\":\"s\",\"studySpec\":{\"metrics\":[{\"metricId\":"
+        "\"l\","
+        "\"goal\":\"MINIMIZE\"}],\"parameters\":[{\"parameterId\":\"opt\","
+        "\"categoricalValueSpec\":{\"values\":[\"a\",\"b\"]},"
+        "\"conditionalParameterSpecs\":["
+        "{\"parentCategoricalValues\":{\"values\":[\"a\"]},\"parameterSpec\":"
+        "{\"parameterId\":\"x\",\"doubleValueSpec\":{\"maxValue\":1}}},"
+        "{\"parentCategoricalValues\":{\"values\":[\"b\"]},\"parameterSpec\":"
+        "{\"parameterId\":\"x\",\"doubleValueSpec\":{\"maxValue\":%d}}}]}]}}",
+        max);
+}
+
+static void parameters_that_share_a_name_are_compared_in_order(void)
+{
+    struct text lines = {0};
+    struct ht_error err;
+    struct job *two, *same, *three;
+    CHECK(vertex_parse(arena, vertex_text(2), &two, &err) == HT_OK);
+    CHECK(vertex_parse(arena, vertex_text(2), &same, &err) == HT_OK);
+    CHECK(vertex_parse(arena, vertex_text(3), &three, &err) == HT_OK);
+    CHECK(form_diff(two, same, &lines) == 0);
+    CHECK(form_diff(two, three, &lines) == 1);
+    CHECK_TEXT(text_string(&lines), "parameters.x.max: 2 -> 3\n");
+    text_free(&lines);
+}
+
 int main(void)
 {
     json_init();
@@ -136,6 +168,7 @@ int main(void)
     RUN(what_submit_recorded_is_no_difference);
     RUN(other_replicas_are_compared_too);
     RUN(members_without_effect_are_compared_by_their_path);
+    RUN(parameters_that_share_a_name_are_compared_in_order);
     arena_free(arena);
     return check_done();
 }

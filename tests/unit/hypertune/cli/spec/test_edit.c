@@ -79,6 +79,12 @@ static void a_step_is_kept_given_or_taken_away(void)
     CHECK_TEXT(EDIT("drop=..2"), "parameters.drop.max: 1 -> 2\n");
     CHECK_TEXT(EDIT("drop=..:0.5"), "parameters.drop.step: 0.25 -> 0.5\n");
     CHECK_TEXT(EDIT("drop=..:0"), "parameters.drop.step: 0.25 -> none\n");
+    CHECK_TEXT(EDIT("drop=0.5..0.5"),
+               "parameters.drop: {\"type\":\"double\",\"min\":0,\"max\":1,"
+               "\"step\":0.25} -> [0.5]\n");
+    CHECK_TEXT(EDIT("layers=2..8:2", "layers=4..4"),
+               "parameters.layers: {\"type\":\"integer\",\"min\":1,\"max\":8}"
+               " -> [4]\n");
     CHECK_TEXT(EDIT("layers=2..8:2"), "parameters.layers.min: 1 -> 2\n"
                                       "parameters.layers.step: none -> 2\n");
 }
