@@ -49,17 +49,28 @@ static enum ht_status pause_study(struct method_call *call,
 
 METHOD(study_pause, METHOD_STUDY, pause_study, method_reply_job)
 
+struct resuming {
+    bool repaired;
+};
+
+static const struct field resuming_fields[] = {
+    {"repaired", field_flag, .offset = offsetof(struct resuming, repaired)},
+    {0}};
+
 static enum ht_status resume_study(struct method_call *call,
                                    struct ht_error *err)
 {
     struct core *core = call->core;
     struct study_row *row = &call->study;
-    if (row->state != STUDY_PAUSED)
-        return method_check_study_open(call, err);
+    struct resuming resuming = {0};
+    enum ht_status status =
+        trial_body_read(call->req, resuming_fields, &resuming, err);
+    if (status != HT_OK || row->state != STUDY_PAUSED)
+        return status == HT_OK ? method_check_study_open(call, err) : status;
     core_wake(core, CORE_ALL_HELD, row->id);
-    enum ht_status status = pauses_forget_refusals(core, row->id, err);
+    status = pauses_forget_refusals(core, row->id, err);
     if (status == HT_OK)
-        status = pauses_allow_unreported(core, row, err);
+        status = pauses_allow_unreported(core, row, resuming.repaired, err);
     if (status == HT_OK)
         status = move_study(core, row, STUDY_RUNNING, "resumed by user", err);
     return status;

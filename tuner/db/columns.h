@@ -44,7 +44,8 @@
     NEXT(INTEGER, gain_ms) NEXT(INTEGER, refusals)                             \
     NEXT(INTEGER, confirmations) NEXT(TEXT, ended) NEXT(TEXT, submitted)       \
     NEXT(INTEGER, first_run_used_ms) NEXT(INTEGER, unreported_in_row)          \
-    NEXT(TEXT, job_spec) NEXT(INTEGER, withdrawn)
+    NEXT(TEXT, job_spec) NEXT(INTEGER, withdrawn) NEXT(INTEGER, crashes)       \
+    NEXT(TEXT, crash)
 #define DB_TRIAL_LIST(FIRST, NEXT)                                             \
     FIRST(INTEGER, study) NEXT(INTEGER, id) NEXT(INTEGER, state)               \
     NEXT(TEXT, params) NEXT(INTEGER, replicate) NEXT(INTEGER, ordinal)         \

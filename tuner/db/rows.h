@@ -95,7 +95,10 @@ struct study_row {
     int64_t refusals; /* attempts in a row that no runner could begin */
     int64_t unreported_in_row; /* first trials without the objective, or a mark
                        of tuner/study/pauses.h */
-    int64_t confirmations;     /* of the trials made */
+    int64_t crashes;   /* attempts in a row that failed alike, without a result
+                          before */
+    const char *crash; /* how, without what differs; "" */
+    int64_t confirmations; /* of the trials made */
     int64_t withdrawn;     /* of the ids used: suggestions that a change of the
                               study deleted before they began */
     const char *submitted; /* trainingInput of an AI Platform job, unchanged, so

@@ -392,9 +392,20 @@ static enum ht_status add_live_edits(struct db *db, struct ht_error *err)
         err);
 }
 
+/* A study pauses when its first attempts fail alike. */
+static enum ht_status add_crashes(struct db *db, struct ht_error *err)
+{
+    return db_exec(
+        db,
+        "ALTER TABLE studies ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE studies ADD COLUMN crash TEXT NOT NULL DEFAULT '';",
+        err);
+}
+
 static const struct db_migration migrations[] = {
     {NULL, make_tables},
     {NULL, add_live_edits},
+    {NULL, add_crashes},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */

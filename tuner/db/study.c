@@ -285,6 +285,14 @@ enum ht_status db_study_set(struct db *db, int64_t study,
     return db_run(db, err, updates[number], "ii", study, value);
 }
 
+enum ht_status db_study_set_crash(struct db *db, int64_t study, int64_t crashes,
+                                  const char *crash, struct ht_error *err)
+{
+    return db_run(db, err,
+                  "UPDATE studies SET crashes=?2, crash=?3 WHERE id=?1", "iis",
+                  study, crashes, crash);
+}
+
 enum ht_status db_study_erase(struct db *db, int64_t study, int64_t limit,
                               bool *left, struct ht_error *err)
 {

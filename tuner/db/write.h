@@ -62,6 +62,9 @@ enum ht_status db_study_set(struct db *db, int64_t study,
 /* Whether any attempt of the study has ever run. */
 enum ht_status db_study_has_run(struct db *db, int64_t study, bool *has_run,
                                 struct ht_error *err);
+/* Sets study_row.crashes and .crash. */
+enum ht_status db_study_set_crash(struct db *db, int64_t study, int64_t crashes,
+                                  const char *crash, struct ht_error *err);
 struct id_list {
     size_t n;
     int64_t *ids;
