@@ -109,7 +109,6 @@ def the_same_spec_attaches_and_another_conflicts():
                   "other\n")
         home.cli("submit", "spec.yaml", "--continue")
         home.cli("submit", "spec.yaml", "--if-not-exists")
-        home.cli("submit", "spec.yaml", "--replace", "--yes", want=5)
         home.cli("cancel", "quick", "--yes")
         home.cli("submit", "spec.yaml", "--wait", want=7)
         home.cli("submit", "spec.yaml", "--replace", want=2)

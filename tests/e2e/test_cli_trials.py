@@ -212,7 +212,9 @@ def failed_trials_run_again():
         _, err = home.cli("retry", "quick", "--failed", want=3)
         tap.equal(err, "hypertune: study quick has no failed trial\n")
         home.cli("retry", "quick/1", want=1)
-        home.cli("retry", "quick", want=2)
+        _, err = home.cli("retry", "quick", want=3)
+        tap.equal(err, "hypertune: study quick has no failed trial\n")
+        home.cli("retry", "quick", "quick/1", want=2)
         home.cli("retry", "quick/1", "--failed", "more", want=2)
 
 

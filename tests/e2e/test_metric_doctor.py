@@ -174,15 +174,18 @@ def main():
             tap.contains("PAUSED", listed.stdout)
             for said in (listed.stderr, first_words(server, "burns")):
                 tap.starts(said, "study burns is %s\n"
-                                 "  as it is: hypertune resume burns" % want)
+                                 "  repaired: hypertune retry burns --failed   "
+                                 "as it is: hypertune resume burns" % want)
             tap.contains(want, server.cli("describe", "burns").stdout)
             events = server.get(harness.OURS + "burns/events?since=0")["events"]
             tap.equal([e["reason"] for e in events if e["to"] == "PAUSED"],
                       [want])
+            # Who submits it again may have repaired it, or not.
             done = server.cli("submit", "burns.yaml", "--wait", check=False,
                               cwd=os.path.join(server.folder, "burns"), env=env)
             tap.equal((done.returncode, "study burns is " + want in
                        done.stderr), (7, True), done.stderr)
+            tap.contains("failed trials run again", done.stderr)
             server.cli("resume", "burns")
             server.wait_study("burns")
             tap.equal(len(server.trials("burns")), 8)

@@ -276,6 +276,32 @@ const char *cli_where(struct cli *cli)
     return text_take(&where, cli->arena);
 }
 
+static void add_word(const char *word, struct text *out)
+{
+    text_puts(out, " ");
+    text_shell_word(out, word);
+}
+
+const char *cli_again(struct cli *cli, const char *options)
+{
+    struct text out = {0};
+    bool rest = false; /* behind "--" */
+    const bool renames = strncmp(options, "--name", 6) == 0;
+    text_puts(&out, "hypertune");
+    for (int i = 0; i < cli->used; i++)
+        add_word(cli->argv[i], &out);
+    text_printf(&out, " %s", options);
+    for (int i = cli->used; i < cli->argc; i++) {
+        const char *word = cli->argv[i];
+        rest = rest || strcmp(word, "--") == 0;
+        const bool name = renames && strncmp(word, "--name", 6) == 0;
+        if (rest || (!name && !words_has("--continue --replace --yes", word)))
+            add_word(word, &out);
+        i += name && !rest && word[6] == '\0';
+    }
+    return text_take(&out, cli->arena);
+}
+
 /* ---- the connection ---- */
 
 static enum ht_status read_token(struct cli *cli, const char *path,

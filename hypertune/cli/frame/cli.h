@@ -101,6 +101,8 @@ struct cli {
     const struct cli_command *command;
     struct cli_settings set;
     struct flags_result args;
+    char *const *argv; /* of cli_main() */
+    int argc, used;    /* the options before the command, and it, are `used` */
     enum cli_format format;
     bool in_tty, out_tty, err_tty, color;
     size_t width;             /* columns of stdout, 0: not a terminal */
@@ -214,5 +216,9 @@ bool cli_ask(const struct cli *cli, const char *question, const char *want);
 /* The option that a command shown as advice needs to reach the same server: "",
  * " --data DIR" or " --server URL". */
 const char *cli_where(struct cli *cli);
+
+/* The command as it was typed, to be typed again with `options` in the place of
+ * --continue, --replace and --yes, and of --name when they begin with it. */
+const char *cli_again(struct cli *cli, const char *options);
 
 #endif

@@ -187,7 +187,7 @@ const struct cli_command cli_commands[] = {
         "STUDY NAME=VALUE... | STUDY --file FILE",
         "run trials with parameters of your own, the search chooses the rest"),
     COMMAND("retry", cli_retry, GROUP_TRIALS, 0, CLI_ANY, "failed",
-            "STUDY/ID... | STUDY --failed", "run failed trials again"),
+            "STUDY/ID... | STUDY [--failed]", "run failed trials again"),
     COMMAND("curves", cli_curves, GROUP_TRIALS, 1, CLI_MANY, "metric",
             "STUDY[/ID]...", "every measurement of the objective"),
     COMMAND("importance", cli_importance, GROUP_LEARNT, 1, 1, "metric", "STUDY",
@@ -353,6 +353,9 @@ int cli_main(struct cli *cli, int argc, char *const argv[])
     if (cli->command == NULL)
         return refuse_command(cli, argv[used]);
     used++;
+    cli->argc = argc;
+    cli->argv = argv;
+    cli->used = used;
     if (read_arguments(cli, &parser, argc - used, argv + used, &err) != HT_OK ||
         cli_settle(cli, &err) != HT_OK)
         return cli_fail(cli, CLI_USAGE, "%s", err.text);

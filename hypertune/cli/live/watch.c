@@ -343,8 +343,8 @@ int cli_watch(struct cli *cli)
     int64_t since = cli_study_is_over(study.state)
                         ? 0
                         : node_get_int(study.status, "revision", 0);
-    const char *held = cli_control_held(cli, &study);
-    if (held != NULL && watch.view == VIEW_LINES)
-        cli_say(cli, "%s", held);
+    const char *advice = cli_control_advice(cli, &study);
+    if (advice != NULL && watch.view == VIEW_LINES)
+        cli_say(cli, "%s", advice);
     return watch_study(cli, study.name, &watch, since, false);
 }

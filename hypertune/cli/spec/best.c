@@ -218,10 +218,14 @@ int cli_best_of_run(struct cli *cli, const struct cli_spec *spec,
             study.reason[0] != '\0' ? ": " : "", study.reason,
             text_take(&failures, cli->arena));
     if (best == NULL) {
+        const char *advice = cli_study_is_over(study.state)
+                                 ? cli_control_advice(cli, &study)
+                                 : NULL; /* else it was said */
         cli_say(cli,
                 "no trial succeeded; see: hypertune trials %s%s   "
-                "hypertune logs %s/1%s",
-                study.name, cli_where(cli), study.name, cli_where(cli));
+                "hypertune logs %s/1%s%s%s",
+                study.name, cli_where(cli), study.name, cli_where(cli),
+                advice == NULL ? "" : "\n", advice == NULL ? "" : advice);
         return code;
     }
     if (study.front != NULL) {

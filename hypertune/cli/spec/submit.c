@@ -14,6 +14,7 @@
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/logs.h"
 #include "hypertune/cli/study/study.h"
+#include "proto/base/words.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "proto/form/native.h"
@@ -82,6 +83,74 @@ static int compare(struct cli *cli, const struct cli_study *study,
     return CLI_DONE;
 }
 
+/* ---- a study that exists ---- */
+
+static bool is_in(const struct cli_study *study, const char *states)
+{
+    return words_has(states, study->state);
+}
+
+/* Appends the ways to continue that this study has now, each as the command to
+ * type. */
+static void add_choices(struct cli *cli, const struct cli_spec *spec,
+                        bool may_continue, struct text *out)
+{
+    const bool asks = cli->in_tty && cli->err_tty;
+    struct text name = {0};
+    text_puts(&name, "--name ");
+    text_shell_word(&name, arena_printf(cli->arena, "%s-2", spec->job->name));
+    text_printf(out, "  a study of its own:   %s\n",
+                cli_again(cli, text_string(&name)));
+    if (may_continue)
+        text_printf(out, "  keep its results:     %s\n",
+                    cli_again(cli, "--continue"));
+    text_printf(out, "  delete it first:      %s",
+                cli_again(cli, asks ? "--replace" : "--replace --yes"));
+    text_free(&name);
+}
+
+/* A study that its user has ended for good takes no other spec, and one that
+ * has all of its trials makes none with it. */
+static bool may_continue(const struct cli_spec *spec,
+                         const struct cli_study *study)
+{
+    return !is_in(study, "CANCELLED CANCELLING STOPPING DELETING") &&
+           (!cli_study_is_over(study->state) ||
+            spec->job->max_trials > cli_study_all(study));
+}
+
+static int refuse(struct cli *cli, const struct cli_spec *spec,
+                  const struct cli_study *study, const char *differences)
+{
+    struct text choices = {0};
+    add_choices(cli, spec, may_continue(spec, study), &choices);
+    return cli_fail(cli, CLI_CONFLICT,
+                    "study %s exists with another spec:\n%schoose:\n%s",
+                    study->name, differences, text_take(&choices, cli->arena));
+}
+
+/* The server says what cannot change. */
+static int refuse_change(struct cli *cli, const struct cli_spec *spec,
+                         const struct ht_error *why)
+{
+    struct text choices = {0};
+    if (why->status != HT_CONFLICT && why->status != HT_PRECONDITION)
+        return cli_fail_error(cli, why);
+    add_choices(cli, spec, false, &choices);
+    return cli_fail(cli, CLI_CONFLICT, "%s\nchoose:\n%s", why->text,
+                    text_take(&choices, cli->arena));
+}
+
+static int resume(struct cli *cli, struct cli_study *study)
+{
+    struct ht_error err;
+    if (cli_control_post(cli, study->name, "resume", &err) != HT_OK ||
+        cli_study_get_own(cli, study->name, study, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    return CLI_DONE;
+}
+
+/* It runs when it can: a pause, whoever made it, ends. */
 static int continue_study(struct cli *cli, const struct cli_spec *spec,
                           struct cli_study *study)
 {
@@ -89,26 +158,58 @@ static int continue_study(struct cli *cli, const struct cli_spec *spec,
     cJSON *patch = cJSON_CreateObject();
     cJSON_AddItemToObject(patch, "job", vertex_write(spec->job));
     if (cli_control_patch(cli, study->name, patch, study, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
-    cli_say(cli, "study %s continues with the changed spec", study->name);
-    return CLI_DONE;
+        return refuse_change(cli, spec, &err);
+    if (cli_control_held(cli, study) != NULL)
+        return cli_retry_repaired(cli, study);
+    const int code = is_in(study, "PAUSED") ? resume(cli, study) : CLI_DONE;
+    if (code == CLI_DONE && is_in(study, "RUNNING"))
+        cli_say(cli, "study %s continues with this spec", study->name);
+    else if (code == CLI_DONE)
+        cli_say(cli, "study %s has this spec now, and is %s: %s", study->name,
+                study->state, study->reason);
+    return code;
 }
 
+/* Waits until nothing of it runs any more. */
+static int end_study(struct cli *cli, const struct cli_study *study)
+{
+    struct ht_error err;
+    if (cli_study_is_over(study->state))
+        return CLI_DONE;
+    if (cli_control_post(cli, study->name, "cancel", &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    const int code = cli_watch_wait(cli, study->name);
+    return code == CLI_FAILED ? CLI_DONE : code;
+}
+
+/* A study that was paused before it had any result has nothing to lose. */
 static int replace_study(struct cli *cli, const struct cli_spec *spec,
                          struct cli_study *study)
 {
     struct ht_error err;
-    if (!cli_study_is_over(study->state))
-        return cli_fail(cli, CLI_CONFLICT,
-                        "study %s is %s; cancel it before it is replaced:\n"
-                        "  hypertune cancel %s%s",
-                        study->name, study->state, study->name, cli_where(cli));
-    int code = cli_control_delete(cli, study);
+    const bool is_lost =
+        study->best != NULL || cli_control_held(cli, study) == NULL;
+    int code = is_lost ? cli_control_consent(cli, study, "replace") : CLI_DONE;
+    if (code == CLI_DONE)
+        code = end_study(cli, study);
     if (code != CLI_DONE)
         return code;
-    return cli_submit_create(cli, spec->job, study, &err) == HT_OK
-               ? say_created(cli, spec->job, study)
-               : cli_fail_error(cli, &err);
+    if (cli_control_remove(cli, study, &err) != HT_OK ||
+        cli_submit_create(cli, spec->job, study, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    return say_created(cli, spec->job, study);
+}
+
+/* Whoever submits what the server has paused has repaired its cause. */
+static int attach(struct cli *cli, const struct cli_spec *spec,
+                  struct cli_study *study)
+{
+    cli_say(
+        cli, "%s %s exists with the same spec: %s, %lld of %lld trials ended",
+        spec->job->kind == JOB_CUSTOM ? "custom job" : "study", study->name,
+        study->state, cli_study_ended(study), cli_study_limit(study));
+    return cli_control_held(cli, study) != NULL ? cli_retry_repaired(cli, study)
+                                                : CLI_DONE;
 }
 
 static int settle_existing(struct cli *cli, const struct cli_spec *spec,
@@ -123,26 +224,13 @@ static int settle_existing(struct cli *cli, const struct cli_spec *spec,
     const bool asked = cli->set.replace || cli->set.resume;
     if (n > 0 && !asked && cli_since_explains(cli, study, text_string(&lines)))
         n = 0;
-    if (code == CLI_DONE && cli->set.replace) {
+    if (code == CLI_DONE && cli->set.replace)
         code = replace_study(cli, spec, study);
-    } else if (code == CLI_DONE && n == 0) {
-        cli_say(cli,
-                "%s %s exists with the same spec: %s, %lld of %lld trials "
-                "ended",
-                spec->job->kind == JOB_CUSTOM ? "custom job" : "study",
-                study->name, study->state, cli_study_ended(study),
-                cli_study_limit(study));
-    } else if (code == CLI_DONE && cli->set.resume) {
+    else if (code == CLI_DONE && cli->set.resume)
         code = continue_study(cli, spec, study);
-    } else if (code == CLI_DONE) {
-        code =
-            cli_fail(cli, CLI_CONFLICT,
-                     "study %s exists with another spec:\n%s"
-                     "choose:  --name OTHER  a study of its own\n"
-                     "         --continue    continue with the changed spec\n"
-                     "         --replace     delete the old one first",
-                     study->name, text_string(&lines));
-    }
+    else if (code == CLI_DONE)
+        code = n == 0 ? attach(cli, spec, study)
+                      : refuse(cli, spec, study, text_string(&lines));
     text_free(&lines);
     return code;
 }
@@ -201,6 +289,12 @@ static int submit(struct cli *cli, struct cli_spec *spec,
     return code == CLI_DONE ? cli_submit_spec(cli, spec, study) : code;
 }
 
+/* Nobody may resume it while this waits. */
+static int fail_paused(struct cli *cli, const struct cli_study *study)
+{
+    return cli_fail(cli, CLI_FAILED, "%s", cli_control_advice(cli, study));
+}
+
 int cli_submit(struct cli *cli)
 {
     struct cli_spec spec;
@@ -210,8 +304,12 @@ int cli_submit(struct cli *cli)
         return code;
     code = cli_submit_print_name(study.name);
     if (code == CLI_DONE && cli->set.wait)
-        return cli_watch_wait(cli, study.name);
-    if (code == CLI_DONE)
+        return is_in(&study, "PAUSED") ? fail_paused(cli, &study)
+                                       : cli_watch_wait(cli, study.name);
+    const char *advice = cli_control_advice(cli, &study);
+    if (code == CLI_DONE && advice != NULL)
+        cli_say(cli, "%s", advice);
+    else if (code == CLI_DONE)
         cli_say(cli, "next: hypertune watch %s%s", study.name, cli_where(cli));
     return code;
 }
@@ -244,6 +342,8 @@ int cli_run_study(struct cli *cli)
         return code;
     if (spec.job->kind == JOB_CUSTOM)
         return run_custom(cli, study.name);
+    if (is_in(&study, "PAUSED"))
+        return fail_paused(cli, &study);
     code = cli_watch_run(cli, study.name);
     return code == CLI_DONE || code == CLI_FAILED
                ? cli_best_of_run(cli, &spec, study.name, code)

@@ -1,4 +1,4 @@
-/* commands.c - small commands: importance, stop-trial, retry, runners, ui. */
+/* commands.c - small commands: importance, runners, ui. */
 
 #include <string.h>
 
@@ -98,102 +98,6 @@ int cli_importance(struct cli *cli)
         explain(cli, answer);
     cli_output_end(cli->format, 1, &out);
     return cli_print(&out);
-}
-
-/* ---- stop-trial, retry ---- */
-
-/* A refused trial does not keep back the others; the exit code is the first
- * refusal's. */
-static int steer(struct cli *cli, const char *study, const char *trial)
-{
-    struct ht_error err;
-    struct cli_http_answer answer;
-    const bool again = strcmp(cli->command->name, "retry") == 0;
-    const char *path = cli_study_path(cli, study, "/trials/%s:%s", trial,
-                                      again ? "retry" : "stop");
-    if (cli_call(cli, "POST", path, "{}", &answer, &err) != HT_OK) {
-        ht_wrap(&err, err.status, "trial %s/%s", study, trial);
-        return cli_fail_error(cli, &err);
-    }
-    cli_say(cli, "trial %s/%s %s", study, trial,
-            again ? "runs again" : "stops");
-    return CLI_DONE;
-}
-
-int cli_stop_trial(struct cli *cli)
-{
-    const struct words *words = &cli->args.words;
-    const char *study, *trial;
-    int first = CLI_DONE;
-    /* A name that is none is found before anything happens. */
-    for (size_t i = 0; i < words->n; i++) {
-        int code = cli_study_want_trial(cli, words->items[i], &study, &trial);
-        if (code != CLI_DONE)
-            return code;
-    }
-    int code = cli_connect(cli);
-    if (code != CLI_DONE)
-        return code;
-    for (size_t i = 0; i < words->n; i++) {
-        cli_study_split(cli, words->items[i], &study, &trial);
-        code = steer(cli, study, trial);
-        first = first == CLI_DONE ? code : first;
-    }
-    return first;
-}
-
-struct failed_trials {
-    struct arena *arena;
-    struct words ids;
-};
-
-static bool note_id(const struct node *trial, void *context)
-{
-    struct failed_trials *failed = context;
-    words_add(failed->arena, &failed->ids,
-              arena_strdup(failed->arena, cli_trial_id(trial)));
-    return true;
-}
-
-/* The list is complete before the first one is changed. */
-static int retry_failed(struct cli *cli, const char *name)
-{
-    struct ht_error err;
-    struct cli_study study;
-    struct failed_trials failed = {.arena = cli->arena};
-    int first = cli_study_open(cli, name, &study);
-    if (first != CLI_DONE)
-        return first;
-    if (study.home->kind == JOB_STUDY)
-        return cli_fail(cli, CLI_REFUSED,
-                        "clients run the trials of study %s, so no runner "
-                        "runs one again; hypertune add %s gives them new ones",
-                        study.name, study.name);
-    const struct cli_pages pages = cli_trial_pages(cli, study.name, "FAILED");
-    if (cli_pages_each(cli, &pages, note_id, &failed, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
-    if (failed.ids.n == 0)
-        return cli_fail(cli, CLI_ABSENT, "study %s has no failed trial",
-                        study.name);
-    for (size_t i = 0; i < failed.ids.n; i++) {
-        int code = steer(cli, study.name, failed.ids.items[i]);
-        first = first == CLI_DONE ? code : first;
-    }
-    if (strcmp(study.state, "PAUSED") == 0)
-        cli_say(cli, "study %s is PAUSED; to continue: hypertune resume %s%s",
-                study.name, study.name, cli_where(cli));
-    return first;
-}
-
-int cli_retry(struct cli *cli)
-{
-    const struct words *words = &cli->args.words;
-    if (words->n == 0 || (cli->set.failed && words->n != 1))
-        return cli_fail(cli, CLI_USAGE,
-                        "say which trials: hypertune retry STUDY/ID..., or "
-                        "hypertune retry STUDY --failed");
-    return cli->set.failed ? retry_failed(cli, words->items[0])
-                           : cli_stop_trial(cli);
 }
 
 /* ---- runners ---- */

@@ -38,9 +38,10 @@ static int consent(struct cli *cli, const char *what, const char *question,
     if (cli->set.yes)
         return CLI_DONE;
     if (!cli->in_tty || !cli->err_tty)
-        return cli_fail(cli, CLI_USAGE,
-                        "%s; say --yes when there is no terminal to ask on",
-                        what);
+        return cli_fail(
+            cli, CLI_USAGE,
+            "%s; say --yes when there is no terminal to ask on:\n  %s", what,
+            cli_again(cli, cli->set.replace ? "--replace --yes" : "--yes"));
     if (cli_ask(cli, arena_printf(cli->arena, "%s; %s", what, question), want))
         return CLI_DONE;
     return cli_fail(cli, CLI_REFUSED, "nothing was changed");
@@ -109,16 +110,28 @@ enum ht_status cli_control_remove(struct cli *cli,
                     &answer, err);
 }
 
+int cli_control_consent(struct cli *cli, const struct cli_study *study,
+                        const char *verb)
+{
+    const long long trials = cli_study_all(study);
+    const long long running = cli_study_running(study);
+    const char *ends =
+        running == 0
+            ? ""
+            : arena_printf(cli->arena, ", and ends the %lld that run%s",
+                           running, running == 1 ? "s" : "");
+    const char *what =
+        arena_printf(cli->arena,
+                     "%s removes study %s with %lld trial%s, reports and "
+                     "logs%s",
+                     verb, study->name, trials, trials == 1 ? "" : "s", ends);
+    return consent(cli, what, "type the name to continue:", study->name);
+}
+
 int cli_control_delete(struct cli *cli, const struct cli_study *study)
 {
     struct ht_error err;
-    long long trials = cli_study_all(study);
-    const char *what =
-        arena_printf(cli->arena,
-                     "delete removes study %s with %lld trial%s, reports and "
-                     "logs",
-                     study->name, trials, trials == 1 ? "" : "s");
-    int code = consent(cli, what, "type the name to continue:", study->name);
+    int code = cli_control_consent(cli, study, "delete");
     if (code == CLI_DONE && cli_control_remove(cli, study, &err) != HT_OK)
         code = cli_fail_error(cli, &err);
     return code;
@@ -146,8 +159,30 @@ const char *cli_control_held(struct cli *cli, const struct cli_study *study)
     const char *where = cli_where(cli);
     return arena_printf(cli->arena,
                         "study %s is %s\n"
-                        "  as it is: hypertune resume %s%s   give up: "
-                        "hypertune stop %s%s",
+                        "  repaired: hypertune retry %s --failed%s   as it is: "
+                        "hypertune resume %s%s   give up: hypertune stop %s%s",
                         study->name, study->reason, study->name, where,
-                        study->name, where);
+                        study->name, where, study->name, where);
+}
+
+const char *cli_control_advice(struct cli *cli, const struct cli_study *study)
+{
+    const char *held = cli_control_held(cli, study), *where = cli_where(cli);
+    if (held != NULL)
+        return held;
+    if (strcmp(study->state, "PAUSED") == 0)
+        return arena_printf(cli->arena,
+                            "study %s is %s\n"
+                            "  continue: hypertune resume %s%s   give up: "
+                            "hypertune stop %s%s",
+                            study->name, study->reason, study->name, where,
+                            study->name, where);
+    if (study->home->kind == JOB_TUNING && cli_study_is_over(study->state) &&
+        strcmp(study->state, "CANCELLED") != 0 &&
+        cli_study_count(study, "failed") > 0)
+        return arena_printf(cli->arena,
+                            "failed trials run again: hypertune retry %s "
+                            "--failed%s",
+                            study->name, where);
+    return NULL;
 }

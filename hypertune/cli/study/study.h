@@ -133,6 +133,10 @@ int cli_study_want_trial(struct cli *cli, const char *word, const char **study,
 enum ht_status cli_control_remove(struct cli *cli,
                                   const struct cli_study *study,
                                   struct ht_error *err);
+/* Asks whether what is lost with the study may be: the study is deleted next,
+ * which `verb` calls it. Returns as the next one. */
+int cli_control_consent(struct cli *cli, const struct cli_study *study,
+                        const char *verb);
 /* Deletes the study after a question (--yes answers it; without a terminal
  * --yes is needed). Returns CLI_DONE, or another exit code after a message. */
 int cli_control_delete(struct cli *cli, const struct cli_study *study);
@@ -140,6 +144,14 @@ int cli_control_delete(struct cli *cli, const struct cli_study *study);
 /* Why the server has paused the study, and advice, in cli->arena; NULL when it
  * is not held. */
 const char *cli_control_held(struct cli *cli, const struct cli_study *study);
+/* The same of a study that anybody has paused, and of one that has ended with
+ * failed trials that can run again; else NULL. */
+const char *cli_control_advice(struct cli *cli, const struct cli_study *study);
+
+/* Runs the failed trials of a study that the server has paused again, and
+ * resumes it: the cause is repaired. `study` is as it is then. Returns
+ * CLI_DONE, or another exit code after a message. */
+int cli_retry_repaired(struct cli *cli, struct cli_study *study);
 
 /* POSTs "pause", "resume" or "stop" for a study. */
 enum ht_status cli_control_post(struct cli *cli, const char *study,
