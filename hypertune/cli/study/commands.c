@@ -7,7 +7,7 @@
 #include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/frame/spawn.h"
 #include "hypertune/cli/frame/table.h"
-#include "hypertune/cli/study/trial.h"
+#include "hypertune/cli/study/study.h"
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 
