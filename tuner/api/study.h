@@ -20,6 +20,9 @@ request_handler study_stop;
 /* study_change.c */
 request_handler study_change; /* PATCH, see docs/http.md */
 
+/* study_read_logs.c: stores what read_printed (tuner/read/reader.h) found */
+request_handler study_read_logs;
+
 /* study_confirm.c; body: {"top", "seeds"}; replies with the confirmation */
 request_handler study_confirm;
 

@@ -55,8 +55,8 @@ void db_rollback(struct db *db);
  * failed. */
 enum ht_status db_end(struct db *db, enum ht_status status,
                       struct ht_error *err);
-/* One request within the transaction of several. There is one savepoint at a
- * time: each is ended by db_release(), which keeps its changes, or by
+/* One request within the transaction of several, or a part of one: the newest
+ * savepoint is ended first, by db_release(), which keeps its changes, or by
  * db_rollback_to(), which drops them and ignores errors (SQLite may have ended
  * the whole transaction, see db_in_transaction()). */
 enum ht_status db_savepoint(struct db *db, struct ht_error *err);
@@ -157,6 +157,17 @@ struct trial_list {
     size_t n;
     struct trial_row *rows;
 };
+/* Trials behind the id `after` whose newest attempt succeeded without its
+ * objective, by id; at most `limit`. */
+enum ht_status db_trial_unreported(struct db *db, struct arena *arena,
+                                   int64_t study, int64_t after, int64_t limit,
+                                   struct trial_list *list,
+                                   struct ht_error *err);
+/* The pattern that was recognised most often in what the first trials printed
+ * (tuner/study/metric_doctor.h); NULL: none was. */
+enum ht_status db_trial_recognised(struct db *db, struct arena *arena,
+                                   int64_t study, const char **pattern,
+                                   struct ht_error *err);
 /* By id, above `after`, at most `limit`; PREPARED ones are left out. */
 enum ht_status db_trial_list(struct db *db, struct arena *arena, int64_t study,
                              int64_t after, size_t limit,

@@ -108,6 +108,39 @@ enum ht_status db_trial_undone(struct db *db, const struct event_row *event,
         "iiii", event->study, event->revision, until, event->trial);
 }
 
+enum ht_status db_trial_unreported(struct db *db, struct arena *arena,
+                                   int64_t study, int64_t after, int64_t limit,
+                                   struct trial_list *list,
+                                   struct ht_error *err)
+{
+    return db_ask_list(
+        db, DB_TRIALS(arena, list), err,
+        "SELECT " DB_TRIAL_COLUMNS " FROM trials WHERE study=?1 AND id>?2 AND "
+        "state=" SQL(TRIAL_INFEASIBLE) " AND EXISTS(SELECT 1 FROM attempts AS "
+                                       "a WHERE a.study=trials.study AND "
+                                       "a.trial=trials.id AND "
+                                       "a.n=trials.attempt AND a.outcome=?3 "
+                                       "AND a.doctor<>'') "
+                                       "ORDER BY id LIMIT ?4",
+        "iiii", study, after, (int64_t)OUTCOME_SUCCEEDED, limit);
+}
+
+/* Trials that are looked at. */
+#define RECOGNISED_IN "100"
+
+enum ht_status db_trial_recognised(struct db *db, struct arena *arena,
+                                   int64_t study, const char **pattern,
+                                   struct ht_error *err)
+{
+    return db_ask_text(
+        db, arena, pattern, err,
+        "SELECT json_extract(doctor, '$.pattern') AS pattern FROM attempts "
+        "WHERE study=? AND trial<=" RECOGNISED_IN " AND doctor<>'' AND "
+        "pattern IS NOT NULL GROUP BY pattern "
+        "ORDER BY count(*) DESC, min(trial) LIMIT 1",
+        "i", study);
+}
+
 #define FINAL "('SUCCEEDED', 'STOPPED', 'FAILED', 'INFEASIBLE', 'CANCELLED')"
 
 enum ht_status db_results_changed(struct db *db, int64_t study, int64_t since,

@@ -76,11 +76,23 @@ void call_expire(struct call *call)
     resume_as(call, CALL_EXPIRED);
 }
 
+/* Whether what a reader has gathered is to be stored. */
+static bool has_gathered(struct call *call)
+{
+    const bool first = call->route->lane == LANE_GATHER && !call->gathered;
+    call->gathered = true;
+    return first && call->req->status == HT_OK;
+}
+
 /* Runs on the thread of the lane that answered. */
 static void on_answer(struct request *req)
 {
     struct call *call = req->owner;
     struct http *http = call->http;
+    if (has_gathered(call)) {
+        core_post(http->options.core, req);
+        return;
+    }
     pthread_mutex_lock(&http->lock);
     if (call->phase == CALL_POSTED)
         resume_as(call, CALL_ANSWERED);
@@ -380,7 +392,7 @@ static enum ht_status check_writable(const struct call *call,
                                      struct ht_error *err)
 {
     const char *damage = reader_damage(call->http->options.readers);
-    if (call->route->lane != LANE_CORE || damage == NULL)
+    if (call->route->core == NULL || damage == NULL)
         return HT_OK;
     return ht_fail(err, HT_UNAVAILABLE,
                    "the server is read-only, its database is damaged: %.160s",
@@ -406,6 +418,7 @@ enum ht_status call_dispatch(struct call *call, struct ht_error *err)
     case LANE_CORE:
     case LANE_READER:
     case LANE_MODEL:
+    case LANE_GATHER:
     case LANE_STREAM:
         break;
     }

@@ -45,6 +45,7 @@ struct call {
     size_t received;         /* bytes of body, kept or not */
     struct ht_error refusal; /* of its headers, sent behind the body */
     size_t sent;             /* of the piece in req->reply */
+    bool gathered;           /* of LANE_GATHER: the core has it now */
 
     /* guarded by http->lock */
     enum call_phase phase;

@@ -17,11 +17,12 @@
 
 /* The thread that answers a route. */
 enum route_lane {
-    LANE_CORE,    /* `core` runs on the core thread */
-    LANE_READER,  /* `read` runs on a reader thread */
-    LANE_MODEL,   /* `read` runs on the thread of slow questions, which need a
-                     model of the study */
-    LANE_STREAM,  /* `read` prepares, then events are streamed */
+    LANE_CORE,   /* `core` runs on the core thread */
+    LANE_READER, /* `read` runs on a reader thread */
+    LANE_MODEL,  /* `read` runs on the thread of slow questions, which need a
+                    model of the study */
+    LANE_GATHER, /* `read` gathers on a reader thread what `core` then stores */
+    LANE_STREAM, /* `read` prepares, then events are streamed */
     LANE_INSTANT, /* `instant` is the answer */
     LANE_LOGIN,   /* `login` runs on the HTTP thread */
     LANE_PAGE     /* a file of the dashboard is the answer, see dashboard.h */

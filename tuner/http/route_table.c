@@ -52,6 +52,14 @@
 /* A question that Google asks by POST. */
 #define LOOK(shown, path, handler)                                             \
     ROUTE("POST", path, GATE_READ, LANE_READER, shown, NULL, .read = (handler))
+/* A change by what a reader gathers first, which takes too long for the core.
+ */
+#define GATHER(shown, path, reader, handler)                                   \
+    {                                                                          \
+        .method = "POST", .pattern = (path), .needs = GATE_SUBMIT,             \
+        .lane = LANE_GATHER, .kinds = (shown), .read = (reader),               \
+        .core = (handler)                                                      \
+    }
 /* Answered at once, by the HTTP thread. */
 #define LOGIN(how, path, role, handler)                                        \
     ROUTE(how, path, role, LANE_LOGIN, ANY, NULL, .login = (handler))
@@ -154,6 +162,8 @@ const struct route route_table[] = {
     CHANGE("POST", ANY, OURS "/studies/{study}:confirm", study_confirm),
     QUERY(ANY, OURS "/studies/{study}/confirmation", read_confirmation, NULL),
     CHANGE("PATCH", ANY, OURS "/studies/{study}", study_change),
+    GATHER(ANY, OURS "/studies/{study}:readLogs", read_printed,
+           study_read_logs),
     QUERY(ANY, OURS "/studies/{study}/spec", read_spec, "form"),
     QUERY(ANY, OURS "/specs:template", read_template, NULL),
     LOOK(ANY, OURS "/specs:check", read_draft),

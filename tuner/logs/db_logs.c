@@ -101,7 +101,7 @@ enum ht_status db_logs_insert(struct db *db, const struct log_key *key,
                   chunk->offset + chunk->raw, &blob, stored_us, chunk->open);
 }
 
-#define CHUNK "SELECT start, next, open, data"
+#define CHUNK "SELECT start, next, open, data, stored_us"
 
 static void read_chunk(sqlite3_stmt *stmt, struct arena *arena, void *row)
 {
@@ -110,6 +110,7 @@ static void read_chunk(sqlite3_stmt *stmt, struct arena *arena, void *row)
     chunk->offset = sqlite3_column_int64(stmt, 0);
     chunk->raw = sqlite3_column_int64(stmt, 1) - chunk->offset;
     chunk->open = sqlite3_column_int64(stmt, 2);
+    chunk->stored_us = sqlite3_column_int64(stmt, 4);
     chunk->len = (size_t)sqlite3_column_bytes(stmt, 3);
     chunk->data = arena_strndup(arena, data != NULL ? data : "", chunk->len);
 }

@@ -24,8 +24,9 @@ enum ht_status db_logs_open(const char *path, bool writable, struct db **db,
 struct log_chunk {
     int64_t offset, raw;
     const char *data;
-    size_t len;   /* of data; differs from raw where bytes were replaced */
-    int64_t open; /* of the stream's end behind it, as in struct log_end */
+    size_t len;        /* of data; differs from raw where bytes were replaced */
+    int64_t open;      /* of the stream's end behind it, as in struct log_end */
+    int64_t stored_us; /* since 1970 */
 };
 
 /* Where a stream ends; zeros without a chunk. */

@@ -61,6 +61,20 @@ enum ht_status logs_read(struct logs *logs, struct arena *arena,
                          size_t limit, struct log_slice *slice,
                          struct ht_error *err);
 
+/* A chunk of a stream, or what is left of it. */
+struct log_piece {
+    const char *data; /* in the arena */
+    size_t len;
+    int64_t offset, next; /* as in struct log_slice */
+    int64_t stored_us;    /* when it came, since 1970 */
+};
+/* The next chunk from `offset` on; piece->offset differs from `offset` where
+ * bytes of the stream are missing. HT_NOT_FOUND: the stream has no more. Any
+ * thread. */
+enum ht_status logs_next(struct logs *logs, struct arena *arena,
+                         const struct log_key *key, int64_t offset,
+                         struct log_piece *piece, struct ht_error *err);
+
 /* --- chunks in the order in which they were stored --- */
 
 /* A moment and, among chunks of before there were stamps, which share one, a

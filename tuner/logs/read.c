@@ -116,6 +116,27 @@ enum ht_status logs_read(struct logs *logs, struct arena *arena,
     return status;
 }
 
+// NOLINTNEXTLINE(readability-function-size): the contract of logs.h
+enum ht_status logs_next(struct logs *logs, struct arena *arena,
+                         const struct log_key *key, int64_t offset,
+                         struct log_piece *piece, struct ht_error *err)
+{
+    struct log_chunk chunk;
+    enum ht_status status = begin_read(logs, err);
+    if (status == HT_OK)
+        status = db_logs_find(logs->reader, arena, key, offset, &chunk, err);
+    end_read(logs);
+    if (status != HT_OK)
+        return status;
+    cut_chunk(&chunk, offset, SIZE_MAX);
+    *piece = (struct log_piece){.data = chunk.data,
+                                .len = chunk.len,
+                                .offset = chunk.offset,
+                                .next = chunk.offset + chunk.raw,
+                                .stored_us = chunk.stored_us};
+    return HT_OK;
+}
+
 /* --- in the order in which they were stored --- */
 
 enum ht_status logs_step(struct logs *logs, int64_t study,

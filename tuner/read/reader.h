@@ -105,6 +105,7 @@ reader_handler read_server, read_runners, read_events;    /* server.c */
 reader_handler read_metrics;                              /* metrics.c */
 reader_handler read_revisions; /* server.c: seeds a stream */
 reader_handler read_entries;   /* entries.c */
+reader_handler read_printed;   /* printed.c: for study_read_logs */
 reader_handler read_spec, read_template, read_draft; /* spec.c */
 
 #endif

@@ -218,7 +218,9 @@ enum ht_status final_measurement_end_trial(struct deciding *deciding,
     if (status == HT_OK)
         status = outputs_note_beaten(deciding->core, trial->study,
                                      deciding->job, &change.beaten, err);
-    if (status == HT_OK && counts)
+    /* An end without a result was counted then. */
+    const bool counted = trial->state == TRIAL_INFEASIBLE;
+    if (status == HT_OK && counts && (change.gain || !counted))
         status = running_time_note(deciding->core, &deciding->study,
                                    change.gain, err);
     return status == HT_OK ? move_trial(deciding->core, trial, to, reason, err)

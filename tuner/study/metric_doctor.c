@@ -5,6 +5,7 @@
 #include "proto/base/text.h"
 #include "proto/doc/json.h"
 #include "proto/doc/similar_name.h"
+#include "proto/job/pattern.h"
 #include "tuner/base/reason.h"
 
 enum {
@@ -29,6 +30,7 @@ struct doctor {
     size_t n_seen, n_hints;
     struct seen_metric seen[MOST_NAMES];
     const char *hints[MOST_HINTS];
+    const char *pattern; /* that reads such lines; NULL: none is known */
 };
 
 /* ---- what came ---- */
@@ -171,6 +173,26 @@ static const char *pattern_of(struct doctor *doctor, const char *before)
     return text_take(&text, doctor->arena);
 }
 
+/* Whether it reads the line, which the evidence may have cut. */
+static bool reads_line(struct doctor *doctor, const char *text,
+                       const char *line)
+{
+    struct pattern *pattern;
+    struct report report;
+    return pattern_compile(doctor->arena, text, &pattern, NULL) == HT_OK &&
+           pattern_match(doctor->arena, pattern, line, strlen(line), &report);
+}
+
+/* The pattern is offered when what it reads would count. */
+static void note_pattern(struct doctor *doctor, const struct node *line,
+                         const char *pattern)
+{
+    const char *replica = node_get_string(line, "replica", "");
+    if (strcmp(replica, doctor->symptoms->master) == 0 &&
+        reads_line(doctor, pattern, node_get_string(line, "text", "")))
+        doctor->pattern = pattern;
+}
+
 static void hint_line(struct doctor *doctor)
 {
     const struct node *line = node_find(doctor->symptoms->evidence, "line");
@@ -182,13 +204,16 @@ static void hint_line(struct doctor *doctor)
              arena_printf(doctor->arena, "line %lld of %.16s looks like it: %s",
                           (long long)node_get_int(line, "line", 0), stream,
                           node_get_string(line, "text", "")));
+    if (!readable) {
+        add_hint(doctor, "patterns read stdout alone: print it there");
+        return;
+    }
+    const char *pattern =
+        pattern_of(doctor, node_get_string(line, "before", ""));
     add_hint(doctor,
-             readable
-                 ? arena_printf(
-                       doctor->arena,
-                       "such lines are read with the pattern: %s",
-                       pattern_of(doctor, node_get_string(line, "before", "")))
-                 : "patterns read stdout alone: print it there");
+             arena_printf(doctor->arena,
+                          "such lines are read with the pattern: %s", pattern));
+    note_pattern(doctor, line, pattern);
 }
 
 static void hint_patterns(struct doctor *doctor)
@@ -260,6 +285,7 @@ static const char *json_of(const struct doctor *doctor,
     json_add_string(object, "metric", doctor->symptoms->metric);
     if (nearest != NULL)
         json_add_string(object, "nearest", nearest->name);
+    json_add_text(object, "pattern", doctor->pattern);
     cJSON *seen = json_add_array(object, "seen");
     for (size_t i = 0; i < doctor->n_seen; i++)
         add_seen_json(seen, &doctor->seen[i]);

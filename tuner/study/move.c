@@ -48,7 +48,8 @@ static const unsigned trial_moves[] = {
     /* Without success it may be tried again. */
     [TRIAL_STOPPED] = TO(TRIAL_REQUESTED),
     [TRIAL_FAILED] = TO(TRIAL_REQUESTED),
-    [TRIAL_INFEASIBLE] = TO(TRIAL_REQUESTED),
+    /* SUCCEEDED: its log has the metric that it did not report. */
+    [TRIAL_INFEASIBLE] = TO(TRIAL_REQUESTED) | TO(TRIAL_SUCCEEDED),
     [TRIAL_CANCELLED] = TO(TRIAL_REQUESTED),
     [TRIAL_PAUSED] =
         TO(TRIAL_REQUESTED) | TO(TRIAL_STOPPED) | TO(TRIAL_CANCELLED),
@@ -179,12 +180,13 @@ enum ht_status move_trial(struct core *core, struct trial_row *row,
     assert(row->state != to); /* it is counted once */
     if (db_trial_state_is_final(row->state) || db_trial_state_is_final(to))
         suggestion_stock_outdate(core, row->study);
+    const bool had_ended = db_trial_state_is_final(row->state);
     row->state = to;
     row->reason = reason;
     row->revision = event.revision;
     if (to == TRIAL_ACTIVE && row->started_ms == 0)
         row->started_ms = event.time_ms;
-    if (db_trial_state_is_final(to))
+    if (db_trial_state_is_final(to) && !had_ended)
         row->ended_ms = event.time_ms;
     core_touch(core, row->study);
     return db_trial_save(db, row, err);

@@ -193,8 +193,9 @@ static void note(struct report_batch *batch, const struct report *report,
 
 /* --- storing --- */
 
-static enum ht_status store(struct report_batch *batch,
-                            const struct report *report, struct ht_error *err)
+enum ht_status report_batch_store(struct report_batch *batch,
+                                  const struct report *report,
+                                  struct ht_error *err)
 {
     struct writer_row *writer;
     enum ht_status status = writer_of(batch, report->writer, &writer, err);
@@ -228,7 +229,7 @@ enum ht_status report_batch_add(struct report_batch *batch,
     const enum ht_status status = report_read(batch->arena, node, &report, err);
     if (status != HT_OK)
         return ht_wrap(err, HT_INVALID, "record at column %d", node->column);
-    return store(batch, &report, err);
+    return report_batch_store(batch, &report, err);
 }
 
 enum ht_status report_batch_end(struct report_batch *batch,

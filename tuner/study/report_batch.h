@@ -45,6 +45,10 @@ enum ht_status report_batch_begin(struct report_batch *batch,
  * HT_INVALID  it is no record; its number in the list is named */
 enum ht_status report_batch_add(struct report_batch *batch,
                                 const struct node *node, struct ht_error *err);
+/* The same with one that was read already. */
+enum ht_status report_batch_store(struct report_batch *batch,
+                                  const struct report *report,
+                                  struct ht_error *err);
 /* Writes the shared rows; `trial` has the newest values afterwards. */
 enum ht_status report_batch_end(struct report_batch *batch,
                                 struct ht_error *err);

@@ -184,6 +184,22 @@ static enum ht_status add_priors(cJSON *resource, const struct viewing *view,
     return HT_OK;
 }
 
+/* The pattern that would read what trials printed, while none has a result. */
+static enum ht_status add_pattern(cJSON *status, const struct viewing *view,
+                                  const struct trial_counts *counts,
+                                  struct ht_error *err)
+{
+    const char *pattern;
+    if (view->study->kind != JOB_TUNING || counts->of[TRIAL_SUCCEEDED] > 0 ||
+        counts->of[TRIAL_INFEASIBLE] == 0)
+        return HT_OK;
+    const enum ht_status found = db_trial_recognised(
+        view->db, view->arena, view->study->id, &pattern, err);
+    if (found == HT_OK)
+        json_add_text(status, "metricPattern", pattern);
+    return found;
+}
+
 /* Adds hypertuneStatus to the resource. */
 static enum ht_status add_status(cJSON *resource, const struct viewing *view,
                                  struct ht_error *err)
@@ -221,6 +237,8 @@ static enum ht_status add_status(cJSON *resource, const struct viewing *view,
     json_add_count(object, "endTimeMs", study->ended_ms);
     view_failures_add(object, &failures);
     status = add_search(object, view, err);
+    if (status == HT_OK)
+        status = add_pattern(object, view, &counts, err);
     return status == HT_OK ? add_priors(resource, view, err) : status;
 }
 

@@ -175,11 +175,12 @@ static void every_route_says_how_it_is_answered(void)
 {
     for (size_t i = 0; i < route_count; i++) {
         const struct route *route = &route_table[i];
-        CHECK((route->core != NULL) == (route->lane == LANE_CORE));
+        CHECK((route->core != NULL) ==
+              (route->lane == LANE_CORE || route->lane == LANE_GATHER));
         CHECK((route->instant != NULL) == (route->lane == LANE_INSTANT));
         CHECK((route->read != NULL) ==
               (route->lane == LANE_READER || route->lane == LANE_MODEL ||
-               route->lane == LANE_STREAM));
+               route->lane == LANE_GATHER || route->lane == LANE_STREAM));
         /* What is kept of operations is in the core's memory. */
         const bool asks = strstr(route->pattern, "/operations") != NULL;
         CHECK(route->lane != LANE_CORE || route->needs == GATE_SUBMIT ||

@@ -26,7 +26,7 @@ static const char trial_table[TRIAL_STATES][TRIAL_STATES + 1] = {
     /* SUCCEEDED  */ "..........",
     /* STOPPED    */ ".+........",
     /* FAILED     */ ".+........",
-    /* INFEASIBLE */ ".+........",
+    /* INFEASIBLE */ ".+..+.....",
     /* CANCELLED  */ ".+........",
     /* PAUSED     */ ".+...+..+.",
 };
