@@ -56,7 +56,7 @@ struct cli_settings {
     int64_t timeout_ms;
     /* submit, run, check, set, clone */
     const char *name, *maximize, *minimize, *algorithm, *seed, *image;
-    struct words params, until, env, warm_start;
+    struct words params, until, env, warm_start, metrics;
     int64_t trials, parallel, retries, max_failed, trial_timeout_ms;
     bool wait, dry_run, resume, replace, if_not_exists, smoke, full, force;
     const char *stop_rule, *noise;
@@ -72,7 +72,8 @@ struct cli_settings {
     int64_t attempt, tail;
     bool follow, raw;
     /* add, retry, curves, export */
-    const char *file, *metric, *out;
+    const char *file, *out;
+    const char *metric; /* the last of metrics */
     bool failed;
     /* confirm, replay */
     int64_t top, seeds, count;

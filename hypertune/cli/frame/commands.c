@@ -110,8 +110,8 @@ const struct flag cli_flags[] = {
     OWN("seeds", 0, FLAG_WHOLE, seeds, "N", "runs of each (5)"),
     OWN("from", 0, FLAG_TEXT, from, "TRIAL", "begin where it was chosen"),
     OWN("count", 0, FLAG_WHOLE, count, "N", "points to look ahead (5)"),
-    OWN("metric", 0, FLAG_TEXT, metric, "NAME",
-        "this one; local-run: one that has to come"),
+    OWN("metric", 0, FLAG_LIST, metrics, "NAME",
+        "this one; of a new study 'acc: {accuracy}' or auto"),
     OWN("out", 0, FLAG_TEXT, out, "FILE",
         "write to FILE; -o dir: a new folder"),
     OWN("within", 0, FLAG_TRUE, within, NULL,
@@ -128,8 +128,8 @@ const struct flag cli_flags[] = {
 
 #define STUDY_FLAGS                                                            \
     "name trials parallel maximize minimize param algorithm seed "             \
-    "warm-start until retries max-failed trial-timeout image env continue "    \
-    "replace if-not-exists"
+    "warm-start until retries max-failed trial-timeout image env metric "      \
+    "continue replace if-not-exists"
 
 #define EDIT_FLAGS "stop-rule constraint no-constraint safety noise"
 
@@ -207,7 +207,8 @@ const struct cli_command cli_commands[] = {
     COMMAND("cancel", cli_order, GROUP_STUDIES, 1, 1, "", "STUDY",
             "end it, discard running trials"),
     COMMAND("set", cli_set, GROUP_STUDIES, 0, CLI_ANY,
-            "trials parallel max-failed until " EDIT_FLAGS " dry-run +",
+            "trials parallel max-failed until " EDIT_FLAGS
+            " metric dry-run +",
             "STUDY [NAME=FORM...] [trials=N] [parallel=N]",
             "change ranges, values, rules and counts; more trials reopen it"),
     COMMAND("clone", cli_clone, GROUP_STUDIES, 1, CLI_ANY,
@@ -314,7 +315,12 @@ static enum ht_status read_arguments(struct cli *cli,
     parser->allowed = cli->command->options;
     parser->command =
         arena_printf(cli->arena, "hypertune %s", cli->command->name);
-    return flags_parse(parser, argc, argv, &cli->args, err);
+    const enum ht_status status =
+        flags_parse(parser, argc, argv, &cli->args, err);
+    const struct words *metrics = &cli->set.metrics;
+    if (metrics->n > 0)
+        cli->set.metric = metrics->items[metrics->n - 1];
+    return status;
 }
 
 static int show_help(struct cli *cli)

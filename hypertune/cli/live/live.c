@@ -9,6 +9,7 @@
 #include "hypertune/cli/live/overview.h"
 #include "hypertune/cli/live/picture.h"
 #include "hypertune/cli/live/screen.h"
+#include "hypertune/cli/study/read_logs.h"
 #include "hypertune/cli/study/study.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
@@ -34,6 +35,7 @@ struct cli_live {
     bool logging;          /* the note is a log, to be kept up to date */
     char note[NOTE_BYTES]; /* answer to a key, last lines of the picture */
     char state[32];        /* of the study, for the p key */
+    const char *pattern;   /* that the m key takes; NULL: none; of the round */
 };
 
 /* ---- running trials ---- */
@@ -331,6 +333,7 @@ void cli_live_round(struct cli_live *live, const struct cli_study *study,
                     const struct node *events)
 {
     snprintf(live->state, sizeof live->state, "%s", study->state);
+    live->pattern = cli_metric_recognised(study);
     if (live->frame.away)
         live->screen.dirty = true;
     live->frame.away = false;
@@ -366,6 +369,24 @@ static void post(struct cli_live *live, const char *verb)
         snprintf(live->note, sizeof live->note, "%s: %s", verb, err.text);
 }
 
+void cli_live_note(struct cli_live *live, const char *text)
+{
+    live->logging = false;
+    live->screen.dirty = true;
+    snprintf(live->note, sizeof live->note, "%s", text);
+}
+
+static void take_metric(struct cli_live *live)
+{
+    struct ht_error err;
+    struct text said = {0};
+    const enum ht_status status =
+        cli_metric_read(live->cli, live->study,
+                        &(struct strings){1, &live->pattern}, &said, &err);
+    cli_live_note(live, status == HT_OK ? said.data : err.text);
+    text_free(&said);
+}
+
 static void note_best(struct cli_live *live)
 {
     struct cli *cli = live->cli;
@@ -398,6 +419,8 @@ static bool press(void *context, char key)
         live->note[0] = '\0';
     } else if (key == 'l') {
         live->logging = true; /* read for the next picture */
+    } else if (key == 'm' && live->pattern != NULL) {
+        take_metric(live);
     } else if (key == 'b') {
         note_best(live);
     } else {

@@ -17,6 +17,9 @@ struct cli_live;
 struct cli_live *cli_live_open(struct cli_follow *follow);
 void cli_live_close(struct cli_live *live); /* accepts NULL */
 
+/* Shows the text below the keys. */
+void cli_live_note(struct cli_live *live, const char *text);
+
 /* Takes the news of one round and draws, at most 4 times a second. */
 void cli_live_round(struct cli_live *live, const struct cli_study *study,
                     const struct node *events);

@@ -6,6 +6,7 @@
 
 #include "hypertune/cli/frame/page.h"
 #include "hypertune/cli/frame/table.h"
+#include "hypertune/cli/study/read_logs.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 
@@ -232,6 +233,18 @@ static void add_last(struct view *view)
     page_end(&view->page, false);
 }
 
+/* What the m key does to a study that lacks its metric. */
+static void add_metric(struct view *view)
+{
+    const char *pattern = cli_metric_recognised(view->study);
+    if (pattern == NULL || view->frame->away ||
+        cli_study_is_over(view->study->state))
+        return;
+    text_puts(&view->page.line, "METRIC    [m] read such lines: ");
+    text_escape(&view->page.line, pattern);
+    page_end(&view->page, false);
+}
+
 static void add_keys(struct view *view)
 {
     const struct frame *frame = view->frame;
@@ -273,6 +286,7 @@ static void add_foot(struct view *view)
     bool asked = view->frame->note != NULL && view->frame->note[0] != '\0';
     if (view->page.height >= (asked ? LOW_ASKED : LOW))
         add_last(view);
+    add_metric(view);
     add_keys(view);
     add_note(view);
 }

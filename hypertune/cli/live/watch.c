@@ -9,6 +9,7 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/live/screen.h"
 #include "hypertune/cli/study/follow.h"
+#include "hypertune/cli/study/read_logs.h"
 #include "hypertune/cli/study/study.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
@@ -30,6 +31,7 @@ struct watch {
     struct cli_study study; /* as the newest round had it */
     int64_t id;             /* its number, 0 before the first round */
     bool away;              /* the server did not answer */
+    bool took;              /* what --metric auto asks for was tried */
     bool waits;             /* without a person: a study that the server has
                                paused for a fault is not waited for */
 };
@@ -194,6 +196,29 @@ static int give_up(struct watch *watch, struct ht_error *err)
     return cli_fail_error(cli, err);
 }
 
+/* --metric auto: a study that lacks its metric takes the pattern that the
+ * server recognised, once all that ran with it has ended. Whether it did. */
+static bool take_metric(struct watch *watch)
+{
+    struct cli *cli = watch->follow.cli;
+    const struct cli_study *study = &watch->study;
+    const char *pattern = cli_metric_recognised(study);
+    if (!cli_metric_is_auto(&cli->set.metrics) || watch->took ||
+        pattern == NULL || cli_study_running(study) > 0)
+        return false;
+    struct ht_error err;
+    struct text said = {0};
+    watch->took = true;
+    const enum ht_status status = cli_metric_read(
+        cli, study->name, &(struct strings){1, &pattern}, &said, &err);
+    if (watch->live != NULL)
+        cli_live_note(watch->live, status == HT_OK ? said.data : err.text);
+    else
+        cli_say(cli, "%s", status == HT_OK ? said.data : err.text);
+    text_free(&said);
+    return status == HT_OK;
+}
+
 /* One round; CLI_DONE with *over when there is nothing more to wait for. */
 static int do_round(struct watch *watch, bool *more, bool *over)
 {
@@ -223,6 +248,10 @@ static int do_round(struct watch *watch, bool *more, bool *over)
     watch->away = false;
     *more = events != NULL && events->count > 0;
     int code = show(watch, events);
+    if (code == CLI_DONE && take_metric(watch)) {
+        *more = true; /* events of what it changed */
+        return CLI_DONE;
+    }
     *over =
         code != CLI_DONE || (!*more && (reached(watch) || is_held(watch) ||
                                         cli_study_is_over(watch->study.state)));

@@ -8,6 +8,7 @@
 #include "hypertune/cli/spec/edit.h"
 #include "hypertune/cli/spec/since.h"
 #include "hypertune/cli/spec/submit.h"
+#include "hypertune/cli/study/read_logs.h"
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
@@ -431,15 +432,21 @@ int cli_set(struct cli *cli)
                         set->parallel != CLI_UNSET ||
                         set->max_failed != CLI_UNSET;
     const bool rules = set->constraints.n + set->no_constraints.n > 0;
-    if (cli->args.words.n == 0 ||
-        (cli->args.words.n == 1 && !counts && !rules && !has_more(set)))
+    const bool changes =
+        cli->args.words.n > 1 || counts || rules || has_more(set);
+    if (cli->args.words.n == 0 || (!changes && set->metrics.n == 0))
         return cli_fail(cli, CLI_USAGE,
                         "say a study and what to set: hypertune set S "
                         "lr=1e-4..0.5 opt=+lion trials=60 parallel=4");
-    const int code = open_change(&change);
-    if (code != CLI_DONE)
-        return code;
-    return cli->set.dry_run ? print_differences(&change) : send_change(&change);
+    int code = open_change(&change);
+    if (code == CLI_DONE && set->dry_run)
+        return print_differences(&change);
+    if (code == CLI_DONE && changes)
+        code = send_change(&change);
+    /* Behind the change, whose job lacks the pattern. */
+    return code == CLI_DONE && set->metrics.n > 0
+               ? cli_metric_set(cli, &change.study)
+               : code;
 }
 
 /* ---- clone ---- */

@@ -8,12 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hypertune/cli/study/read_logs.h"
 #include "proto/base/limits.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "proto/job/container_words.h"
 #include "proto/job/draft.h"
+#include "proto/job/pattern.h"
 
 /* One document on its way to a job. */
 struct source {
@@ -241,6 +243,56 @@ static void apply_warm_start(struct cli *cli, struct source *source,
                    "at most %d studies, not %zu", HT_MAX_PRIORS, names.n);
 }
 
+static bool reads(struct arena *arena, const struct strings *patterns,
+                  const char *metric)
+{
+    struct pattern *pattern;
+    for (size_t i = 0; i < patterns->n; i++) {
+        size_t n = 0;
+        const char *const *names = NULL;
+        if (pattern_compile(arena, patterns->items[i], &pattern, NULL) == HT_OK)
+            names = pattern_names(pattern, &n);
+        for (size_t k = 0; k < n; k++)
+            if (strcmp(names[k], metric) == 0)
+                return true;
+    }
+    return false;
+}
+
+/* A line is read by the first pattern that matches it, so those of the flags
+ * come before those of the spec. */
+static void put_patterns(struct cli *cli, struct diag *diag, struct job *job,
+                         const struct strings *given)
+{
+    const struct strings *old = &job->stdout_patterns;
+    const char **all = arena_alloc(cli->arena, given->n + old->n, sizeof *all);
+    for (size_t i = 0; i < given->n + old->n; i++)
+        all[i] = i < given->n ? given->items[i] : old->items[i - given->n];
+    job->stdout_patterns = (struct strings){given->n + old->n, all};
+    if (!reads(cli->arena, &job->stdout_patterns, job->metrics[0].name))
+        diag_warning(diag, 0, 0, "--metric",
+                     "no pattern reads the objective %s", job->metrics[0].name);
+}
+
+static void apply_metrics(struct cli *cli, struct source *source,
+                          struct job *job)
+{
+    struct ht_error err;
+    struct strings given;
+    struct diag *diag = &source->diag;
+    if (cli_metric_patterns(cli->arena, &cli->set.metrics, &given, &err) !=
+        HT_OK)
+        diag_error(diag, 0, 0, "--metric", "%s", err.text);
+    else if (given.n > 0 && job->kind == JOB_CUSTOM)
+        diag_error(diag, 0, 0, "--metric",
+                   "has no meaning for a job without hyperparameters");
+    else if (given.n + job->stdout_patterns.n > HT_MAX_METRICS)
+        diag_error(diag, 0, 0, "--metric", "at most %d patterns, not %zu",
+                   HT_MAX_METRICS, given.n + job->stdout_patterns.n);
+    else if (given.n > 0)
+        put_patterns(cli, diag, job, &given);
+}
+
 static bool same_words(const struct strings *a, const struct strings *b)
 {
     for (size_t i = 0; i < a->n && a->n == b->n; i++)
@@ -409,6 +461,7 @@ static int read_spec(struct cli *cli, struct source *source,
         return CLI_DONE;
     apply_flags(cli, source, spec->job);
     apply_warm_start(cli, source, spec->job);
+    apply_metrics(cli, source, spec->job);
     if (cli->set.image != NULL)
         apply_image(cli, source, spec->job);
     else

@@ -13,6 +13,7 @@
 #include "hypertune/cli/spec/since.h"
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/logs.h"
+#include "hypertune/cli/study/read_logs.h"
 #include "hypertune/cli/study/study.h"
 #include "proto/base/words.h"
 #include "proto/doc/json.h"
@@ -273,14 +274,18 @@ static int print_plan(struct cli *cli, const struct cli_spec *spec)
 }
 
 /* The plan with --dry-run, else the study of the spec; its name is NULL when
- * there is none to follow. */
+ * there is none to follow. `waits`: it will be. */
 static int submit(struct cli *cli, struct cli_spec *spec,
-                  struct cli_study *study)
+                  struct cli_study *study, bool waits)
 {
     if (cli->set.resume && cli->set.replace)
         return cli_fail(cli, CLI_USAGE,
                         "--continue keeps the results, --replace deletes them: "
                         "say one");
+    if (cli_metric_is_auto(&cli->set.metrics) && !waits)
+        return cli_fail(cli, CLI_USAGE,
+                        "--metric auto is decided when the first trial has "
+                        "ended: say --wait, or run it");
     int code = cli_spec_load(cli, spec);
     if (code == CLI_DONE && cli->set.dry_run)
         return print_plan(cli, spec);
@@ -299,7 +304,7 @@ int cli_submit(struct cli *cli)
 {
     struct cli_spec spec;
     struct cli_study study = {0};
-    int code = submit(cli, &spec, &study);
+    int code = submit(cli, &spec, &study, cli->set.wait);
     if (code != CLI_DONE || study.name == NULL)
         return code;
     code = cli_submit_print_name(study.name);
@@ -337,7 +342,7 @@ int cli_run_study(struct cli *cli)
 {
     struct cli_spec spec;
     struct cli_study study = {0};
-    int code = submit(cli, &spec, &study);
+    int code = submit(cli, &spec, &study, true);
     if (code != CLI_DONE || study.name == NULL)
         return code;
     if (spec.job->kind == JOB_CUSTOM)
@@ -393,6 +398,10 @@ static int show_form(struct cli *cli)
 int cli_check(struct cli *cli)
 {
     struct cli_spec spec;
+    if (cli_metric_is_auto(&cli->set.metrics))
+        return cli_fail(cli, CLI_USAGE,
+                        "--metric auto is decided when the first trial has "
+                        "ended: run it");
     /* -o vertex, aip, native and the formats of documents. */
     const bool wants_form =
         cli->set.output != NULL &&

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hypertune/cli/frame/commands.h"
+#include "hypertune/cli/study/read_logs.h"
 #include "proto/doc/json.h"
 
 enum ht_status cli_control_post(struct cli *cli, const char *study,
@@ -160,9 +161,10 @@ const char *cli_control_held(struct cli *cli, const struct cli_study *study)
     return arena_printf(cli->arena,
                         "study %s is %s\n"
                         "  repaired: hypertune retry %s --failed%s   as it is: "
-                        "hypertune resume %s%s   give up: hypertune stop %s%s",
+                        "hypertune resume %s%s   give up: hypertune stop %s%s%s",
                         study->name, study->reason, study->name, where,
-                        study->name, where, study->name, where);
+                        study->name, where, study->name, where,
+                        cli_metric_advice(cli, study));
 }
 
 const char *cli_control_advice(struct cli *cli, const struct cli_study *study)
@@ -182,7 +184,7 @@ const char *cli_control_advice(struct cli *cli, const struct cli_study *study)
         cli_study_count(study, "failed") > 0)
         return arena_printf(cli->arena,
                             "failed trials run again: hypertune retry %s "
-                            "--failed%s",
-                            study->name, where);
+                            "--failed%s%s",
+                            study->name, where, cli_metric_advice(cli, study));
     return NULL;
 }
