@@ -14,11 +14,15 @@
  * lost more often; with fewer, little is saved. */
 enum { USUAL_FACTOR = 3 };
 
-/* Earlier than this, what trials report says little: on recorded curves of 81
- * steps one study in ten lost its best trial at step 1, none at step 3. */
+/* A larger factor would leave too much of the way below the first rung. */
 enum { USUAL_RUNGS = 3 };
 
 /* --- ladders --- */
+
+static double usual_share(double factor)
+{
+    return fmax(STOP_SHARE, pow(factor, -USUAL_RUNGS));
+}
 
 struct asha_ladder asha_ladder(const struct early_stop *options)
 {
@@ -26,11 +30,13 @@ struct asha_ladder asha_ladder(const struct early_stop *options)
         .first = (double)options->min_steps,
         .factor = options->factor > 0 ? (double)options->factor : USUAL_FACTOR,
         .top = options->max_steps > 0 ? (double)options->max_steps : INFINITY};
-    if (options->min_steps == 0)
+    if (options->min_steps > 0)
+        return ladder;
+    /* So many reports take as many steps at least. */
+    ladder.first = options->by_time ? 1 : STOP_REPORTS;
+    if (isfinite(ladder.top))
         ladder.first =
-            isfinite(ladder.top)
-                ? fmax(1, ceil(ladder.top / pow(ladder.factor, USUAL_RUNGS)))
-                : 1;
+            fmax(ladder.first, ceil(ladder.top * usual_share(ladder.factor)));
     return ladder;
 }
 
@@ -353,6 +359,21 @@ static void note_rung(const struct stop_study *study, size_t current,
     verdict->value = verdict->goals[verdict->goal];
 }
 
+/* Whether the trial passes a rung without being compared: what it has reported
+ * up to there says too little. Rungs stay where they are, so that trials keep
+ * those that they have passed. */
+static bool is_too_early(const struct stop_study *study, size_t current,
+                         const struct asha_ladder *ladder, double place)
+{
+    const size_t goal = first_objective(study->setting);
+    const struct learning_curve curve = {&study->curves[current], goal};
+    if (stop_is_told(study->options))
+        return false;
+    return learning_curve_count(&curve, place) < STOP_REPORTS ||
+           (!isfinite(ladder->top) &&
+            place < STOP_SHARE * farthest(study, goal));
+}
+
 static void judge_by(const struct stop_study *study, size_t current,
                      ladder_function *choose, struct stop_verdict *verdict)
 {
@@ -368,7 +389,8 @@ static void judge_by(const struct stop_study *study, size_t current,
     const size_t room =
         pauses ? rung_places(&rung, &ladder) : rung_safe_places(&rung, &ladder);
     note_rung(study, current, &ladder, &rung, verdict);
-    if (rung_rank(&rung, current, room) == room) {
+    if (!is_too_early(study, current, &ladder, verdict->at) &&
+        rung_rank(&rung, current, room) == room) {
         verdict->action = pauses ? STOP_PAUSE : STOP_NOW;
         verdict->threshold = rung_threshold(&rung, room);
         predict(study, &ladder, verdict);

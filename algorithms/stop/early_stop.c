@@ -27,22 +27,30 @@ static double or_default(int64_t said, double otherwise)
     return said > 0 ? (double)said : otherwise;
 }
 
+bool stop_is_told(const struct early_stop *options)
+{
+    return options->min_steps > 0 || options->min_measurements > 0;
+}
+
 bool stop_guard_opens(const struct stop_guard *guard,
                       const struct stop_study *study, size_t current)
 {
     const struct early_stop *options = study->options;
     const struct learning_curve curve = {&study->curves[current], 0};
+    const bool told = stop_is_told(options);
+    const double share = told ? guard->share : fmax(guard->share, STOP_SHARE);
+    const double measurements =
+        fmax((double)guard->measurements, told ? 0 : STOP_REPORTS);
     double at, end, whole = 0;
     for (size_t i = 0; i < study->n; i++)
         whole +=
             study->curves[i].end == STOP_END_WHOLE && study->curves[i].n > 0;
     return whole >= or_default(options->min_trials, (double)guard->trials) &&
            learning_curve_end(&curve, &at) && final_model_place(study, &end) &&
-           at >= or_default(options->min_steps, guard->share * end) &&
+           at >= or_default(options->min_steps, share * end) &&
            at < latest_share * end &&
            (double)learning_curve_count(&curve, at) >=
-               or_default(options->min_measurements,
-                          (double)guard->measurements);
+               or_default(options->min_measurements, measurements);
 }
 
 void stop_where_all_fall_short(stop_shortfall *falls_short,

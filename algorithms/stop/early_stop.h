@@ -28,6 +28,14 @@ struct stop_rule {
     bool (*promote)(const struct stop_study *study, bool last, size_t *chosen);
 };
 
+/* No rule stops a trial before it has come so far and has reported so often:
+ * what a program reports while it has hardly begun says nothing about its end.
+ * A study whose options have minSteps or minMeasurements decides for itself. */
+#define STOP_SHARE 0.1 /* of the way to where trials end by themselves */
+enum { STOP_REPORTS = 4 };
+/* Whether the options say how long a rule has to wait. */
+bool stop_is_told(const struct early_stop *options);
+
 /* What must be known before a rule judges; the study's options go before. */
 struct stop_guard {
     int64_t trials;       /* that ended by themselves */

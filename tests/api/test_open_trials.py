@@ -137,7 +137,7 @@ def the_same_point_is_another_replicate():
 
 
 def trials_are_measured_and_end_as_others_do():
-    path = study(earlyStopping="median")
+    path = study(earlyStopping={"rule": "median", "minMeasurements": 2})
     for number in range(1, 13):
         opened(path)
         names = {"x": number / 12} if number % 2 else {

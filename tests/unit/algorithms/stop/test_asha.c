@@ -57,6 +57,12 @@ static void pause(struct field *field, size_t i, int64_t rung)
     field->curves[i].passed = rung;
 }
 
+/* The first rung is at step 1. */
+static const struct early_stop told_first = {.rule = EARLY_ASHA,
+                                             .min_steps = 1};
+static const struct early_stop pausing = {
+    .rule = EARLY_ASHA, .min_steps = 1, .pauses = true};
+
 /* --- ladders --- */
 
 static void rungs_are_a_factor_apart_and_below_the_end(void)
@@ -68,15 +74,25 @@ static void rungs_are_a_factor_apart_and_below_the_end(void)
     CHECK(asha_reached(&ladder, 2) == 0 && asha_reached(&ladder, 5.9) == 0);
     CHECK(asha_reached(&ladder, 6) == 1);
     CHECK(asha_reached(&ladder, 18) == 1 && asha_reached(&ladder, 1e9) == 1);
+}
+
+static void untold_the_first_rung_is_at_a_tenth_and_four_steps(void)
+{
     const struct asha_ladder usual =
         asha_ladder(&(struct early_stop){.max_steps = 100});
-    CHECK(usual.first == 4 && asha_reached(&usual, 100) == 2);
+    CHECK(usual.first == 10 && asha_reached(&usual, 100) == 2);
+    const struct asha_ladder halves =
+        asha_ladder(&(struct early_stop){.max_steps = 100, .factor = 2});
+    CHECK(halves.first == 13);
     const struct asha_ladder few =
         asha_ladder(&(struct early_stop){.max_steps = 9});
-    CHECK(few.first == 1 && asha_reached(&few, 9) == 1);
+    CHECK(few.first == 4 && asha_reached(&few, 9) == 0);
+    const struct asha_ladder seconds =
+        asha_ladder(&(struct early_stop){.max_steps = 9, .by_time = true});
+    CHECK(seconds.first == 1);
     const struct asha_ladder endless = asha_ladder(&(struct early_stop){0});
-    CHECK(endless.first == 1 && endless.factor == 3);
-    CHECK(asha_reached(&endless, 243) == 5);
+    CHECK(endless.first == 4 && endless.factor == 3);
+    CHECK(asha_reached(&endless, 4 * 243) == 5);
 }
 
 /* --- stopping --- */
@@ -99,7 +115,8 @@ static void the_worst_of_a_rung_stop(void)
 static void nobody_stops_before_enough_came(void)
 {
     static struct field field;
-    field_init(&field, (struct early_stop){.rule = EARLY_ASHA, .factor = 4});
+    field_init(&field, (struct early_stop){
+                           .rule = EARLY_ASHA, .min_steps = 1, .factor = 4});
     for (size_t i = 0; i < 3; i++) {
         field_add(&field, 1, -(double)i, 0);
         CHECK(judge(&field, i).action == STOP_GO_ON);
@@ -112,7 +129,7 @@ static void nobody_stops_before_enough_came(void)
 static void a_part_of_a_place_is_a_place(void)
 {
     static struct field field;
-    field_init(&field, (struct early_stop){.rule = EARLY_ASHA});
+    field_init(&field, told_first);
     for (size_t i = 0; i < 4; i++)
         field_add(&field, 1, -(double)i, 0);
     CHECK(judge(&field, 1).action == STOP_GO_ON);
@@ -122,7 +139,7 @@ static void a_part_of_a_place_is_a_place(void)
 static void equal_trials_share_the_better_place(void)
 {
     static struct field field;
-    field_init(&field, (struct early_stop){.rule = EARLY_ASHA});
+    field_init(&field, told_first);
     for (size_t i = 0; i < 9; i++)
         field_add(&field, 1, i < 2 ? 1 : 0, 0);
     for (size_t i = 0; i < 9; i++)
@@ -172,7 +189,7 @@ static void places_between_reports_are_compared_too(void)
 static void what_was_not_told_is_not_judged(void)
 {
     static struct field field;
-    field_init(&field, (struct early_stop){.rule = EARLY_ASHA});
+    field_init(&field, told_first);
     for (size_t i = 0; i < 4; i++)
         field_add(&field, 1, -(double)i, 0);
     field.values[3][0][0] = NAN;
@@ -183,7 +200,7 @@ static void what_was_not_told_is_not_judged(void)
 static void of_two_objectives_the_dominated_stop(void)
 {
     static struct field field;
-    field_init(&field, (struct early_stop){.rule = EARLY_ASHA});
+    field_init(&field, told_first);
     field.setting.n_goals = 3;
     field.setting.goals[2].safety = true;
     static double values[4][3] = {
@@ -197,6 +214,38 @@ static void of_two_objectives_the_dominated_stop(void)
     CHECK(judge(&field, 2).action == STOP_NOW); /* two are ahead */
     CHECK(judge(&field, 3).action == STOP_NOW);
     CHECK(isnan(judge(&field, 3).threshold));
+}
+
+/* Six trials at rung 0; the first one has not reported at every step. */
+static void a_rung_with_less_than_four_reports_is_passed(void)
+{
+    static struct field field;
+    field_init(&field, (struct early_stop){.rule = EARLY_ASHA});
+    for (size_t i = 0; i < 6; i++)
+        field_add(&field, 4, (double)i, 0);
+    CHECK(judge(&field, 0).action == STOP_NOW);
+    field.values[0][1][0] = NAN;
+    const struct stop_verdict verdict = judge(&field, 0);
+    CHECK(verdict.action == STOP_GO_ON && verdict.rung == 0);
+    CHECK(verdict.compared == 6 && judge(&field, 1).action == STOP_NOW);
+    field.options.min_steps = 4;
+    CHECK(judge(&field, 0).action == STOP_NOW);
+}
+
+static void a_rung_below_a_tenth_of_the_longest_curve_is_passed(void)
+{
+    static struct field field;
+    field_init(&field, (struct early_stop){.rule = EARLY_ASHA});
+    for (size_t i = 0; i < 6; i++)
+        field_add(&field, 12, (double)i, 0);
+    CHECK(judge(&field, 0).action == STOP_NOW);
+    field.points[5][11].at = 41;
+    CHECK(judge(&field, 0).action == STOP_GO_ON && judge(&field, 0).rung == 0);
+    field.curves[0].passed = 1; /* at step 12 */
+    CHECK(judge(&field, 0).action == STOP_NOW);
+    field.curves[0].passed = 0;
+    field.points[5][11].at = 40;
+    CHECK(judge(&field, 0).action == STOP_NOW);
 }
 
 /* --- what would have come of it --- */
@@ -227,7 +276,7 @@ static void a_stopped_trial_gains_what_others_gained(void)
 static void of_two_trials_nothing_is_foretold(void)
 {
     static struct field field;
-    field_init(&field, (struct early_stop){.rule = EARLY_ASHA, .pauses = true});
+    field_init(&field, pausing);
     field_add(&field, 1, 0, 0);
     field_add(&field, 1, 1, 0);
     CHECK(judge(&field, 0).action == STOP_PAUSE);
@@ -239,8 +288,6 @@ static void of_two_trials_nothing_is_foretold(void)
 }
 
 /* --- pausing --- */
-
-static const struct early_stop pausing = {.rule = EARLY_ASHA, .pauses = true};
 
 static void the_first_of_a_rung_pause_until_they_are_promoted(void)
 {
@@ -341,6 +388,7 @@ static void short_ladders_have_fewer_brackets(void)
     CHECK(asha_brackets(
               &(struct early_stop){.min_steps = 1, .max_steps = 1 << 30}) == 5);
     CHECK(asha_brackets(&(struct early_stop){.max_steps = 1 << 30}) == 4);
+    CHECK(asha_brackets(&(struct early_stop){.max_steps = 40}) == 4);
 }
 
 /* The first rung of a bracket is where its number says, and trials of other
@@ -390,6 +438,7 @@ static void every_bracket_promotes_its_own(void)
 int main(void)
 {
     RUN(rungs_are_a_factor_apart_and_below_the_end);
+    RUN(untold_the_first_rung_is_at_a_tenth_and_four_steps);
     RUN(the_worst_of_a_rung_stop);
     RUN(nobody_stops_before_enough_came);
     RUN(a_part_of_a_place_is_a_place);
@@ -398,6 +447,8 @@ int main(void)
     RUN(places_between_reports_are_compared_too);
     RUN(what_was_not_told_is_not_judged);
     RUN(of_two_objectives_the_dominated_stop);
+    RUN(a_rung_with_less_than_four_reports_is_passed);
+    RUN(a_rung_below_a_tenth_of_the_longest_curve_is_passed);
     RUN(a_stopped_trial_gains_what_others_gained);
     RUN(of_two_trials_nothing_is_foretold);
     RUN(the_first_of_a_rung_pause_until_they_are_promoted);

@@ -147,6 +147,7 @@ static void only_a_strictly_worse_best_stops(void)
 {
     struct field f;
     field_init(&f, EARLY_MEDIAN);
+    f.options.min_measurements = 2;
     add_five(&f);
     const size_t equal = add(&f, STOP_END_OPEN, 2, (double[]){0.15, 0.3});
     const size_t worse = add(&f, STOP_END_OPEN, 2, (double[]){0.15, 0.29});
@@ -163,6 +164,7 @@ static void stopped_and_running_trials_are_no_median(void)
 {
     struct field f;
     field_init(&f, EARLY_MEDIAN);
+    f.options.min_measurements = 2;
     add_five(&f);
     for (int i = 0; i < 3; i++)
         add(&f, i < 2 ? STOP_END_EARLY : STOP_END_OPEN, 2,
@@ -176,6 +178,7 @@ static void nothing_stops_before_enough_is_known(void)
 {
     struct field f;
     field_init(&f, EARLY_MEDIAN);
+    f.options.min_measurements = 2;
     add_five(&f);
     const size_t bad = add(&f, STOP_END_OPEN, 2, (double[]){0, 0});
     const size_t first = add(&f, STOP_END_OPEN, 1, (double[]){0});
@@ -194,6 +197,38 @@ static void nothing_stops_before_enough_is_known(void)
     f.options = (struct early_stop){
         .rule = EARLY_MEDIAN, .min_trials = 4, .min_steps = 3};
     CHECK(!stops(&f, bad));
+}
+
+static void no_rule_stops_before_a_tenth_of_the_way(void)
+{
+    struct field f;
+    field_init(&f, EARLY_MEDIAN);
+    learn_seven(&f);
+    const double bad[STEPS] = {0};
+    const size_t worse = add(&f, STOP_END_OPEN, 7, bad);
+    CHECK(stops(&f, worse));
+    f.options.max_steps = 70;
+    CHECK(stops(&f, worse));
+    f.options.max_steps = 71;
+    CHECK(!stops(&f, worse));
+    f.options.min_steps = 7;
+    CHECK(stops(&f, worse));
+}
+
+static void no_rule_stops_before_four_reports(void)
+{
+    struct field f;
+    field_init(&f, EARLY_MEDIAN);
+    learn_seven(&f);
+    const double bad[STEPS] = {0};
+    const size_t worse = add(&f, STOP_END_OPEN, 4, bad);
+    CHECK(stops(&f, worse));
+    f.values[worse][2][0] = NAN;
+    CHECK(!stops(&f, worse));
+    f.options.min_measurements = 3;
+    CHECK(stops(&f, worse));
+    f.options = (struct early_stop){.rule = EARLY_MEDIAN, .min_steps = 4};
+    CHECK(stops(&f, worse));
 }
 
 static void a_trial_that_is_almost_done_may_end(void)
@@ -485,6 +520,8 @@ int main(void)
     RUN(only_a_strictly_worse_best_stops);
     RUN(stopped_and_running_trials_are_no_median);
     RUN(nothing_stops_before_enough_is_known);
+    RUN(no_rule_stops_before_a_tenth_of_the_way);
+    RUN(no_rule_stops_before_four_reports);
     RUN(a_trial_that_is_almost_done_may_end);
     RUN(either_of_two_goals_keeps_a_trial);
     RUN(between_two_goals_nobody_stops_unforetold);

@@ -10,7 +10,7 @@
 
 enum { WHOLE = 8 }; /* steps of a trial that ends by itself */
 
-#define MEDIAN "{rule: median}"
+#define MEDIAN "{rule: median, minMeasurements: 2}"
 
 static void submit(struct fixture *f, const char *goal, const char *rule)
 {
