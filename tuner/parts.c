@@ -9,6 +9,7 @@
 #include "tuner/study/early_stop.h"
 #include "tuner/study/measured.h"
 #include "tuner/study/settle.h"
+#include "tuner/study/silence.h"
 #include "tuner/wire/runner_online.h"
 
 static enum ht_status start_machine_types(struct core *core, void **data,
@@ -99,4 +100,8 @@ const struct core_part server_parts[CORE_PARTS] = {
                       .tick = runner_online_tick,
                       .deadline = runner_online_deadline},
     [CORE_MEASURED] = {.tick = measured_tick, .deadline = measured_deadline},
+    [CORE_SILENCE] = {.start = silence_start,
+                      .stop = silence_stop,
+                      .tick = silence_tick,
+                      .deadline = silence_deadline},
 };

@@ -404,10 +404,11 @@ static const char *const losses[] = {
     "until.end", "until.noProgress", "until.noProgressTime", "until.minTrials",
     "until.minTime", "until.minEnd", "until.letFinish", "cancelAfter.waiting",
     /* the trials */
-    "trialTimeout", "retries", "grace", "args", "workdir", "passEnv",
-    "metrics.stdout", "metrics.file", "metricDoctor", "notify",
-    "resources.cpus", "resources.memory", "volumes", "outputDir", "container",
-    "secrets", "reporter", "rewriteGs", "keep", "replicas.*.resources"};
+    "trialTimeout", "silence", "onSilence", "retries", "grace", "args",
+    "workdir", "passEnv", "metrics.stdout", "metrics.file", "metricDoctor",
+    "notify", "resources.cpus", "resources.memory", "volumes", "outputDir",
+    "container", "secrets", "reporter", "rewriteGs", "keep",
+    "replicas.*.resources"};
 
 /* Where that says too much, a function. */
 static const struct {

@@ -192,6 +192,9 @@ static void add_study(cJSON *root, const struct job *job, bool full)
 static void add_limits(cJSON *root, const struct job *job, bool full)
 {
     add_time(root, "trialTimeout", job->trial_timeout_ms);
+    add_time(root, "silence", job->silence_ms);
+    if (job->on_silence != SILENCE_WARN)
+        json_add_string(root, "onSilence", "stop");
     json_add_count(root, "maxFailed", job->max_failed);
     if (full || job->retries != JOB_RETRIES)
         json_add_int(root, "retries", job->retries);

@@ -160,6 +160,9 @@ static void add_run(cJSON *hypertune, const struct job *job)
         json_add_int(hypertune, "retries", job->retries);
     if (job->grace_ms != JOB_GRACE_MS)
         json_add_int(hypertune, "graceMs", job->grace_ms);
+    json_add_count(hypertune, "silenceMs", job->silence_ms);
+    if (job->on_silence != SILENCE_WARN)
+        json_add_string(hypertune, "onSilence", "stop");
     if (job->args_mode != ARGS_AUTO)
         json_add_string(hypertune, "argsMode",
                         job_args_modes[job->args_mode].name);

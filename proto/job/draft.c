@@ -9,6 +9,8 @@
 
 const struct field_choice job_metric_doctors[] = {
     {"pause", -1, DOCTOR_PAUSE}, {"warn", -1, DOCTOR_WARN}, {NULL, 0, 0}};
+const struct field_choice job_on_silences[] = {
+    {"warn", -1, SILENCE_WARN}, {"stop", -1, SILENCE_STOP}, {NULL, 0, 0}};
 const struct field_choice job_args_modes[] = {{"auto", -1, ARGS_AUTO},
                                               {"append", -1, ARGS_APPEND},
                                               {"none", -1, ARGS_NONE},

@@ -31,6 +31,7 @@ struct job_draft {
 
 /* Words that all forms of ours share. */
 extern const struct field_choice job_metric_doctors[];
+extern const struct field_choice job_on_silences[];
 extern const struct field_choice job_args_modes[];
 extern const struct field_choice job_dialects[];
 

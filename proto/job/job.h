@@ -43,6 +43,10 @@ enum job_metric_doctor { /* what first trials without the objective do */
                          DOCTOR_PAUSE, /* the study pauses */
                          DOCTOR_WARN   /* it continues; each trial shows it */
 };
+enum job_on_silence {               /* what a trial that seems to hang does */
+                      SILENCE_WARN, /* it continues; everyone shows it */
+                      SILENCE_STOP  /* its attempt is stopped and has failed */
+};
 enum job_args_mode {
     ARGS_AUTO,   /* append every parameter that no ${name} consumed */
     ARGS_APPEND, /* append all */
@@ -198,8 +202,11 @@ struct job {
     struct stopping until;
     struct cancelling cancel_after;
     int64_t trial_timeout_ms; /* 0: none */
-    int64_t retries;          /* starts after a failed one */
-    int64_t grace_ms;         /* SIGTERM to SIGKILL */
+    int64_t silence_ms; /* without a report or output: it hangs; 0: told by
+                           how often it reports (tuner/study/silence.h) */
+    enum job_on_silence on_silence;
+    int64_t retries;  /* starts after a failed one */
+    int64_t grace_ms; /* SIGTERM to SIGKILL */
     enum job_metric_doctor metric_doctor;
     struct notify notify;
 

@@ -428,6 +428,8 @@ static void draw_notify(struct job *job)
 static void draw_run(struct job *job)
 {
     job->trial_timeout_ms = (int64_t)below(2) * (1 + (int64_t)below(99999));
+    job->silence_ms = (int64_t)below(2) * (1 + (int64_t)below(99999));
+    job->on_silence = coin() ? SILENCE_STOP : SILENCE_WARN;
     job->retries = (int64_t)below(HT_MAX_RETRIES + 1) * (int64_t)below(2);
     job->grace_ms = (int64_t)below(100000);
     job->args_mode = (enum job_args_mode)below(3);

@@ -26,6 +26,7 @@ enum core_part_id {
     CORE_STUDIES,
     CORE_RUNNERS,
     CORE_MEASURED,
+    CORE_SILENCE, /* struct life_board */
     CORE_PARTS
 };
 

@@ -181,6 +181,11 @@ struct attempt_row {
     const char *doctor; /* JSON of why it had no objective
                            (tuner/study/metric_doctor.h), or "" */
     enum outputs_state outputs;
+    /* Its last report or output, once it is silent (tuner/study/silence.h); 0:
+     * never was, -1: is no longer. */
+    int64_t silent_ms;
+    int64_t usual_ms; /* median between its reports then; 0: not known */
+    bool hung;        /* stopped for its silence: `reason` says how long */
     /* of the lease, of RUNNING, and of DRAINING or ENDED */
     int64_t created_ms, started_ms, ended_ms;
 };

@@ -67,3 +67,21 @@ enum ht_status db_trial_set_rungs_passed(struct db *db,
                   "UPDATE trials SET rungs_passed=?3 WHERE study=?1 AND id=?2",
                   "iii", row->study, row->id, row->rungs_passed);
 }
+
+static void read_stops(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    (void)arena;
+    *(struct rung_stops *)row =
+        (struct rung_stops){.all = sqlite3_column_int64(stmt, 0),
+                            .first = sqlite3_column_int64(stmt, 1)};
+}
+
+enum ht_status db_rung_stops(struct db *db, int64_t study,
+                             struct rung_stops *stops, struct ht_error *err)
+{
+    const struct db_one one = {.read = read_stops, .row = stops};
+    return db_ask_one(db, &one, err,
+                      "SELECT count(*), total(rungs_passed=0) FROM trials "
+                      "WHERE study=? AND " TRIAL_STOPPED_EARLY,
+                      "i", study);
+}

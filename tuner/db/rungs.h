@@ -32,6 +32,13 @@ enum ht_status db_rung_trials(struct db *db, struct arena *arena, int64_t study,
                               struct rung_trial_list *list,
                               struct ht_error *err);
 
+/* Trials that the study's rule has stopped. */
+struct rung_stops {
+    int64_t all, first; /* first: at its first rung; of rules without, all */
+};
+enum ht_status db_rung_stops(struct db *db, int64_t study,
+                             struct rung_stops *stops, struct ht_error *err);
+
 /* --- writing; core only --- */
 
 /* Replaces an earlier value. */

@@ -402,10 +402,27 @@ static enum ht_status add_crashes(struct db *db, struct ht_error *err)
         err);
 }
 
+/* Of attempts as in rows.h: when a silent one was last heard of, how often it
+ * used to report, and whether it was stopped for that. */
+static enum ht_status add_silence(struct db *db, struct ht_error *err)
+{
+    return db_exec(
+        db,
+        "ALTER TABLE attempts ADD COLUMN silent_ms INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE attempts ADD COLUMN usual_ms INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE attempts ADD COLUMN hung INTEGER NOT NULL DEFAULT 0;"
+        "CREATE INDEX attempts_silent ON attempts(study, trial, n)"
+        " WHERE " ATTEMPT_IS_SILENT ";"
+        "CREATE INDEX trials_stopped ON trials(study, rungs_passed)"
+        " WHERE " TRIAL_STOPPED_EARLY ";",
+        err);
+}
+
 static const struct db_migration migrations[] = {
     {NULL, make_tables},
     {NULL, add_live_edits},
     {NULL, add_crashes},
+    {NULL, add_silence},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */

@@ -8,6 +8,7 @@
 #include "tuner/base/meter.h"
 #include "tuner/base/webhook_board.h"
 #include "tuner/db/db.h"
+#include "tuner/db/silence.h"
 #include "tuner/db/state_counts.h"
 #include "tuner/read/reader.h"
 
@@ -158,16 +159,22 @@ enum ht_status read_metrics(struct reader *reader, struct request *req,
 {
     struct state_counts counts;
     struct open_state_counts parts;
+    int64_t silent;
     enum ht_status status = db_state_counts(reader->db, &counts, err);
     if (status == HT_OK)
         status = db_state_counts_open(reader->db, req->arena, STUDIES_MOST,
                                       &parts, err);
+    if (status == HT_OK)
+        status = db_silence_count(reader->db, &silent, err);
     if (status == HT_OK)
         status = write_runners(reader, req, err);
     if (status != HT_OK)
         return status;
     req->reply_type = "text/plain; version=0.0.4; charset=utf-8";
     write_server(reader, &req->reply);
+    meter_single(&req->reply, "hypertune_silent_trials", "gauge",
+                 "Trials that run but neither report nor print.",
+                 (double)silent);
     write_state_counts(&counts, &req->reply);
     write_open(&parts, &req->reply);
     write_files(reader->facts->folder, req->arena, &req->reply);

@@ -14,6 +14,7 @@
 #include "tuner/study/move.h"
 #include "tuner/study/outputs.h"
 #include "tuner/study/pauses.h"
+#include "tuner/study/silence.h"
 #include "tuner/study/suggestion_stock.h"
 #include "tuner/study/trial_pause.h"
 
@@ -233,6 +234,7 @@ enum ht_status trial_started(struct core *core, struct trial_pair *pair,
             db_attempt_set_facts(core_db(core), &pair->attempt, facts, err);
     if (status != HT_OK || pair->attempt.state != ATTEMPT_STARTING)
         return status;
+    silence_watch(core, &pair->attempt);
     status = pauses_forget_refusals(core, pair->trial.study, err);
     core_touch(core, pair->trial.study); /* a limit may count from now on */
     return status == HT_OK
@@ -247,11 +249,16 @@ enum ht_status trial_ended(struct core *core, struct arena *arena,
 {
     if (pair->attempt.state == ATTEMPT_DRAINING)
         return HT_OK;
-    pair->attempt.outcome = outcome->outcome;
+    /* One that a person or a rule stops meanwhile is not hung. */
+    const bool hung = pair->attempt.hung &&
+                      outcome->outcome == OUTCOME_STOPPED &&
+                      pair->trial.state == TRIAL_ACTIVE;
+    pair->attempt.outcome = hung ? OUTCOME_FAILED : outcome->outcome;
     pair->attempt.exit_code = outcome->exit_code;
     pair->attempt.signal = outcome->signal;
-    const enum ht_status status = move_attempt(
-        core, &pair->attempt, ATTEMPT_DRAINING, outcome->reason, err);
+    const enum ht_status status =
+        move_attempt(core, &pair->attempt, ATTEMPT_DRAINING,
+                     hung ? pair->attempt.reason : outcome->reason, err);
     return status == HT_OK && outcome->impossible
                ? pauses_note_refusal(core, arena, pair->trial.study,
                                      outcome->reason, err)

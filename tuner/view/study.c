@@ -5,14 +5,22 @@
 
 #include <string.h>
 
+#include "proto/base/clock.h"
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
 #include "tuner/db/prior.h"
+#include "tuner/db/rungs.h"
+#include "tuner/db/silence.h"
 #include "tuner/search/method.h"
 #include "tuner/search/pareto_trials.h"
 #include "tuner/study/pauses.h"
+#include "tuner/study/silence.h"
 
 enum { RPC_CANCELLED = 1 }; /* google.rpc.Code */
+enum {
+    MOST_SILENT = 10,  /* of one study */
+    LEAST_ADVISED = 20 /* ended trials: fewer say little about the rule */
+};
 
 /* What one resource is made from. */
 struct viewing {
@@ -200,6 +208,68 @@ static enum ht_status add_pattern(cJSON *status, const struct viewing *view,
     return found;
 }
 
+/* Trials that its rule has stopped, and what helps where these are almost all.
+ */
+static enum ht_status add_stops(cJSON *object, const struct viewing *view,
+                                const struct trial_counts *counts,
+                                struct ht_error *err)
+{
+    if (view->job == NULL || view->job->early_stop.rule == EARLY_NONE)
+        return HT_OK;
+    const enum job_early_stop rule = view->job->early_stop.rule;
+    const bool rungs = rule == EARLY_ASHA || rule == EARLY_HYPERBAND;
+    const int64_t ended = trial_counts_ended(counts->of);
+    struct rung_stops stops;
+    const enum ht_status status =
+        db_rung_stops(view->db, view->study->id, &stops, err);
+    if (status != HT_OK || stops.all == 0 || ended == 0)
+        return status;
+    cJSON *member = json_add_object(object, "earlyStops");
+    const char *first =
+        rungs ? arena_printf(view->arena, ", %lld at their first rung",
+                             (long long)stops.first)
+              : "";
+    json_add_int(member, "stopped", stops.all);
+    json_add_int(member, "ended", ended);
+    if (rungs)
+        json_add_int(member, "firstRung", stops.first);
+    json_add_string(member, "words",
+                    arena_printf(view->arena,
+                                 "early stopping ended %lld of %lld trial%s "
+                                 "(%lld %%)%s",
+                                 (long long)stops.all, (long long)ended,
+                                 ended == 1 ? "" : "s",
+                                 (long long)(100 * stops.all / ended), first));
+    if (rungs && ended >= LEAST_ADVISED && 10 * stops.all > 9 * ended &&
+        2 * stops.first >= ended)
+        json_add_string(member, "advice",
+                        "a larger earlyStopping.minSteps lets trials show "
+                        "more before they are compared");
+    return HT_OK;
+}
+
+/* Trials that probably hang. */
+static enum ht_status add_silent(cJSON *object, const struct viewing *view,
+                                 struct ht_error *err)
+{
+    struct attempt_list list;
+    const enum ht_status status = db_silence_list(
+        view->db, view->arena, view->study->id, MOST_SILENT, &list, err);
+    if (status != HT_OK || list.n == 0)
+        return status;
+    cJSON *array = json_add_array(object, "silent");
+    for (size_t i = 0; i < list.n; i++) {
+        const struct attempt_row *attempt = &list.rows[i];
+        cJSON *item = json_push_object(array);
+        json_add_int_text(item, "trial", attempt->trial);
+        view_add_stamp(item, "since", attempt->silent_ms);
+        json_add_string(item, "words",
+                        silence_words(view->arena, attempt, clock_wall_ms()));
+        json_add_flag(item, "hung", attempt->hung);
+    }
+    return HT_OK;
+}
+
 /* Adds hypertuneStatus to the resource. */
 static enum ht_status add_status(cJSON *resource, const struct viewing *view,
                                  struct ht_error *err)
@@ -236,7 +306,11 @@ static enum ht_status add_status(cJSON *resource, const struct viewing *view,
     json_add_count(object, "startTimeMs", study->started_ms);
     json_add_count(object, "endTimeMs", study->ended_ms);
     view_failures_add(object, &failures);
-    status = add_search(object, view, err);
+    status = add_stops(object, view, &counts, err);
+    if (status == HT_OK)
+        status = add_silent(object, view, err);
+    if (status == HT_OK)
+        status = add_search(object, view, err);
     if (status == HT_OK)
         status = add_pattern(object, view, &counts, err);
     return status == HT_OK ? add_priors(resource, view, err) : status;

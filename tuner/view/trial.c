@@ -4,9 +4,11 @@
 
 #include <string.h>
 
+#include "proto/base/clock.h"
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
 #include "proto/job/command.h"
+#include "tuner/study/silence.h"
 
 enum {
     VIEW_MEASUREMENTS = 10000, /* shown with one trial; more by pages */
@@ -82,6 +84,17 @@ static void add_outputs(cJSON *object, enum outputs_state state)
         json_add_string(object, "outputs", names[state]);
 }
 
+/* As long as it runs; nothing of others. */
+static void add_silence(cJSON *own, struct arena *arena,
+                        const struct attempt_row *attempt)
+{
+    const char *words = silence_words(arena, attempt, clock_wall_ms());
+    if (words == NULL)
+        return;
+    view_add_stamp(own, "silentSince", attempt->silent_ms);
+    json_add_string(own, "silence", words);
+}
+
 static void add_attempt(cJSON *array, const struct attempt_row *attempt)
 {
     cJSON *item = json_push_object(array);
@@ -96,6 +109,7 @@ static void add_attempt(cJSON *array, const struct attempt_row *attempt)
     json_add_string(item, "reason", attempt->reason);
     json_add_string(item, "runner", attempt->runner);
     json_add_flag(item, "winner", attempt->winner);
+    json_add_flag(item, "hung", attempt->hung);
     view_add_stored(item, "facts", attempt->facts);
     view_add_stored(item, "doctor", attempt->doctor);
     json_add_count(item, "createTimeMs", attempt->created_ms);
@@ -104,8 +118,8 @@ static void add_attempt(cJSON *array, const struct attempt_row *attempt)
 }
 
 /* The member "hypertune": what Google's Trial has no field for. */
-static void add_own(cJSON *own, const struct trial_row *trial,
-                    const struct strings *args,
+static void add_own(cJSON *own, struct arena *arena,
+                    const struct trial_row *trial, const struct strings *args,
                     const struct attempt_list *attempts)
 {
     json_add_string(own, "state", db_trial_state_name(trial->state));
@@ -131,6 +145,7 @@ static void add_own(cJSON *own, const struct trial_row *trial,
         view_add_stored(own, "facts", newest->facts);
         view_add_stored(own, "doctor", newest->doctor);
         add_outputs(own, newest->outputs);
+        add_silence(own, arena, newest);
     }
     json_add_count(own, "createTimeMs", trial->created_ms);
     json_add_count(own, "startTimeMs", trial->started_ms);
@@ -242,7 +257,7 @@ enum ht_status view_trial(struct db *db, struct arena *arena,
     add_parameters(object, &job->space, point);
     add_final(object, arena, study, trial);
     cJSON *own = json_add_object(object, "hypertune");
-    add_own(own, trial, &args, &attempts);
+    add_own(own, arena, trial, &args, &attempts);
     status = add_latest(own, db, arena, trial, err);
     if (with_attempts) {
         add_attempts(own, &attempts);

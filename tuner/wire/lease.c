@@ -422,8 +422,11 @@ enum ht_status lease_add_stops(struct core *core, struct arena *arena,
             continue;
         status = db_trial_get(db, arena, attempt->study, attempt->trial, &trial,
                               err);
-        if (status != HT_OK || trial.state != TRIAL_STOPPING)
+        if (status != HT_OK ||
+            (trial.state != TRIAL_STOPPING && !attempt->hung))
             continue;
+        if (trial.state != TRIAL_STOPPING) /* it hangs */
+            trial.reason = attempt->reason;
         struct live_sent_stop sent = {trial.study, trial.id, attempt->n, false};
         cJSON *stop;
         status = add_stop(core, arena, &trial, &sent.kill, &stop, err);

@@ -5,6 +5,7 @@
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "tuner/logs/logs.h"
+#include "tuner/study/silence.h"
 #include "tuner/wire/envelope.h"
 
 static void stored(void *context, enum ht_status status, int64_t next)
@@ -63,6 +64,8 @@ void log_messages_handle(struct core *core, struct logs *logs,
     }
     const char *data = node_get_string(req->body, "data", "");
     const size_t len = strlen(data);
+    if (strcmp(key.stream, "runner") != 0)
+        silence_end_printed(core, key.study, key.trial, key.attempt);
     logs_append(logs, &key, node_get_int(req->body, "offset", 0),
                 node_get_int(req->body, "bytes", (int64_t)len), data, len,
                 stored, req);

@@ -13,6 +13,7 @@
 #include "tuner/study/early_stop.h"
 #include "tuner/study/measured.h"
 #include "tuner/study/report_batch.h"
+#include "tuner/study/silence.h"
 #include "tuner/wire/envelope.h"
 
 /* --- storing --- */
@@ -108,6 +109,7 @@ enum ht_status report_store(struct core *core, struct request *req,
                             struct ht_error *err)
 {
     struct report_batch batch = {0};
+    silence_end(core, &pair->attempt);
     core_act_for(core, "trial"); /* also where its runner sends them */
     enum ht_status status = begin_batch(core, req, pair, &batch, err);
     if (status == HT_OK)

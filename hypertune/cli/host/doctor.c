@@ -11,9 +11,15 @@
 #include "hypertune/cli/frame/engine.h"
 #include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/host/findings.h"
+#include "hypertune/cli/study/study.h"
 #include "proto/base/clock.h"
 
-enum { REQUEST_MS = 5000, HTTP_PORT = 8470, REPORT_PORT = 8471 };
+enum {
+    REQUEST_MS = 5000,
+    HTTP_PORT = 8470,
+    REPORT_PORT = 8471,
+    STUDIES_A_PAGE = 100
+};
 
 /* ---- container engines ---- */
 
@@ -198,6 +204,38 @@ static void check_webhooks(struct findings *findings, const struct node *server)
         check_webhook(findings, one);
 }
 
+static bool check_study(const struct node *job, void *context)
+{
+    struct findings *findings = context;
+    struct cli_study study;
+    cli_study_read(job, &study);
+    NODE_EACH (one, node_first(study.status, "silent"))
+        findings_add(
+            findings, FINDING_WARN, "trial",
+            arena_printf(findings->cli->arena,
+                         "see hypertune logs %s/%s; stop it: hypertune "
+                         "stop-trial %s/%s, or onSilence: stop in the spec",
+                         study.name, cli_scalar(node_find(one, "trial")),
+                         study.name, cli_scalar(node_find(one, "trial"))),
+            "study %s: trial %s is %s", study.name,
+            cli_scalar(node_find(one, "trial")),
+            node_get_string(one, "words", ""));
+    return true;
+}
+
+static enum ht_status check_studies(struct findings *findings,
+                                    struct ht_error *err)
+{
+    struct cli *cli = findings->cli;
+    const struct cli_pages pages = {
+        .path = cli_query(cli, CLI_OURS, "readMask",
+                          "name,hypertuneStatus.name,hypertuneStatus.silent"),
+        .key = "studies",
+        .size = STUDIES_A_PAGE,
+        .keep = true};
+    return cli_pages_each(cli, &pages, check_study, findings, err);
+}
+
 /* A server that answers at `url`, its runners and its webhooks. */
 static void ask_server(struct findings *findings, const char *whose)
 {
@@ -224,6 +262,8 @@ static void ask_server(struct findings *findings, const char *whose)
     check_webhooks(findings, answer.root);
     if (cli_runners_each(cli, check_runner, findings, &err) != HT_OK)
         findings_add(findings, FINDING_WARN, "runner", NULL, "%s", err.text);
+    if (check_studies(findings, &err) != HT_OK)
+        findings_add(findings, FINDING_WARN, "trial", NULL, "%s", err.text);
 }
 
 static void check_server(struct findings *findings, const char *folder)

@@ -15,6 +15,7 @@ static const char study_members[] =
     "name,maxTrialCount,studySpec.metrics,studySpec.studyStoppingConfig,"
     "hypertuneStatus.name,hypertuneStatus.kind,hypertuneStatus.state,"
     "hypertuneStatus.reason,hypertuneStatus.counts,hypertuneStatus.failures,"
+    "hypertuneStatus.silent,"
     "hypertuneStatus.createTimeMs,hypertuneStatus.startTimeMs,"
     "hypertuneStatus.endTimeMs,hypertuneStatus.optimal,"
     "hypertuneStatus.best.id,hypertuneStatus.best.hypertune.objective";

@@ -113,6 +113,17 @@ static void add_reason(struct view *view)
     text_free(&safe);
 }
 
+/* Trials that probably hang. */
+static void add_silent(struct view *view)
+{
+    NODE_EACH (one, node_first(view->study->status, "silent")) {
+        text_print_safe(&view->page.line, "silent trial %s is %s",
+                        cli_scalar(node_find(one, "trial")),
+                        node_get_string(one, "words", ""));
+        page_end(&view->page, true);
+    }
+}
+
 static void add_best(struct view *view)
 {
     char span[CLOCK_DURATION_BYTES];
@@ -304,6 +315,7 @@ size_t cli_frame_print(const struct frame *frame, const struct cli_study *study,
     add_head(&view);
     add_progress(&view);
     add_reason(&view);
+    add_silent(&view);
     add_best(&view);
     size_t room = view.page.height - view.page.lines;
     size_t kept = frame->n_slots > 0 ? RUNNING_LEAST : 0;

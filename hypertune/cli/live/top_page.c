@@ -180,6 +180,23 @@ static void add_counts(struct page *page, struct arena *arena,
     page_end(page, false);
 }
 
+static void add_silent(struct page *page, const struct overview *overview)
+{
+    struct text all = {0};
+    for (size_t i = 0; i < overview->n_studies; i++) {
+        const struct cli_study *study = &overview->studies[i];
+        NODE_EACH (one, node_first(study->status, "silent"))
+            text_print_safe(&all, "%s%s/%s %s", all.len > 0 ? "; " : "",
+                            study->name, cli_scalar(node_find(one, "trial")),
+                            node_get_string(one, "words", ""));
+    }
+    if (all.len > 0) {
+        text_puts(&page->line, all.data);
+        page_end(page, true);
+    }
+    text_free(&all);
+}
+
 static void add_table(struct page *page, const struct table *table)
 {
     struct text lines = {0};
@@ -232,6 +249,7 @@ size_t top_page_print(struct arena *arena, const struct overview *overview,
                         .out = out};
     add_server(&page, arena, overview, look);
     add_counts(&page, arena, overview);
+    add_silent(&page, overview);
     const size_t used = page.lines + FOOT;
     const size_t room = page.height > used ? page.height - used : 0;
     struct table *runners = top_page_runners(arena, overview, page.height);

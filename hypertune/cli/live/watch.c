@@ -137,9 +137,15 @@ static void add_event(struct cli *cli, const struct cli_study *study,
                         node_get_string(event, "to", ""));
         quote_reason(event, out);
         /* Of the end that it has now, not of one that was taken back. */
-        if (strcmp(node_get_string(event, "to", ""), study->state) == 0)
+        if (strcmp(node_get_string(event, "to", ""), study->state) == 0) {
             cli_study_failures(study, ", ", out);
+            cli_study_stops(study, "; ", out);
+        }
         text_puts(out, "\n");
+    } else if (strcmp(kind, "trial.silent") == 0) {
+        stamp(event, out);
+        text_printf(out, "trial %s is ", cli_scalar(node_find(event, "trial")));
+        text_print_safe(out, "%s\n", node_get_string(event, "reason", ""));
     }
 }
 

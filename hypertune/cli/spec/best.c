@@ -214,6 +214,7 @@ int cli_best_of_run(struct cli *cli, const struct cli_spec *spec,
         return cli_fail_error(cli, &err);
     const struct node *best = study.best;
     cli_study_failures(&study, "; ", &failures);
+    cli_study_stops(&study, "; ", &failures);
     cli_say(cli, "study %s %s%s%s%s", study.name, study.state,
             study.reason[0] != '\0' ? ": " : "", study.reason,
             text_take(&failures, cli->arena));

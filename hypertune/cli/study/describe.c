@@ -209,6 +209,9 @@ void cli_describe_trial(const struct cli_study *study, const struct node *trial,
     text_print_safe(out, "trial %s   %s%s%s\n", cli_trial_id(trial),
                     cli_trial_state(trial), reason[0] != '\0' ? ": " : "",
                     reason);
+    if (node_find(ours, "silence") != NULL)
+        text_print_safe(out, "it is %s\n",
+                        node_get_string(ours, "silence", ""));
     if (node_find(ours, "confirms") != NULL)
         text_printf(out, "confirms trial %s: run %s of the same point\n",
                     cli_scalar(node_find(ours, "confirms")),
@@ -354,6 +357,10 @@ void cli_describe_study(struct cli *cli, const struct cli_study *study,
     const size_t before = out->len;
     cli_study_failures(study, "failures    ", out);
     text_puts(out, out->len > before ? "\n" : "");
+    const size_t between = out->len;
+    cli_study_stops(study, "stops       ", out);
+    text_puts(out, out->len > between ? "\n" : "");
+    cli_study_silent(study, "silent      ", out);
     describe_confirming(study, out);
     describe_times(study, out);
     if (study->best != NULL) {

@@ -55,6 +55,7 @@ struct listing {
     int64_t now, shown;
     size_t n_held;
     const char *held[MOST_HELD];
+    struct text silent; /* lines of trials that probably hang */
 };
 
 static bool list_study(const struct node *job, void *context)
@@ -71,6 +72,9 @@ static bool list_study(const struct node *job, void *context)
         const char *held = cli_control_held(cli, &study);
         if (held != NULL && listing->n_held < MOST_HELD)
             listing->held[listing->n_held++] = arena_strdup(cli->lasting, held);
+        cli_study_silent(&study,
+                         arena_printf(cli->arena, "study %s: ", study.name),
+                         &listing->silent);
     }
     return cli->set.limit <= 0 || listing->shown < cli->set.limit;
 }
@@ -86,6 +90,10 @@ static int print_listing(struct listing *listing)
     const int code = cli_print(&listing->out);
     for (size_t i = 0; i < listing->n_held; i++)
         cli_say(cli, "%s", listing->held[i]);
+    if (listing->silent.len > 0)
+        cli_say(cli, "%.*s", (int)listing->silent.len - 1,
+                listing->silent.data);
+    text_free(&listing->silent);
     return code;
 }
 
@@ -119,6 +127,7 @@ int cli_list(struct cli *cli)
         pages.size = (int)cli->set.limit;
     if (cli_pages_each(cli, &pages, list_study, &listing, &err) != HT_OK) {
         text_free(&listing.out);
+        text_free(&listing.silent);
         return cli_fail_error(cli, &err);
     }
     return print_listing(&listing);

@@ -192,6 +192,27 @@ void cli_study_failures(const struct cli_study *study, const char *lead,
         text_print_safe(out, ": most often '%s'", reason);
 }
 
+void cli_study_stops(const struct cli_study *study, const char *lead,
+                     struct text *out)
+{
+    const struct node *stops = node_find(study->status, "earlyStops");
+    const char *advice = node_get_string(stops, "advice", "");
+    if (stops != NULL)
+        text_printf(out, "%s%s%s%s", lead, node_get_string(stops, "words", ""),
+                    advice[0] == '\0' ? "" : ": ", advice);
+}
+
+void cli_study_silent(const struct cli_study *study, const char *lead,
+                      struct text *out)
+{
+    NODE_EACH (one, node_first(study->status, "silent"))
+        text_print_safe(out, "%strial %s is %s%s\n", lead,
+                        cli_scalar(node_find(one, "trial")),
+                        node_get_string(one, "words", ""),
+                        node_get_bool(one, "hung", false) ? ", is stopped"
+                                                          : "");
+}
+
 long long cli_study_limit(const struct cli_study *study)
 {
     switch (study->home->kind) {

@@ -98,6 +98,14 @@ void cli_study_outcome(const struct cli_study *study, struct text *out);
  * well although trials failed; nothing of any other. */
 void cli_study_failures(const struct cli_study *study, const char *lead,
                         struct text *out);
+/* Appends `lead` and "early stopping ended 9 of 10 trials (90 %)", with advice
+ * where these are too many; nothing where its rule stopped none. */
+void cli_study_stops(const struct cli_study *study, const char *lead,
+                     struct text *out);
+/* Appends a line for each trial that probably hangs: `lead`, "trial 7 is silent
+ * for 12m, usually reports every 20s". */
+void cli_study_silent(const struct cli_study *study, const char *lead,
+                      struct text *out);
 /* Have more than half of its trials failed although it ended well? */
 bool cli_study_failed_mostly(const struct cli_study *study);
 
