@@ -53,6 +53,34 @@ def rungs_come_one_after_the_other():
     tap.equal(check(study, third, 0, 4), False)
 
 
+def many_stops_at_the_first_rung_bring_advice():
+    study = Study(server, hypertune={"earlyStopping": {
+        "rule": "asha", "minSteps": 1, "maxSteps": 90, "factor": 30}})
+    path = study.path
+    for number in range(30):
+        trial = study.one("client %d" % number)
+        check(study, trial, number, 1)
+        if number == 0:
+            tap.equal("earlyStops" in server.get(path)["hypertuneStatus"],
+                      False)
+        study.good("POST", trial + ":complete", {
+            "finalMeasurement": vizier.measured(number, 1)})
+    # None is compared before thirty came, then one of them continues.
+    tap.equal(server.get(path)["hypertuneStatus"]["earlyStops"], {
+        "stopped": 1, "ended": 30, "firstRung": 1, "words":
+        "early stopping ended 1 of 30 trials (3 %), 1 at their first rung"})
+    for number in range(30, 300):
+        trial = study.one("client %d" % number)
+        check(study, trial, number, 1)
+        study.good("POST", trial + ":complete", {
+            "finalMeasurement": vizier.measured(number, 1)})
+    stops = server.get(path)["hypertuneStatus"]["earlyStops"]
+    tap.true(stops["firstRung"] > 260, stops)
+    tap.contains("minSteps", stops["advice"])
+    tap.contains(stops["words"] + ": " + stops["advice"], server.cli(
+        "describe", path.rsplit("/", 1)[1]).stdout)
+
+
 def a_study_of_clients_has_no_pauses():
     body = {"displayName": "p", "studySpec": {
         "metrics": [vizier.METRIC], "parameters": [vizier.X]},
@@ -82,4 +110,5 @@ def a_job_keeps_its_rule():
 
 with harness.Server("--runner", "none") as server:
     tap.run([the_worst_of_a_rung_stop, rungs_come_one_after_the_other,
+             many_stops_at_the_first_rung_bring_advice,
              a_study_of_clients_has_no_pauses, a_job_keeps_its_rule])
