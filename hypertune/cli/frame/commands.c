@@ -91,7 +91,7 @@ const struct flag cli_flags[] = {
         "only matching: 'dropout<0.3 optimizer=adam'"),
     OWN("limit", 0, FLAG_WHOLE, limit, "N", "at most N rows, 0: all"),
     OWN("stream", 0, FLAG_TEXT, stream, "NAME",
-        "stdout (default), stderr, runner"),
+        "only this one: stdout, stderr, runner"),
     OWN("replica", 0, FLAG_TEXT, replica, "NAME", "such as worker-0"),
     OWN("attempt", 0, FLAG_WHOLE, attempt, "N", "not the newest attempt"),
     OWN("tail", 0, FLAG_WHOLE, tail, "BYTES", "only the end"),

@@ -201,10 +201,11 @@ static void describe_outside(const struct cli_study *study,
     text_free(&where);
 }
 
-void cli_describe_trial(const struct cli_study *study, const struct node *trial,
-                        struct text *out)
+void cli_describe_trial(struct cli *cli, const struct cli_study *study,
+                        const struct node *trial, struct text *out)
 {
     const struct node *ours = node_find(trial, "hypertune");
+    const char *why = cli_trial_waits(cli, study, trial);
     const char *reason = node_get_string(ours, "reason", "");
     text_print_safe(out, "trial %s   %s%s%s\n", cli_trial_id(trial),
                     cli_trial_state(trial), reason[0] != '\0' ? ": " : "",
@@ -212,6 +213,8 @@ void cli_describe_trial(const struct cli_study *study, const struct node *trial,
     if (node_find(ours, "silence") != NULL)
         text_print_safe(out, "it is %s\n",
                         node_get_string(ours, "silence", ""));
+    if (why != NULL)
+        text_print_safe(out, "%s\n", why);
     if (node_find(ours, "confirms") != NULL)
         text_printf(out, "confirms trial %s: run %s of the same point\n",
                     cli_scalar(node_find(ours, "confirms")),

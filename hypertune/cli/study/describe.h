@@ -11,10 +11,11 @@
 void cli_describe_study(struct cli *cli, const struct cli_study *study,
                         struct text *out);
 
-/* Appends all that a trial resource has: its results and flags, why the search
- * chose its point, and each attempt with its end and its facts. */
-void cli_describe_trial(const struct cli_study *study, const struct node *trial,
-                        struct text *out);
+/* Appends all that a trial resource has: what it waits for, its results and
+ * flags, why the search chose its point, and each attempt with its end and its
+ * facts. */
+void cli_describe_trial(struct cli *cli, const struct cli_study *study,
+                        const struct node *trial, struct text *out);
 /* Appends "trial 46   accuracy=0.9496 (step 20)   7m18s on runner a:3" and its
  * flags on a second line. */
 void cli_describe_best(const struct cli_study *study, const struct node *trial,

@@ -6,6 +6,7 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/study/follow.h"
 #include "hypertune/cli/study/trial.h"
+#include "proto/base/limits.h"
 
 enum { CHUNK = 256 * 1024, POLL_MS = 500, LOG_TAIL = 2000, LOG_LINES = 8 };
 
@@ -95,16 +96,57 @@ int cli_log_print(struct cli *cli, struct cli_log *log)
     return code;
 }
 
-static int follow_log(struct cli *cli, struct cli_log *log)
+static int print_logs(struct cli *cli, struct cli_log logs[], size_t n)
+{
+    int code = CLI_DONE;
+    for (size_t i = 0; i < n && code == CLI_DONE; i++) {
+        /* A retry may begin between two requests. */
+        if (logs[i].attempt == CLI_UNSET)
+            logs[i].attempt = logs[0].attempt;
+        code = cli_log_print(cli, &logs[i]);
+    }
+    return code;
+}
+
+static bool have_ended(const struct cli_log logs[], size_t n)
+{
+    size_t i = 0;
+    while (i < n && logs[i].ended)
+        i++;
+    return i == n;
+}
+
+/* Says once why the trial waits, as long as it has printed nothing. */
+static void say_why(struct cli *cli, const struct cli_log *log,
+                    char said[HT_MAX_REASON])
+{
+    struct cli_study study;
+    const struct node *trial;
+    if (cli_study_get(cli, log->study, &study, NULL) != HT_OK ||
+        cli_trial_get(cli, log->study, log->trial, &trial, NULL) != HT_OK)
+        return;
+    const char *why = cli_trial_waits(cli, &study, trial);
+    if (why == NULL || strncmp(why, said, HT_MAX_REASON - 1) == 0)
+        return;
+    (void)snprintf(said, HT_MAX_REASON, "%s", why);
+    cli_say(cli, "trial %s/%s %s", study.name, log->trial, why);
+}
+
+/* Until the attempt has ended and all of its logs are printed. */
+static int follow_logs(struct cli *cli, struct cli_log logs[], size_t n)
 {
     struct cli_follow follow;
+    char said[HT_MAX_REASON] = "";
     int code = CLI_DONE;
-    cli_follow_open(&follow, cli, log->study, 0);
+    cli_follow_open(&follow, cli, logs->study, 0);
     for (;;) {
-        bool ended = log->ended;
-        code = cli_log_print(cli, log);
-        if (code == CLI_DONE && !ended)
+        const bool ended = have_ended(logs, n);
+        code = print_logs(cli, logs, n);
+        if (code == CLI_DONE && !ended) {
+            if (logs[0].offset == 0 && logs[n - 1].offset == 0)
+                say_why(cli, logs, said);
             code = cli_follow_pause(&follow, POLL_MS);
+        }
         if (code != CLI_DONE || ended)
             break;
         arena_reset(follow.round);
@@ -124,7 +166,7 @@ int cli_logs_follow(struct cli *cli, const char *study, const char *trial)
 {
     struct cli_log log = cli_log_of(study, trial, "stdout", stdout);
     for (;;) {
-        int code = follow_log(cli, &log);
+        int code = follow_logs(cli, &log, 1);
         if (code != CLI_DONE || log.over)
             return code;
         cli_log_next(&log);
@@ -160,19 +202,54 @@ static int find_trial(struct cli *cli, const char *word, struct cli_log *log)
     return CLI_DONE;
 }
 
+static void set_log(const struct cli *cli, struct cli_log *log)
+{
+    if (cli->set.replica != NULL)
+        log->replica = cli->set.replica;
+    log->attempt = cli->set.attempt;
+    log->tail = cli->set.tail;
+    log->patient = cli->set.follow && cli->set.attempt == CLI_UNSET;
+}
+
+/* What a trial without an attempt waits for, as an error: there is no log. */
+static int refuse_waiting(struct cli *cli, const struct cli_log *log)
+{
+    struct ht_error err;
+    struct cli_study study;
+    const struct node *trial;
+    enum ht_status status =
+        cli_trial_get(cli, log->study, log->trial, &trial, &err);
+    if (status == HT_OK)
+        status = cli_study_get(cli, log->study, &study, &err);
+    if (status != HT_OK)
+        return cli_fail_error(cli, &err);
+    const char *why = cli_trial_waits(cli, &study, trial);
+    if (why == NULL || cli_trial_newest(trial) != NULL || log->patient)
+        return CLI_DONE;
+    return cli_fail(cli, CLI_ABSENT, "trial %s/%s %s", study.name, log->trial,
+                    why);
+}
+
 int cli_logs(struct cli *cli)
 {
-    struct cli_log log = cli_log_of(
-        NULL, NULL, cli->set.stream ? cli->set.stream : "stdout", stdout);
-    if (cli->set.replica != NULL)
-        log.replica = cli->set.replica;
-    log.attempt = cli->set.attempt;
-    log.tail = cli->set.tail;
-    log.patient = false;
-    int code = find_trial(cli, cli->args.words.items[0], &log);
+    const char *stream = cli->set.stream;
+    struct cli_log logs[] = {
+        cli_log_of(NULL, NULL, stream != NULL ? stream : "stdout", stdout),
+        cli_log_of(NULL, NULL, "stderr", stderr)};
+    const size_t n = stream != NULL ? 1 : 2;
+    int code = find_trial(cli, cli->args.words.items[0], &logs[0]);
+    logs[1].study = logs[0].study;
+    logs[1].trial = logs[0].trial;
+    for (size_t i = 0; i < n; i++)
+        set_log(cli, &logs[i]);
     if (code == CLI_DONE)
-        code = cli_log_print(cli, &log);
+        code = refuse_waiting(cli, &logs[0]);
     if (code == CLI_DONE && cli->set.follow)
-        code = follow_log(cli, &log);
+        return follow_logs(cli, logs, n);
+    char said[HT_MAX_REASON] = "";
+    if (code == CLI_DONE)
+        code = print_logs(cli, logs, n);
+    if (code == CLI_DONE && logs[0].offset == 0 && logs[n - 1].offset == 0)
+        say_why(cli, logs, said);
     return code;
 }

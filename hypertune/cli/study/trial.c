@@ -9,7 +9,13 @@
 #include "hypertune/cli/study/outside.h"
 #include "proto/base/clock.h"
 
-enum { FLAG_DIGITS = 6, PARAM_DIGITS = 4, WHOLE_BYTES = 4, BRIEF_BYTES = 16 };
+enum {
+    FLAG_DIGITS = 6,
+    PARAM_DIGITS = 4,
+    WHOLE_BYTES = 4,
+    BRIEF_BYTES = 16,
+    LAST_BYTES = 500
+};
 
 static void add_value(const struct node *value, int digits, struct text *out)
 {
@@ -62,6 +68,32 @@ const struct node *cli_trial_newest(const struct node *trial)
     while (newest != NULL && newest->next != NULL)
         newest = newest->next;
     return newest;
+}
+
+static bool is_in(const struct node *node, const char *state)
+{
+    return strcmp(node_get_string(node, "state", ""), state) == 0;
+}
+
+const char *cli_trial_waits(struct cli *cli, const struct cli_study *study,
+                            const struct node *trial)
+{
+    const struct node *newest = cli_trial_newest(trial);
+    if (is_in(node_find(trial, "hypertune"), "PAUSED"))
+        return "is paused at a rung of its early stopping rule";
+    if (is_in(node_find(trial, "hypertune"), "REQUESTED"))
+        return study->reason[0] == '\0'
+                   ? "waits for a slot"
+                   : arena_printf(cli->arena, "waits: %s", study->reason);
+    if (!is_in(newest, "STARTING"))
+        return NULL;
+    const char *last =
+        cli_last_lines(cli_trial_log_tail(cli, study->name, cli_trial_id(trial),
+                                          "runner", LAST_BYTES),
+                       1);
+    return last[0] == '\0'
+               ? "is being started"
+               : arena_printf(cli->arena, "is being started: %s", last);
 }
 
 const char *cli_trial_id(const struct node *trial)

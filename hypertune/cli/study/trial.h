@@ -27,6 +27,11 @@ const char *cli_trial_log_tail(struct cli *cli, const char *study,
 
 /* Its newest attempt; NULL: it has none, or is an item of a list. */
 const struct node *cli_trial_newest(const struct node *trial);
+/* Why a trial that has not ended does not run, after its name: "waits: no
+ * runner is connected"; of one that is being started the last line of its
+ * runner. NULL: it runs or has ended. In cli->arena. */
+const char *cli_trial_waits(struct cli *cli, const struct cli_study *study,
+                            const struct node *trial);
 /* Of one trial resource. */
 const char *cli_trial_id(const struct node *trial);
 const char *cli_trial_state(const struct node *trial);

@@ -152,6 +152,6 @@ int cli_trial(struct cli *cli)
     if (cli_trial_get(cli, name, id, &trial, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     if (!cli_trial_table_fields(cli, &study, trial, &out))
-        cli_describe_trial(&study, trial, &out);
+        cli_describe_trial(cli, &study, trial, &out);
     return cli_print(&out);
 }
