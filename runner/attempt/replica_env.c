@@ -244,7 +244,7 @@ static void set_kit(struct variables *variables, const struct replica_env *env)
     if (env->order->reporter == REPORTER_PYTHON)
         add_folder(variables, "PYTHONPATH",
                    arena_printf(arena, "%s/python", view->kit), true);
-    else if (view->python_hook)
+    else
         add_folder(variables, "PYTHONPATH",
                    arena_printf(arena, "%s/hook", view->kit), true);
 }

@@ -32,7 +32,6 @@ struct replica_view {
     const char *kit;          /* the trial kit, NULL: none */
     const char *programs;     /* folder of hypertune's programs, NULL: none */
     bool programs_first;      /* in PATH, else last */
-    bool python_hook;         /* offers the package where an import fails */
     const char *gcs;          /* folder of all buckets; NULL: URLs stay */
     const char *report_url;   /* NULL: not reachable from there */
     const char *credentials;  /* where their file is mounted; NULL: it is not

@@ -1,6 +1,6 @@
 """Offers the package hypertune where a program has none.
 
-The runner puts this folder into PYTHONPATH of a container, so that Python runs
+The runner puts this folder into PYTHONPATH of every trial, so that Python runs
 this file at its start. It adds a finder that asks all others first and offers
 ours only when none of them has it; an installed package of that name is never
 shadowed. Then the sitecustomize runs that would have run without us.

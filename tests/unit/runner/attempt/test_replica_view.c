@@ -235,7 +235,7 @@ static void a_process_has_the_submitting_shells_environment(void)
     CHECK_TEXT(value_in(&variables, "AIP_MODEL_DIR"), "/state/2/5/model");
     CHECK_TEXT(value_in(&variables, "HYPERTUNE_REPORT_URL"),
                "tcp://127.0.0.1:1");
-    CHECK_TEXT(value_in(&variables, "PYTHONPATH"), "(unset)");
+    CHECK_TEXT(value_in(&variables, "PYTHONPATH"), "/usr/lib/ht/kit/hook");
     CHECK_TEXT(view.makes, "/state/2/5");
     order_free(order);
 }
@@ -305,8 +305,14 @@ static void our_package_is_offered_behind_the_images(void)
 {
     struct order *order = make_order("", "");
     const struct replica_view view = contained(order);
-    const struct variables variables = given(order, &view, &no_secrets);
+    struct variables variables = given(order, &view, &no_secrets);
     CHECK_TEXT(value_in(&variables, "PYTHONPATH"), "/hypertune/kit/hook:/app");
+    order_free(order);
+    order = make_order("", ",\"env\":[[\"PYTHONPATH\",\"/mine\"]]");
+    const struct replica_view process = as_process(order);
+    variables = given(order, &process, &no_secrets);
+    CHECK_TEXT(value_in(&variables, "PYTHONPATH"),
+               "/usr/lib/ht/kit/hook:/mine");
     order_free(order);
 }
 
