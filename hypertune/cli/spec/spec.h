@@ -87,4 +87,16 @@ struct cli_launch {
  * fault. */
 const char *cli_launch_settle(const struct cli_launch *launch, struct job *job);
 
+/* ---- script.c: the script of a command ---- */
+
+/* The index of the word that an interpreter (Python, a shell, R, Julia ...)
+ * runs as a script, or with *module as a Python module; 0: there is none, or it
+ * is not certain. */
+size_t cli_script_find(const struct strings *command, bool *module);
+
+/* Warns when the script is not there. Of modules only those are known to be
+ * missing whose package is in the working folder. */
+void cli_script_check(const struct cli_launch *launch, const struct job *job,
+                      const struct pool *pool);
+
 #endif
