@@ -6,13 +6,12 @@
 #include "proto/base/clock.h"
 #include "runner/attempt/attempts.h"
 #include "runner/attempt/discard.h"
-#include "runner/attempt/git_commit.h"
-#include "runner/attempt/outputs.h"
 #include "runner/base/credentials.h"
 #include "runner/base/folder.h"
 #include "runner/base/json.h"
 #include "runner/reports/record_queue.h"
 #include "runner/reports/records.h"
+#include "runner/talk/facts.h"
 #include "runner/talk/request_thread.h"
 
 enum {
@@ -22,90 +21,6 @@ enum {
     MOST_SECRETS = 500,
     RETRY_DEFAULT_MS = 1000
 };
-
-/* ---- `facts` of `started` ---- */
-
-/* The folder whose commit is reported: a process runs the code in it, an image
- * has its own. NULL: none. */
-static const char *work_folder(const struct attempt *attempt)
-{
-    const struct replica_order *master = &attempt->order->replicas[0];
-    return master->image == NULL ? master->workdir : NULL;
-}
-
-static bool are_facts_known(const struct attempt *attempt,
-                            struct git_commit *commit, int64_t now_ms)
-{
-    const char *folder = work_folder(attempt);
-    return folder == NULL || git_commit_ask(commit, folder, now_ms).known;
-}
-
-static void put_images(struct text *out, const struct attempt *attempt)
-{
-    const struct engine_facts known = attempt->engine->facts(&attempt->place);
-    if (!known.known || known.images == NULL)
-        return;
-    bool any = false;
-    for (size_t i = 0; i < attempt->order->n_replicas; i++) {
-        if (known.images[i] == NULL)
-            continue;
-        if (!any)
-            json_open(out, "images");
-        any = true;
-        json_put_string(out, attempt->order->replicas[i].name, known.images[i]);
-    }
-    if (any)
-        json_close(out);
-}
-
-static void put_gpus(struct text *out, const struct attempt *attempt)
-{
-    bool any = false;
-    for (size_t i = 0; i < attempt->placement.n; i++) {
-        const struct strings *own = &attempt->placement.replicas[i].gpus;
-        for (size_t k = 0; k < own->n; k++) {
-            if (!any)
-                json_open_list(out, "gpus");
-            any = true;
-            json_put_string(out, NULL, own->items[k]);
-        }
-    }
-    if (any)
-        json_close_list(out);
-}
-
-static void put_git(struct text *out, const struct attempt *attempt,
-                    struct git_commit *commit, int64_t now_ms)
-{
-    const char *folder = work_folder(attempt);
-    if (folder == NULL)
-        return;
-    const struct git_commit_answer answer =
-        git_commit_ask(commit, folder, now_ms);
-    if (!answer.known || answer.commit == NULL)
-        return;
-    json_open(out, "git");
-    json_put_string(out, "commit", answer.commit);
-    json_put_bool(out, "dirty", answer.dirty);
-    json_close(out);
-}
-
-static void put_facts(struct text *out, const struct talk *talk,
-                      const struct attempt *attempt, int64_t now_ms)
-{
-    struct arena *arena = arena_new();
-    json_open(out, "facts");
-    put_images(out, attempt);
-    put_gpus(out, attempt);
-    put_git(out, attempt, talk->commit, now_ms);
-    const char *output =
-        outputs_here(arena, attempt->place.site, attempt->order);
-    if (output != NULL)
-        json_put_string(out, "output", output);
-    json_put_string(out, "host", talk->host);
-    json_close(out);
-    arena_free(arena);
-}
 
 /* ---- `rules` of hello: what this runner can do ---- */
 
@@ -305,15 +220,18 @@ static bool send_started(struct talk *talk, const struct attempt *attempt)
         !attempt->started_confirmed && attempt_is_started(attempt);
     if (!first && !owes_facts(attempt))
         return false;
-    const int64_t now = clock_monotonic_ms();
-    const bool whole = are_facts_known(attempt, talk->commit, now);
-    if (!first && !whole)
-        return false;
-    struct text *out = open_request(talk, REQUEST_STARTED, attempt);
-    talk->request.whole = whole;
-    put_facts(out, talk, attempt, now);
-    close_request(talk);
-    return true;
+    struct arena *arena = arena_new();
+    const struct facts facts =
+        facts_find(talk->probes, arena, attempt, clock_monotonic_ms());
+    const bool sent = first || facts.whole;
+    if (sent) {
+        struct text *out = open_request(talk, REQUEST_STARTED, attempt);
+        talk->request.whole = facts.whole;
+        facts_put(out, attempt, &facts, talk->host);
+        close_request(talk);
+    }
+    arena_free(arena);
+    return sent;
 }
 
 /* The life of an attempt: started, ended, drained. */

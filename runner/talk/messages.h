@@ -66,7 +66,7 @@ struct talk { /* state of sending and answers; see talk.h */
     bool polling;     /* a poll is under way */
     int polled_slots; /* that it named */
     int64_t poll_at;  /* monotonic; no new poll before */
-    struct git_commit *commit;
+    struct probes *probes; /* for facts of attempts */
 };
 
 /* Starts an object that json_close() ends. */

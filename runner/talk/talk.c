@@ -8,7 +8,7 @@
 #include "proto/base/log.h"
 #include "runner/attempt/attempts.h"
 #include "runner/attempt/discard.h"
-#include "runner/attempt/git_commit.h"
+#include "runner/attempt/probe.h"
 #include "runner/base/folder.h"
 #include "runner/base/json.h"
 #include "runner/reports/record_queue.h"
@@ -31,13 +31,13 @@ void talk_init(struct talk *talk)
 {
     talk->heartbeat_ms = HEARTBEAT_MS;
     talk->heard_at = clock_monotonic_ms();
-    talk->commit = git_commit_new();
+    talk->probes = probes_new();
 }
 
 void talk_fini(struct talk *talk)
 {
     text_free(&talk->request.body);
-    git_commit_free(talk->commit);
+    probes_free(talk->probes);
 }
 
 /* The attempt that an item of a list names; NULL: none of this runner. */
@@ -447,8 +447,7 @@ static int64_t turn_at(const struct talk *talk)
     if (talk->request.kind != REQUEST_NONE)
         return INT64_MAX;
     const int64_t beat = talk_heartbeat_at(talk);
-    const int64_t facts =
-        git_commit_wake_at(talk->commit, clock_monotonic_ms());
+    const int64_t facts = probes_wake_at(talk->probes, clock_monotonic_ms());
     const int64_t first = beat < facts ? beat : facts;
     return first > talk->quiet_until ? first : talk->quiet_until;
 }

@@ -13,6 +13,7 @@
 #include "tests/check.h"
 
 static char folder[64], empty[64];
+static struct arena *arena;
 
 static bool git(const char *const words[])
 {
@@ -33,13 +34,13 @@ static bool git(const char *const words[])
 
 #define GIT(...) git((const char *const[]){__VA_ARGS__, NULL})
 
-static struct git_commit_answer await(struct git_commit *commit,
-                                      const char *path, int64_t now_ms)
+static struct git_commit_answer await(struct probes *probes, const char *path,
+                                      int64_t now_ms)
 {
     struct git_commit_answer answer;
     const int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
     do {
-        answer = git_commit_ask(commit, path, now_ms);
+        answer = git_commit_ask(probes, arena, path, now_ms);
         usleep(1000);
     } while (!answer.known && clock_monotonic_ms() < end_ms);
     CHECK(answer.known);
@@ -50,50 +51,70 @@ static struct git_commit_answer await(struct git_commit *commit,
 
 static void a_clean_tree_has_its_commit(void)
 {
-    struct git_commit *commit = git_commit_new();
-    const struct git_commit_answer answer = await(commit, folder, 1000);
+    struct probes *probes = probes_new();
+    const struct git_commit_answer answer = await(probes, folder, 1000);
     CHECK(answer.commit != NULL && strlen(answer.commit) == 40);
     CHECK(!answer.dirty);
-    CHECK(git_commit_wake_at(commit, 1000) == INT64_MAX);
-    git_commit_free(commit);
+    CHECK(probes_wake_at(probes, 1000) == INT64_MAX);
+    probes_free(probes);
 }
 
 static void a_change_makes_it_dirty_once_the_answer_is_old(void)
 {
-    struct git_commit *commit = git_commit_new();
-    CHECK(!await(commit, folder, 1000).dirty);
+    struct probes *probes = probes_new();
+    CHECK(!await(probes, folder, 1000).dirty);
     CHECK(disk_write(folder, "new.py", "x", 1, 0600, NULL) == HT_OK);
-    CHECK(!await(commit, folder, 2000).dirty);
-    const struct git_commit_answer answer = await(commit, folder, 9000);
+    CHECK(!await(probes, folder, 2000).dirty);
+    const struct git_commit_answer answer = await(probes, folder, 9000);
     CHECK(answer.dirty && answer.commit != NULL);
-    git_commit_free(commit);
+    probes_free(probes);
+}
+
+static void what_differs_is_recorded_without_what_git_does_not_track(void)
+{
+    struct probes *probes = probes_new();
+    CHECK(disk_write(folder, "train.py", "lr=2\n", 5, 0600, NULL) == HT_OK);
+    CHECK(disk_write(folder, "key.txt", "secret", 6, 0600, NULL) == HT_OK);
+    const struct git_commit_answer answer = await(probes, folder, 1000);
+    CHECK_TEXT(answer.branch, "work");
+    CHECK(answer.dirty && !answer.more);
+    CHECK(answer.len == strlen(answer.changes));
+    CHECK(strstr(answer.changes, "--- a/train.py\n+++ b/train.py\n") != NULL);
+    CHECK(strstr(answer.changes, "+lr=2\n") != NULL);
+    CHECK(strstr(answer.changes, "? key.txt\n") != NULL);
+    CHECK(strstr(answer.changes, "secret") == NULL);
+    probes_free(probes);
+    CHECK(disk_write(folder, "train.py", "x", 1, 0600, NULL) == HT_OK);
+    CHECK(unlink(arena_printf(arena, "%s/key.txt", folder)) == 0);
 }
 
 static void other_folders_have_none(void)
 {
-    struct git_commit *commit = git_commit_new();
-    CHECK(await(commit, empty, 1000).commit == NULL);
-    CHECK(await(commit, "/no/such", 1000).commit == NULL);
-    CHECK(await(commit, folder, 1000).commit != NULL);
-    git_commit_free(commit);
+    struct probes *probes = probes_new();
+    CHECK(await(probes, empty, 1000).commit == NULL);
+    CHECK(await(probes, "/no/such", 1000).commit == NULL);
+    CHECK(await(probes, folder, 1000).commit != NULL);
+    probes_free(probes);
 }
 
 static void no_answer_is_awaited_longer_than_two_seconds(void)
 {
-    struct git_commit *commit = git_commit_new();
-    struct git_commit_answer answer = git_commit_ask(commit, folder, 1000);
+    struct probes *probes = probes_new();
+    struct git_commit_answer answer =
+        git_commit_ask(probes, arena, folder, 1000);
     if (!answer.known) {
-        CHECK(git_commit_wake_at(commit, 1000) < 1100);
-        answer = git_commit_ask(commit, folder, 4000);
+        CHECK(probes_wake_at(probes, 1000) < 1100);
+        answer = git_commit_ask(probes, arena, folder, 4000);
     }
     CHECK(answer.known);
-    git_commit_free(commit);
+    probes_free(probes);
     while (waitpid(-1, NULL, 0) > 0)
         continue;
 }
 
 int main(void)
 {
+    arena = arena_new();
     const char *root = getenv("TMPDIR");
     snprintf(folder, sizeof folder, "%s/ht-git-XXXXXX",
              root == NULL ? "/tmp" : root);
@@ -101,16 +122,18 @@ int main(void)
              root == NULL ? "/tmp" : root);
     CHECK(mkdtemp(folder) != NULL && mkdtemp(empty) != NULL);
     setenv("GIT_CEILING_DIRECTORIES", empty, 1);
-    CHECK(GIT("init", "-q"));
+    CHECK(GIT("init", "-q", "-b", "work"));
     CHECK(disk_write(folder, "train.py", "x", 1, 0600, NULL) == HT_OK);
     CHECK(GIT("add", "train.py"));
     CHECK(GIT("-c", "user.email=a@b.c", "-c", "user.name=n", "commit", "-q",
               "-m", "first"));
     RUN(a_clean_tree_has_its_commit);
+    RUN(what_differs_is_recorded_without_what_git_does_not_track);
     RUN(no_answer_is_awaited_longer_than_two_seconds);
     RUN(other_folders_have_none);
     RUN(a_change_makes_it_dirty_once_the_answer_is_old);
     file_tree_remove(folder, NULL, NULL);
     file_tree_remove(empty, NULL, NULL);
+    arena_free(arena);
     return check_done();
 }

@@ -1,0 +1,149 @@
+#include "runner/attempt/probe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/text.h"
+#include "runner/base/child.h"
+
+enum {
+    FRESH_MS = 5000, /* an answer is valid */
+    LOOK_MS = 20,    /* between reads of what a child prints */
+    MOST_PROBES = 16,
+    PIECE_BYTES = 16 * 1024
+};
+
+struct probe {
+    char *key; /* NULL: the place is free */
+    int fd;    /* the child's output, -1: it is complete */
+    pid_t pid;
+    int64_t asked_ms;
+    bool more;
+    struct text output;
+};
+
+struct probes {
+    struct probe items[MOST_PROBES];
+};
+
+struct probes *probes_new(void)
+{
+    struct probes *probes = ht_xcalloc(1, sizeof *probes);
+    for (size_t i = 0; i < MOST_PROBES; i++)
+        probes->items[i].fd = -1;
+    return probes;
+}
+
+/* The supervisor reaps it with the other children. */
+static void stop_child(struct probe *probe)
+{
+    if (probe->fd < 0)
+        return;
+    close(probe->fd);
+    probe->fd = -1;
+    kill(probe->pid, SIGKILL);
+}
+
+static void forget(struct probe *probe)
+{
+    stop_child(probe);
+    free(probe->key);
+    text_free(&probe->output);
+    *probe = (struct probe){.fd = -1};
+}
+
+void probes_free(struct probes *probes)
+{
+    for (size_t i = 0; probes != NULL && i < MOST_PROBES; i++)
+        forget(&probes->items[i]);
+    free(probes);
+}
+
+static void begin(struct probe *probe, const struct probe_question *question,
+                  int64_t now_ms)
+{
+    int ends[2];
+    forget(probe);
+    probe->key = ht_xstrdup(question->key);
+    probe->asked_ms = now_ms;
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+        return;
+    const struct child child = {.argv = question->argv,
+                                .env = question->env,
+                                .input = -1,
+                                .output = ends[1]};
+    if (child_start(&child, &probe->pid) == 0)
+        probe->fd = ends[0];
+    else
+        close(ends[0]);
+    close(ends[1]);
+}
+
+static void read_output(struct probe *probe,
+                        const struct probe_question *question, int64_t now_ms)
+{
+    char piece[PIECE_BYTES];
+    ssize_t n = 1;
+    if (probe->fd < 0)
+        return;
+    while (n > 0 && probe->output.len <= question->most) {
+        n = read(probe->fd, piece, sizeof piece);
+        if (n > 0)
+            text_append(&probe->output, piece, (size_t)n);
+    }
+    const bool late = now_ms - probe->asked_ms >= question->patience_ms;
+    probe->more = probe->output.len > question->most;
+    if (n == 0) { /* it has exited, its pid may be used again */
+        close(probe->fd);
+        probe->fd = -1;
+    } else if (probe->more || late || errno != EAGAIN) {
+        stop_child(probe);
+    }
+    if (probe->fd < 0 && n != 0 && !probe->more)
+        text_clear(&probe->output); /* half an answer is none */
+}
+
+static struct probe *find(struct probes *probes, const char *key)
+{
+    struct probe *oldest = &probes->items[0];
+    for (size_t i = 0; i < MOST_PROBES; i++) {
+        struct probe *probe = &probes->items[i];
+        if (probe->key != NULL && strcmp(probe->key, key) == 0)
+            return probe;
+        if (probe->key == NULL || probe->asked_ms < oldest->asked_ms)
+            oldest = probe;
+    }
+    return oldest;
+}
+
+struct probe_answer probe_ask(struct probes *probes,
+                              const struct probe_question *question,
+                              int64_t now_ms)
+{
+    struct probe *probe = find(probes, question->key);
+    if (probe->key == NULL || strcmp(probe->key, question->key) != 0 ||
+        (probe->fd < 0 && now_ms - probe->asked_ms >= FRESH_MS))
+        begin(probe, question, now_ms);
+    read_output(probe, question, now_ms);
+    if (probe->fd >= 0)
+        return (struct probe_answer){.output = ""};
+    return (struct probe_answer){.known = true,
+                                 .more = probe->more,
+                                 .output = text_string(&probe->output),
+                                 .len = probe->more ? question->most
+                                                    : probe->output.len};
+}
+
+int64_t probes_wake_at(const struct probes *probes, int64_t now_ms)
+{
+    for (size_t i = 0; i < MOST_PROBES; i++) {
+        if (probes->items[i].fd >= 0)
+            return now_ms + LOOK_MS;
+    }
+    return INT64_MAX;
+}
