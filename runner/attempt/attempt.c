@@ -38,6 +38,7 @@ struct attempt *attempt_new(const struct site *site,
     attempt->engine = engine;
     attempt->order = order;
     attempt->watch = -1;
+    attempt->began_ms = clock_monotonic_ms();
     attempt->folder = prepare_attempt_folder(order->arena, site, &order->key);
     attempt->place = (struct engine_place){
         .site = site,

@@ -35,6 +35,7 @@ struct attempt {
     const char *folder;
     struct placement placement;       /* n is 0 before it is chosen */
     struct attempt_replica *replicas; /* order->n_replicas of them */
+    int64_t began_ms; /* monotonic: when it was made or adopted here */
     int watch;     /* inotify descriptor of the metrics file's folder, or -1 */
     bool accepted; /* the server wants it here; else it waits for `hello` */
     bool started_confirmed; /* by the server */

@@ -15,13 +15,19 @@ enum {
 /* Runs no program that the folder's configuration names, and takes no lock. */
 #define GIT "git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-C"
 
+struct git_place {
+    const char *folder;
+    int64_t since_ms;
+};
+
 static struct probe_answer ask(struct probes *probes, struct arena *arena,
-                               const char *folder, bool diff, int64_t now_ms)
+                               const struct git_place *place, bool diff,
+                               int64_t now_ms)
 {
     const char *const status[] = {
-        GIT, folder, "status", "--porcelain=v2", "--branch", NULL};
+        GIT, place->folder, "status", "--porcelain=v2", "--branch", NULL};
     const char *const changes[] = {GIT,
-                                   folder,
+                                   place->folder,
                                    "diff",
                                    "--no-color",
                                    "--no-ext-diff",
@@ -31,9 +37,10 @@ static struct probe_answer ask(struct probes *probes, struct arena *arena,
                                    "HEAD",
                                    NULL};
     const struct probe_question question = {
-        .key =
-            arena_printf(arena, "git %s %s", diff ? "diff" : "status", folder),
+        .key = arena_printf(arena, "git %s %s", diff ? "diff" : "status",
+                            place->folder),
         .argv = diff ? changes : status,
+        .since_ms = place->since_ms,
         .patience_ms = PATIENCE_MS,
         .most = diff ? MOST_DIFF : MOST_STATUS};
     return probe_ask(probes, &question, now_ms);
@@ -74,18 +81,19 @@ static void read_status(struct arena *arena, const char *output,
 
 struct git_commit_answer git_commit_ask(struct probes *probes,
                                         struct arena *arena, const char *folder,
-                                        int64_t now_ms)
+                                        int64_t since_ms, int64_t now_ms)
 {
+    const struct git_place place = {folder, since_ms};
     struct git_commit_answer answer = {.changes = ""};
     struct text names = {0};
-    struct probe_answer status = ask(probes, arena, folder, false, now_ms);
+    struct probe_answer status = ask(probes, arena, &place, false, now_ms);
     answer.known = status.known;
     if (status.known)
         read_status(arena, arena_strndup(arena, status.output, status.len),
                     &answer, &names);
     if (answer.commit != NULL && answer.dirty) {
         const struct probe_answer diff =
-            ask(probes, arena, folder, true, now_ms);
+            ask(probes, arena, &place, true, now_ms);
         struct text changes = {0};
         text_append(&changes, diff.output, diff.len);
         text_append(&changes, text_string(&names), names.len);

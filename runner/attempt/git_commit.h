@@ -22,10 +22,11 @@ struct git_commit_answer {
     bool more;           /* it is longer: too much to read */
 };
 
-/* The commit of the folder; runs git unless there is a valid answer. An answer
- * that takes longer than two seconds counts as none. */
+/* The commit of the folder as it was at `since_ms` or later (monotonic); runs
+ * git unless there is such an answer. One that takes longer than two seconds
+ * counts as none. */
 struct git_commit_answer git_commit_ask(struct probes *probes,
                                         struct arena *arena, const char *folder,
-                                        int64_t now_ms);
+                                        int64_t since_ms, int64_t now_ms);
 
 #endif

@@ -12,9 +12,8 @@
 #include "runner/base/child.h"
 
 enum {
-    FRESH_MS = 5000, /* an answer is valid */
-    LOOK_MS = 20,    /* between reads of what a child prints */
-    MOST_PROBES = 16,
+    LOOK_MS = 20, /* between reads of what a child prints */
+    MOST_PROBES = 48,
     PIECE_BYTES = 16 * 1024
 };
 
@@ -71,8 +70,10 @@ static void begin(struct probe *probe, const struct probe_question *question,
     forget(probe);
     probe->key = ht_xstrdup(question->key);
     probe->asked_ms = now_ms;
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+    if (pipe2(ends, O_CLOEXEC) != 0)
         return;
+    /* Only this end: a program may give up when its stdout would block. */
+    (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
     const struct child child = {.argv = question->argv,
                                 .env = question->env,
                                 .input = -1,
@@ -108,14 +109,18 @@ static void read_output(struct probe *probe,
         text_clear(&probe->output); /* half an answer is none */
 }
 
+/* The place of the question, else the best one for it; NULL: all are in use.
+ * One that waits for its child keeps its place, or many at once would end each
+ * other's. */
 static struct probe *find(struct probes *probes, const char *key)
 {
-    struct probe *oldest = &probes->items[0];
+    struct probe *oldest = NULL;
     for (size_t i = 0; i < MOST_PROBES; i++) {
         struct probe *probe = &probes->items[i];
         if (probe->key != NULL && strcmp(probe->key, key) == 0)
             return probe;
-        if (probe->key == NULL || probe->asked_ms < oldest->asked_ms)
+        if (probe->fd < 0 &&
+            (oldest == NULL || probe->asked_ms < oldest->asked_ms))
             oldest = probe;
     }
     return oldest;
@@ -126,10 +131,15 @@ struct probe_answer probe_ask(struct probes *probes,
                               int64_t now_ms)
 {
     struct probe *probe = find(probes, question->key);
+    if (probe == NULL)
+        return (struct probe_answer){.output = ""};
     if (probe->key == NULL || strcmp(probe->key, question->key) != 0 ||
-        (probe->fd < 0 && now_ms - probe->asked_ms >= FRESH_MS))
+        (probe->fd < 0 && probe->asked_ms < question->since_ms))
         begin(probe, question, now_ms);
     read_output(probe, question, now_ms);
+    /* It has just answered somebody's earlier question. */
+    if (probe->fd < 0 && probe->asked_ms < question->since_ms)
+        begin(probe, question, now_ms);
     if (probe->fd >= 0)
         return (struct probe_answer){.output = ""};
     return (struct probe_answer){.known = true,

@@ -1,8 +1,8 @@
 /* probe.h - other programs that are asked in the background, each a child with
  * an answer on its stdout.
  *
- * One thread; nothing here waits. An answer is valid for some seconds, so that
- * the trials of a study share it. The supervisor reaps the children. */
+ * One thread; nothing here waits. Trials share an answer that is new enough for
+ * each of them. The supervisor reaps the children. */
 #ifndef HT_RUNNER_ATTEMPT_PROBE_H
 #define HT_RUNNER_ATTEMPT_PROBE_H
 
@@ -20,8 +20,10 @@ struct probe_question {
     const char *key;         /* equal questions share an answer */
     const char *const *argv; /* ends with NULL; argv[0] is looked up in PATH */
     const char *const *env;  /* the same; NULL: the runner's */
-    int64_t patience_ms;     /* after that there is no answer */
-    size_t most;             /* bytes that are kept; more are not read */
+    int64_t since_ms;    /* monotonic: an answer to an earlier question is not
+                            valid */
+    int64_t patience_ms; /* after that there is no answer */
+    size_t most;         /* bytes that are kept; more are not read */
 };
 
 struct probe_answer {

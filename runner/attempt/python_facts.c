@@ -3,7 +3,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 5000, MOST_OUTPUT = 4096 };
+enum {
+    PATIENCE_MS = 5000,
+    FRESH_MS = 10000, /* an answer is valid: packages are installed by people,
+                         and an interpreter's start is not cheap */
+    MOST_OUTPUT = 4096
+};
 
 /* A line "Python VERSION", its file, then "NAME VERSION" for each package. A
  * Python before 3.8 cannot look packages up and prints none. */
@@ -134,6 +139,7 @@ struct python_facts python_facts_ask(struct probes *probes, struct arena *arena,
     const struct probe_question question = {.key = key,
                                             .argv = argv,
                                             .env = env,
+                                            .since_ms = now_ms - FRESH_MS,
                                             .patience_ms = PATIENCE_MS,
                                             .most = MOST_OUTPUT};
     const struct probe_answer answer = probe_ask(probes, &question, now_ms);

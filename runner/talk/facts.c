@@ -20,7 +20,8 @@ struct facts facts_find(struct probes *probes, struct arena *arena,
     struct facts facts = {.git = {.known = true}, .python = {.known = true}};
     if (is_process(attempt)) {
         if (master->workdir != NULL)
-            facts.git = git_commit_ask(probes, arena, master->workdir, now_ms);
+            facts.git = git_commit_ask(probes, arena, master->workdir,
+                                       attempt->began_ms, now_ms);
         facts.python = python_facts_ask(probes, arena, attempt->place.site,
                                         attempt->order, master, now_ms);
     }

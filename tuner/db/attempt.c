@@ -111,11 +111,12 @@ enum ht_status db_attempt_insert(struct db *db, const struct attempt_row *row,
     const struct db_blob hash = {lease->token_hash, TOKEN_HASH_BYTES};
     return db_run(db, err,
                   "INSERT INTO attempts(study, trial, n, state, runner, boot, "
-                  "lease_id, token_hash, created_ms) "
-                  "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                  "iiiissixi", row->study, row->trial, row->n,
+                  "lease_id, token_hash, created_ms, facts) "
+                  "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                  "iiiissixis", row->study, row->trial, row->n,
                   (int64_t)row->state, row->runner, lease->boot,
-                  lease->lease_id, &hash, row->created_ms);
+                  lease->lease_id, &hash, row->created_ms,
+                  row->facts != NULL ? row->facts : "");
 }
 
 enum ht_status db_attempt_save(struct db *db, const struct attempt_row *row,

@@ -418,11 +418,27 @@ static enum ht_status add_silence(struct db *db, struct ht_error *err)
         err);
 }
 
+/* What differed from the git commit of attempts. */
+static enum ht_status add_changes(struct db *db, struct ht_error *err)
+{
+    return db_exec(
+        db,
+        "CREATE TABLE changes(\n"
+        "  -- each text once in a study; attempts name it in their facts\n"
+        "  study INTEGER NOT NULL REFERENCES studies(id),\n"
+        "  sha256 TEXT NOT NULL, -- of the whole, in hex\n"
+        "  text TEXT NOT NULL, -- the beginning of the whole\n"
+        "  PRIMARY KEY(study, sha256)\n"
+        ") STRICT, WITHOUT ROWID;",
+        err);
+}
+
 static const struct db_migration migrations[] = {
     {NULL, make_tables},
     {NULL, add_live_edits},
     {NULL, add_crashes},
     {NULL, add_silence},
+    {NULL, add_changes},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */

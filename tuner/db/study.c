@@ -313,6 +313,7 @@ enum ht_status db_study_erase(struct db *db, int64_t study, int64_t limit,
         "n FROM attempts WHERE study=?1 LIMIT ?2)",
         "DELETE FROM trials WHERE study=?1 AND id IN (SELECT id FROM trials "
         "WHERE study=?1 LIMIT ?2)",
+        "DELETE FROM changes WHERE study=?1 AND ?2>0",
         "DELETE FROM trial_counts WHERE study=?1 AND ?2>0",
         "DELETE FROM prior_results WHERE study=?1 AND ?2>0",
         "DELETE FROM priors WHERE study=?1 AND ?2>0",

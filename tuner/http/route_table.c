@@ -182,6 +182,8 @@ const struct route route_table[] = {
           "metric points top"),
     QUERY(ANY, OURS "/studies/{study}/trials/{trial}/logs", read_logs,
           "attempt limit offset replica stream tail"),
+    QUERY(ANY, OURS "/studies/{study}/trials/{trial}/changes", read_changes,
+          "attempt"),
     ROUTE("GET", OURS "/events", GATE_READ, LANE_STREAM, ANY, NULL,
           .read = read_revisions),
 };

@@ -95,7 +95,7 @@ reader_handler read_lookup, read_optimal;                 /* vizier.c */
 reader_handler read_trials, read_trial;                   /* trials.c */
 reader_handler read_metadata;                             /* vizier.c */
 reader_handler read_table;                                /* table.c */
-reader_handler read_best, read_logs;                      /* trials.c */
+reader_handler read_best, read_logs, read_changes;        /* trials.c */
 reader_handler read_confirmation;                         /* trials.c */
 reader_handler read_measurements;                         /* measurements.c */
 reader_handler read_curves;                               /* curves.c */

@@ -6,6 +6,7 @@
 #include "proto/form/form.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/filter.h"
+#include "tuner/db/changes.h"
 #include "tuner/logs/logs.h"
 #include "tuner/read/reader.h"
 #include "tuner/search/confirm.h"
@@ -384,4 +385,69 @@ enum ht_status read_logs(struct reader *reader, struct request *req,
     json_add_bool(object, "ended", question.attempt_ended && behind.len == 0);
     json_print(object, &req->reply);
     return HT_OK;
+}
+
+/* --- what differed from the commit --- */
+
+/* The members of `changes`, whose text may be in the database. */
+static enum ht_status answer_changes(struct reader *reader, struct request *req,
+                                     const struct attempt_row *attempt,
+                                     struct ht_error *err)
+{
+    struct diag diag;
+    const char *text = NULL;
+    diag_init(&diag, req->arena, "facts", NULL, 0);
+    const struct node *facts = node_read_json(req->arena, attempt->facts,
+                                              strlen(attempt->facts), &diag);
+    const struct node *changes = node_find(node_find(facts, "git"), "changes");
+    const char *sha256 = node_get_string(changes, "sha256", NULL);
+    if (sha256 == NULL)
+        return ht_fail(err, HT_NOT_FOUND,
+                       "attempt %lld has no changes on record: it ran in no "
+                       "work tree of git, or in a clean one",
+                       (long long)attempt->n);
+    const enum ht_status status = db_changes_get(
+        reader->db, req->arena, attempt->study, sha256, &text, err);
+    if (status != HT_OK)
+        return status;
+    if (text == NULL)
+        return ht_fail(err, HT_NOT_FOUND,
+                       "the changes of attempt %lld were not kept: their study "
+                       "has %d others",
+                       (long long)attempt->n, DB_MOST_CHANGES);
+    const int64_t bytes = node_get_int(changes, "bytes", 0);
+    cJSON *object = cJSON_CreateObject();
+    json_add_int(object, "attempt", attempt->n);
+    json_add_string(object, "sha256", sha256);
+    json_add_int(object, "bytes", bytes);
+    json_add_flag(object, "more", node_get_bool(changes, "more", false));
+    json_add_flag(object, "cut", bytes > (int64_t)strlen(text));
+    json_add_string(object, "text", text);
+    json_print(object, &req->reply);
+    return HT_OK;
+}
+
+enum ht_status read_changes(struct reader *reader, struct request *req,
+                            struct ht_error *err)
+{
+    struct study_row study;
+    struct trial_row trial = {0};
+    struct attempt_list list;
+    int64_t n;
+    enum ht_status status = read_find_study(reader, req, &study, NULL, err);
+    if (status == HT_OK)
+        status = read_find_trial(reader, req, &study, req->trial, &trial, err);
+    const struct number_range range = {1, INT32_MAX, trial.attempt};
+    if (status == HT_OK)
+        status = query_number(req, "attempt", &range, &n, err);
+    if (status == HT_OK)
+        status = db_attempt_list(reader->db, req->arena, study.id, trial.id,
+                                 &list, err);
+    if (status != HT_OK)
+        return status;
+    for (size_t i = 0; i < list.n; i++)
+        if (list.rows[i].n == n)
+            return answer_changes(reader, req, &list.rows[i], err);
+    return ht_fail(err, HT_NOT_FOUND, "trial %lld has no attempt %lld",
+                   (long long)trial.id, (long long)n);
 }

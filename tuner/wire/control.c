@@ -9,6 +9,7 @@
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/core/runner_rules.h"
+#include "tuner/db/changes.h"
 #include "tuner/db/write.h"
 #include "tuner/study/outputs.h"
 #include "tuner/study/report_batch.h"
@@ -21,7 +22,8 @@ enum {
     HEARTBEATS = 3, /* so many missed: the runner is lost */
     MAX_SLOTS = 10000,
     MAX_LISTED = 10000, /* attempts in one message */
-    MAX_FACTS = 64 * 1024
+    MAX_FACTS = 64 * 1024,
+    MAX_CHANGES = 64 * 1024
 };
 
 /* --- what all messages share --- */
@@ -253,22 +255,49 @@ static enum ht_status find_attempt(struct core *core, struct request *req,
     return status == HT_DENIED ? HT_NOT_FOUND : status;
 }
 
-/* NULL when there are none; stored and shown as they are. */
-static enum ht_status read_facts(const struct request *req, const char **facts,
-                                 struct ht_error *err)
+/* NULL when there are none; stored and shown as they are, with the fact from
+ * the lease. */
+static enum ht_status read_facts(const struct request *req,
+                                 const struct attempt_row *attempt,
+                                 const char **facts, struct ht_error *err)
 {
+    struct diag diag;
     const struct node *map = node_find(req->body, "facts");
     if (map == NULL)
         return HT_OK;
     if (map->kind != NODE_MAP)
         return ht_fail(err, HT_INVALID, "facts must be an object");
     struct text out = {0};
-    json_print(json_of_node(map), &out);
+    diag_init(&diag, req->arena, "facts", NULL, 0);
+    const struct node *leased = node_read_json(req->arena, attempt->facts,
+                                               strlen(attempt->facts), &diag);
+    cJSON *all = json_of_node(map);
+    cJSON_DeleteItemFromObjectCaseSensitive(all, "spec");
+    json_add_text(all, "spec", node_get_string(leased, "spec", NULL));
+    json_print(all, &out);
     if (out.len <= MAX_FACTS)
         *facts = arena_strndup(req->arena, out.data, out.len);
     text_free(&out);
     return *facts != NULL ? HT_OK
                           : ht_fail(err, HT_INVALID, "facts are too long");
+}
+
+/* The text that the facts name by its hash. */
+static enum ht_status keep_changes(struct core *core, const struct request *req,
+                                   int64_t study, struct ht_error *err)
+{
+    const char *text = node_get_string(req->body, "changes", NULL);
+    const struct node *git = node_find(node_find(req->body, "facts"), "git");
+    const char *sha256 =
+        node_get_string(node_find(git, "changes"), "sha256", "");
+    if (text == NULL)
+        return HT_OK;
+    if (strlen(text) > MAX_CHANGES)
+        return ht_fail(err, HT_INVALID, "changes are too long");
+    if (strlen(sha256) != 64 || strspn(sha256, "0123456789abcdef") != 64)
+        return ht_fail(err, HT_INVALID,
+                       "changes need facts.git.changes.sha256");
+    return db_changes_keep(core_db(core), study, sha256, text, err);
 }
 
 static enum ht_status handle_started(struct core *core, struct request *req,
@@ -279,7 +308,9 @@ static enum ht_status handle_started(struct core *core, struct request *req,
     const char *facts = NULL;
     enum ht_status status = find_attempt(core, req, runner, &pair, err);
     if (status == HT_OK)
-        status = read_facts(req, &facts, err);
+        status = read_facts(req, &pair.attempt, &facts, err);
+    if (status == HT_OK)
+        status = keep_changes(core, req, pair.trial.study, err);
     if (status == HT_OK)
         status = trial_started(core, &pair, facts, err);
     return wire_finish(req, wire_ok(req), status);

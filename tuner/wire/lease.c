@@ -6,6 +6,7 @@
 #include "proto/base/limits.h"
 #include "proto/base/token.h"
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 #include "tuner/db/write.h"
 #include "tuner/runners/can_run.h"
 #include "tuner/runners/machine_types.h"
@@ -196,6 +197,18 @@ static enum ht_status next_trial(struct lease_poll *poll,
 
 /* --- leasing --- */
 
+/* The first fact of an attempt: which spec it was given, so that a change of
+ * the spec between attempts is seen. */
+static const char *spec_fact(struct arena *arena, const struct job *job)
+{
+    unsigned char hash[TOKEN_HASH_BYTES];
+    char hex[TOKEN_TEXT_BYTES];
+    const char *spec = json_text(arena, vertex_write(job));
+    token_sha256(hash, spec, strlen(spec));
+    token_hex(hex, hash);
+    return arena_printf(arena, "{\"spec\":\"%s\"}", hex);
+}
+
 /* *out: the attempt as text, or NULL when there is no room for it beside those
  * in the answer. */
 static enum ht_status describe(struct lease_poll *poll, struct trial_pair *pair,
@@ -224,6 +237,7 @@ static enum ht_status describe(struct lease_poll *poll, struct trial_pair *pair,
                                       .pair = pair,
                                       .begun = begun};
     cJSON *attempt;
+    pair->attempt.facts = spec_fact(poll->arena, job);
     status = attempt_json(&facts, &attempt, err);
     if (status != HT_OK)
         return status;

@@ -83,6 +83,7 @@ struct cli_settings {
     struct words volumes;
     int64_t gpus;
     bool keep;
+    bool all, diff;
     /* import */
     bool submit;
     /* ui */

@@ -59,6 +59,7 @@ cli_run cli_check, cli_write_spec;
 cli_run cli_list, cli_describe;
 /* study/trials.c */
 cli_run cli_trials, cli_trial;
+cli_run cli_compare;
 /* study/curves.c, transfer/export.c */
 cli_run cli_curves, cli_export;
 /* study/add.c, study/fetch.c, transfer/import.c */

@@ -9,7 +9,7 @@
 #include "proto/doc/diag.h"
 #include "proto/form/form.h"
 
-enum { COMMIT_DIGITS = 12 };
+enum { HASH_DIGITS = 12 };
 
 /* ---- why a trial has no objective ---- */
 
@@ -55,21 +55,57 @@ void cli_describe_doctor(const struct node *doctor, struct text *out)
 
 /* ---- the attempts of a trial ---- */
 
+/* The first digits of a hash; "-" without one. */
+static const char *brief_hash(const struct node *map, const char *key,
+                              char buffer[HASH_DIGITS + 1])
+{
+    snprintf(buffer, HASH_DIGITS + 1, "%s", node_get_string(map, key, "-"));
+    return buffer;
+}
+
+static void describe_git(const struct node *git, struct text *out)
+{
+    char hash[HASH_DIGITS + 1];
+    const struct node *changes = node_find(git, "changes");
+    if (git == NULL)
+        return;
+    text_print_safe(out, "  git       %s", brief_hash(git, "commit", hash));
+    if (node_find(git, "branch") != NULL)
+        text_print_safe(out, " on %s", node_get_string(git, "branch", ""));
+    if (node_get_bool(git, "dirty", false))
+        text_puts(out, " with changes that are not committed");
+    if (changes != NULL)
+        text_print_safe(out, " (%s, --diff shows them)",
+                        brief_hash(changes, "sha256", hash));
+    text_puts(out, "\n");
+}
+
+static void describe_python(const struct node *python, struct text *out)
+{
+    const struct node *first = node_first(python, "packages");
+    if (python == NULL)
+        return;
+    text_print_safe(out, "  python    %s %s\n",
+                    node_get_string(python, "version", ""),
+                    node_get_string(python, "program", ""));
+    NODE_EACH (one, first)
+        text_print_safe(out, "%s%s %s%s", one == first ? "  packages  " : "",
+                        one->key, cli_scalar(one),
+                        one->next != NULL ? ", " : "\n");
+}
+
 /* The facts of an attempt. */
 static void describe_facts(const struct node *facts, struct text *out)
 {
-    const struct node *git = node_find(facts, "git");
-    char commit[COMMIT_DIGITS + 1];
+    char hash[HASH_DIGITS + 1];
+    if (node_find(facts, "spec") != NULL)
+        add_line("spec", brief_hash(facts, "spec", hash), out);
     add_line("host", node_get_string(facts, "host", NULL), out);
     NODE_EACH (image, node_first(facts, "images"))
         text_print_safe(out, "  image     %s %s\n", image->key,
                         cli_scalar(image));
-    snprintf(commit, sizeof commit, "%s", node_get_string(git, "commit", "-"));
-    if (git != NULL)
-        text_print_safe(out, "  git       %s%s\n", commit,
-                        node_get_bool(git, "dirty", false)
-                            ? " with changes that are not committed"
-                            : "");
+    describe_git(node_find(facts, "git"), out);
+    describe_python(node_find(facts, "python"), out);
     if (node_first(facts, "gpus") != NULL) {
         text_puts(out, "  gpus      ");
         cli_scalars(node_find(facts, "gpus"), out);

@@ -38,8 +38,7 @@ static const char *log_path(struct cli *cli, const struct cli_log *log)
                         (long long)(tail ? log->tail : log->offset));
 }
 
-/* Line ends and tabs are harmless, other control bytes are escaped. */
-static void escape_log(char *data, struct text *out)
+void cli_log_escape(char *data, struct text *out)
 {
     while (*data != '\0') {
         const size_t len = strcspn(data, "\n\t");
@@ -83,7 +82,7 @@ static int print_piece(struct cli *cli, struct cli_log *log, bool *more)
     if (cli->set.raw)
         text_puts(&out, data);
     else
-        escape_log(arena_strdup(cli->arena, data), &out);
+        cli_log_escape(arena_strdup(cli->arena, data), &out);
     return cli_print_to(log->to, &out);
 }
 

@@ -25,6 +25,10 @@ struct cli_log {
 struct cli_log cli_log_of(const char *study, const char *trial,
                           const char *stream, FILE *to);
 
+/* Appends printed bytes: line ends and tabs as they are, other control bytes
+ * escaped. `data` is changed. */
+void cli_log_escape(char *data, struct text *out);
+
 /* Prints what there is by now. Returns CLI_DONE, or why it broke off. */
 int cli_log_print(struct cli *cli, struct cli_log *log);
 /* Behind one that has ended: the next attempt's. */

@@ -1,9 +1,12 @@
 /* trials.c - `trials` and `trial`: the trials of a study as a table, and one of
  * them in words. */
 
+#include <string.h>
+
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/filter.h"
+#include "hypertune/cli/study/logs.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/words.h"
 
@@ -137,6 +140,33 @@ int cli_trials(struct cli *cli)
 
 /* ---- one trial ---- */
 
+/* What git showed for an attempt, as a patch. */
+static int print_changes(struct cli *cli, const char *study, const char *trial)
+{
+    struct ht_error err;
+    const struct node *answer;
+    const char *path = cli_study_path(cli, study, "/trials/%s/changes",
+                                      cli_http_segment(cli->arena, trial));
+    if (cli->set.attempt != CLI_UNSET)
+        path = arena_printf(cli->arena, "%s?attempt=%lld", path,
+                            (long long)cli->set.attempt);
+    if (cli_get(cli, path, &answer, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    struct text out = {0};
+    const char *text = node_get_string(answer, "text", "");
+    if (cli->set.raw)
+        text_puts(&out, text);
+    else
+        cli_log_escape(arena_strdup(cli->arena, text), &out);
+    const int code = cli_print(&out);
+    if (code == CLI_DONE && node_get_bool(answer, "cut", false))
+        cli_say(cli, "cut: the first %zu of %s%lld bytes were kept",
+                strlen(text),
+                node_get_bool(answer, "more", false) ? "more than " : "",
+                (long long)node_get_int(answer, "bytes", 0));
+    return code;
+}
+
 int cli_trial(struct cli *cli)
 {
     struct ht_error err;
@@ -149,6 +179,8 @@ int cli_trial(struct cli *cli)
         code = cli_study_open_trials(cli, name, &study);
     if (code != CLI_DONE)
         return code;
+    if (cli->set.diff)
+        return print_changes(cli, name, id);
     if (cli_trial_get(cli, name, id, &trial, &err) != HT_OK)
         return cli_fail_error(cli, &err);
     if (!cli_trial_table_fields(cli, &study, trial, &out))

@@ -40,7 +40,7 @@ static struct git_commit_answer await(struct probes *probes, const char *path,
     struct git_commit_answer answer;
     const int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
     do {
-        answer = git_commit_ask(probes, arena, path, now_ms);
+        answer = git_commit_ask(probes, arena, path, now_ms - 5000, now_ms);
         usleep(1000);
     } while (!answer.known && clock_monotonic_ms() < end_ms);
     CHECK(answer.known);
@@ -101,10 +101,10 @@ static void no_answer_is_awaited_longer_than_two_seconds(void)
 {
     struct probes *probes = probes_new();
     struct git_commit_answer answer =
-        git_commit_ask(probes, arena, folder, 1000);
+        git_commit_ask(probes, arena, folder, 1000, 1000);
     if (!answer.known) {
         CHECK(probes_wake_at(probes, 1000) < 1100);
-        answer = git_commit_ask(probes, arena, folder, 4000);
+        answer = git_commit_ask(probes, arena, folder, 1000, 4000);
     }
     CHECK(answer.known);
     probes_free(probes);
