@@ -113,4 +113,14 @@ void form_plan_search(const struct job *job, struct text *out);
 void form_plan_examples(struct arena *arena, const struct job *job, size_t n,
                         struct strings lines[]);
 
+/* What each replica of a pool gets at the first of these points: the words of
+ * its command, and the job's own variables. */
+struct form_plan_replica {
+    struct strings words;
+    struct pairs env;
+};
+struct form_plan_replica form_plan_replica(struct arena *arena,
+                                           const struct job *job,
+                                           const struct pool *pool);
+
 #endif

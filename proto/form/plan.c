@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "proto/base/clock.h"
 #include "proto/form/native.h"
@@ -203,6 +204,37 @@ static void anywhere(const struct space *space,
     }
 }
 
+/* With the folder that the job asks for as an argument, of that trial. */
+static struct strings whole_line(struct arena *arena, const struct job *job,
+                                 const struct pool *pool,
+                                 const struct value point[], size_t trial)
+{
+    const struct strings line = command_line(arena, job, pool, point, 0);
+    const char *folder = job->job_dir;
+    if (folder == NULL)
+        return line;
+    const char **items = arena_alloc(arena, line.n + 1, sizeof *items);
+    const size_t len = strlen(folder);
+    const char *slash = len > 0 && folder[len - 1] == '/' ? "" : "/";
+    memcpy(items, line.items, line.n * sizeof *items);
+    items[line.n] =
+        job->kind == JOB_CUSTOM
+            ? arena_printf(arena, "--job-dir=%s", folder)
+            : arena_printf(arena, "--job-dir=%s%s%zu", folder, slash, trial);
+    return (struct strings){line.n + 1, items};
+}
+
+/* The next example; `first`: the middle, where the constraints hold there. */
+static void next_example(const struct job *job,
+                         const struct constraint_set *constraints, bool first,
+                         uint64_t *state, struct value point[])
+{
+    if (first)
+        middle(&job->space, point);
+    if (!first || !constraint_set_holds(constraints, point))
+        anywhere(&job->space, constraints, state, point);
+}
+
 void form_plan_examples(struct arena *arena, const struct job *job, size_t n,
                         struct strings lines[])
 {
@@ -210,10 +242,20 @@ void form_plan_examples(struct arena *arena, const struct job *job, size_t n,
     const struct constraint_set constraints = constraints_of(arena, job);
     uint64_t state = job->has_seed ? (uint64_t)job->seed : 0;
     for (size_t i = 0; i < n; i++) {
-        if (i == 0)
-            middle(&job->space, point);
-        if (i > 0 || !constraint_set_holds(&constraints, point))
-            anywhere(&job->space, &constraints, &state, point);
-        lines[i] = command_line(arena, job, &job->pools[0], point, 0);
+        next_example(job, &constraints, i == 0, &state, point);
+        lines[i] = whole_line(arena, job, &job->pools[0], point, i + 1);
     }
+}
+
+struct form_plan_replica form_plan_replica(struct arena *arena,
+                                           const struct job *job,
+                                           const struct pool *pool)
+{
+    struct value *point = arena_alloc(arena, job->space.n + 1, sizeof *point);
+    const struct constraint_set constraints = constraints_of(arena, job);
+    uint64_t state = job->has_seed ? (uint64_t)job->seed : 0;
+    next_example(job, &constraints, true, &state, point);
+    return (struct form_plan_replica){
+        .words = whole_line(arena, job, pool, point, 1),
+        .env = command_env(arena, job, pool, point, 0)};
 }

@@ -199,6 +199,14 @@ struct cli_engine cli_engine_ask(struct cli *cli, const char *url)
     return engine;
 }
 
+const struct node *cli_engine_image(struct cli *cli,
+                                    const struct cli_engine *engine,
+                                    const char *image)
+{
+    struct cli_engine asked = *engine;
+    return ask(cli, &asked, arena_printf(cli->arena, "/images/%s/json", image));
+}
+
 bool cli_engine_find(struct cli *cli, struct cli_engine *engine)
 {
     struct words places = cli_engine_places(cli);

@@ -37,6 +37,12 @@ struct words cli_engine_places(struct cli *cli);
 /* Asks the engine at `url`; some seconds at most. */
 struct cli_engine cli_engine_ask(struct cli *cli, const char *url);
 
+/* The image as the engine has it ("Config" is what it runs), in cli->arena;
+ * NULL when it is not there. */
+const struct node *cli_engine_image(struct cli *cli,
+                                    const struct cli_engine *engine,
+                                    const char *image);
+
 /* The first place with an engine that is ready; false when there is none. */
 bool cli_engine_find(struct cli *cli, struct cli_engine *engine);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "hypertune/cli/frame/commands.h"
+#include "hypertune/cli/frame/engine.h"
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/live/live.h"
@@ -261,6 +262,41 @@ int cli_submit_print_name(const char *study)
     return cli_print(&out);
 }
 
+static void add_words(const struct node *words, struct text *out)
+{
+    NODE_EACH (word, node_items(words)) {
+        text_puts(out, out->len > 0 ? " " : "");
+        text_shell_word(out, cli_scalar(word));
+    }
+}
+
+/* What the container starts, as far as this machine has the image: a command of
+ * the job replaces the image's entry point, its arguments the image's. */
+static void describe_entry(struct cli *cli, const struct pool *pool,
+                           struct text *out)
+{
+    struct cli_engine engine;
+    if (pool->command.n > 0) {
+        cli_plan_line("entry point", "the command, not the image's own", out);
+        return;
+    }
+    const struct node *config =
+        cli_engine_find(cli, &engine)
+            ? node_find(cli_engine_image(cli, &engine, pool->image), "Config")
+            : NULL;
+    if (config == NULL) {
+        cli_plan_line("entry point",
+                      "the image's, which is not here to look at", out);
+        return;
+    }
+    struct text words = {0};
+    add_words(node_find(config, "Entrypoint"), &words);
+    if (pool->args.n == 0)
+        add_words(node_find(config, "Cmd"), &words);
+    cli_plan_line("entry point", text_string(&words), out);
+    text_free(&words);
+}
+
 static int print_plan(struct cli *cli, const struct cli_spec *spec)
 {
     struct text out = {0};
@@ -268,6 +304,8 @@ static int print_plan(struct cli *cli, const struct cli_spec *spec)
     text_puts(&out, " is valid\n");
     cli_plan_line("name", spec->job->name, &out);
     cli_plan_describe(cli, spec->job, CLI_PLAN_EXAMPLES, &out);
+    if (spec->job->n_pools > 0 && spec->job->pools[0].image != NULL)
+        describe_entry(cli, &spec->job->pools[0], &out);
     if (spec->program != NULL)
         cli_plan_line("program", spec->program, &out);
     return cli_print(&out);

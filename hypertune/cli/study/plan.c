@@ -2,6 +2,8 @@
 
 #include "hypertune/cli/study/describe.h"
 
+#include <string.h>
+
 #include "hypertune/cli/frame/table.h"
 #include "proto/form/form.h"
 
@@ -77,6 +79,127 @@ static void describe_examples(struct cli *cli, const struct job *job, size_t n,
     }
 }
 
+/* ---- where it runs ---- */
+
+/* The replicas beside the master, with the command of each. */
+static void describe_others(struct cli *cli, const struct job *job,
+                            struct text *out)
+{
+    for (size_t i = 1; i < job->n_pools; i++) {
+        const struct pool *pool = &job->pools[i];
+        const struct strings words =
+            form_plan_replica(cli->arena, job, pool).words;
+        struct text line = {0};
+        for (size_t k = 0; k < words.n; k++) {
+            text_puts(&line, k > 0 ? " " : "");
+            text_shell_word(&line, words.items[k]);
+        }
+        cli_plan_line(pool->type, text_string(&line), out);
+        text_free(&line);
+    }
+}
+
+/* One line for each variable, those of other replicas with their type. */
+static void describe_variables(struct cli *cli, const struct job *job,
+                               struct text *out)
+{
+    const char *label = "environment";
+    for (size_t i = 0; i < job->n_pools; i++) {
+        const struct pool *pool = &job->pools[i];
+        const struct pairs env = form_plan_replica(cli->arena, job, pool).env;
+        for (size_t k = 0; k < env.n; k++, label = "")
+            cli_plan_line(label,
+                          arena_printf(cli->arena, "%s%s%s=%s",
+                                       i > 0 ? pool->type : "",
+                                       i > 0 ? ": " : "", env.items[k].name,
+                                       env.items[k].value),
+                          out);
+    }
+    for (size_t i = 0; i < job->n_secrets; i++, label = "")
+        cli_plan_line(label,
+                      arena_printf(cli->arena, "%s from the runner's secrets",
+                                   job->secrets[i].name),
+                      out);
+    struct text names = {0};
+    for (size_t i = 0; i < job->captured_env.n; i++)
+        text_printf(&names, "%s%s", i > 0 ? " " : "",
+                    job->captured_env.items[i].name);
+    add_labelled("from shell", &names, out);
+}
+
+/* GPUs, processors and memory of each replica that asks for any. */
+static void describe_resources(struct arena *arena, const struct job *job,
+                               struct text *out)
+{
+    static const double gib = 1024.0 * 1024 * 1024;
+    const char *label = "resources";
+    for (size_t i = 0; i < job->n_pools; i++) {
+        const struct pool *pool = &job->pools[i];
+        const double cpus = pool->cpus > 0 ? pool->cpus : job->cpus;
+        const int64_t memory =
+            pool->memory_bytes > 0 ? pool->memory_bytes : job->memory_bytes;
+        struct text words = {0};
+        if (pool->gpus > 0)
+            text_printf(&words, "%lld GPU%s, ", (long long)pool->gpus,
+                        pool->gpus == 1 ? "" : "s");
+        if (cpus > 0)
+            text_printf(&words, "%.4g CPU%s, ", cpus, cpus == 1 ? "" : "s");
+        if (memory > 0)
+            text_printf(&words, "%.6gGi of memory, ", (double)memory / gib);
+        if (words.len > 0)
+            cli_plan_line(label,
+                          arena_printf(arena, "%.*s for each %s",
+                                       (int)words.len - 2, words.data,
+                                       pool->type),
+                          out);
+        label = words.len > 0 ? "" : label;
+        text_free(&words);
+    }
+}
+
+/* What containers get beside their image; the runner adds its own folders. */
+static void describe_container(const struct job *job, struct text *out)
+{
+    const struct container_options *options = &job->container;
+    for (size_t i = 0; i < job->volumes.n; i++)
+        cli_plan_line(i == 0 ? "mounts" : "", job->volumes.items[i], out);
+    cli_plan_line(job->volumes.n == 0 ? "mounts" : "",
+                  "/hypertune/kit (read-only), /hypertune/trial, "
+                  "/hypertune/output",
+                  out);
+    cli_plan_line(
+        "network",
+        options->network != NULL ? options->network : "one of its own", out);
+    cli_plan_line("user",
+                  options->user != NULL
+                      ? options->user
+                      : "the runner's; the image's where the runner is root or "
+                        "its engine rootless",
+                  out);
+    if (options->privileged || options->host_pid || options->read_only)
+        cli_plan_line("container",
+                      options->privileged ? "privileged"
+                      : options->host_pid ? "sees the machine's processes"
+                                          : "read-only but for its mounts",
+                      out);
+}
+
+static void describe_images(struct cli *cli, const struct job *job,
+                            struct text *out)
+{
+    for (size_t i = 0; i < job->n_pools; i++) {
+        const char *image = job->pools[i].image;
+        if (i == 0)
+            cli_plan_line("image", image, out);
+        else if (image != NULL && strcmp(image, job->pools[0].image) != 0)
+            cli_plan_line(
+                "",
+                arena_printf(cli->arena, "%s: %s", job->pools[i].type, image),
+                out);
+    }
+    describe_container(job, out);
+}
+
 void cli_plan_describe(struct cli *cli, const struct job *job, size_t examples,
                        struct text *out)
 {
@@ -89,8 +212,10 @@ void cli_plan_describe(struct cli *cli, const struct job *job, size_t examples,
                     job->pools[i].count, job->pools[i].type,
                     i + 1 < job->n_pools ? "" : "\n");
     describe_examples(cli, job, examples, out);
+    describe_others(cli, job, out);
+    describe_resources(cli->arena, job, out);
     if (job->pools[0].image != NULL)
-        cli_plan_line("image", job->pools[0].image, out);
+        describe_images(cli, job, out);
     else
         cli_plan_line("folder",
                       job->own_workdir
@@ -99,6 +224,7 @@ void cli_plan_describe(struct cli *cli, const struct job *job, size_t examples,
                                          job->workdir)
                           : job->workdir,
                       out);
+    describe_variables(cli, job, out);
     if (job->service_account != NULL)
         cli_plan_line("account", job->service_account, out);
 }
