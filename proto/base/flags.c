@@ -19,12 +19,6 @@ const struct flag *flags_find(const struct flag table[], const char *name,
     return NULL;
 }
 
-/* A server program has no commands that allow some flags. */
-static bool is_server(const struct flags_parser *parser)
-{
-    return parser->allowed == NULL;
-}
-
 static bool is_allowed(const struct flags_parser *parser,
                        const struct flag *flag)
 {
@@ -67,12 +61,8 @@ static enum ht_status store_number(const struct flags_parser *parser,
         (int64_t *)(void *)((char *)parser->target + flag->offset);
     const int least = flag->kind == FLAG_POSITIVE ? 1 : 0;
     if (flag->kind == FLAG_DURATION) {
-        if (clock_read_duration(value, number))
-            return HT_OK;
-        return is_server(parser)
-                   ? ht_fail(err, HT_INVALID,
-                             "--%s: \"%s\" is not a duration such as 30m",
-                             flag->name, value)
+        return clock_read_duration(value, number)
+                   ? HT_OK
                    : ht_fail(err, HT_INVALID,
                              "--%s needs a time such as 90s or 2h, not \"%s\"",
                              flag->name, value);
@@ -125,23 +115,18 @@ static enum ht_status refuse_name(const struct flags_parser *parser,
 {
     const char *names[MOST_FLAGS + 1];
     size_t n = 0;
-    if (is_server(parser))
-        return ht_fail(err, HT_INVALID, "unknown flag \"--%s\", see --help",
-                       name);
     for (const struct flag *flag = parser->table; flag->name != NULL; flag++)
         if (is_allowed(parser, flag) && n < MOST_FLAGS)
-            names[n++] = flag->name;
+            names[n++] = arena_printf(parser->arena, "--%s", flag->name);
     names[n] = NULL;
     char *wrong = arena_strndup(parser->arena, name, len);
-    const char *near = words_nearest(wrong, names);
     if (words_has(parser->allowed, "*"))
         return ht_fail(err, HT_INVALID,
                        "%s has no option --%s; a value is --%s=VALUE",
                        parser->command, wrong, wrong);
-    return ht_fail(err, HT_INVALID, "%s has no option --%s%s%s%s",
+    return ht_fail(err, HT_INVALID, "%s has no option --%.60s%s",
                    parser->command, wrong,
-                   near != NULL ? " (did you mean --" : "",
-                   near != NULL ? near : "", near != NULL ? "?)" : "");
+                   words_hint(parser->arena, wrong, names));
 }
 
 static const struct flag *find_long(const struct flags_parser *parser,
@@ -180,11 +165,8 @@ static enum ht_status read_long(const struct flags_parser *parser, int argc,
         return store(parser, flag, "1", err);
     if (*at + 1 < argc)
         return store(parser, flag, argv[++*at], err);
-    return is_server(parser)
-               ? ht_fail(err, HT_INVALID, "--%s needs a value: %s", flag->name,
-                         flag->value)
-               : ht_fail(err, HT_INVALID, "--%s needs a value: --%s %s",
-                         flag->name, flag->name, flag->value);
+    return ht_fail(err, HT_INVALID, "--%s needs a value: --%s %s", flag->name,
+                   flag->name, flag->value);
 }
 
 static enum ht_status read_letters(const struct flags_parser *parser, int argc,
@@ -387,8 +369,12 @@ enum ht_status flags_read(const struct flags *flags,
                           const struct flags_source *source, void *options,
                           struct ht_error *err)
 {
-    const struct flags_parser parser = {.table = flags->table,
-                                        .target = options};
+    struct arena *arena = arena_new(); /* of messages; no flag is a list */
+    const struct flags_parser parser = {.arena = arena,
+                                        .table = flags->table,
+                                        .target = options,
+                                        .allowed = "",
+                                        .command = flags->program};
     enum ht_status status =
         read_environment(flags, &parser, source->lookup, err);
     for (int i = 1; status == HT_OK && i < source->argc; i++)
@@ -396,5 +382,6 @@ enum ht_status flags_read(const struct flags *flags,
                      ? read_long(&parser, source->argc, source->argv, &i, err)
                      : ht_fail(err, HT_INVALID, "unexpected argument \"%s\"",
                                source->argv[i]);
+    arena_free(arena);
     return status;
 }

@@ -3,7 +3,10 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { MAX_WORD = 128 }; /* bytes that are compared */
+enum {
+    MAX_WORD = 128,   /* bytes that are compared */
+    SHORTEST_PART = 3 /* of fewer letters almost everything is a part */
+};
 
 void words_add(struct arena *arena, struct words *words, const char *word)
 {
@@ -79,7 +82,35 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
     return above[m];
 }
 
+/* The shortest name that has the whole folded word in it, else the longest
+ * that the word begins with. */
+static const char *part_of(const char *word, size_t n,
+                           const char *const names[])
+{
+    char name[MAX_WORD];
+    const char *around = NULL, *inside = NULL;
+    size_t shortest = SIZE_MAX, longest = SHORTEST_PART - 1;
+    for (; n >= SHORTEST_PART && *names != NULL; names++) {
+        size_t m = fold(name, *names);
+        if (m < shortest && memmem(name, m, word, n) != NULL) {
+            shortest = m;
+            around = *names;
+        } else if (m > longest && m < n && memcmp(name, word, m) == 0) {
+            longest = m;
+            inside = *names;
+        }
+    }
+    return around != NULL ? around : inside;
+}
+
 const char *words_nearest(const char *wrong, const char *const names[])
+{
+    char word[MAX_WORD];
+    const char *near = words_closest(wrong, names);
+    return near != NULL ? near : part_of(word, fold(word, wrong), names);
+}
+
+const char *words_closest(const char *wrong, const char *const names[])
 {
     char word[MAX_WORD], name[MAX_WORD];
     size_t n = fold(word, wrong);
@@ -96,6 +127,13 @@ const char *words_nearest(const char *wrong, const char *const names[])
         }
     }
     return nearest;
+}
+
+const char *words_hint(struct arena *arena, const char *wrong,
+                       const char *const names[])
+{
+    const char *near = words_nearest(wrong, names);
+    return near != NULL ? arena_printf(arena, " (did you mean %s?)", near) : "";
 }
 
 bool words_are_alike(const char *a, const char *b)

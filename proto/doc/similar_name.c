@@ -30,7 +30,7 @@ enum likeness similar_name_score(const char *wanted, const char *seen)
     const char *const names[] = {wanted, NULL};
     if (words_are_alike(wanted, seen))
         return LIKENESS_FOLDED;
-    if (words_nearest(seen, names) != NULL)
+    if (words_closest(seen, names) != NULL)
         return LIKENESS_NEAR;
     return has_part(wanted, seen) || has_part(seen, wanted) ? LIKENESS_PART
                                                             : LIKENESS_NONE;

@@ -83,15 +83,15 @@ static enum ht_status read_format(struct cli *cli, struct ht_error *err)
             return HT_OK;
         }
     }
-    const char *near = words_nearest(cli->set.output, names);
-    if (near != NULL)
-        return ht_fail(err, HT_INVALID,
-                       "no output format \"%s\" (did you mean %s?)",
-                       cli->set.output, near);
+    const char *hint = words_hint(cli->arena, cli->set.output, names);
     const char *own = cli->command ? cli->command->formats : "";
-    return ht_fail(err, HT_INVALID, "no output format \"%s\"; there are %s%s%s",
-                   cli->set.output, cli_formats, own[0] != '\0' ? " " : "",
-                   own);
+    return hint[0] != '\0'
+               ? ht_fail(err, HT_INVALID, "no output format \"%s\"%s",
+                         cli->set.output, hint)
+               : ht_fail(err, HT_INVALID,
+                         "no output format \"%s\"; there are %s%s%s",
+                         cli->set.output, cli_formats,
+                         own[0] != '\0' ? " " : "", own);
 }
 
 enum ht_status cli_settle(struct cli *cli, struct ht_error *err)

@@ -87,10 +87,8 @@ int cli_completion(struct cli *cli)
             return cli_print(&out);
         }
     }
-    const char *near = words_nearest(shell, names);
     return cli_fail(cli, CLI_USAGE,
-                    "no completion for \"%s\"%s%s%s; there are "
-                    "bash, zsh and fish",
-                    shell, near ? " (did you mean " : "", near ? near : "",
-                    near ? "?)" : "");
+                    "no completion for \"%s\"%s; there are bash, zsh and "
+                    "fish",
+                    shell, words_hint(cli->arena, shell, names));
 }

@@ -75,9 +75,10 @@ static void wrong_values_are_reported_with_their_flag(void)
     READ(nothing, NEEDED, "--slots=2x");
     CHECK(status == HT_INVALID);
     READ(nothing, NEEDED, "--slots");
-    CHECK_TEXT(err.text, "--slots needs a value: N");
+    CHECK_TEXT(err.text, "--slots needs a value: --slots N");
     READ(nothing, NEEDED, "--slot", "1");
-    CHECK_TEXT(err.text, "unknown flag \"--slot\", see --help");
+    CHECK_TEXT(err.text,
+               "hypertune-runner has no option --slot (did you mean --slots?)");
     READ(nothing, NEEDED, "more");
     CHECK_TEXT(err.text, "unexpected argument \"more\"");
     READ(nothing, "--token-file=f");

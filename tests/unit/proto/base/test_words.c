@@ -57,8 +57,32 @@ static void what_is_too_far_has_no_nearest(void)
     CHECK(words_nearest(longest, names) == NULL);
 }
 
+static void a_part_of_a_name_means_that_name(void)
+{
+    static const char *const scales[] = {
+        "UNIT_LINEAR_SCALE", "UNIT_REVERSE_LOG_SCALE", "UNIT_LOG_SCALE", NULL};
+    static const char *const names[] = {"grid", "bayesian", NULL};
+    CHECK_TEXT(words_nearest("LOG_SCALE", scales), "UNIT_LOG_SCALE");
+    CHECK_TEXT(words_nearest("bayes", names), "bayesian");
+    CHECK(words_closest("bayes", names) == NULL);
+    CHECK(words_nearest("ay", names) == NULL);
+    CHECK_TEXT(words_nearest("GRID_SEARCH", names), "grid");
+    CHECK(words_nearest("search_grid", names) == NULL);
+}
+
+static void a_hint_ends_a_message(void)
+{
+    static const char *const names[] = {"nile", NULL};
+    struct arena *arena = arena_new();
+    CHECK_TEXT(words_hint(arena, "nil", names), " (did you mean nile?)");
+    CHECK_TEXT(words_hint(arena, "seine", names), "");
+    arena_free(arena);
+}
+
 int main(void)
 {
+    RUN(a_part_of_a_name_means_that_name);
+    RUN(a_hint_ends_a_message);
     RUN(words_are_found_whole);
     RUN(words_are_found_in_a_list_that_grew);
     RUN(the_nearest_name_is_found_across_spellings);
