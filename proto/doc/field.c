@@ -60,8 +60,16 @@ void field_missing(const struct field_reader *reader, struct place at,
 bool field_wrong_kind(const struct field_reader *reader, struct place at,
                       const char *wanted)
 {
+    const struct node *first = node_items(at.node);
     field_error(reader, at, "must be %s, not %s", wanted,
                 node_kind_name(at.node->kind));
+    if (at.node->kind == NODE_MAP && at.node->count == 1 &&
+        first->kind == NODE_NULL)
+        diag_hint(reader->diag, "write \"{%s}\", with quotes, if it is text",
+                  first->key);
+    else if (at.node->kind == NODE_LIST && strncmp(wanted, "a map", 5) == 0 &&
+             first != NULL && first->kind == NODE_MAP)
+        diag_hint(reader->diag, "write each as \"name: value\", without \"-\"");
     return false;
 }
 
@@ -182,8 +190,12 @@ static void unknown_member(const struct field_reader *reader, struct place at,
     names = arena_grow(reader->arena, names, n, sizeof *names);
     names[n] = NULL;
     field_key_error(reader, at, "unknown field \"%s\"", at.node->key);
+    const char *colon = strchr(at.node->key, ':');
     const char *meant = field_meant(reader, at.node->key, names);
-    if (meant)
+    if (colon != NULL && at.node->kind == NODE_NULL)
+        diag_hint(reader->diag, "write \"%.*s: %s\", with a blank behind \":\"",
+                  (int)(colon - at.node->key), at.node->key, colon + 1);
+    else if (meant)
         diag_hint(reader->diag, "%s", meant);
 }
 

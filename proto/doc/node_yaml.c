@@ -10,6 +10,7 @@
 
 #include "proto/base/limits.h"
 #include "proto/doc/node.h"
+#include "proto/doc/yaml_hint.h"
 
 /* ---- plain scalars ---- */
 
@@ -253,29 +254,25 @@ static void fail_byte(struct reader *r)
         fail(r, place, "a byte here is not UTF-8");
 }
 
-/* The place that was asked for last: braces begin a map in a list or a map that
- * is in brackets. */
-static bool is_reference(const struct reader *r)
-{
-    return r->known > r->text && r->known < r->end && *r->known == '{' &&
-           r->known[-1] == '$';
-}
-
 static void fail_fault(struct reader *r, const struct fault *fault)
 {
     bool has_start = r->parser.context != NULL;
     struct node_place start = place_of(r, r->parser.context_mark);
+    const char *start_at = r->known;
     struct node_place place = place_of(r, r->parser.problem_mark);
-    if (fault->place == AT_START && has_start)
+    const bool at_start = fault->place == AT_START && has_start;
+    if (at_start)
         fail(r, start, "%s", fault->text);
     else if (fault->place == NAMES_START && has_start)
         fail(r, place, "%s that began on line %d", fault->text, start.line);
     else
         fail(r, place, "%s", fault->text);
-    if (is_reference(r))
-        diag_hint(r->diag, "put text that holds ${...} in quotes");
-    else if (fault->hint != NULL)
-        diag_hint(r->diag, "%s", fault->hint);
+    const char *hint =
+        yaml_hint(r->arena, r->text, at_start ? start_at : r->known, r->end);
+    if (hint == NULL)
+        hint = fault->hint;
+    if (hint != NULL)
+        diag_hint(r->diag, "%s", hint);
 }
 
 /* Says what libyaml found wrong; the hint is ours. */
@@ -339,7 +336,8 @@ static void refuse_anchor(struct reader *r, const yaml_char_t *anchor)
     if (anchor == NULL)
         return;
     fail(r, here(r), "anchors (&%s) are not supported", (const char *)anchor);
-    diag_hint(r->diag, "write the value out wherever it is needed");
+    diag_hint(r->diag, "write the value out wherever it is needed; text that "
+                       "begins with '&' needs quotes");
 }
 
 /* libyaml writes "!!str" out as "tag:yaml.org,2002:str". */
@@ -475,7 +473,8 @@ static struct node *read_node(struct reader *r)
     }
     fail(r, here(r), "aliases (*%s) are not supported",
          (const char *)r->event.data.alias.anchor);
-    diag_hint(r->diag, "write the value out");
+    diag_hint(r->diag,
+              "write the value out; text that begins with '*' needs quotes");
     return node_new(r->arena, NODE_NULL, "null", here(r));
 }
 
