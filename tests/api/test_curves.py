@@ -163,6 +163,9 @@ def what_is_asked_wrongly_is_refused():
     study = make_study("wrong")
     tap.equal(refusal(study, "?metric=speed"),
               (400, 'metric: the study has no "speed"'))
+    tap.equal(refusal(study, "?metric=scores"),
+              (400, 'metric: the study has no "scores" (did you mean '
+                    'score?)'))
     for query in ("?top=0", "?top=1001", "?points=1", "?points=x"):
         tap.equal(refusal(study, query)[0], 400, query)
     tap.equal(refusal("none", "")[0], 404)

@@ -167,13 +167,15 @@ def wrong_questions_get_a_sentence():
     for question, words in (
             ("slice", "x: name the parameter"),
             ("slice?x=nothing", 'x: the study has no parameter "nothing"'),
+            ("slice?x=l-r", 'no parameter "l-r" (did you mean lr?)'),
             ("slice?x=lr&y=lr", "y: is the same parameter"),
             ("slice?x=lr&points=1", "points"),
             ("slice?x=lr&xScale=square", 'xScale: "square" is none of linear log'),
             ("slice?x=opt&xScale=log",
              "xScale: not all values of opt are positive"),
             ("slice?x=lr&metric=acc", 'the study has no "acc"'),
-            ("importances?metric=acc", 'the study has no "acc"')):
+            ("importances?metric=lss",
+             'the study has no "lss" (did you mean loss?)')):
         said = study.denied(question)
         holds(words in said, said)
 

@@ -53,9 +53,9 @@ class Cases:
 
     def what_is_no_trial_is_said(self):
         for word, code, words in (
-                ("writes", 2, "hypertune fetch writes/best"),
+                ("writes", 2, "STUDY/best"),
                 ("writes/x", 3, "no study writes/x"),
-                ("writes/9", 3, "no such trial"),
+                ("writes/9", 3, "writes has no trial 9; its trials are 1 to "),
                 ("nothing/best", 3, "no study nothing")):
             _, err = self.home.cli("fetch", word, want=code)
             tap.contains(words, err)

@@ -28,12 +28,8 @@ static enum ht_status find_trial(struct method_call *call, struct ht_error *err)
     if (end == text || *end != '\0')
         return ht_fail(err, HT_NOT_FOUND, "study %.128s has no trial %.64s",
                        call->study.name, text);
-    const enum ht_status status = db_trial_get(
-        call->db, call->arena, call->study.id, id, &call->trial, err);
-    return status == HT_NOT_FOUND
-               ? ht_fail(err, HT_NOT_FOUND, "study %.128s has no trial %lld",
-                         call->study.name, id)
-               : status;
+    return db_trial_get(call->db, call->arena, call->study.id, id, &call->trial,
+                        err);
 }
 
 static enum ht_status find_job(struct method_call *call, struct ht_error *err)

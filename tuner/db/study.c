@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/words.h"
 #include "tuner/db/columns.h"
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"
@@ -48,6 +49,26 @@ static bool are_jobs(unsigned kinds)
     " AND (?1 IS NULL OR project=?1) "                                         \
     "AND (?2 IS NULL OR location=?2) AND (?3=0 OR (?3 >> kind) & 1) "
 
+static void add_name(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    words_add(arena, row, db_column_text(arena, stmt, 0));
+}
+
+/* The nearest name, of the newest ones that the client could have meant. */
+static const char *hint_of(struct db *db, struct arena *arena,
+                           const struct study_scope *scope, const char *key)
+{
+    struct words names = {0};
+    const struct db_one each = {arena, add_name, &names, NULL};
+    (void)db_ask_each(db, &each, NULL,
+                      "SELECT name FROM studies WHERE " IN_SCOPE
+                      "ORDER BY id DESC LIMIT 1000",
+                      "ssi", scope->project, scope->location,
+                      (int64_t)scope->kinds);
+    words_add(arena, &names, NULL);
+    return words_hint(arena, key, names.items);
+}
+
 enum ht_status db_study_find(struct db *db, struct arena *arena,
                              const struct study_scope *scope, const char *key,
                              struct study_row *row, struct ht_error *err)
@@ -67,10 +88,11 @@ enum ht_status db_study_find(struct db *db, struct arena *arena,
                                "ORDER BY id DESC LIMIT 1",
                                "ssis", scope->project, scope->location,
                                (int64_t)scope->kinds, key);
-    if (status == HT_NOT_FOUND)
-        return ht_fail(err, HT_NOT_FOUND, "there is no %s %.150s",
-                       are_jobs(scope->kinds) ? "job" : "study", key);
-    return status;
+    if (status != HT_NOT_FOUND)
+        return status;
+    const char *hint = by_number ? "" : hint_of(db, arena, scope, key);
+    return ht_fail(err, HT_NOT_FOUND, "there is no %s %.110s%.140s",
+                   are_jobs(scope->kinds) ? "job" : "study", key, hint);
 }
 
 enum ht_status db_study_by_display(struct db *db, struct arena *arena,

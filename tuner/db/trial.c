@@ -12,17 +12,36 @@ void db_read_trial(sqlite3_stmt *stmt, struct arena *arena, void *row)
 
 /* --- finding them --- */
 
-static const char missing[] = "there is no such trial";
+/* Says which numbers its trials have. */
+static enum ht_status refuse(struct db *db, struct arena *arena, int64_t study,
+                             int64_t id, struct ht_error *err)
+{
+    const char *text = NULL;
+    const enum ht_status status = db_ask_text(
+        db, arena, &text, err,
+        "SELECT 'study ' || substr(name, 1, 128) || ' has no trial ' || ?2 || "
+        "coalesce((SELECT '; its trials are ' || min(id) || ' to ' || max(id) "
+        "FROM trials WHERE study=?1 AND " TRIAL_IS_SHOWN
+        "), ', nor any other') "
+        "FROM studies WHERE id=?1",
+        "ii", study, id);
+    return status == HT_OK
+               ? ht_fail(err, HT_NOT_FOUND, "%s",
+                         text != NULL ? text : "there is no such trial")
+               : status;
+}
 
 enum ht_status db_trial_get(struct db *db, struct arena *arena, int64_t study,
                             int64_t id, struct trial_row *row,
                             struct ht_error *err)
 {
-    const struct db_one one = {arena, db_read_trial, row, missing};
-    return db_ask_one(db, &one, err,
-                      "SELECT " DB_TRIAL_COLUMNS
-                      " FROM trials WHERE study=? AND id=?",
-                      "ii", study, id);
+    const struct db_one one = {arena, db_read_trial, row, ""};
+    const enum ht_status status =
+        db_ask_one(db, &one, err,
+                   "SELECT " DB_TRIAL_COLUMNS " FROM trials WHERE study=? "
+                   "AND id=?",
+                   "ii", study, id);
+    return status == HT_NOT_FOUND ? refuse(db, arena, study, id, err) : status;
 }
 
 // NOLINTNEXTLINE(readability-function-size): a key, a page and a result

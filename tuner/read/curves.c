@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
+#include "proto/base/words.h"
 #include "proto/doc/json.h"
 #include "tuner/ask/query.h"
 #include "tuner/db/curve.h"
@@ -31,7 +32,7 @@ struct drawing {
     const char *metric;
     bool is_foreign; /* none of the study's */
     size_t n_names;
-    const char *names[HT_MAX_METRICS + NAMES_MOST]; /* the study's first */
+    const char *names[HT_MAX_METRICS + NAMES_MOST + 1]; /* the study's first */
 };
 
 static enum ht_status prepare(struct drawing *drawing, struct request *req,
@@ -105,8 +106,9 @@ static enum ht_status find_metric(struct drawing *drawing, struct request *req,
             drawing->is_foreign = false;
     return has_name(drawing, drawing->metric)
                ? HT_OK
-               : ht_fail(err, HT_INVALID, "metric: the study has no \"%.128s\"",
-                         name);
+               : ht_fail(err, HT_INVALID,
+                         "metric: the study has no \"%.100s\"%.120s", name,
+                         words_hint(req->arena, name, drawing->names));
 }
 
 /* --- curves --- */

@@ -6,6 +6,7 @@
 
 #include "algorithms/insight/importance.h"
 #include "algorithms/insight/slice.h"
+#include "proto/base/words.h"
 #include "proto/doc/json.h"
 #include "tuner/ask/query.h"
 #include "tuner/read/trials.h"
@@ -29,16 +30,20 @@ static enum ht_status find_metric(const struct request *req,
                                   struct ht_error *err)
 {
     const char *name = request_query(req, "metric");
+    struct words names = {0};
     for (size_t k = 0; k < job->n_metrics; k++) {
+        words_add(req->arena, &names, job->metrics[k].name);
         if (name != NULL && strcmp(name, job->metrics[k].name) != 0)
             continue;
         *metric = k;
         return HT_OK;
     }
+    words_add(req->arena, &names, NULL);
     return name == NULL
                ? ht_fail(err, HT_PRECONDITION, "the study has no metric")
-               : ht_fail(err, HT_INVALID, "metric: the study has no \"%.128s\"",
-                         name);
+               : ht_fail(err, HT_INVALID,
+                         "metric: the study has no \"%.100s\"%.120s", name,
+                         words_hint(req->arena, name, names.items));
 }
 
 static enum ht_status find_asked(struct reader *reader, struct request *req,
@@ -170,8 +175,10 @@ static enum ht_status find_axis(const struct request *req, const char *key,
     const int active = space_find_active(space, point, name);
     const int found = active >= 0 ? active : space_find(space, name);
     if (found < 0)
-        return ht_fail(err, HT_INVALID,
-                       "%s: the study has no parameter \"%.128s\"", key, name);
+        return ht_fail(
+            err, HT_INVALID, "%s: the study has no parameter \"%.90s\"%.110s",
+            key, name,
+            words_hint(req->arena, name, space_names(req->arena, space)));
     *param = (size_t)found;
     return HT_OK;
 }

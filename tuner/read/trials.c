@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "proto/base/words.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "tuner/ask/faults.h"
@@ -336,11 +337,32 @@ static enum ht_status choose_attempt(struct reader *reader, struct request *req,
                          (long long)question->key.attempt);
 }
 
+/* A job's replicas are those of its pools; what a study's clients log is free.
+ */
+static enum ht_status check_replica(struct request *req, const struct job *job,
+                                    const char *replica, struct ht_error *err)
+{
+    struct words names = {0};
+    for (size_t i = 0; i < job->n_pools; i++)
+        for (int k = 0; k < job->pools[i].count; k++)
+            words_add(req->arena, &names,
+                      arena_printf(req->arena, "%s-%d", job->pools[i].type, k));
+    if (names.n == 0 || words_include(&names, replica))
+        return HT_OK;
+    const char *first = names.items[0], *last = names.items[names.n - 1];
+    words_add(req->arena, &names, NULL);
+    return ht_fail(err, HT_NOT_FOUND,
+                   "there is no replica \"%.64s\"%s; there is %s%s%s", replica,
+                   words_hint(req->arena, replica, names.items), first,
+                   first != last ? " to " : "", first != last ? last : "");
+}
+
 static enum ht_status find_log(struct reader *reader, struct request *req,
                                struct log_question *question,
                                struct ht_error *err)
 {
     struct study_row study;
+    struct job *job = NULL;
     struct trial_row trial = {0};
     const char *replica = request_query(req, "replica");
     const char *stream = request_query(req, "stream");
@@ -350,9 +372,11 @@ static enum ht_status find_log(struct reader *reader, struct request *req,
         return ht_fail(err, HT_INVALID, "stream is stdout, stderr or runner");
     enum ht_status status = read_window(req, question, err);
     if (status == HT_OK)
-        status = read_find_study(reader, req, &study, NULL, err);
+        status = read_find_study(reader, req, &study, &job, err);
     if (status == HT_OK)
         status = read_find_trial(reader, req, &study, req->trial, &trial, err);
+    if (status == HT_OK)
+        status = check_replica(req, job, question->key.replica, err);
     if (status != HT_OK)
         return status;
     question->key.study = study.id;

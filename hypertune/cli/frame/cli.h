@@ -140,6 +140,9 @@ const char *cli_named_server(const struct cli *cli);
  * names it. */
 const char *cli_state_folder(struct cli *cli);
 
+/* All studies of the server, whatever their project, location and kind. */
+#define CLI_OURS "/hypertune/v1/studies"
+
 /* Makes cli->http ready: the named server, or this user's own one, which is
  * started when it does not run. Returns CLI_DONE, or another exit code
  * after a message. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hypertune/cli/frame/refusal.h"
 #include "hypertune/trial/commands.h"
 #include "proto/base/words.h"
 
@@ -166,7 +167,7 @@ const struct cli_command cli_commands[] = {
     COMMAND("trials", cli_trials, GROUP_TRIALS, 1, 1, "state sort limit where",
             "STUDY", "the trials of a study"),
     COMMAND("trial", cli_trial, GROUP_TRIALS, 1, 1, "diff attempt raw",
-            "STUDY/ID", "one trial and its attempts"),
+            "STUDY/ID | STUDY/best", "one trial and its attempts"),
     COMMAND("compare", cli_compare, GROUP_TRIALS, 2, CLI_MANY, "all",
             "STUDY/ID STUDY/ID...",
             "what differs between trials: parameters, results, code, machine"),
@@ -184,7 +185,7 @@ const struct cli_command cli_commands[] = {
     COMMAND("ui", cli_ui, GROUP_STUDIES, 0, 1, "no-open", "[STUDY]",
             "a link that logs a browser in to the dashboard"),
     COMMAND("logs", cli_logs, GROUP_TRIALS, 1, 1,
-            "follow stream replica attempt tail raw", "STUDY/ID",
+            "follow stream replica attempt tail raw", "STUDY/ID | STUDY/best",
             "what a trial printed"),
     COMMAND("stop-trial", cli_stop_trial, GROUP_TRIALS, 1, CLI_MANY, "",
             "STUDY/ID...", "end running trials, keep their results"),
@@ -195,7 +196,7 @@ const struct cli_command cli_commands[] = {
     COMMAND("retry", cli_retry, GROUP_TRIALS, 0, CLI_ANY, "failed",
             "STUDY/ID... | STUDY [--failed]", "run failed trials again"),
     COMMAND("curves", cli_curves, GROUP_TRIALS, 1, CLI_MANY, "metric",
-            "STUDY[/ID]...", "every measurement of the objective"),
+            "STUDY[/ID | /best]...", "every measurement of the objective"),
     COMMAND("importance", cli_importance, GROUP_LEARNT, 1, 1, "metric", "STUDY",
             "how much each parameter matters"),
     {"export", cli_export, GROUP_STUDIES, 1, 1, "out", "STUDY",
@@ -222,8 +223,8 @@ const struct cli_command cli_commands[] = {
             " param algorithm seed fresh dry-run",
             "STUDY [NAME=FORM...]",
             "a new study like it that begins with its results"),
-    COMMAND("delete", cli_delete, GROUP_STUDIES, 1, 1, "", "STUDY",
-            "remove a study and its results"),
+    COMMAND("delete", cli_delete, GROUP_STUDIES, 1, CLI_MANY, "", "STUDY...",
+            "remove studies and their results"),
     COMMAND("fetch", cli_fetch, GROUP_TRIALS, 1, 2, "force",
             "STUDY/best | STUDY/ID [DIR]",
             "copy what a trial wrote: model, checkpoints, logs"),
@@ -280,24 +281,6 @@ static bool has_its_words(const struct cli *cli)
     return command->most == CLI_ANY ||
            (n >= (size_t)command->least && n <= (size_t)command->most &&
             !cli->args.has_rest);
-}
-
-static int refuse_command(struct cli *cli, const char *name)
-{
-    enum { MAX_COMMANDS = 64 };
-    const char *names[MAX_COMMANDS] = {NULL};
-    size_t n = 0;
-    for (const struct cli_command *c = cli_commands;
-         c->name != NULL && n + 1 < MAX_COMMANDS; c++) {
-        if (c->help != NULL)
-            names[n++] = c->name;
-    }
-    const char *near = words_nearest(name, names);
-    if (near != NULL)
-        return cli_fail(cli, CLI_USAGE, "no command \"%s\" (did you mean %s?)",
-                        name, near);
-    return cli_fail(cli, CLI_USAGE,
-                    "no command \"%s\"; \"hypertune help\" lists them", name);
 }
 
 struct flags_parser cli_flags_parser(struct cli *cli)
@@ -358,12 +341,15 @@ int cli_main(struct cli *cli, int argc, char *const argv[])
     struct flags_parser parser = cli_flags_parser(cli);
     int used;
     if (flags_parse_leading(&parser, argc, argv, &used, &err) != HT_OK)
-        return cli_fail(cli, CLI_USAGE, "%s", err.text);
+        return cli_refuse_leading(cli, argc, argv, &err);
     if (used == argc)
         return without_command(cli);
     cli->command = cli_command_find(argv[used]);
-    if (cli->command == NULL)
-        return refuse_command(cli, argv[used]);
+    if (cli->command == NULL) {
+        for (int i = used; i < argc; i++)
+            words_add(cli->arena, &cli->args.words, argv[i]);
+        return cli_refuse_command(cli, &cli->args.words);
+    }
     used++;
     cli->argc = argc;
     cli->argv = argv;

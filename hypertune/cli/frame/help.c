@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hypertune/cli/frame/output.h"
+#include "hypertune/cli/frame/refusal.h"
 
 static void list_commands(enum cli_group group, struct text *out)
 {
@@ -104,7 +105,9 @@ int cli_help(struct cli *cli)
         return cli_print(&out);
     }
     const char *topic = cli->args.words.items[0];
+    const char *names[sizeof topics / sizeof *topics + 1] = {NULL};
     for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
+        names[i] = topics[i].name;
         if (strcmp(topics[i].name, topic) == 0) {
             topics[i].write(&out);
             return cli_print(&out);
@@ -112,10 +115,7 @@ int cli_help(struct cli *cli)
     }
     const struct cli_command *command = cli_command_find(topic);
     if (command == NULL || command->help == NULL)
-        return cli_fail(cli, CLI_ABSENT,
-                        "no help on \"%s\"; \"hypertune help\" lists the "
-                        "topics",
-                        topic);
+        return cli_refuse_topic(cli, topic, names);
     cli_help_command(command, &out);
     return cli_print(&out);
 }

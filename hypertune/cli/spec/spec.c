@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hypertune/cli/frame/refusal.h"
 #include "hypertune/cli/study/read_logs.h"
 #include "proto/base/limits.h"
 #include "proto/doc/diag.h"
@@ -129,6 +130,8 @@ static int read_path(struct cli *cli, const char *path, struct source *source)
 static int read_source(struct cli *cli, struct source *source)
 {
     const struct words *words = &cli->args.words;
+    if (words->n > 0 && cli_refuse_trainer(cli, words) != CLI_DONE)
+        return CLI_USAGE;
     if (words->n > 1)
         return cli_fail(cli, CLI_USAGE, "one spec at a time, not %zu",
                         words->n);

@@ -138,18 +138,33 @@ int cli_control_delete(struct cli *cli, const struct cli_study *study)
     return code;
 }
 
+/* The study of that name, which must have ended. */
+static int open_ended(struct cli *cli, const char *name,
+                      struct cli_study *study)
+{
+    int code = cli_study_open(cli, name, study);
+    return code != CLI_DONE || cli_study_is_over(study->state)
+               ? code
+               : cli_fail(cli, CLI_CONFLICT,
+                          "study %s is %s; end it first: hypertune stop %s",
+                          study->name, study->state, study->name);
+}
+
 int cli_delete(struct cli *cli)
 {
     struct cli_study study;
-    int code = cli_study_open(cli, cli->args.words.items[0], &study);
-    if (code == CLI_DONE && !cli_study_is_over(study.state))
-        return cli_fail(cli, CLI_CONFLICT,
-                        "study %s is %s; stop or cancel it first", study.name,
-                        study.state);
-    if (code == CLI_DONE)
-        code = cli_control_delete(cli, &study);
-    if (code == CLI_DONE)
-        cli_say(cli, "study %s is deleted", study.name);
+    const struct words *words = &cli->args.words;
+    int code = CLI_DONE;
+    /* One that cannot be deleted is found before any is. */
+    for (size_t i = 0; words->n > 1 && code == CLI_DONE && i < words->n; i++)
+        code = open_ended(cli, words->items[i], &study);
+    for (size_t i = 0; code == CLI_DONE && i < words->n; i++) {
+        code = open_ended(cli, words->items[i], &study);
+        if (code == CLI_DONE)
+            code = cli_control_delete(cli, &study);
+        if (code == CLI_DONE)
+            cli_say(cli, "study %s is deleted", study.name);
+    }
     return code;
 }
 

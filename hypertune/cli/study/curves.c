@@ -202,6 +202,9 @@ static enum ht_status read_all(struct curves *curves, bool whole,
     const char *study, *trial;
     for (size_t i = 0; i < cli->args.words.n && status == HT_OK; i++) {
         cli_study_split(cli, cli->args.words.items[i], &study, &trial);
+        curves->code = cli_study_resolve(cli, &curves->study, &trial);
+        if (curves->code != CLI_DONE)
+            return HT_OK;
         pages.path = cli_query(cli, base, "trial", trial);
         status = cli_pages_each(cli, &pages, take, curves, err);
     }
@@ -217,9 +220,14 @@ static int finish(struct curves *curves)
         for (size_t i = 0; i < curves->names.n; i++)
             text_printf(&seen, "%s%s", i > 0 ? ", " : "",
                         curves->names.items[i]);
-        const char *lead = seen.len > 0 ? "was reported; there are " : "yet";
-        return cli_fail(cli, CLI_ABSENT, "no measurement of \"%s\" %s%s",
-                        curves->metric, lead, text_take(&seen, cli->arena));
+        const char *lead = seen.len > 0 ? "was reported" : "yet";
+        words_add(cli->lasting, &curves->names, NULL);
+        const char *hint =
+            words_hint(cli->arena, curves->metric, curves->names.items);
+        const char *behind = seen.len > 0 ? "; there are " : "";
+        return cli_fail(cli, CLI_ABSENT, "no measurement of \"%s\" %s%s%s%s",
+                        curves->metric, lead, hint, behind,
+                        text_take(&seen, cli->arena));
     }
     if (curves->table != NULL) {
         flush_curve(curves);
@@ -271,5 +279,5 @@ int cli_curves(struct cli *cli)
         text_free(&curves.out);
         return cli_fail_error(cli, &err);
     }
-    return finish(&curves);
+    return curves.code == CLI_DONE ? finish(&curves) : curves.code;
 }

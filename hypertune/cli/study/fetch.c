@@ -25,38 +25,15 @@ struct source {
 
 /* ---- which trial ---- */
 
-/* STUDY/best, STUDY/ID, or a custom job, whose only trial is its first. */
 static int find_trial(struct cli *cli, const char *word, struct source *source)
 {
-    const char *name = word, *id = NULL;
+    const char *id;
     struct ht_error err;
-    const char *slash = strrchr(word, '/');
-    bool best = slash != NULL && slash > word && strcmp(slash, "/best") == 0;
-    if (best)
-        name = arena_strndup(cli->arena, word, (size_t)(slash - word));
-    else
-        cli_study_split(cli, word, &name, &id);
-    int code = cli_study_open(cli, name, &source->study);
-    if (code != CLI_DONE)
-        return code;
-    const bool custom = source->study.home->kind == JOB_CUSTOM;
-    if (id == NULL && !best && !custom)
-        return cli_fail(cli, CLI_USAGE,
-                        "say which trial: hypertune fetch %s/best, or an ID",
-                        name);
-    if (custom)
-        id = "1";
-    else if (best)
-        id = node_get_string(source->study.best, "id", NULL);
-    if (id == NULL)
-        return cli_fail(cli, CLI_ABSENT,
-                        "study \"%s\" has no succeeded trial yet (%lld "
-                        "running)",
-                        source->study.name,
-                        cli_study_count(&source->study, "active"));
-    if (cli_trial_get(cli, name, id, &source->trial, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
-    return CLI_DONE;
+    int code = cli_study_open_trial(cli, word, &source->study, &id);
+    if (code == CLI_DONE && cli_trial_get(cli, source->study.name, id,
+                                          &source->trial, &err) != HT_OK)
+        code = cli_fail_error(cli, &err);
+    return code;
 }
 
 /* Of the attempt whose measurements are the trial's; else of the newest. */

@@ -185,22 +185,6 @@ void cli_log_say_last(struct cli *cli, const char *study, const char *stream)
         cli_say(cli, "  %s", line);
 }
 
-/* STUDY/ID, or a custom job, whose only trial is its first. */
-static int find_trial(struct cli *cli, const char *word, struct cli_log *log)
-{
-    struct cli_study study;
-    if (cli_study_split(cli, word, &log->study, &log->trial))
-        return cli_connect(cli);
-    int code = cli_study_open(cli, word, &study);
-    if (code != CLI_DONE)
-        return code;
-    if (study.home->kind != JOB_CUSTOM)
-        return cli_study_want_trial(cli, word, &log->study, &log->trial);
-    log->study = study.name;
-    log->trial = "1";
-    return CLI_DONE;
-}
-
 static void set_log(const struct cli *cli, struct cli_log *log)
 {
     if (cli->set.replica != NULL)
@@ -236,11 +220,15 @@ int cli_logs(struct cli *cli)
         cli_log_of(NULL, NULL, stream != NULL ? stream : "stdout", stdout),
         cli_log_of(NULL, NULL, "stderr", stderr)};
     const size_t n = stream != NULL ? 1 : 2;
-    int code = find_trial(cli, cli->args.words.items[0], &logs[0]);
-    logs[1].study = logs[0].study;
-    logs[1].trial = logs[0].trial;
-    for (size_t i = 0; i < n; i++)
+    struct cli_study study;
+    const char *trial;
+    int code =
+        cli_study_open_trial(cli, cli->args.words.items[0], &study, &trial);
+    for (size_t i = 0; code == CLI_DONE && i < n; i++) {
+        logs[i].study = study.name;
+        logs[i].trial = trial;
         set_log(cli, &logs[i]);
+    }
     if (code == CLI_DONE)
         code = refuse_waiting(cli, &logs[0]);
     if (code == CLI_DONE && cli->set.follow)

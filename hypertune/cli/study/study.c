@@ -21,6 +21,9 @@ const char *const cli_trial_states[] = {
     "REQUESTED", "ACTIVE",     "STOPPING",  "SUCCEEDED", "STOPPED",
     "FAILED",    "INFEASIBLE", "CANCELLED", "PAUSED",    NULL};
 
+/* Names a trial of a study where an id would. */
+static const char best_trial[] = "best";
+
 const char *cli_study_path(struct cli *cli, const char *name,
                            const char *format, ...)
 {
@@ -43,19 +46,18 @@ int cli_study_check_state(struct cli *cli, const char *word,
             text_printf(&list, "%s%s", i > 0 ? ", " : "", states[i]);
     }
     const char *all = text_take(&list, cli->arena);
-    return word == NULL ? CLI_DONE
-                        : cli_fail(cli, CLI_USAGE,
-                                   "no state \"%s\"; there are %s", word, all);
+    return word == NULL
+               ? CLI_DONE
+               : cli_fail(cli, CLI_USAGE, "no state \"%s\"%s; there are %s",
+                          word, words_hint(cli->arena, word, states), all);
 }
 
 int cli_study_refuse(struct cli *cli, const struct cli_study *study,
                      const char *kind, const char *name,
                      const char *const names[])
 {
-    const char *near = words_nearest(name, names);
-    return cli_fail(cli, CLI_USAGE, "study %s has no %s\"%s\"%s%s%s",
-                    study->name, kind, name, near ? " (did you mean " : "",
-                    near ? near : "", near ? "?)" : "");
+    return cli_fail(cli, CLI_USAGE, "study %s has no %s\"%s\"%s", study->name,
+                    kind, name, words_hint(cli->arena, name, names));
 }
 
 bool cli_study_is_over(const char *state)
@@ -289,8 +291,10 @@ bool cli_study_split(struct cli *cli, const char *word, const char **study,
                      const char **trial)
 {
     const char *slash = strrchr(word, '/');
-    if (slash == NULL || slash == word || slash[1] == '\0' ||
-        slash[1 + strspn(slash + 1, "0123456789")] != '\0')
+    if (slash == NULL || slash == word || slash[1] == '\0')
+        return false;
+    if (slash[1 + strspn(slash + 1, "0123456789")] != '\0' &&
+        strcmp(slash + 1, best_trial) != 0)
         return false;
     *study = arena_strndup(cli->arena, word, (size_t)(slash - word));
     *trial = slash + 1;
@@ -302,5 +306,33 @@ int cli_study_want_trial(struct cli *cli, const char *word, const char **study,
 {
     if (cli_study_split(cli, word, study, trial))
         return CLI_DONE;
-    return cli_fail(cli, CLI_USAGE, "a trial is STUDY/ID, not \"%s\"", word);
+    return cli_fail(cli, CLI_USAGE,
+                    "a trial is STUDY/ID or STUDY/best, not \"%s\"", word);
+}
+
+int cli_study_resolve(struct cli *cli, const struct cli_study *study,
+                      const char **trial)
+{
+    if (strcmp(*trial, best_trial) != 0)
+        return CLI_DONE;
+    *trial = node_get_string(study->best, "id", NULL);
+    return *trial != NULL
+               ? CLI_DONE
+               : cli_fail(cli, CLI_ABSENT,
+                          "study \"%s\" has no succeeded trial yet (%lld "
+                          "running)",
+                          study->name, cli_study_count(study, "active"));
+}
+
+int cli_study_open_trial(struct cli *cli, const char *word,
+                         struct cli_study *study, const char **trial)
+{
+    const char *name = word, *id = NULL;
+    cli_study_split(cli, word, &name, &id);
+    int code = cli_study_open(cli, name, study);
+    if (code != CLI_DONE)
+        return code;
+    *trial = study->home->kind == JOB_CUSTOM ? "1" : id;
+    return *trial != NULL ? cli_study_resolve(cli, study, trial)
+                          : cli_study_want_trial(cli, word, &name, &id);
 }

@@ -12,9 +12,6 @@
 #include "proto/doc/node.h"
 #include "proto/job/job.h"
 
-/* All studies of the server, whatever their project, location and kind. */
-#define CLI_OURS "/hypertune/v1/studies"
-
 /* CLI_OURS "/NAME" and what is printed behind it; `name` may be foreign. */
 __attribute__((format(printf, 3, 4))) const char *
 cli_study_path(struct cli *cli, const char *name, const char *format, ...);
@@ -130,12 +127,20 @@ void cli_study_progress(const struct cli_study *study, struct text *out);
  * CLI_FAILED. */
 int cli_study_verdict(const struct cli_study *study);
 
-/* Splits "STUDY/TRIAL"; false when it is no such name. */
+/* Splits "STUDY/ID" or "STUDY/best"; false when it is no such name. */
 bool cli_study_split(struct cli *cli, const char *word, const char **study,
                      const char **trial);
 /* The same: CLI_DONE, or CLI_USAGE after a message. */
 int cli_study_want_trial(struct cli *cli, const char *word, const char **study,
                          const char **trial);
+/* The id of the best trial in place of "best": CLI_DONE, or CLI_ABSENT after a
+ * message that there is none yet. */
+int cli_study_resolve(struct cli *cli, const struct cli_study *study,
+                      const char **trial);
+/* Connects and finds the study and the id of the trial that the word names; of
+ * a custom job its only one. CLI_DONE, or another exit code after a message. */
+int cli_study_open_trial(struct cli *cli, const char *word,
+                         struct cli_study *study, const char **trial);
 
 /* Deletes the study, without a question. */
 enum ht_status cli_control_remove(struct cli *cli,

@@ -177,6 +177,8 @@ int cli_trial(struct cli *cli)
     int code = cli_study_want_trial(cli, cli->args.words.items[0], &name, &id);
     if (code == CLI_DONE)
         code = cli_study_open_trials(cli, name, &study);
+    if (code == CLI_DONE)
+        code = cli_study_resolve(cli, &study, &id);
     if (code != CLI_DONE)
         return code;
     if (cli->set.diff)

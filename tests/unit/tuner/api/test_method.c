@@ -22,13 +22,16 @@ static void what_the_path_names_is_found_or_missed(struct fixture *f)
     fixture_submit(f, spec);
     CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 1));
     CHECK(fixture_call(f, study_pause, "t", NULL)->status == HT_NOT_FOUND);
-    static const char *const wrong[] = {"9", "x", "1x"};
+    static const struct {
+        const char *id, *text;
+    } wrong[] = {{"9", "study s has no trial 9; its trials are 1 to 1"},
+                 {"x", "study s has no trial x"},
+                 {"1x", "study s has no trial 1x"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct request *req =
-            fixture_call_trial(f, trial_stop, "s", wrong[i], NULL);
+            fixture_call_trial(f, trial_stop, "s", wrong[i].id, NULL);
         CHECK(req->status == HT_NOT_FOUND);
-        CHECK_TEXT(req->err.text,
-                   arena_printf(f->arena, "study s has no trial %s", wrong[i]));
+        CHECK_TEXT(req->err.text, wrong[i].text);
     }
     CHECK(fixture_call_trial(f, trial_stop, "s", "1", NULL)->status == HT_OK);
 }

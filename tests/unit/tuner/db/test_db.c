@@ -383,6 +383,16 @@ static void studies_are_found_by_number_name_and_kind(void)
           HT_NOT_FOUND);
     CHECK(db_study_find(db, arena, &here, "99999999999999999999", &row, NULL) ==
           HT_NOT_FOUND);
+    struct ht_error err;
+    db_study_find(db, arena, &here, "digts", &row, &err);
+    CHECK_TEXT(err.text, "there is no study digts (did you mean digits?)");
+    db_study_find(db, arena, &elsewhere, "digts", &row, &err);
+    CHECK_TEXT(err.text, "there is no study digts");
+    db_study_find(db, arena, &custom, "digts", &row, &err);
+    CHECK_TEXT(err.text, "there is no job digts");
+    struct trial_row trial;
+    CHECK(db_trial_get(db, arena, 1, 7, &trial, &err) == HT_NOT_FOUND);
+    CHECK_TEXT(err.text, "study digits has no trial 7, nor any other");
     arena_free(arena);
     db_close(db);
     db_place_close(&place);
