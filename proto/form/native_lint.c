@@ -26,7 +26,8 @@ static void check_references(const struct field_reader *reader,
             arena_strndup(reader->arena, c + 2, (size_t)(close - c) - 2);
         if (space_find(space, name) >= 0 || strcmp(name, "trialDir") == 0)
             continue;
-        const char *meant = words_nearest(name, names);
+        /* A part of a name is more likely a variable of the shell. */
+        const char *meant = words_closest(name, names);
         if (meant == NULL)
             continue;
         field_warning(reader, at, "${%s} names no parameter and stays as it is",
@@ -172,12 +173,29 @@ static void check_patterns(const struct field_reader *reader,
     }
 }
 
+/* ---- constants ---- */
+
+/* Only a noisy metric is worth a second trial of the same point. */
+static void check_constants(const struct field_reader *reader,
+                            const struct native_draft *native)
+{
+    const struct job *job = &native->draft.job;
+    if (job->space.n == 0 || space_size(&job->space) != 1 ||
+        job->max_trials < 2 || job->noise == JOB_NOISE_HIGH)
+        return;
+    field_warning(reader, native->draft.parameters,
+                  "has constants alone: every trial would be the same point");
+    diag_hint(reader->diag, "give one a range such as %s: {min: 1, max: 8}",
+              job->space.params[0].name);
+}
+
 void native_lint(const struct field_reader *reader, struct native_draft *native)
 {
     check_patterns(reader, native);
     if (reader->diag->errors > 0)
         return; /* names may be missing that the command refers to */
     const struct job *job = &native->draft.job;
+    check_constants(reader, native);
     for (size_t i = 0; i < JOB_POOLS; i++) {
         check_pool_references(reader, &job->space, &native->pools[i]);
         check_script(reader, job, &native->pools[i]);

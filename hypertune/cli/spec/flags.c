@@ -125,6 +125,34 @@ static bool add_values(cJSON *parameters, const char *name, const char *form)
     }
 }
 
+/* Writes the range that 1-8, 1:8, 1...8 or log:1e-5-0.1 was meant to be; false
+ * for another text, such as the date 2026-11. */
+static bool range_meant(const char *form, char range[WORD_BYTES])
+{
+    static const char *const marks[] = {"...", ":", "-", "\xe2\x80\x93"};
+    char low[WORD_BYTES], high[WORD_BYTES];
+    double least, most;
+    size_t skip;
+    find_kind(form, &skip);
+    const char *first = form + skip;
+    if (strlen(form) + 1 >= WORD_BYTES)
+        return false;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const char *mark = strstr(first, marks[i]);
+        for (; mark != NULL; mark = strstr(mark + 1, marks[i])) {
+            snprintf(low, sizeof low, "%.*s", (int)(mark - first), first);
+            snprintf(high, sizeof high, "%s", mark + strlen(marks[i]));
+            if (!read_number(low, &least) || !read_number(high, &most) ||
+                least >= most)
+                continue;
+            snprintf(range, WORD_BYTES, "%.*s%.*s..%s", (int)skip, form,
+                     (int)(mark - first), first, mark + strlen(marks[i]));
+            return true;
+        }
+    }
+    return false;
+}
+
 enum ht_status cli_flags_param(cJSON *parameters, const char *text,
                                struct ht_error *err)
 {
@@ -140,6 +168,12 @@ enum ht_status cli_flags_param(cJSON *parameters, const char *text,
     if (cJSON_GetObjectItemCaseSensitive(parameters, name) != NULL)
         return ht_fail(err, HT_INVALID, "--param %s is given twice", name);
     const char *form = equals + 1;
+    char range[WORD_BYTES];
+    if (range_meant(form, range))
+        return ht_fail(err, HT_INVALID,
+                       "--param %s: \"%.40s\" would be one constant text; a "
+                       "range is %s=%.60s",
+                       name, form, name, range);
     bool ranged = strstr(form, "..") != NULL && strchr(form, ',') == NULL;
     if (ranged ? add_range(parameters, name, form)
                : add_values(parameters, name, form))

@@ -1,5 +1,7 @@
 #include "hypertune/cli/spec/spec.h"
 
+#include <string.h>
+
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
@@ -57,6 +59,25 @@ static void what_is_no_form_is_refused(void)
         "lr=a..b", "lr=1,,2", "lr=1,", "lr=log:1..b", "n=1..9:x"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         CHECK_TEXT(param(wrong[i]), "refused");
+}
+
+static void a_range_with_other_marks_is_named(void)
+{
+    static const struct {
+        const char *given, *range;
+    } wrong[] = {{"a=1-2", "a=1..2"},           {"a=1:8", "a=1..8"},
+                 {"a=1...8", "a=1..8"},         {"a=-5--1", "a=-5..-1"},
+                 {"a=1e-5-0.1", "a=1e-5..0.1"}, {"a=log:1-9", "a=log:1..9"}};
+    cJSON *object = cJSON_CreateObject();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct ht_error err;
+        CHECK(cli_flags_param(object, wrong[i].given, &err) == HT_INVALID);
+        CHECK_TEXT(strrchr(err.text, ' ') + 1, wrong[i].range);
+    }
+    cJSON_Delete(object);
+    CHECK_TEXT(param("day=2026-11"), "{\"day\":[\"2026-11\"]}");
+    CHECK_TEXT(param("net=resnet-50"), "{\"net\":[\"resnet-50\"]}");
+    CHECK_TEXT(param("x=-3"), "{\"x\":[-3]}");
 }
 
 static void the_same_parameter_twice_is_refused(void)
@@ -142,6 +163,7 @@ int main(void)
     RUN(ranges_say_their_kind);
     RUN(lists_keep_numbers_and_names_apart);
     RUN(what_is_no_form_is_refused);
+    RUN(a_range_with_other_marks_is_named);
     RUN(the_same_parameter_twice_is_refused);
     RUN(flags_become_a_job);
     RUN(what_is_missing_is_said);
