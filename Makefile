@@ -8,6 +8,11 @@
 ifeq ($(origin CC),default)
 CC := gcc
 endif
+# One target builds on all processors unless -j says otherwise; several, such as
+# `make clean all`, in their order.
+ifeq ($(MAKELEVEL)$(word 2,$(MAKECMDGOALS)),0)
+MAKEFLAGS += $(shell case "$$MAKEFLAGS" in (*-j*) ;; (*) echo -j$$(nproc);; esac)
+endif
 MODE    ?= release
 SAN     ?=
 PREFIX  ?= /usr/local

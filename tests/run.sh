@@ -16,6 +16,8 @@
 # installed, no skip can hide.
 set -u
 LIMIT=600
+# A make that a test runs has no part in this one's jobs.
+unset MAKEFLAGS MFLAGS MAKELEVEL
 
 # One more than there are processors, since most of a test is waiting; at most
 # four, so that what each of them measures of time is not lost.
