@@ -193,6 +193,24 @@ def a_name_that_is_taken_is_refused_with_its_place():
     tap.equal(check(SPEC.replace("name: written", "name: gone"))["ok"], True)
 
 
+def a_spec_that_changes_a_study_lists_what_differs():
+    def changes(text, **body):
+        answer = api.send(server, "POST", api.OURS + "/specs:check",
+                          {"text": text, "study": "written", **body})
+        tap.equal(answer.status, 200, answer.body)
+        return answer.json()
+    tap.equal(changes(SPEC)["changes"], [])
+    reply = changes(SPEC.replace("trials: 4", "trials: 9"))
+    tap.equal((reply["ok"], reply["changes"]), (True, ["trials: 4 -> 9"]))
+    reply = changes(SPEC.replace("name: written", "name: other"))
+    one, = reply["findings"]
+    tap.equal((reply["ok"], one["path"], one["line"], one["message"]),
+              (False, "name", 2, "a study keeps its name"))
+    answer = api.send(server, "POST", api.OURS + "/specs:check",
+                      {"text": SPEC, "study": "absent"})
+    tap.equal(answer.status, 404, answer.body)
+
+
 def a_trial_shows_the_commands_of_its_replicas():
     job = api.job("commands")
     pool = job["trialJobSpec"]["workerPoolSpecs"][0]
@@ -247,6 +265,7 @@ with harness.Server("--runner", "none") as server:
         the_template_needs_nothing_but_a_folder,
         a_study_shows_its_spec_in_every_form,
         a_name_that_is_taken_is_refused_with_its_place,
+        a_spec_that_changes_a_study_lists_what_differs,
         a_trial_shows_the_commands_of_its_replicas,
         the_server_tells_of_its_disk,
         a_runner_was_last_heard_when_it_last_spoke,

@@ -121,6 +121,34 @@ def a_spec_is_created_and_its_output_followed():
     behaves(page, "the output")
 
 
+def a_study_is_edited_and_cloned():
+    text = SPEC.replace("name: written", "name: edited").replace(
+        "lr: [1, 2, 3]", "lr: {type: double, min: 0, max: 1}").replace(
+        "trials: 2", "trials: 1").replace("while", "while false &&")
+    reply = call("POST", "/hypertune/v1/specs:check", {"text": text})
+    made = call("POST", reply["collection"], reply["resource"])
+    number = int(made["name"].rsplit("/", 1)[1])
+    show(page, study(number, "edit"), "Nothing differs from the study")
+    button = "[aria-label=Check] .primary:enabled"
+    tap.equal(page.count(button), 0)
+    write_spec(text.replace("max: 1", "max: 2").replace("edited", "other"))
+    page.wait_text("a study keeps its name", ".findings")
+    write_spec(text.replace("max: 1", "max: 2"))
+    page.wait_text("parameters.lr.max: 1 -> 2", "[aria-label=Changes]")
+    page.click("button", "Change the study")
+    page.wait("location.hash === '#/studies/%d'" % number, "the study")
+    parameter, = call("GET", made["name"].join(("/v1/", "")))[
+        "studySpec"]["parameters"]
+    tap.equal(parameter["doubleValueSpec"]["maxValue"], 2)
+    page.click("button", "Clone")
+    page.wait_text("The spec is valid.", "[aria-label=Check]")
+    page.click("button", "Create the study")
+    page.wait_text("edited-2", "h1")
+    clone = call("GET", "/hypertune/v1/studies/edited-2")["hypertuneStatus"]
+    tap.equal([one["study"] for one in clone["warmStart"]], ["edited"])
+    behaves(page, "editing and cloning")
+
+
 def a_name_that_is_taken_is_shown_before_it_is_sent():
     show(page, "#/new", "The spec is valid.")
     write_spec(SPEC.replace("name: written", "name: other"))
@@ -196,13 +224,17 @@ def the_form_writes_a_spec():
           one.querySelector("input").value = value;
         };
         set("Name", "formed"); set("Goal", "score");
-        set("Command", "python3 train.py"); set("Folder", "/tmp");""")
+        set("Command", "python3 train.py"); set("Folder", "/tmp");
+        set("Metric in its output", "acc: {score}");""")
     page.type("input", "lr", "Name of the parameter")
     page.type("input", "0.1", "Least")
     page.type("input", "0.5", "Most")
     page.click("button", "Write the spec")
     page.wait_text("maximize score", "#main")
     page.wait_text("python3 train.py --lr=0.3", "#main")
+    tap.contains("metrics: {stdout: 'acc: {score}'}", page.run(
+        "return document.querySelector('.editor textarea').value")
+        .replace('"', "'"))
     page.click("summary", "Fill in a form instead")
     page.type("input", 'val: "loss" # x', "Metric")
     page.run("""const menu = [...document.querySelectorAll("form select")].find(one => one.ariaLabel === "Kind");
@@ -531,6 +563,7 @@ with harness.Server("--auth", "none") as server, browser.Browser() as page:
         faults_of_a_spec_are_beside_their_lines,
         a_template_that_is_not_filled_in_is_warned_of,
         a_spec_is_created_and_its_output_followed,
+        a_study_is_edited_and_cloned,
         a_name_that_is_taken_is_shown_before_it_is_sent,
         a_failed_trial_runs_again,
         a_trial_without_its_objective_tells_what_came,

@@ -140,6 +140,16 @@ static const struct node *find_name(const struct node *root, const char **path)
     return node_find(root, *path);
 }
 
+static void refuse_name(const struct node *root, struct diag *diag,
+                        const char *fault, const char *hint)
+{
+    const char *path;
+    const struct node *name = find_name(root, &path);
+    diag_error(diag, name != NULL ? name->line : 0,
+               name != NULL ? name->column : 0, path, "%s", fault);
+    diag_hint(diag, "%s", hint);
+}
+
 static enum ht_status check_name(struct reader *reader, const struct node *root,
                                  const struct job *job, struct diag *diag,
                                  struct ht_error *err)
@@ -149,15 +159,40 @@ static enum ht_status check_name(struct reader *reader, const struct node *root,
     if (job->name != NULL)
         status = db_study_name_taken(reader->db, place, place, job->name,
                                      &taken, err);
-    if (status != HT_OK || !taken)
-        return status;
-    const char *path;
-    const struct node *name = find_name(root, &path);
-    diag_error(diag, name != NULL ? name->line : 0,
-               name != NULL ? name->column : 0, path,
-               "there is a study of that name");
-    diag_hint(diag, "call this one otherwise, or delete the other");
-    return HT_OK;
+    if (status == HT_OK && taken)
+        refuse_name(root, diag, "there is a study of that name",
+                    "call this one otherwise, or delete the other");
+    return status;
+}
+
+/* How the spec differs from that of a study that it would change, a line
+ * each. */
+static cJSON *list_changes(const struct job *now, const struct job *wanted)
+{
+    struct text lines = {0};
+    cJSON *list = cJSON_CreateArray();
+    form_diff(now, wanted, &lines);
+    char *rest = lines.data, *line;
+    while (rest != NULL && (line = strsep(&rest, "\n")) != NULL)
+        if (line[0] != '\0')
+            json_push_string(list, line);
+    text_free(&lines);
+    return list;
+}
+
+/* The study that the spec would change; NULL without one. */
+static enum ht_status find_changed(struct reader *reader, struct request *req,
+                                   struct job **now, struct ht_error *err)
+{
+    const char *name = node_get_string(req->body, "study", NULL);
+    struct study_row study;
+    *now = NULL;
+    if (name == NULL)
+        return HT_OK;
+    const enum ht_status status =
+        db_study_find(reader->db, req->arena, &req->scope, name, &study, err);
+    return status == HT_OK ? vertex_parse(req->arena, study.spec, now, err)
+                           : status;
 }
 
 static void add_findings(cJSON *object, const struct diag *diag)
@@ -252,33 +287,49 @@ static void add_job(cJSON *object, struct arena *arena, const struct job *job)
     cJSON_AddItemToObject(object, "resource", vertex_write(job));
 }
 
+static enum ht_status check_draft(struct reader *reader,
+                                  const struct node *root,
+                                  const struct job *job, const struct job *now,
+                                  struct diag *diag, struct ht_error *err)
+{
+    check_alone(root, job, diag);
+    metrics_file_check(root, job, diag);
+    webhook_board_check(reader->facts->webhooks, job, "", diag, diag);
+    if (now == NULL)
+        return check_name(reader, root, job, diag, err);
+    if (job->name != NULL && now->name != NULL &&
+        strcmp(job->name, now->name) != 0)
+        refuse_name(root, diag, "a study keeps its name",
+                    "for a study of its own, clone it");
+    return HT_OK;
+}
+
 enum ht_status read_draft(struct reader *reader, struct request *req,
                           struct ht_error *err)
 {
     const char *text = node_get_string(req->body, "text", NULL);
-    enum ht_status status = HT_OK;
-    struct job *job = NULL;
+    struct job *job = NULL, *now;
     struct diag diag;
     if (text == NULL)
         return ht_fail(err, HT_INVALID,
                        "the body must be {\"text\":\"a spec\"}");
+    enum ht_status status = find_changed(reader, req, &now, err);
     diag_init(&diag, req->arena, "spec", text, strlen(text));
     const struct node *root = node_read(req->arena, text, strlen(text), &diag);
     if (root != NULL)
         job = form_read(root, &diag);
-    if (job != NULL) {
-        check_alone(root, job, &diag);
-        metrics_file_check(root, job, &diag);
-        webhook_board_check(reader->facts->webhooks, job, "", &diag, &diag);
-        status = check_name(reader, root, job, &diag, err);
-    }
+    if (status == HT_OK && job != NULL)
+        status = check_draft(reader, root, job, now, &diag, err);
     if (status != HT_OK)
         return status;
     cJSON *object = cJSON_CreateObject();
-    json_add_bool(object, "ok", diag.errors == 0);
+    const bool ok = diag.errors == 0;
+    json_add_bool(object, "ok", ok);
     add_findings(object, &diag);
-    if (job != NULL && diag.errors == 0)
+    if (job != NULL && ok)
         add_job(object, req->arena, job);
+    if (job != NULL && ok && now != NULL)
+        cJSON_AddItemToObject(object, "changes", list_changes(now, job));
     json_print(object, &req->reply);
     return HT_OK;
 }

@@ -111,6 +111,8 @@ async function askConfirm(store) {
   if (asked) notice("The best run again");
 }
 
+const goTo = (store, page) => location.hash = `#/studies/${store.id}/${page}`;
+
 // --- the bar ---
 
 function copyMenu(store) {
@@ -134,6 +136,8 @@ function actionsOf(store) {
     {label: "Cancel", when: open && state !== "CANCELLING", act: () => askCancel(store)},
     {label: "Add a trial", when: canAdd, act: () => askTrial(store)},
     {label: "Change counts", when: searches(store) && state !== "CANCELLED", act: () => askCounts(store)},
+    {label: "Edit", when: searches(store) && !store.status.openSpace && state !== "CANCELLED" && !ending, act: () => goTo(store, "edit")},
+    {label: "Clone", when: searches(store) && !store.status.openSpace, act: () => goTo(store, "clone")},
     {label: "Confirm best", when: Boolean(best) && canConfirm(store, open) && !ending, act: () => askConfirm(store)},
     {label: "Delete", kind: "danger", when: !open, act: () => askDelete(store)},
   ].filter(({when}) => when && may("submit"));

@@ -15,8 +15,9 @@ function bannerOf(store) {
     element("p.reason", {}, element("bdi", {}, reason)),
     element("p", {}, "Repair what this names: in the program, its image, or on the machine that runs it.",
       newest && [" The output of ", trialLink(store, newest, `trial ${newest.id}`), " may show more."],
-      " Then resume: the study continues with its next trials. The spec stays as it is; to change that, submit it as a new study."),
-    may("submit") && element("button.primary", {onclick: () => resume(store)}, "Resume the study"));
+      " Then resume: the study continues with its next trials."),
+    may("submit") && element("div.row", {}, element("button.primary", {onclick: () => resume(store)}, "Resume the study"),
+      element("a.button", {href: `#/studies/${store.id}/edit`}, "Edit the spec")));
 }
 
 // Fills `root` while the study is held. Returns the function that ends it.

@@ -11,7 +11,7 @@ import {studiesPage} from "./page_studies.js";
 import {studyPage} from "./page_study.js";
 import {trialPage} from "./page_trial.js";
 import {serverPage} from "./page_server.js";
-import {newPage} from "./page_new.js";
+import {clonePage, editPage, newPage} from "./page_new.js";
 import {canLeave, setSession} from "./session.js";
 
 const top = document.getElementById("top");
@@ -36,6 +36,8 @@ function readPlace() {
 
 function findPage([first, study, tab, trial]) {
   if (first === undefined || (first === "studies" && study === undefined)) return studiesPage;
+  if (first === "studies" && tab === "edit") return editPage;
+  if (first === "studies" && tab === "clone") return clonePage;
   if (first === "studies") return tab === "trials" && trial !== undefined ? trialPage : studyPage;
   if (first === "server") return serverPage;
   if (first === "new") return newPage;

@@ -1,9 +1,9 @@
-// page_new.js - a new study: its spec, checked by the server while it is typed,
-// and what it would do.
+// page_new.js - a spec that becomes a study, a copy of one or a change of one:
+// checked by the server while it is typed, and what it would do.
 import {element, replace, pairList} from "./dom.js";
-import {ApiError, get, post, OURS} from "./api.js";
+import {ApiError, get, patch, post, studyPath, OURS} from "./api.js";
 import {problemList} from "./dialog.js";
-import {shellWord} from "./copy.js";
+import {shellWord, yamlScalar} from "./copy.js";
 import {SpecEditor} from "./spec_editor.js";
 import {simpleForm} from "./simple_form.js";
 import {may} from "./session.js";
@@ -30,32 +30,73 @@ function planList(plan) {
     element("pre.command", {}, plan.examples.map(words => words.map(shellWord).join(" ")).join("\n"))]];
 }
 
-export function newPage(root) {
+const specOf = study => get(`${studyPath(study)}/spec`).then(({yaml}) => yaml);
+const openStudy = study => location.hash = `#/studies/${study}`;
+
+// What is written: how it begins, what else its check has to know, and what is
+// done with it.
+const NEW = {
+  title: "New study", label: "Create the study",
+  words: ["A spec of hypertune as YAML or JSON, a Vertex AI job, or an AI Platform job. Commands run in the folder ",
+    "that workdir names on the machine that runs them; to take a folder from this computer, use \"hypertune submit\" there."],
+  begin: () => get(`${OURS}/specs:template`).then(({yaml}) => yaml),
+  send: async ({collection, resource}) => openStudy((await post(collection, resource)).name.split("/").pop()),
+};
+
+// The study begins with the results of the other one.
+function cloned(yaml) {
+  const name = /^name: (.*)$/m.exec(yaml)?.[1] ?? "study";
+  const bare = name.replace(/^(["'])(.*)\1$/, "$2");
+  const renamed = yaml.replace(/^name: .*$/m, `name: ${yamlScalar(`${bare}-2`)}`);
+  return /^warmStart:/m.test(yaml) ? renamed : `${renamed}warmStart: ${name}\n`;
+}
+
+const cloneOf = study => ({...NEW,
+  title: "Clone the study",
+  words: ["A study of its own, with other ranges, types or goals. It begins with the results of the one that warmStart names; without that line it begins with none."],
+  begin: () => specOf(study).then(cloned),
+});
+
+const changeOf = study => ({
+  title: "Edit the study", label: "Change the study", study,
+  words: ["Ranges, values, steps, constraints, bounds, budgets and rules may change while it runs. Running trials finish; suggestions that have not started are withdrawn. ",
+    "Trials outside the new space still teach the search. Names, types and scales of parameters stay: for others, clone the study."],
+  begin: () => specOf(study),
+  send: async ({resource}) => {
+    await patch(studyPath(study), {job: resource});
+    openStudy(study);
+  },
+});
+
+function changeList(changes) {
+  return changes && element("section", {ariaLabel: "Changes"}, element("h3", {}, changes.length > 0 ? "Changes" : "Nothing differs from the study as it is."),
+    element("ul.findings", {}, changes.map(change => element("li", {}, element("bdi", {}, change)))));
+}
+
+function draftPage(root, purpose) {
   const editor = new SpecEditor(() => later());
   const verdict = element("p", {role: "status"}), list = element("ul.findings"), plan = element("div"), refusal = element("div.error", {role: "alert"});
-  const create = element("button.primary", {disabled: true, onclick: submit}, "Create the study");
+  const send = element("button.primary", {disabled: true, onclick: submit}, purpose.label);
   const file = element("input", {type: "file", ariaLabel: "Spec file", accept: ".yaml,.yml,.json", onchange: openFile});
-  const helper = element("details.card", {}, element("summary", {}, "Fill in a form instead"), simpleForm(yaml => {
+  const helper = purpose === NEW && element("details.card", {}, element("summary", {}, "Fill in a form instead"), simpleForm(yaml => {
     editor.text = yaml;
     helper.open = false;
     editor.area.focus();
   }));
   let timer = 0, round = 0, checked = null, ended = false;
 
-  replace(root, element("h1", {}, "New study"),
-    element("p.quiet", {}, "A spec of hypertune as YAML or JSON, a Vertex AI job, or an AI Platform job. Commands run in the folder ",
-      "that workdir names on the machine that runs them; to take a folder from this computer, use \"hypertune submit\" there."),
-    helper,
+  replace(root, element("h1", {}, purpose.title), element("p.quiet", {}, purpose.words), helper,
     element("div.halves", {},
       element("section.card", {ariaLabel: "Spec"},
-        element("div.row.between", {}, element("h2", {}, "Spec"), element("div.row", {}, file, element("button", {onclick: begin}, "Template"))),
+        element("div.row.between", {}, element("h2", {}, "Spec"),
+          element("div.row", {}, file, element("button", {onclick: begin}, purpose === NEW ? "Template" : "As it was"))),
         editor.element),
-      element("section.card", {ariaLabel: "Check"}, element("div.row.between", {}, element("h2", {}, "Check"), create),
+      element("section.card", {ariaLabel: "Check"}, element("div.row.between", {}, element("h2", {}, "Check"), send),
         verdict, refusal, list, plan)));
 
   function later() {
     checked = null;
-    create.disabled = true;
+    send.disabled = true;
     clearTimeout(timer);
     timer = setTimeout(check, TYPE_MS);
   }
@@ -64,7 +105,7 @@ export function newPage(root) {
     const mine = ++round, {text} = editor;
     if (text.trim() === "") return show({ok: false, findings: []}, "Nothing is written yet.");
     try {
-      const answer = await post(`${OURS}/specs:check`, {text});
+      const answer = await post(`${OURS}/specs:check`, {text, study: purpose.study});
       if (mine === round && text === editor.text) show(answer);
     } catch (problem) {
       if (!(problem instanceof ApiError)) throw problem;
@@ -76,35 +117,34 @@ export function newPage(root) {
     const count = kind => answer.findings.filter(({severity}) => severity === kind).length;
     const warnings = count("WARNING");
     checked = answer.ok ? answer : null;
-    create.disabled = checked === null || !may("submit");
-    create.title = may("submit") ? "" : "You may look, but not create.";
+    send.disabled = checked === null || !may("submit") || answer.changes?.length === 0;
+    send.title = may("submit") ? "" : "You may look, but not create.";
     verdict.className = answer.ok && warnings === 0 ? "good" : "";
     replace(verdict, words ?? (answer.ok ? "The spec is valid." : format.plural(count("ERROR"), "error")),
       warnings > 0 && ` ${format.plural(warnings, "warning")}.`);
     replace(refusal);
     editor.showFindings(answer.findings);
     replace(list, answer.findings.map(finding => findingItem(finding, editor)));
-    replace(plan, answer.ok && planList(answer.plan));
+    replace(plan, answer.ok && [changeList(answer.changes), planList(answer.plan)]);
   }
 
   async function submit() {
-    const {collection, resource} = checked;
-    create.disabled = true;
+    send.disabled = true;
     try {
-      const made = await post(collection, resource);
-      location.hash = `#/studies/${made.name.split("/").pop()}`;
+      await purpose.send(checked);
     } catch (problem) {
       if (!(problem instanceof ApiError)) throw problem;
       replace(refusal, problemList(problem));
-      create.disabled = false;
+      send.disabled = false;
     }
   }
 
   async function begin() {
     try {
-      const {yaml} = await get(`${OURS}/specs:template`);
+      const yaml = await purpose.begin();
       if (!ended) editor.text = yaml;
     } catch (problem) {
+      if (!(problem instanceof ApiError)) throw problem;
       replace(refusal, problemList(problem));
     }
   }
@@ -119,3 +159,7 @@ export function newPage(root) {
     clearTimeout(timer);
   };
 }
+
+export const newPage = root => draftPage(root, NEW);
+export const clonePage = (root, {parts}) => draftPage(root, cloneOf(parts[1]));
+export const editPage = (root, {parts}) => draftPage(root, changeOf(parts[1]));

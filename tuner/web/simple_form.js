@@ -8,6 +8,8 @@ const TYPES = {
   "values": "a list of values",
 };
 
+const RULES = ["", "median", "decay", "convex", "asha", "hyperband"];
+
 // A number where it is one.
 const scalar = text => text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text.trim();
 const list = text => text.split(",").filter(word => word.trim()).map(scalar);
@@ -52,6 +54,8 @@ export function simpleForm(written) {
   const trials = element("input.short", {type: "number", min: 1, value: 20}), parallel = element("input.short", {type: "number", min: 1, value: 2});
   const command = element("input.wide", {placeholder: "python3 train.py"}), image = element("input.wide", {placeholder: "registry/name:tag"});
   const workdir = element("input.wide", {placeholder: "/home/me/project"});
+  const output = element("input.wide", {placeholder: "acc: {accuracy}"});
+  const rule = element("select", {}, RULES.map(value => element("option", {value}, value || "none")));
   const rows = element("div.form");
   let parameters = [];
 
@@ -68,6 +72,8 @@ export function simpleForm(written) {
       ...parameters.map(row => row.write()), `trials: ${trials.value}\nparallel: ${parallel.value}\n`];
     if (command.value.trim()) lines.push(`command: ${yamlScalar(command.value.trim())}\n`);
     if (image.value.trim()) lines.push(`image: ${yamlScalar(image.value.trim())}\n`);
+    if (output.value.trim()) lines.push(`metrics: {stdout: ${yamlScalar(output.value.trim())}}\n`);
+    if (rule.value) lines.push(`earlyStopping: ${rule.value}\n`);
     if (workdir.value.trim()) lines.push(`workdir: ${yamlScalar(workdir.value.trim())}\n`);
     written(lines.join(""));
   }
@@ -81,6 +87,8 @@ export function simpleForm(written) {
   element("fieldset", {}, element("legend", {}, "Parameters"), rows, element("button", {type: "button", onclick: add}, "Another parameter")),
   field("Trials", trials), field("At a time", parallel),
   field("Command", command, "What each trial runs; parameters are added as --name=value."),
+  field("Metric in its output", output, "A line that the trainer prints, with {accuracy} where the value is; empty: it reports by itself."),
+  field("Early stopping", rule),
   field("Image", image, "For containers. Without a command it runs its own entry point."),
   field("Folder", workdir, "Where commands run on the machine that runs them; needed without an image."),
   element("div.row.end", {}, element("button.primary", {}, "Write the spec")));
