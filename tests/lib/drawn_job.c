@@ -110,6 +110,23 @@ static struct pairs draw_env(void)
     return (struct pairs){names.n, items};
 }
 
+/* What trials had before a change: a range that holds today's. */
+static void draw_former(struct param *param)
+{
+    const int64_t a = (int64_t)draw();
+    const double b = draw_double();
+    if (coin())
+        return;
+    if (param->type == PARAM_INTEGER)
+        param->former =
+            (struct former){.has_range = true,
+                            .int_min = param->int_min,
+                            .int_max = a > param->int_max ? a : param->int_max};
+    else
+        param->former = (struct former){true, .min = param->min,
+                                        .max = fmax(b, param->max)};
+}
+
 static void draw_real(struct param *param)
 {
     double a = draw_double(), b = draw_double();
@@ -147,11 +164,12 @@ static void draw_whole(struct param *param)
 
 static void draw_list(struct param *param)
 {
-    double *numbers = arena_alloc(arena, 5, sizeof *numbers);
-    const char **labels = arena_alloc(arena, 5, sizeof *labels);
+    double *numbers = arena_alloc(arena, 8, sizeof *numbers);
+    const char **labels = arena_alloc(arena, 8, sizeof *labels);
     double x = draw_double();
     param->n_values = 1 + below(5);
-    for (size_t i = 0; i < param->n_values; i++) {
+    param->n_former = below(4);
+    for (size_t i = 0; i < param->n_values + param->n_former; i++) {
         numbers[i] = x;
         x = nextafter(x, INFINITY);
         labels[i] = arena_printf(arena, "%zu%s", i, draw_text());
@@ -212,6 +230,8 @@ static struct space draw_space(void)
             draw_whole(param);
         else
             draw_list(param);
+        if (param->type == PARAM_DOUBLE || param->type == PARAM_INTEGER)
+            draw_former(param);
     }
     for (size_t i = 0; i < space.n; i++)
         draw_conditions(&space, rank, i);

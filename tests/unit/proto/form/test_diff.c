@@ -25,6 +25,13 @@ static void each_difference_is_one_line_in_native_names(void)
         const char *old, *new, *want;
     } cases[] = {
         {HEAD LR, HEAD LR, ""},
+        {HEAD LR,
+         HEAD "parameters: {lr: {type: double, min: 0.001, max: 0.1, former: "
+              "{min: 0, max: 9}}}\n",
+         ""},
+        {HEAD "parameters: {a: [1, 2]}\n",
+         HEAD "parameters: {a: {values: [1], former: {values: [2]}}}\n",
+         "parameters.a: [1,2] -> [1]\n"},
         {HEAD LR, HEAD LR "trials: 20\nargs: auto\ngrace: 30\n", ""},
         {HEAD LR,
          HEAD "parameters: {lr: {type: double, min: 0.001, max: 0.5}}\n",

@@ -63,8 +63,14 @@ static bool same_param(const struct param *a, const struct param *b)
                 a->has_default == b->has_default &&
                 same_bits(a->fallback.real, b->fallback.real) &&
                 a->fallback.whole == b->fallback.whole &&
+                a->n_former == b->n_former &&
+                a->former.has_range == b->former.has_range &&
+                same_bits(a->former.min, b->former.min) &&
+                same_bits(a->former.max, b->former.max) &&
+                a->former.int_min == b->former.int_min &&
+                a->former.int_max == b->former.int_max &&
                 same_conditions(a->when, b->when);
-    for (size_t i = 0; same && i < a->n_values; i++)
+    for (size_t i = 0; same && i < a->n_values + a->n_former; i++)
         same = a->type == PARAM_DISCRETE
                    ? same_bits(a->numbers[i], b->numbers[i])
                    : same_text(a->labels[i], b->labels[i]);
