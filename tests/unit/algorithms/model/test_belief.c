@@ -21,7 +21,7 @@ struct known { /* read from a belief */
     size_t n_front;
 };
 
-/* Earlier results are far better, at x below 1; inside x is the value. */
+/* Earlier results are far better, at x below 1; inside values fall. */
 static void learn(struct history *history, size_t n_inside)
 {
     for (size_t i = 0; i < OUTSIDE + n_inside; i++) {
@@ -29,7 +29,7 @@ static void learn(struct history *history, size_t n_inside)
         const struct value point = {
             .real =
                 outside ? 0.1 * (double)i : 1.1 + 0.2 * (double)(i - OUTSIDE)};
-        const double value = outside ? 50 + point.real : point.real;
+        const double value = outside ? 50 + point.real : -9 * point.real;
         history_add(history, &(struct observation){.point = &point,
                                                    .feasible = true,
                                                    .values = &value});
