@@ -1,8 +1,8 @@
 """A study's space, constraints and bounds change while it runs or after its
 end: what is tried stays evidence, what is searched follows."""
 
+import concurrent.futures
 import copy
-import json
 
 import api
 import harness
@@ -322,6 +322,45 @@ def a_point_stocked_before_is_not_given_after():
     is_proven(study)
 
 
+def edits_of_several_people_while_clients_search():
+    study = Study(server, X, LAYERS, algorithm="ALGORITHM_UNSPECIFIED")
+    ranges = [(0, 0.6), (0.2, 0.9), (0.1, 2), (0.4, 0.7)]
+
+    def client(name):
+        for _ in range(6):
+            for trial in study.suggest(2, name)["trials"]:
+                study.complete("/v1/" + trial["name"], loss(
+                    vizier.values(trial["parameters"])))
+
+    def person(ranges):
+        for low, high in ranges:
+            body = changed(study.body, [double("x", low, high), LAYERS])
+            study.good("PATCH", OURS + number(study), {"job": body})
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        running = [pool.submit(client, "a"), pool.submit(client, "b"),
+                   pool.submit(person, ranges),
+                   pool.submit(person, ranges[::-1])]
+        for one in running:
+            one.result()
+    tap.true(len(events(study, "study.changed")) >= len(ranges))
+    is_proven(study)
+    now = study.good("GET", OURS + number(study))["studySpec"]["parameters"]
+    low, high = [now[0]["doubleValueSpec"][key]
+                 for key in ("minValue", "maxValue")]
+    tap.equal(outside(study), [str(i + 1) for i, point in
+                               enumerate(points(study))
+                               if not low <= point["x"] <= high])
+
+
+def a_point_that_a_person_adds_may_lie_outside():
+    study = Study(server, X, hypertune={"constraints": ["x > 0.5"]})
+    for x in (0.25, 0.75):
+        study.add({"x": x}, finalMeasurement=vizier.measured(x))
+    tap.equal(outside(study), ["1"])
+    best = study.good("GET", OURS + number(study) + "/best?within=true")
+    tap.equal(best["id"], "2")
+
+
 # --- jobs ---
 
 def job_study(name, **changes):
@@ -427,6 +466,8 @@ with harness.Server("--runner", "none") as server:
         an_edit_is_an_event_with_its_differences,
         the_table_is_sent_again_after_an_edit,
         a_point_stocked_before_is_not_given_after,
+        edits_of_several_people_while_clients_search,
+        a_point_that_a_person_adds_may_lie_outside,
         what_has_not_begun_is_withdrawn,
         a_trial_that_ran_with_withdrawn_ones_is_proven,
         a_finished_study_is_edited_and_goes_on,

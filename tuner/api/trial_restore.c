@@ -13,6 +13,7 @@
 #include "tuner/ask/trial_body.h"
 #include "tuner/db/write.h"
 #include "tuner/study/final_measurement.h"
+#include "tuner/study/live_edit.h"
 #include "tuner/study/report_batch.h"
 #include "tuner/study/trial.h"
 
@@ -304,6 +305,7 @@ static enum ht_status store_trial(struct method_call *call,
     call->trial.state = TRIAL_ACTIVE;
     call->trial.attempt = 0;
     call->trial.params = method_params(call, trial->point);
+    call->trial.outside = live_edit_leaves_out(call->job, call->trial.params);
     call->trial.reason = "imported";
     enum ht_status status =
         trial_create(call->core, &call->study, &call->trial, &created, err);

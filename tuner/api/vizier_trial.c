@@ -13,6 +13,7 @@
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/search/pareto_trials.h"
+#include "tuner/study/live_edit.h"
 #include "tuner/study/move.h"
 #include "tuner/study/settle.h"
 #include "tuner/study/suggestion_stock.h"
@@ -312,6 +313,8 @@ static enum ht_status add(struct method_call *call, struct addition *addition,
         .reason = "added by user",
         .client = addition->client == NULL ? "" : addition->client,
         .replicate = TRIAL_AGAIN,
+        .outside = addition->params != NULL &&
+                   live_edit_leaves_out(call->job, addition->params),
         .chosen_by_person = true};
     const enum ht_status status =
         addition->params != NULL

@@ -75,6 +75,13 @@ static enum ht_status withdraw(struct core *core, struct study_row *row,
 
 /* --- trials outside --- */
 
+static bool is_outside(const struct constraint_set *wanted,
+                       const struct value point[])
+{
+    return !space_has(wanted->space, point) ||
+           !constraint_set_holds(wanted, point);
+}
+
 static enum ht_status mark(struct db *db, const struct constraint_set *wanted,
                            struct trial_row *trial, struct ht_error *err)
 {
@@ -83,8 +90,7 @@ static enum ht_status mark(struct db *db, const struct constraint_set *wanted,
         space_point_parse(wanted->space, trial->params, point, err);
     if (status != HT_OK)
         return ht_wrap(err, status, "trial %lld", (long long)trial->id);
-    const bool outside = !space_has(wanted->space, point) ||
-                         !constraint_set_holds(wanted, point);
+    const bool outside = is_outside(wanted, point);
     if (outside == trial->outside)
         return HT_OK;
     trial->outside = outside;
@@ -123,6 +129,20 @@ static enum ht_status mark_outside(struct db *db, int64_t study,
         status = mark_all(db, study, &wanted, err);
     arena_free(arena);
     return status;
+}
+
+bool live_edit_leaves_out(const struct job *job, const char *params)
+{
+    struct arena *arena = arena_new();
+    struct constraint_set wanted;
+    struct value point[HT_MAX_PARAMETERS];
+    const bool known =
+        constraint_set_parse(arena, &job->space, job->constraints.n,
+                             job->constraints.items, &wanted, NULL) == HT_OK &&
+        space_point_parse(&job->space, params, point, NULL) == HT_OK;
+    const bool left_out = known && is_outside(&wanted, point);
+    arena_free(arena);
+    return left_out;
 }
 
 /* --- all of it --- */

@@ -14,6 +14,10 @@ struct core;
 /* Whether the search of a study has to notice that it has another job. */
 bool live_edit_is_one(const struct job *before, const struct job *after);
 
+/* Whether a point, as trials have it, is one that the search of the job could
+ * not choose: none of its space, or against a constraint. */
+bool live_edit_leaves_out(const struct job *job, const char *params);
+
 /* Core thread. In the transaction of the event row->revision, by which the
  * study got that job; `spec` is the text of the one before.
  *

@@ -4,6 +4,9 @@
 
 #include "tests/lib/core_fixture.h"
 #include "tuner/core/live.h"
+#include "tuner/db/specs.h"
+#include "tuner/search/study.h"
+#include "tuner/study/trial.h"
 
 static const char spec[] =
     "spec: 1\nname: s\ngoal: maximize accuracy\n"
@@ -85,6 +88,49 @@ static void a_study_is_looked_at_after_a_start(struct fixture *f)
     CHECK(fixture_call(f, recover, NULL, NULL)->status == HT_OK);
 }
 
+static int64_t next_trial(struct core *core, struct request *req,
+                          struct study_row *row)
+{
+    CHECK(db_study_get(core_db(core), req->arena, 1, row, NULL) == HT_OK);
+    return row->next_trial;
+}
+
+/* Makes room for a trial, and changes the study. A search that began before
+ * ends after that. */
+static enum ht_status answer_late(struct core *core, struct request *req,
+                                  struct ht_error *err)
+{
+    struct db *db = core_db(core);
+    struct suggestion item = {.params = "{\"x\":0.125}", .why = ""};
+    struct suggestions found = {.study = 1, .n = 1, .items = &item};
+    struct study_row row;
+    struct trial_row waiting;
+    const struct job *job;
+    const int64_t next = next_trial(core, req, &row);
+    CHECK(live_job(core_live(core), &row, &job, NULL) == HT_OK);
+    CHECK(db_trial_get(db, req->arena, 1, 2, &waiting, NULL) == HT_OK);
+    CHECK(trial_delete(core, job, &waiting, "", NULL) == HT_OK);
+    CHECK(db_spec_keep(db, 1, row.revision, row.spec, NULL) == HT_OK);
+    found.revision = row.revision - 1;
+    CHECK(study_suggestions_receiver.store(core, &found, err) == HT_OK);
+    CHECK(next_trial(core, req, &row) == next);
+    found.revision = row.revision;
+    CHECK(study_suggestions_receiver.store(core, &found, err) == HT_OK);
+    CHECK(next_trial(core, req, &row) == next + 1);
+    text_puts(&req->reply, "{}");
+    return HT_OK;
+}
+
+static void an_answer_of_before_a_change_is_not_used(struct fixture *f)
+{
+    fixture_submit(f, "spec: 1\nname: s\ngoal: maximize accuracy\n"
+                      "parameters:\n  x: {type: double, min: 0, max: 1}\n"
+                      "algorithm: random\ntrials: 9\nparallel: 2\n"
+                      "command: [./train]\n");
+    CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 2));
+    CHECK(fixture_call(f, answer_late, NULL, NULL)->status == HT_OK);
+}
+
 int main(void)
 {
     RUN_ON_CORE(the_reason_says_what_is_missing);
@@ -92,5 +138,6 @@ int main(void)
     RUN_ON_CORE(a_space_without_a_further_point_is_exhausted);
     RUN_ON_CORE(a_deleted_study_leaves_the_database);
     RUN_ON_CORE(a_study_is_looked_at_after_a_start);
+    RUN_ON_CORE(an_answer_of_before_a_change_is_not_used);
     return check_done();
 }
