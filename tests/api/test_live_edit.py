@@ -387,12 +387,15 @@ def states(study):
 
 def what_has_not_begun_is_withdrawn():
     with Runner(server, slots=1) as runner:
-        study = job_study("withdrawn", maxTrialCount=8, parallelTrialCount=3)
+        study = job_study("withdrawn", maxTrialCount=8, parallelTrialCount=3,
+                          studySpec=dict(api.JOB["studySpec"],
+                                         parameters=[lr(0.1, 1), OPT]))
         first = runner.one()
         harness.wait_until(lambda: len(states(study)) == 3, "three trials")
+        # The search completes it beside those that are withdrawn later.
         study.good("POST", OURS + number(study) + "/trials",
                    {"parameters": [{"parameterId": "lr", "value": 0.1}]})
-        edit(study, lr(0.5, 2))
+        edit(study, lr(0.5, 2), OPT)
         gone = events(study, "trial.deleted")
         tap.equal([(event["trial"], event["from"], event["reason"])
                    for event in gone],
