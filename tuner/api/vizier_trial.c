@@ -12,7 +12,6 @@
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
-#include "tuner/search/pareto_trials.h"
 #include "tuner/study/live_edit.h"
 #include "tuner/study/move.h"
 #include "tuner/study/settle.h"

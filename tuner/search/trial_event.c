@@ -42,6 +42,7 @@ bool trial_event_went_to(const struct event_row *event, enum trial_state state)
     return strcmp(event->to, db_trial_state_name(state)) == 0;
 }
 
+// NOLINTNEXTLINE(readability-function-size): a moment, an event and a result
 static enum ht_status recall(struct db *db, struct arena *arena,
                              const struct event_row *event, int64_t until,
                              struct trial_row *trial, enum trial_known *known,
@@ -63,6 +64,7 @@ static enum ht_status recall(struct db *db, struct arena *arena,
     return HT_OK;
 }
 
+// NOLINTNEXTLINE(readability-function-size): a moment, an event and a result
 enum ht_status trial_event_find(struct db *db, struct arena *arena,
                                 const struct event_row *event, int64_t until,
                                 struct trial_row *trial,
