@@ -6,7 +6,7 @@ import os
 
 import tap
 from cli_home import Home
-from harness import wait_until
+from harness import Server, wait_until
 
 TRAIN = """
 import sys
@@ -20,7 +20,6 @@ LR = {"type": "double", "min": 0.01, "max": 0.1, "scale": "log"}
 
 def spec(**changes):
     made = {"spec": 1, "name": "quick", "goal": "maximize accuracy",
-            "safety": "memory <= 1",
             "parameters": {"lr": LR, "layers": {"type": "integer", "min": 1,
                                                 "max": 8},
                            "opt": ["adam", "sgd"]},
@@ -40,7 +39,7 @@ def a_finished_study(home, **changes):
 
 def rates(home, name):
     """The values of lr, by trial."""
-    return {trial["trial"]: trial["params"]["lr"]
+    return {trial["id"]: trial["params"]["lr"]
             for trial in home.trials(name)}
 
 
@@ -85,6 +84,16 @@ def what_is_outside_is_marked_and_left_out_where_that_is_asked():
         tap.equal(best["id"], "4")
 
 
+def of_several_goals_those_inside_are_compared_alone():
+    with Home() as home:
+        a_finished_study(home, goal=["maximize accuracy", "maximize memory"])
+        home.cli("set", "quick", "lr=0.5..0.9", "-n", "+1")
+        home.cli("watch", "quick")
+        tap.equal(len(home.cli("best", "quick", "-o", "name")[0].split()), 4)
+        tap.equal(home.cli("best", "quick", "--within", "-o", "name")[0],
+                  "quick/4\n")
+
+
 def without_a_trial_inside_there_is_no_best_within():
     with Home() as home:
         a_finished_study(home)
@@ -127,7 +136,7 @@ def suggestions_that_wait_are_withdrawn():
 
 def rules_and_bounds_change_with_it():
     with Home() as home:
-        a_finished_study(home)
+        a_finished_study(home, safety="memory <= 1")
         home.cli("set", "quick", "--stop-rule", "asha:minSteps=2,factor=3",
                  "--safety", "memory <= 0.5 for 90% of trials", "--noise",
                  "high", "--until", "target=0.99", "--until", "time=2h",
@@ -145,6 +154,60 @@ def rules_and_bounds_change_with_it():
                   '{"rule":"asha","minSteps":2,"factor":3} -> none\n')
 
 
+STUDIES = "/v1/projects/local/locations/local/studies"
+
+
+def categorical(name, *values, **more):
+    return {"parameterId": name,
+            "categoricalValueSpec": {"values": list(values)}, **more}
+
+
+def real(name, low, high):
+    return {"parameterId": name,
+            "doubleValueSpec": {"minValue": low, "maxValue": high}}
+
+
+def a_study_of_clients_changes_as_google_says_it():
+    child = {"parameterSpec": real("rate", 0, 1)}
+    with Server() as server:
+        status, _ = server.call("POST", STUDIES, {
+            "displayName": "theirs",
+            "studySpec": {
+                "metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
+                "parameters": [
+                    {**real("lr", 0.1, 0.1), "scaleType": "UNIT_LINEAR_SCALE"},
+                    categorical("opt", "sgd", "adam", "lion",
+                                conditionalParameterSpecs=[
+                                    {**child, "parentCategoricalValues":
+                                     {"values": ["adam"]}},
+                                    {**child, "parentCategoricalValues":
+                                     {"values": ["lion"]}}])]}})
+        tap.equal(status, 200)
+        done = server.cli("set", "theirs", "opt=+rms,-sgd", "--dry-run")
+        tap.equal(done.stdout, 'parameters.opt: ["sgd","adam","lion"] -> '
+                  '["adam","lion","rms"]\n')
+        server.cli("set", "theirs", "opt=+rms,-sgd")
+        lr, opt = server.get("/hypertune/v1/studies/theirs")["studySpec"][
+            "parameters"]
+        tap.equal(opt["categoricalValueSpec"]["values"],
+                  ["adam", "lion", "rms"])
+        tap.equal([one["parentCategoricalValues"]["values"] for one in
+                   opt["conditionalParameterSpecs"]], [["adam"], ["lion"]])
+        tap.equal(lr["scaleType"], "UNIT_LINEAR_SCALE")
+        done = server.cli("set", "theirs", "rate=0..2", check=False)
+        tap.equal(done.returncode, 2)
+        tap.contains("several parameters are called rate", done.stderr)
+        done = server.cli("set", "theirs", "opt=-adam", check=False)
+        tap.contains("opt: must keep adam, with which rate exists",
+                     done.stderr)
+        done = server.cli("clone", "theirs", "lr=real:0.1..0.2", "--algorithm",
+                          "random", "--fresh")
+        tap.equal(done.stdout, "theirs-2\n")
+        clone = server.get("/hypertune/v1/studies/theirs-2")
+        tap.equal(clone["studySpec"]["algorithm"], "RANDOM_SEARCH")
+        tap.equal(clone["studySpec"]["parameters"][1], opt)
+
+
 def a_dry_run_changes_nothing():
     with Home() as home:
         a_finished_study(home)
@@ -160,7 +223,7 @@ def a_dry_run_changes_nothing():
 
 def what_is_wrong_is_said_before_anything_changes():
     with Home() as home:
-        a_finished_study(home)
+        a_finished_study(home, safety="memory <= 1")
         before = home.describe("quick")
         for words, message in (
                 (["lr=..1", "layer=1..2"],
@@ -216,9 +279,18 @@ def a_clone_has_what_cannot_change_and_begins_with_the_results():
                   ["drop", "layers", "lr", "opt"])
         tap.equal(home.cli("clone", "quick", "--fresh")[0], "quick-3\n")
         tap.equal("learns from" in home.cli("describe", "quick-3")[0], False)
+
+
+def a_clone_takes_the_first_free_name_or_the_given_one():
+    with Home() as home:
+        a_finished_study(home)
+        for name in ("quick-2", "quick-3"):
+            tap.equal(home.cli("clone", "quick")[0], name + "\n")
         tap.equal(home.cli("clone", "quick", "--name", "mine")[0], "mine\n")
         _, err = home.cli("clone", "quick", "--name", "mine", want=5)
-        tap.contains("mine", err)
+        tap.contains("the name mine is taken", err)
+        _, err = home.cli("clone", "quick", "--name", "7", want=2)
+        tap.contains("7", err)
 
 
 def a_spec_from_before_attaches_when_only_counts_were_set():
@@ -240,14 +312,18 @@ def a_spec_from_before_attaches_when_only_counts_were_set():
         tap.contains("parameters.lr.max: 0.2 -> 0.1\n", err)
 
 
-if __name__ == "__main__":
-    tap.main(a_study_searches_its_new_space_and_keeps_what_it_had,
-             what_is_outside_is_marked_and_left_out_where_that_is_asked,
-             without_a_trial_inside_there_is_no_best_within,
-             a_point_that_a_constraint_forbids_is_outside_by_it,
-             suggestions_that_wait_are_withdrawn,
-             rules_and_bounds_change_with_it,
-             a_dry_run_changes_nothing,
-             what_is_wrong_is_said_before_anything_changes,
-             a_clone_has_what_cannot_change_and_begins_with_the_results,
-             a_spec_from_before_attaches_when_only_counts_were_set)
+tap.run([
+    a_study_searches_its_new_space_and_keeps_what_it_had,
+    what_is_outside_is_marked_and_left_out_where_that_is_asked,
+    of_several_goals_those_inside_are_compared_alone,
+    without_a_trial_inside_there_is_no_best_within,
+    a_point_that_a_constraint_forbids_is_outside_by_it,
+    suggestions_that_wait_are_withdrawn,
+    rules_and_bounds_change_with_it,
+    a_study_of_clients_changes_as_google_says_it,
+    a_dry_run_changes_nothing,
+    what_is_wrong_is_said_before_anything_changes,
+    a_clone_has_what_cannot_change_and_begins_with_the_results,
+    a_clone_takes_the_first_free_name_or_the_given_one,
+    a_spec_from_before_attaches_when_only_counts_were_set,
+])
