@@ -61,9 +61,6 @@ struct cli_settings {
     bool wait, dry_run, resume, replace, if_not_exists, smoke, full, force;
     const char *stop_rule, *noise;
     struct words constraints, no_constraints, safety;
-    bool fresh;
-    /* best */
-    bool within;
     /* lists */
     const char *state, *sort, *where;
     int64_t limit;
@@ -86,6 +83,8 @@ struct cli_settings {
     bool all, diff;
     /* import */
     bool submit;
+    /* clone, best */
+    bool fresh, within;
     /* ui */
     bool no_open;
     /* gcloud-env */

@@ -41,9 +41,10 @@ static int read_job(struct change *change, struct job **job)
     *job = vertex_read(change->study.job, change->study.home->kind, &diag);
     if (*job != NULL)
         return CLI_DONE;
-    return cli_fail(change->cli, CLI_REFUSED,
-                    "the server's job \"%s\" cannot be read: %s",
-                    change->study.name, diag.first ? diag.first->text : "");
+    cli_fail(change->cli, CLI_REFUSED,
+             "the server's job \"%s\" cannot be read: %s", change->study.name,
+             diag.first ? diag.first->text : "");
+    return CLI_REFUSED;
 }
 
 /* Each edit was right by itself; whether they fit together is asked of the

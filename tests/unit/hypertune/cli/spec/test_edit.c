@@ -152,6 +152,10 @@ static void a_space_without_points_is_refused(void)
                "drop: its step 0.25 must be over 0 and fit into the range");
     CHECK_TEXT(EDIT("layers=..:8"),
                "layers: its step 8 must be over 0 and fit into the range");
+}
+
+static void a_value_is_there_once_or_not_at_all(void)
+{
     CHECK_TEXT(EDIT("batch=-16,32,64"), "batch: must keep at least one value");
     CHECK_TEXT(EDIT("batch=-17"), "batch: has no value 17");
     CHECK_TEXT(EDIT("opt=-lions"),
@@ -197,7 +201,7 @@ static void a_parameter_is_replaced_or_added(void)
     text_free(&lines);
 }
 
-static void constraints_come_and_end(void)
+static void a_constraint_comes_once(void)
 {
     struct ht_error err;
     struct job *job = a_job();
@@ -206,6 +210,13 @@ static void constraints_come_and_end(void)
     CHECK_TEXT(job->constraints.items[1], "lr < drop");
     CHECK(cli_edit_add_constraint(arena, job, "lr<drop", &err) == HT_INVALID);
     CHECK_TEXT(err.text, "the constraint \"lr<drop\" is there already");
+}
+
+static void a_constraint_ends_by_its_words(void)
+{
+    struct ht_error err;
+    struct job *job = a_job();
+    CHECK(cli_edit_add_constraint(arena, job, "lr < drop", &err) == HT_OK);
     CHECK(cli_edit_remove_constraint(arena, job, "layers<= batch", &err) ==
           HT_OK);
     CHECK(job->constraints.n == 1);
@@ -258,9 +269,11 @@ int main(void)
     RUN(conditions_and_defaults_keep_their_values);
     RUN(what_is_no_edit_says_what_would_be_one);
     RUN(a_space_without_points_is_refused);
+    RUN(a_value_is_there_once_or_not_at_all);
     RUN(a_type_or_scale_is_told_from_values);
     RUN(a_parameter_is_replaced_or_added);
-    RUN(constraints_come_and_end);
+    RUN(a_constraint_comes_once);
+    RUN(a_constraint_ends_by_its_words);
     RUN(a_bound_moves_but_not_to_the_other_side);
     RUN(a_rule_may_have_options);
     arena_free(arena);
