@@ -216,6 +216,9 @@ def a_dry_run_changes_nothing():
         tap.equal(out, "parameters.lr.max: 0.1 -> 1\ntrials: 3 -> 4\n")
         out, _ = home.cli("set", "quick", "--dry-run", "lr=..0.1")
         tap.equal(out, "")
+        _, err = home.cli("set", "quick", "--dry-run", "--constraint",
+                          "layers > 8", want=2)
+        tap.contains("no values of the parameters satisfy it", err)
         home.cli("clone", "quick", "--dry-run", "lr=real:0..1")
         tap.equal(home.describe("quick"), before)
         tap.equal(home.cli("list", "-o", "name")[0], "quick\n")
