@@ -367,7 +367,7 @@ static bool is_too_early(const struct stop_study *study, size_t current,
 {
     const size_t goal = first_objective(study->setting);
     const struct learning_curve curve = {&study->curves[current], goal};
-    if (stop_is_told(study->options))
+    if (stop_wait_is_set(study->options))
         return false;
     return learning_curve_count(&curve, place) < STOP_REPORTS ||
            (!isfinite(ladder->top) &&

@@ -27,7 +27,7 @@ static double or_default(int64_t said, double otherwise)
     return said > 0 ? (double)said : otherwise;
 }
 
-bool stop_is_told(const struct early_stop *options)
+bool stop_wait_is_set(const struct early_stop *options)
 {
     return options->min_steps > 0 || options->min_measurements > 0;
 }
@@ -37,10 +37,10 @@ bool stop_guard_opens(const struct stop_guard *guard,
 {
     const struct early_stop *options = study->options;
     const struct learning_curve curve = {&study->curves[current], 0};
-    const bool told = stop_is_told(options);
-    const double share = told ? guard->share : fmax(guard->share, STOP_SHARE);
+    const bool set = stop_wait_is_set(options);
+    const double share = set ? guard->share : fmax(guard->share, STOP_SHARE);
     const double measurements =
-        fmax((double)guard->measurements, told ? 0 : STOP_REPORTS);
+        fmax((double)guard->measurements, set ? 0 : STOP_REPORTS);
     double at, end, whole = 0;
     for (size_t i = 0; i < study->n; i++)
         whole +=

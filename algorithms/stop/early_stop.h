@@ -34,7 +34,7 @@ struct stop_rule {
 #define STOP_SHARE 0.1 /* of the way to where trials end by themselves */
 enum { STOP_REPORTS = 4 };
 /* Whether the options say how long a rule has to wait. */
-bool stop_is_told(const struct early_stop *options);
+bool stop_wait_is_set(const struct early_stop *options);
 
 /* What must be known before a rule judges; the study's options go before. */
 struct stop_guard {

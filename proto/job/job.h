@@ -44,7 +44,7 @@ enum job_metric_doctor { /* what first trials without the objective do */
                          DOCTOR_WARN   /* it continues; each trial shows it */
 };
 enum job_on_silence {               /* what a trial that seems to hang does */
-                      SILENCE_WARN, /* it continues; everyone shows it */
+                      SILENCE_WARN, /* it continues, shown as silent */
                       SILENCE_STOP  /* its attempt is stopped and has failed */
 };
 enum job_args_mode {
@@ -202,7 +202,7 @@ struct job {
     struct stopping until;
     struct cancelling cancel_after;
     int64_t trial_timeout_ms; /* 0: none */
-    int64_t silence_ms; /* without a report or output: it hangs; 0: told by
+    int64_t silence_ms; /* without a report or output: it hangs; 0: judged by
                            how often it reports (tuner/study/silence.h) */
     enum job_on_silence on_silence;
     int64_t retries;  /* starts after a failed one */

@@ -92,7 +92,7 @@ def a_hanging_trial_is_stopped_and_tried_again():
             "again", ["sh", "-c", "if [ -e $0 ]; then exec hypertune report "
                       "accuracy=0.5; fi; touch $0; exec sleep 600",
                       os.path.join(server.folder, "second")],
-            silence="1s", onSilence="stop", retries=1), env=environment())
+            silence="5s", onSilence="stop", retries=1), env=environment())
         status = server.wait_study("again")
         tap.equal(status["state"], "SUCCEEDED", status["reason"])
         first, second = own(server, "again")["attempts"]
@@ -116,20 +116,20 @@ def check_life(name, script):
     """What reports or prints is not silent; when it hangs, it is."""
     with harness.Server(slots=1) as server:
         stop = os.path.join(server.folder, "stop")
-        server.submit(spec(name, ["sh", "-c", script, stop], silence="3s"),
+        server.submit(spec(name, ["sh", "-c", script, stop], silence="5s"),
                       env=environment())
         harness.wait_until(lambda: own(server, name).get("startTimeMs"),
                            "the trial's start")
         began = own(server, name)["startTimeMs"]
         harness.wait_until(
-            lambda: server.get("/hypertune/v1/server")["uptimeMs"] > 9000,
+            lambda: server.get("/hypertune/v1/server")["uptimeMs"] > 12000,
             "a few silences long")
         tap.equal(events(server, name, "trial.silent"), [])
         with open(stop, "w", encoding="ascii"):
             pass
         wait_silent(server, name)
         told, = events(server, name, "trial.silent")
-        tap.true(told["timeMs"] > began + 3000)
+        tap.true(told["timeMs"] > began + 5000)
 
 
 def reports_are_signs_of_life():
@@ -145,7 +145,7 @@ def a_silent_trial_that_prints_again_is_silent_no_longer():
         wake = os.path.join(server.folder, "wake")
         server.submit(spec("wakes", ["sh", "-c", (
             "until [ -e $0 ]; do sleep 0.1; done; "
-            "while :; do echo awake; sleep 0.1; done"), wake], silence="2s"),
+            "while :; do echo awake; sleep 0.1; done"), wake], silence="4s"),
                       env=environment())
         wait_silent(server, "wakes")
         with open(wake, "w", encoding="ascii"):

@@ -18,8 +18,8 @@ enum {
     MOST_REPORTS = 33, /* the newest are enough */
     MEDIANS = 5,       /* so many of them are silence */
     LONGESTS = 2,      /* a pause that it has survived is no silence */
-    SILENT_MS = 2000,  /* until a silent one is looked at again: log data wake
-                          nobody */
+    SILENT_MS = 2000,  /* until a silent one is looked at again: what it prints
+                          does not wake the core */
     LATE_MS = 5000     /* a look that comes so late was held up, as were
                           reports: they get as much time to arrive */
 };

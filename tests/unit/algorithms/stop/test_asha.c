@@ -58,8 +58,8 @@ static void pause(struct field *field, size_t i, int64_t rung)
 }
 
 /* The first rung is at step 1. */
-static const struct early_stop told_first = {.rule = EARLY_ASHA,
-                                             .min_steps = 1};
+static const struct early_stop from_step_1 = {.rule = EARLY_ASHA,
+                                              .min_steps = 1};
 static const struct early_stop pausing = {
     .rule = EARLY_ASHA, .min_steps = 1, .pauses = true};
 
@@ -76,7 +76,7 @@ static void rungs_are_a_factor_apart_and_below_the_end(void)
     CHECK(asha_reached(&ladder, 18) == 1 && asha_reached(&ladder, 1e9) == 1);
 }
 
-static void untold_the_first_rung_is_at_a_tenth_and_four_steps(void)
+static void by_default_the_first_rung_is_at_a_tenth_and_four_steps(void)
 {
     const struct asha_ladder usual =
         asha_ladder(&(struct early_stop){.max_steps = 100});
@@ -129,7 +129,7 @@ static void nobody_stops_before_enough_came(void)
 static void a_part_of_a_place_is_a_place(void)
 {
     static struct field field;
-    field_init(&field, told_first);
+    field_init(&field, from_step_1);
     for (size_t i = 0; i < 4; i++)
         field_add(&field, 1, -(double)i, 0);
     CHECK(judge(&field, 1).action == STOP_GO_ON);
@@ -139,7 +139,7 @@ static void a_part_of_a_place_is_a_place(void)
 static void equal_trials_share_the_better_place(void)
 {
     static struct field field;
-    field_init(&field, told_first);
+    field_init(&field, from_step_1);
     for (size_t i = 0; i < 9; i++)
         field_add(&field, 1, i < 2 ? 1 : 0, 0);
     for (size_t i = 0; i < 9; i++)
@@ -189,7 +189,7 @@ static void places_between_reports_are_compared_too(void)
 static void what_was_not_told_is_not_judged(void)
 {
     static struct field field;
-    field_init(&field, told_first);
+    field_init(&field, from_step_1);
     for (size_t i = 0; i < 4; i++)
         field_add(&field, 1, -(double)i, 0);
     field.values[3][0][0] = NAN;
@@ -200,7 +200,7 @@ static void what_was_not_told_is_not_judged(void)
 static void of_two_objectives_the_dominated_stop(void)
 {
     static struct field field;
-    field_init(&field, told_first);
+    field_init(&field, from_step_1);
     field.setting.n_goals = 3;
     field.setting.goals[2].safety = true;
     static double values[4][3] = {
@@ -438,7 +438,7 @@ static void every_bracket_promotes_its_own(void)
 int main(void)
 {
     RUN(rungs_are_a_factor_apart_and_below_the_end);
-    RUN(untold_the_first_rung_is_at_a_tenth_and_four_steps);
+    RUN(by_default_the_first_rung_is_at_a_tenth_and_four_steps);
     RUN(the_worst_of_a_rung_stop);
     RUN(nobody_stops_before_enough_came);
     RUN(a_part_of_a_place_is_a_place);

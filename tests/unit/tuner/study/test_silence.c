@@ -11,6 +11,8 @@
     "algorithm: random\ntrials: 2\nparallel: 1\nretries: 1\n"                  \
     "command: [./train]\n" more
 
+enum { NAPS = 5000 }; /* ten seconds and more */
+
 static int64_t silence_of_s, late_by_ms; /* for the handler below */
 
 /* The attempt 1 of trial 1 was last heard so long ago, and is due. */
@@ -52,14 +54,20 @@ static struct attempt_row attempt_of(struct fixture *f)
     return row;
 }
 
+static bool has_looked(struct fixture *f)
+{
+    return node_get_bool(fixture_reply(fixture_call(f, looked, NULL, NULL)),
+                         "y", false);
+}
+
 /* Whether it is silent after the next look of the core. */
 static bool is_silent_after(struct fixture *f, int64_t seconds)
 {
     silence_of_s = seconds;
     CHECK(fixture_call(f, age, NULL, NULL)->status == HT_OK);
-    while (!node_get_bool(fixture_reply(fixture_call(f, looked, NULL, NULL)),
-                          "y", false))
+    for (int i = 0; i < NAPS && !has_looked(f); i++)
         fixture_nap();
+    CHECK(has_looked(f));
     return attempt_of(f).silent_ms > 0;
 }
 
@@ -138,7 +146,7 @@ static void it_ends_with_the_next_report(struct fixture *f)
     const struct leased leased = begin(f, SPEC("silence: 30s\n"));
     CHECK(is_silent_after(f, 31));
     report_at(f, &leased, 1, (int64_t[]){0});
-    while (attempt_of(f).silent_ms > 0)
+    for (int i = 0; i < NAPS && attempt_of(f).silent_ms > 0; i++)
         fixture_nap();
     CHECK(attempt_of(f).silent_ms == -1);
 }
