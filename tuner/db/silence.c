@@ -45,7 +45,7 @@ enum ht_status db_silence_count(struct db *db, int64_t *n, struct ht_error *err)
 
 enum ht_status db_silence_reports(struct db *db, struct arena *arena,
                                   const struct attempt_row *row,
-                                  const char *replica, size_t most,
+                                  const char *replica,
                                   struct report_times *times,
                                   struct ht_error *err)
 {
@@ -54,5 +54,6 @@ enum ht_status db_silence_reports(struct db *db, struct arena *arena,
         "SELECT max(time_ms) AS newest FROM measurements WHERE study=? "
         "AND trial=? AND attempt=? AND replica=? GROUP BY step "
         "ORDER BY newest DESC LIMIT ?",
-        "iiisi", row->study, row->trial, row->n, replica, (int64_t)most);
+        "iiisi", row->study, row->trial, row->n, replica,
+        (int64_t)NEWEST_REPORTS);
 }

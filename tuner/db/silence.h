@@ -30,14 +30,15 @@ enum ht_status db_silence_count(struct db *db, int64_t *n,
                                 struct ht_error *err);
 
 /* When the replica's newest steps were reported, the newest first, at most
- * `most`. Records of one step count once. */
+ * so many. Records of one step count once. */
+enum { NEWEST_REPORTS = 33 };
 struct report_times {
     size_t n;
     int64_t *items; /* wall ms */
 };
 enum ht_status db_silence_reports(struct db *db, struct arena *arena,
                                   const struct attempt_row *row,
-                                  const char *replica, size_t most,
+                                  const char *replica,
                                   struct report_times *times,
                                   struct ht_error *err);
 

@@ -15,7 +15,6 @@
 enum {
     LEAST_MS = 60000,  /* of a silence that no spec asks for */
     LEAST_REPORTS = 4, /* that a median is taken from */
-    MOST_REPORTS = 33, /* the newest are enough */
     MEDIANS = 5,       /* so many of them are silence */
     LONGESTS = 2,      /* a pause that it has survived is no silence */
     SILENT_MS = 2000,  /* until a silent one is looked at again: what it prints
@@ -88,9 +87,9 @@ static enum ht_status find_limit(struct core *core, struct arena *arena,
                                  struct ht_error *err)
 {
     struct report_times times;
-    const enum ht_status status = db_silence_reports(
-        core_db(core), arena, attempt, report_batch_master(arena, job),
-        MOST_REPORTS, &times, err);
+    const enum ht_status status =
+        db_silence_reports(core_db(core), arena, attempt,
+                           report_batch_master(arena, job), &times, err);
     *limit_ms = job->silence_ms;
     attempt->usual_ms = 0;
     if (status != HT_OK || times.n < LEAST_REPORTS)
