@@ -8,7 +8,8 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/text.h"
-#include "proto/job/report.h"
+
+struct report;
 
 /* The writer of records that were read from a log: their keys differ from
  * those of records that were reported meanwhile. */

@@ -6,6 +6,7 @@
 
 #include "proto/base/limits.h"
 #include "proto/job/pattern.h"
+#include "proto/job/report.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/printed.h"
 #include "tuner/ask/trial_body.h"
@@ -223,7 +224,7 @@ static enum ht_status compile(struct arena *arena, const struct job *job,
         return ht_fail(err, HT_LIMIT,
                        "a study has at most %d patterns, these are %zu",
                        HT_MAX_METRICS, all.n);
-    patterns->items = arena_alloc(arena, all.n + 1, sizeof *patterns->items);
+    patterns->items = arena_alloc(arena, all.n + 1, sizeof(struct pattern *));
     for (size_t i = 0; i < all.n; i++)
         if (pattern_compile(arena, all.items[i], &patterns->items[patterns->n],
                             NULL) == HT_OK)
