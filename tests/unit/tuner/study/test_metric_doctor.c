@@ -89,6 +89,23 @@ static void each_wrong_way_has_its_sentence(void)
                  "such lines are read with the pattern: Accuracy: {accuracy}"));
 }
 
+#define LINE(replica, text)                                                    \
+    "{" NONE                                                                   \
+    ",\"line\":{\"stream\":\"stdout\",\"line\":14,\"replica\":\"" replica      \
+    "\",\"text\":\"" text "\",\"before\":\"Accuracy: \"}}"
+
+static void a_pattern_is_offered_where_it_would_count(void)
+{
+    const struct job plain = {.n_metrics = 1};
+    static const char offer[] = "\"pattern\":\"Accuracy: {accuracy}\"";
+    CHECK(strstr(examine(LINE("master-0", "Accuracy: 0.93"), NULL, &plain).json,
+                 offer) != NULL);
+    CHECK(strstr(examine(LINE("worker-0", "Accuracy: 0.93"), NULL, &plain).json,
+                 offer) == NULL);
+    CHECK(strstr(examine(LINE("master-0", "Accuracy: none"), NULL, &plain).json,
+                 offer) == NULL);
+}
+
 static void what_a_runner_sends_may_be_anything(void)
 {
     const struct job plain = {.n_metrics = 1, .metrics_file = "m.csv"};
@@ -221,6 +238,7 @@ int main(void)
 {
     arena = arena_new();
     RUN(each_wrong_way_has_its_sentence);
+    RUN(a_pattern_is_offered_where_it_would_count);
     RUN(what_a_runner_sends_may_be_anything);
     RUN_ON_CORE(a_study_pauses_after_its_first_silent_trials);
     RUN_ON_CORE(the_last_trials_have_nothing_to_wait_for);
