@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -33,6 +34,13 @@ def objective(trial):
 study.optimize(objective, n_trials={each})
 """
 
+ROWS = HEAD + """
+study = optuna.load_study(study_name="rows", storage={database!r},
+    sampler=hypertune.optuna.Sampler(seed=1, search_space={{
+        "x": optuna.distributions.FloatDistribution(0, 1)}}, **server))
+study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=3)
+"""
+
 DIE = HEAD + """
 import os, signal
 study = optuna.create_study(study_name={name!r}, load_if_exists=True,
@@ -57,6 +65,7 @@ def main():
 
     import hypertune
     import hypertune.optuna
+    from hypertune.optuna import sampler
 
     with harness.Server() as server:
         client = hypertune.Client(server.http, server.token_file)
@@ -126,6 +135,95 @@ def main():
             asked = [study for study in client.studies()
                      if study.name.startswith("together-")]
             tap.equal([study.counts["succeeded"] for study in asked], [6])
+
+        space = {"x": optuna.distributions.FloatDistribution(0, 1)}
+
+        class Noting(hypertune.optuna.Sampler):
+            """Keeps what it took the study for at every call."""
+
+            def __init__(self):
+                super().__init__(client=client, seed=1, search_space=space)
+                self.families = []
+
+            def infer_relative_search_space(self, study, trial):
+                self.families.append(sampler._family(study))
+                return super().infer_relative_search_space(study, trial)
+
+            def after_trial(self, study, trial, state, values):
+                self.families.append(sampler._family(study))
+                super().after_trial(study, trial, state, values)
+
+        def objective(trial):
+            return trial.suggest_float("x", 0, 1)
+
+        def storages():
+            """One of each kind; each call makes new ones."""
+            folder = tempfile.mkdtemp()
+            yield "memory", optuna.storages.InMemoryStorage()
+            yield "sqlite", "sqlite:///%s/optuna.db" % folder
+            yield "journal", optuna.storages.JournalStorage(
+                optuna.storages.JournalFileStorage(folder + "/optuna.log"))
+
+        def a_study_has_one_name_in_every_storage():
+            for kind, place in storages():
+                noting = Noting()
+                study = optuna.create_study(study_name=kind, storage=place,
+                                            sampler=noting)
+                study.enqueue_trial({"x": 0.5})
+                study.optimize(objective, n_trials=2)
+                study.add_trial(optuna.trial.create_trial(
+                    params={"x": 0.25}, distributions=space, value=0.25))
+                study.tell(study.ask(), state=TrialState.FAIL)
+                retry = optuna.storages.RetryFailedTrialCallback()
+                retry(study, study.trials[-1])
+                study.optimize(objective, n_trials=2)
+                tap.true(None not in noting.families, kind)
+                tap.equal(len(set(noting.families)), 1, kind)
+                asked = [s for s in client.studies()
+                         if s.name.startswith(kind + "-")]
+                tap.equal([s.counts["succeeded"] for s in asked], [4], kind)
+
+        def processes_share_the_study_of_a_database():
+            url = "sqlite:///%s/optuna.db" % tempfile.mkdtemp()
+            optuna.create_study(study_name="rows", storage=url)
+            workers = [start(ROWS, database=url) for _ in range(2)]
+            for worker in workers:
+                tap.equal(worker.wait(harness.PATIENCE), 0)
+            asked = [s for s in client.studies()
+                     if s.name.startswith("rows-")]
+            tap.equal([s.counts["succeeded"] for s in asked], [6])
+
+        def a_copy_has_a_search_of_its_own():
+            for kind, place in storages():
+                study = optuna.create_study(study_name="of-" + kind,
+                                            storage=place, sampler=Noting())
+                study.optimize(objective, n_trials=1)
+                optuna.copy_study(from_study_name="of-" + kind,
+                                  from_storage=place, to_storage=place,
+                                  to_study_name="copy-of-" + kind)
+                copy = optuna.load_study(study_name="copy-of-" + kind,
+                                         storage=place, sampler=Noting())
+                copy.optimize(objective, n_trials=1)
+                tap.equal([searched(name + kind).counts["succeeded"]
+                           for name in ("of-", "copy-of-")], [1, 2], kind)
+
+        def a_trial_that_passes_the_first_one_waits_for_no_name():
+            for kind, place in storages():
+                noting = Noting()
+                study = optuna.create_study(study_name="passed-" + kind,
+                                            storage=place, sampler=noting)
+                study.enqueue_trial({"x": 0.5})
+                # As of a process that had looked for waiting trials before.
+                number = study._storage.create_new_trial(study._study_id)
+                passing = optuna.trial.Trial(study, number)
+                tap.equal(noting.families, [None], kind)
+                tap.equal([s.name for s in client.studies()
+                           if s.name.startswith("passed-" + kind)], [], kind)
+                study.optimize(objective, n_trials=2)
+                study.tell(passing, objective(passing))
+                asked = [s for s in client.studies()
+                         if s.name.startswith("passed-%s-" % kind)]
+                tap.equal([s.counts["succeeded"] for s in asked], [3], kind)
 
         def what_two_samplers_know_is_sent_once():
             study = optuna.create_study(study_name="twice", storage=storage())
@@ -243,6 +341,10 @@ def main():
         tap.run([
             processes_share_a_study_and_lose_nothing,
             samplers_that_begin_together_share_one_study,
+            a_study_has_one_name_in_every_storage,
+            processes_share_the_study_of_a_database,
+            a_copy_has_a_search_of_its_own,
+            a_trial_that_passes_the_first_one_waits_for_no_name,
             what_two_samplers_know_is_sent_once,
             what_a_sampler_could_not_send_is_sent_later,
             after_a_kill_the_study_continues,

@@ -260,8 +260,12 @@ class Sampler(BaseSampler):
     def _session(self, study: "optuna.Study",
                  search_space: Mapping[str, BaseDistribution]
                  ) -> Optional[_Session]:
-        """None while it is not known how many constraints there are."""
+        """None while it is not known which study it is, or how many
+        constraints there are."""
         constraints = 0
+        family = _family(study)
+        if family is None:
+            return None
         if self._constraints_func is not None:
             known = [trial.system_attrs[_CONSTRAINTS]
                      for trial in _ended(study)
@@ -271,7 +275,7 @@ class Sampler(BaseSampler):
             constraints = len(known[0])
         space = Space(search_space)
         with self._lock:
-            key = "%s %s %d" % (_family(study), space.key(), constraints)
+            key = "%s %s %d" % (family, space.key(), constraints)
             if key not in self._sessions:
                 specs = metric_specs(study.directions, constraints)
                 session = _Session(
@@ -342,13 +346,16 @@ def _common_space(study: "optuna.Study") -> Dict[str, BaseDistribution]:
     return common or {}
 
 
-def _family(study: "optuna.Study") -> str:
+def _family(study: "optuna.Study") -> Optional[str]:
     """A name for all processes that work at this study, and no others.
 
     Nothing is written for it, since few storages could decide between two
-    processes that begin at the same moment: the first trial has started
-    before a sampler is asked, and its start does not change."""
+    processes that begin at the same moment: the start of the first trial does
+    not change. None while that trial waits, enqueued by another process after
+    this one had looked for waiting trials."""
     storage, number = study._storage, study._study_id
     first = storage.get_trial(
         storage.get_trial_id_from_study_id_trial_number(number, 0))
+    if first.datetime_start is None:
+        return None
     return "%s %d %s" % (study.study_name, number, first.datetime_start)
