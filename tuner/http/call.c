@@ -18,6 +18,7 @@
 #include "tuner/http/route.h"
 #include "tuner/http/sessions.h"
 #include "tuner/http/sse.h"
+#include "tuner/http/state.h"
 #include "tuner/read/reader.h"
 
 enum { ANSWER_MS = 60000 }; /* a lane's time for one answer */

@@ -5,18 +5,17 @@
 #ifndef HT_TUNER_HTTP_CALL_H
 #define HT_TUNER_HTTP_CALL_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/base/error.h"
 #include "proto/base/limits.h"
 #include "proto/base/text.h"
-#include "tuner/http/http.h"
 #include "tuner/http/peers.h"
 
 struct MHD_Connection;
-struct MHD_Daemon;
+struct http;
 
 /* Bytes of a body that are read, kept or not, before it is refused, so that the
  * client gets the answer. */
@@ -52,21 +51,6 @@ struct call {
     int holders;
     int64_t deadline_ms;        /* of a posted call, monotonic */
     struct call *before, *next; /* list of posted calls */
-};
-
-struct http {
-    struct http_options options;
-    struct MHD_Daemon *daemon;
-    struct peers *peers;
-    pthread_mutex_t lock; /* guards calls and what follows */
-    pthread_cond_t changed;
-    struct call *posted;
-    int n_unfinished; /* posted or answered, not yet sent */
-    bool stopping;    /* new calls are refused */
-    bool closed;      /* posting is refused, too */
-    bool clock_stopping;
-    pthread_t clock;
-    _Atomic int64_t active_ms;
 };
 
 /* Checks the headers: grammar, gate, route, size. */

@@ -18,6 +18,7 @@
 #include "tuner/http/call.h"
 #include "tuner/http/route.h"
 #include "tuner/http/sse.h"
+#include "tuner/http/state.h"
 
 enum {
     MAX_CONNECTIONS = 10000,
