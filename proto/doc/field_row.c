@@ -138,15 +138,24 @@ bool field_is_name(const struct field_reader *reader, struct place at,
     return false;
 }
 
+typedef bool name_check(const struct field_reader *reader, struct place at,
+                        const char *name);
+
 /* A name may look like a number ("name: 7"): its text is what counts. */
+static void read_name(const struct field_reader *reader, struct place at,
+                      name_check *is_good, void *into)
+{
+    if (at.node->kind != NODE_STRING && at.node->kind != NODE_NUMBER)
+        field_wrong_kind(reader, at, "a name");
+    else if (is_good(reader, at, at.node->text))
+        *(const char **)into = at.node->text;
+}
+
 void field_name(const struct field_reader *reader, struct place at,
                 const struct field *field, void *into)
 {
     (void)field;
-    if (at.node->kind != NODE_STRING && at.node->kind != NODE_NUMBER)
-        field_wrong_kind(reader, at, "a name");
-    else if (field_is_name(reader, at, at.node->text))
-        *(const char **)into = at.node->text;
+    read_name(reader, at, field_is_name, into);
 }
 
 bool field_is_metric(const struct field_reader *reader, struct place at,
@@ -174,10 +183,7 @@ void field_metric(const struct field_reader *reader, struct place at,
                   const struct field *field, void *into)
 {
     (void)field;
-    if (at.node->kind != NODE_STRING && at.node->kind != NODE_NUMBER)
-        field_wrong_kind(reader, at, "a name");
-    else if (field_is_metric(reader, at, at.node->text))
-        *(const char **)into = at.node->text;
+    read_name(reader, at, field_is_metric, into);
 }
 
 bool field_read_texts(const struct field_reader *reader, struct place at,

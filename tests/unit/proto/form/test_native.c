@@ -307,7 +307,7 @@ static void a_constant_that_looks_like_a_range_is_warned_of(void)
         struct text text = {0};
         struct diag diag;
         text_printf(&text,
-                    "goal: maximize a\nparameters: {lr: %s}\n"
+                    "goal: maximize a\nparameters: {lr: %s, x: [1, 2]}\n"
                     "command: [train]\n",
                     cases[i].value);
         CHECK(read_text(text.data, &diag) != NULL);
