@@ -23,7 +23,7 @@ enum ht_status db_curve_records(struct db *db, struct arena *arena,
                                 struct ht_error *err);
 
 /* The trials with the most useful curves: those with the best objectives that
- * ended with a result, at most `top`, the best first, then those that run, at
+ * ended with a result, at most `top`, the best first, then running ones, at
  * most `running`, then those that ended without a result, at most `failed`, the
  * newest first. Trials that confirm others are left out. */
 struct curve_choice {

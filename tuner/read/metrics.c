@@ -12,7 +12,7 @@
 #include "tuner/db/state_counts.h"
 #include "tuner/read/reader.h"
 
-/* A monitor keeps a series for each study: the newest of those that
+/* A monitor keeps a series for each study: the newest of the studies that
  * have not ended, at most so many. */
 enum { STUDIES_MOST = 200 };
 

@@ -1,4 +1,4 @@
-/* table.c - all trials of a study as rows for the dashboard, or those that
+/* table.c - all trials of a study as rows for the dashboard, or the ones that
  * changed since a revision. */
 
 #include "tuner/read/reader.h"

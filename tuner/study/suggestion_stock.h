@@ -1,5 +1,5 @@
 /* suggestion_stock.h - points found ahead for clients that ask for them one by
- * one, and those that complete what a person adds with some values missing.
+ * one, and points that complete what a person adds with some values missing.
  *
  * A point is given only if its search knew every result that existed when the
  * client asked, and looked for that client's context. So that clients seldom

@@ -59,7 +59,8 @@ enum ht_status trial_pause_promote(struct core *core, struct arena *arena,
     trial->stop = "";
     core_wake(core, CORE_ALL_HELD, trial->study);
     return move_trial(core, trial, TRIAL_REQUESTED,
-                      reason_make(arena, "among the best at rung %lld: goes on",
+                      reason_make(arena,
+                                  "among the best at rung %lld: continues",
                                   (long long)trial->rungs_passed - 1),
                       err);
 }

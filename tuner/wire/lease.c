@@ -181,16 +181,16 @@ static enum ht_status next_trial(struct lease_poll *poll,
                                  struct trial_row *trial, bool *found,
                                  struct ht_error *err)
 {
-    struct id_list hungry;
+    struct id_list studies;
     enum ht_status status =
-        db_study_waiting(core_db(poll->core), poll->req->arena, &hungry, err);
+        db_study_waiting(poll->db, poll->arena, &studies, err);
     *found = false;
     poll->counted = false;
-    for (size_t i = 0; status == HT_OK && i < hungry.n && !*found; i++) {
+    for (size_t i = 0; status == HT_OK && i < studies.n && !*found; i++) {
         bool does;
-        status = suits(poll, hungry.ids[i], &does, err);
+        status = suits(poll, studies.ids[i], &does, err);
         if (status == HT_OK && does)
-            status = next_of_study(poll, hungry.ids[i], trial, found, err);
+            status = next_of_study(poll, studies.ids[i], trial, found, err);
     }
     return status;
 }
@@ -280,8 +280,8 @@ static enum ht_status insert_attempt(struct lease_poll *poll,
     enum ht_status status =
         db_attempt_insert(poll->db, &pair->attempt, &lease, err);
     if (status == HT_OK && pair->trial.rungs_passed > 0 && pair->attempt.n > 1)
-        return trial_pause_copy_scores(poll->core, poll->req->arena,
-                                       &pair->attempt, err);
+        return trial_pause_copy_scores(poll->core, poll->arena, &pair->attempt,
+                                       err);
     pair->trial.latest = (struct record_name){0};
     return status == HT_OK ? db_trial_set_latest(poll->db, &pair->trial, err)
                            : status;

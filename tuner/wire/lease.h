@@ -17,7 +17,7 @@ enum ht_status lease_handle(struct core *core, struct request *req,
                             struct live_runner *runner, struct ht_error *err);
 
 /* Adds every stop for the runner to `stops`. With `fresh` only
- * those that no lease answer has carried yet; these are then noted. */
+ * stops that no lease answer has carried yet, which are then noted. */
 enum ht_status lease_add_stops(struct core *core, struct arena *arena,
                                const struct live_runner *runner, bool fresh,
                                cJSON *stops, struct ht_error *err);

@@ -172,7 +172,7 @@ const struct cli_command cli_commands[] = {
             "STUDY/ID STUDY/ID...",
             "what differs between trials: parameters, results, code, machine"),
     COMMAND("best", cli_best, GROUP_TRIALS, 1, 1, "metric within", "STUDY",
-            "the best trial, or those that no other one beats"),
+            "the best trial, or the trials that no other one beats"),
     COMMAND("confirm", cli_confirm, GROUP_LEARNT, 1, 1, "top seeds wait",
             "STUDY", "run the best again with other seeds: which is it?"),
     COMMAND("replay", cli_replay, GROUP_LEARNT, 1, 1, "algorithm from count",

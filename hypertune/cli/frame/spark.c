@@ -1,7 +1,4 @@
-/* spark.c - small curves, bars and histories of block characters within a line.
- */
-
-#include "hypertune/cli/frame/page.h"
+#include "hypertune/cli/frame/spark.h"
 
 #include <langinfo.h>
 #include <math.h>

@@ -5,6 +5,8 @@
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/page.h"
 #include "hypertune/cli/frame/runners.h"
+#include "hypertune/cli/frame/spark.h"
+#include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 
@@ -35,18 +37,10 @@ static void add_study(struct table *table, const struct cli_study *study,
     if (limit > 0)
         spark_bar(cli_study_ended(study), limit, BAR, &cell);
     table_cell_text(table, &cell, "");
-    cli_study_progress(study, &cell);
-    table_cell_text(table, &cell, "");
-    table_cell_printf(table, "%lld", cli_study_running(study));
-    table_cell_printf(table, "%lld", cli_study_count(study, "failed"));
-    cli_trial_best(study, &cell);
-    table_cell_text(table, &cell, "-");
+    cli_describe_counts(study, table);
     span_cell(table, cli_study_left_ms(study, now));
-    if (!wide)
-        return;
-    cli_output_age(node_get_int(study->status, "createTimeMs", 0), now, &cell);
-    table_cell_text(table, &cell, "");
-    table_cells(table, study->home->kind_name, study->id, study->reason, NULL);
+    if (wide)
+        cli_describe_origin(study, now, table);
 }
 
 struct table *top_page_studies(struct arena *arena,

@@ -1,5 +1,5 @@
-/* best.c - `best`: finds the best trial, or those that no other one beats, for
- * study/trial.h to print; and the result that `run` prints at its end. */
+/* best.c - `best`: finds the best trial, or the trials that no other one beats,
+ * for study/trial.h to print; and the result that `run` prints at its end. */
 
 #include "hypertune/cli/spec/submit.h"
 

@@ -7,7 +7,7 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/csv.h"
 #include "hypertune/cli/frame/output.h"
-#include "hypertune/cli/frame/page.h"
+#include "hypertune/cli/frame/spark.h"
 #include "hypertune/cli/frame/table.h"
 #include "hypertune/cli/study/study.h"
 #include "proto/base/clock.h"

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/study/outside.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
@@ -368,6 +369,27 @@ static void describe_confirming(const struct cli_study *study, struct text *out)
     if (wait > 0)
         text_printf(out, ", %lld wait", (long long)wait);
     text_puts(out, "\n");
+}
+
+void cli_describe_counts(const struct cli_study *study, struct table *table)
+{
+    struct text cell = {0};
+    cli_study_progress(study, &cell);
+    table_cell_text(table, &cell, "");
+    table_cell_printf(table, "%lld", cli_study_running(study));
+    table_cell_printf(table, "%lld", cli_study_count(study, "failed"));
+    cli_trial_best(study, &cell);
+    table_cell_text(table, &cell, "-");
+}
+
+void cli_describe_origin(const struct cli_study *study, int64_t now_ms,
+                         struct table *table)
+{
+    struct text cell = {0};
+    cli_output_age(node_get_int(study->status, "createTimeMs", 0), now_ms,
+                   &cell);
+    table_cell_text(table, &cell, "");
+    table_cells(table, study->home->kind_name, study->id, study->reason, NULL);
 }
 
 void cli_describe_study(struct cli *cli, const struct cli_study *study,

@@ -3,6 +3,7 @@
 #define HT_HYPERTUNE_CLI_STUDY_DESCRIBE_H
 
 #include "hypertune/cli/frame/cli.h"
+#include "hypertune/cli/frame/table.h"
 #include "hypertune/cli/study/study.h"
 #include "proto/base/text.h"
 #include "proto/job/job.h"
@@ -10,6 +11,12 @@
 /* Appends all that is known of a study, its spec last. */
 void cli_describe_study(struct cli *cli, const struct cli_study *study,
                         struct text *out);
+
+/* Cells that all tables of studies have: ended trials, running and failed ones,
+ * the best result; age, kind, number and the reason of its state. */
+void cli_describe_counts(const struct cli_study *study, struct table *table);
+void cli_describe_origin(const struct cli_study *study, int64_t now_ms,
+                         struct table *table);
 
 /* Appends all that a trial resource has: what it waits for, its results and
  * flags, why the search chose its point, and each attempt with its end and its

@@ -24,15 +24,8 @@ static void add_row(const struct cli *cli, struct table *table,
     table_cell_text(table, &cell, "");
     cli_study_algorithm(study, &cell);
     table_cell_text(table, &cell, "");
-    cli_study_progress(study, &cell);
-    table_cell_text(table, &cell, "");
-    table_cell_printf(table, "%lld", cli_study_running(study));
-    table_cell_printf(table, "%lld", cli_study_count(study, "failed"));
-    cli_trial_best(study, &cell);
-    table_cell_text(table, &cell, "-");
-    cli_output_age(node_get_int(study->status, "createTimeMs", 0), now, &cell);
-    table_cell_text(table, &cell, "");
-    table_cells(table, study->home->kind_name, study->id, study->reason, NULL);
+    cli_describe_counts(study, table);
+    cli_describe_origin(study, now, table);
 }
 
 static struct table *new_table(struct cli *cli)

@@ -38,7 +38,7 @@ struct cli_study {
     const char *reason;         /* for it, "" for none */
     const char *id;             /* number as text */
     const struct node *best;    /* trial, NULL: none yet */
-    const struct node *front;   /* the ids of those that no other one beats, of
+    const struct node *front;   /* the ids of trials that no other one beats, of
                                    several goals; NULL: it has one goal */
     const struct node *metrics; /* the first, the objective; NULL: none */
     const char *metric;         /* objective; "" for a job without one */
@@ -83,7 +83,7 @@ bool cli_study_is_over(const char *state);
 long long cli_study_count(const struct cli_study *study, const char *state);
 long long cli_study_ended(const struct cli_study *study);
 long long cli_study_all(const struct cli_study *study);
-/* Those that have a runner now, stopping ones too. */
+/* Trials that have a runner now, stopping ones too. */
 long long cli_study_running(const struct cli_study *study);
 /* Trials that may run in all; 0: no limit. */
 long long cli_study_limit(const struct cli_study *study);

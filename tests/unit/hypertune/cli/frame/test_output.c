@@ -1,5 +1,6 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/page.h"
+#include "hypertune/cli/frame/spark.h"
 #include "hypertune/cli/live/picture.h"
 #include "hypertune/cli/study/filter.h"
 #include "hypertune/cli/study/trial.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hypertune/cli/frame/page.h"
+#include "hypertune/cli/frame/spark.h"
 #include "hypertune/cli/frame/table.h"
 #include "hypertune/cli/study/study.h"
 #include "proto/doc/diag.h"
