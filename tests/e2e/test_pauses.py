@@ -108,6 +108,7 @@ def the_best_continue_and_the_others_wait():
         for words in ("PAUSED paused by the asha rule at step ",
                       "REQUESTED among the best at rung "):
             tap.true(any(move.startswith(words) for move in moves), moves)
+        tap.true(any(move.endswith(": continues") for move in moves), moves)
         server.stop()
         tap.equal(checker.check(server.data)[1], [])
 
