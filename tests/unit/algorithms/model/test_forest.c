@@ -28,7 +28,7 @@ static void scatter(void)
 
 static struct forest *grow(uint64_t seed)
 {
-    const struct sample sample = {&encoding, N, N, rows, values};
+    const struct sample sample = {&encoding, N, N, rows, values, NULL};
     const struct rng_place place = {seed, 7, RNG_TREES};
     return forest_new(&sample, &place);
 }

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "proto/job/report.h"
 #include "tests/lib/core_fixture.h"
 #include "tests/lib/db_place.h"
 #include "tuner/ask/printed.h"
