@@ -1,10 +1,12 @@
 // actions.js - what one can do with a study.
 import {element, replace, notice} from "./dom.js";
-import {ApiError, patch, post, remove, studyPath} from "./api.js";
+import {ApiError, patch, post, remove, studyPath, trialPath} from "./api.js";
 import {actDialog, field} from "./dialog.js";
 import {copy, shellWord, yamlOf} from "./copy.js";
 import {pointForm} from "./point_form.js";
+import {StudyStore} from "./store.js";
 import {mostTrials} from "./study_figures.js";
+import {plural} from "./format.js";
 import {may} from "./session.js";
 
 const OVER = ["SUCCEEDED", "STOPPED", "FAILED", "CANCELLED"];
@@ -17,9 +19,9 @@ const runsItself = store => store.status.kind === "TUNING";
 const canConfirm = (store, open) => runsItself(store) || (searches(store) && open && !store.status.openSpace);
 
 // Does it at once; a refusal is shown at the edge of the page.
-async function doNow(store, verb) {
+async function attempt(store, act) {
   try {
-    await post(`${studyPath(store.id)}:${verb}`);
+    await act();
   } catch (problem) {
     if (!(problem instanceof ApiError)) throw problem;
     notice(problem.message, "error");
@@ -27,7 +29,28 @@ async function doNow(store, verb) {
   store.refresh();
 }
 
+const doNow = (store, verb) => attempt(store, () => post(`${studyPath(store.id)}:${verb}`));
+
 export const resume = store => doNow(store, "resume");
+
+// What made the trials fail is repaired: they run again, and the study continues.
+export const repaired = store => attempt(store, async () => {
+  for (const {id} of store.trials.filter(StudyStore.hasFailed)) await post(`${trialPath(store.id, id)}:retry`);
+  await post(`${studyPath(store.id)}:resume`, {repaired: true});
+});
+
+// Takes the recognised pattern, for later trials and for the logs of the ended.
+export const readLogs = store => attempt(store, async () => {
+  const patterns = [store.status.metricPattern];
+  let read = 0, left = 0;
+  for (let after = "0"; after;) {
+    const answer = await post(`${studyPath(store.id)}:readLogs`, {patterns, after: Number(after)});
+    read += answer.read.length;
+    left += answer.left.length;
+    after = answer.next;
+  }
+  notice(`${plural(read, "trial")} got the result from the log${left > 0 ? `, ${left} did not` : ""}`);
+});
 
 // --- ends ---
 

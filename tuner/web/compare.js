@@ -1,10 +1,12 @@
-// compare.js - marked trials side by side: where their parameters differ, and
-// how their metrics went.
+// compare.js - marked trials side by side: where their parameters differ, what
+// ran that differs, and how their metrics went.
 import {element, exact, replace} from "./dom.js";
+import {ApiError, get, trialPath} from "./api.js";
 import {dimensionsOf} from "./dimension.js";
 import {showPlots} from "./plot_card.js";
 import {trialCurvesPlot} from "./plot_trial_curves.js";
 import {stateLabel, trialLink} from "./trial_columns.js";
+import {factPairs} from "./trial_words.js";
 import * as format from "./format.js";
 
 export const MOST_COMPARED = 5;
@@ -13,7 +15,15 @@ function differs(dimension, trials) {
   return new Set(trials.map(trial => dimension.of(trial) ?? null)).size > 1;
 }
 
-function differences(store, trials) {
+// Rows of what differs between the newest attempts, once they are known.
+function factRows(trials, facts) {
+  const pairs = trials.map(({id}) => new Map(factPairs(facts.get(id))));
+  const names = [...new Set(pairs.flatMap(one => [...one.keys()]))];
+  return names.filter(name => new Set(pairs.map(one => one.get(name))).size > 1).map(name => element("tr", {},
+    element("th", {scope: "row"}, element("bdi", {}, name)), pairs.map(one => element("td", {}, element("bdi", {}, one.get(name) ?? "-")))));
+}
+
+function differences(store, trials, facts) {
   const {parameters, metrics} = dimensionsOf(store);
   const different = parameters.filter(dimension => differs(dimension, trials));
   const row = dimension => element("tr", {}, element("th", {scope: "row"}, element("bdi", {}, dimension.name)),
@@ -24,7 +34,7 @@ function differences(store, trials) {
       element("th", {scope: "col"}, trialLink(store, trial))))),
     element("tbody", {},
       element("tr", {}, element("th", {scope: "row"}, "State"), trials.map(trial => element("td", {}, stateLabel(trial)))),
-      metrics.map(row), different.map(row)))),
+      metrics.map(row), different.map(row), factRows(trials, facts)))),
   same > 0 && element("p.quiet.note", {}, `${format.plural(same, "parameter")} with one value in all of them.`)];
 }
 
@@ -32,7 +42,14 @@ function differences(store, trials) {
 export function showComparison(root, store, selection) {
   const ids = [...selection.marked].sort((a, b) => a - b);
   const plots = element("div"), table = element("div");
-  const draw = () => replace(table, differences(store, ids.map(id => store.trial(id)).filter(Boolean)));
+  const facts = new Map(); // of the newest attempt, by trial
+  const draw = () => replace(table, differences(store, ids.map(id => store.trial(id)).filter(Boolean), facts));
+  const learn = id => get(trialPath(store.id, id)).then(({hypertune}) => {
+    facts.set(id, hypertune.facts);
+    draw();
+  }, problem => {
+    if (!(problem instanceof ApiError)) throw problem;
+  });
   const unwatch = store.watch(draw);
   const endPlots = showPlots(plots, store, selection, [trialCurvesPlot({title: "Curves", ids})]);
   const end = () => {
@@ -45,5 +62,6 @@ export function showComparison(root, store, selection) {
       element("button.plain", {onclick: end, ariaLabel: "Close"}, "×")),
     table, plots));
   draw();
+  ids.forEach(learn);
   return end;
 }

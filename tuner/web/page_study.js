@@ -8,7 +8,7 @@ import * as format from "./format.js";
 import {openStudy, settleAddress} from "./open_study.js";
 import {figuresOf, timeLeft} from "./study_figures.js";
 import {reasonWords, stateChip, titleWords} from "./study_title.js";
-import {heldBanner} from "./held_banner.js";
+import {studyBanner} from "./study_banner.js";
 import {rangesBar} from "./page_study_ranges.js";
 import {actionsBar} from "./actions.js";
 import {overviewTab} from "./page_study_overview.js";
@@ -108,7 +108,7 @@ export function studyPage(root, {parts}) {
     replace(root, heading, trouble, banner, figures, actions, tabs, ranges, body);
     replace(tabs, tabLinks(store, offered, chosen));
     if (chosen) {
-      const ends = [heldBanner(banner, store), actionsBar(actions, store), rangesBar(ranges, store, selection),
+      const ends = [studyBanner(banner, store), actionsBar(actions, store), rangesBar(ranges, store, selection),
         chosen.show(body, store, selection)];
       endTab = () => ends.forEach(end => end());
     } else {

@@ -11,7 +11,7 @@ import {trialCurvesPlot} from "./plot_trial_curves.js";
 import {stopCurvePlot} from "./plot_stop_curve.js";
 import {stateLabel, trialLink} from "./trial_columns.js";
 import {trialLog} from "./trial_log.js";
-import {doctorPairs, exitWords, stopPairs, whyPairs} from "./trial_words.js";
+import {doctorPairs, exitWords, factPairs, stopPairs, whyPairs} from "./trial_words.js";
 import {may} from "./session.js";
 import * as format from "./format.js";
 
@@ -61,14 +61,12 @@ function attemptRow({attempt, outcome, state, exit, signal, reason, runner, fact
   const code = signal ? 128 + signal : exit;
   const end = signal ? `signal ${signal}` : exit !== undefined ? `exit ${exit}` : "";
   const words = code > 0 ? exitWords(code) : "", more = reason && reason !== end;
-  const git = facts?.git ? `${facts.git.commit.slice(0, 12)}${facts.git.dirty ? ", with changes that are not committed" : ""}` : "";
   return element("li", {},
     element("p", {}, element("strong", {}, `Attempt ${attempt}: ${format.state(outcome || state)}`), " ",
       element("span.quiet", {}, [more && reason.startsWith(end) ? "" : end, words].filter(Boolean).join(", "))),
     more && element("p", {}, element("bdi", {}, reason)),
     pairList([["Began", format.moment(startTimeMs)], ["Took", endTimeMs > 0 && startTimeMs > 0 ? format.duration(endTimeMs - startTimeMs) : ""],
-      ["Host", facts?.host], ["Runner", runner], ["GPUs", (facts?.gpus ?? []).join(", ")], ["Git", git],
-      ["Output folder", facts?.output], ...Object.entries(facts?.images ?? {}).map(([name, digest]) => [`Image of ${name}`, digest])]));
+      ["Runner", runner], ...factPairs(facts), ["Output folder", facts?.output]]));
 }
 
 function attemptsCard({hypertune: {attempts = []}}) {
@@ -131,7 +129,9 @@ function heading(store, trial, reload) {
     element("div.row.between", {},
       element("div.row", {}, element("h1", {}, `Trial ${trial.id}`), stateLabel({state: own.state, reason: own.reason})),
       element("div.row", {}, actions(store, trial, reload), link(next(-1), "Previous"), link(next(1), "Next"))),
-    own.reason && element("p.reason", {}, element("bdi", {}, own.reason))];
+    own.reason && element("p.reason", {}, element("bdi", {}, own.reason)),
+    own.silence && element("p.reason", {}, "It is ", element("bdi", {}, own.silence), "."),
+    own.outside && element("p.quiet", {}, "It lies outside the space as it is now: the search learns from it, and suggests nothing like it.")];
 }
 
 class TrialPage {

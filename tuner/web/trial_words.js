@@ -51,6 +51,18 @@ export function exitWords(code) {
   return code > 128 ? SIGNALS[code - 128] ?? `signal ${code - 128}` : "";
 }
 
+// Pairs that show what an attempt ran, and on what.
+export function factPairs(facts) {
+  const {spec, host, gpus = [], git, images = {}, python} = facts ?? {};
+  const {changes} = git ?? {};
+  return [["Spec", spec?.slice(0, 12)], ["Host", host], ["GPUs", gpus.join(", ")],
+    ["Git", git && [git.commit.slice(0, 12), git.branch].filter(Boolean).join(" of ")],
+    ["Not committed", git?.dirty && (changes ? `${format.plural(changes.bytes, "byte")}${changes.more ? " and more" : ""}, ${changes.sha256.slice(0, 12)}` : "changes")],
+    ["Python", python && `${python.version}, ${python.program}`],
+    ...Object.entries(python?.packages ?? {}),
+    ...Object.entries(images).map(([name, digest]) => [`Image of ${name}`, digest])].filter(([, value]) => value);
+}
+
 // Pairs that show which metrics a trial reported that ended without its objective,
 // and where: what `doctor` of the server says. Count 0 is the heading of a column.
 export function doctorPairs({seen = [], hints = []}) {
