@@ -198,13 +198,13 @@ def a_repetition_is_not_stopped_early():
         "useElapsedDuration": False})
     for _ in range(8):
         trial = study.one()
-        is_stopped(study, trial, (0.4, 0.3, 0.2, 0.1))
+        is_stopped(study, trial, (0.4,) * 7 + (0.3, 0.2, 0.1))
         study.complete(trial, 0.1)
     bad = study.one()
-    tap.equal(is_stopped(study, bad, (0.9, 0.9)), True)
+    tap.equal(is_stopped(study, bad, (0.9,) * 4), True)
     study.complete(bad, 0.9)
     confirm(study, top=1, seeds=1)
-    tap.equal(is_stopped(study, study.one(), (0.9, 0.9)), False)
+    tap.equal(is_stopped(study, study.one(), (0.9,) * 4), False)
 
 
 def asking_again_continues_where_it_was():

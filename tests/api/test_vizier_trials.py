@@ -339,14 +339,14 @@ def the_median_rule_stops_what_falls_behind():
     study = Study(server, medianAutomatedStoppingSpec={})
     for value in (1, 2, 3, 4, 5):
         trial = study.one()
-        for step in (1, 2, 3, 4):
+        for step in range(1, 11):
             study.good("POST", trial + ":addTrialMeasurement",
                        {"measurement": measured(value, step)})
         study.good("POST", trial + ":complete", {})
     for value, stop in ((3.5, True), (2.5, False), (3, False)):
         trial = study.one("client %g" % value)
         path = trial + ":checkTrialEarlyStoppingState"
-        for step in (1, 2):
+        for step in (1, 2, 3, 4):
             # Nothing is known yet, then too little.
             tap.equal(study.good("POST", path)["response"]["shouldStop"],
                       False)
@@ -356,13 +356,14 @@ def the_median_rule_stops_what_falls_behind():
                   value)
         shown = server.get(trial)
         tap.equal(shown["state"], "STOPPING" if stop else "ACTIVE")
-        tap.equal("median rule at step 2: best 3.5 > median 3 of 5 trials"
+        tap.equal("median rule at step 4: best 3.5 > median 3 of 5 trials"
                   in shown["hypertune"]["reason"], stop)
         record = shown["hypertune"].get("stop", {})
         tap.equal([record.get(key) for key in
                    ("rule", "metric", "at", "value", "threshold", "trials",
                     "curve")],
-                  ["median", "loss", 2, 3.5, 3, 5, [[1, 3.5], [2, 3.5]]]
+                  ["median", "loss", 4, 3.5, 3, 5,
+                   [[step, 3.5] for step in (1, 2, 3, 4)]]
                   if stop else [None] * 7)
 
 

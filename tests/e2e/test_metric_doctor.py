@@ -65,7 +65,8 @@ WRONG = {
     "keras": (
         shell("echo '10/10 - 1s - loss: 0.4 - accuracy: 0.9' >&2"), {},
         "; line 1 of stderr looks like it: 10/10 - 1s - loss: 0.4 - accuracy: "
-        "0.9", "patterns read stdout alone: print it there"),
+        "0.9", "patterns read stdout alone: print it there, or begin "
+        "the command with sh -c 'exec \"$0\" \"$@\" 2>&1'"),
     "unmatched": (
         shell("echo 'nothing here'"), {"metrics": {"stdout": "acc={accuracy}"}},
         "; no line of stdout matches acc={accuracy}", None),

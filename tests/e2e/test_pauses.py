@@ -158,8 +158,10 @@ def the_example_with_checkpoints_continues_where_it_was():
         for trial in trials:
             steps = [int(row["step"])
                      for row in server.measurements("pauses", trial["id"])]
-            tap.equal(len(set(steps)), len(steps), "a step twice")
-            # An order to pause may come when a quick trial is through.
+            # An order to pause may come when a quick trial is through, which
+            # then reports its last step once more.
+            made = [step for step in steps if step < 27]
+            tap.equal(len(set(made)), len(made), "a step twice")
             tap.true(max(steps) == 27 or trial not in done, steps)
             ends.append(max(steps))
         tap.true(min(ends) < 27, ends)

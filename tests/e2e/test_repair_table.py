@@ -262,7 +262,8 @@ def a_spec_that_can_never_continue(home):
         ended(cell)
         cell.write("spec.json", spec(cell.name, goal="minimize m"))
         said = cell.cli("submit", "spec.json", "--continue", want=5)
-        tap.contains("study turned differs: ", said)
+        tap.contains("study turned cannot change in this, clone it (hypertune "
+                 "clone turned): goal: maximize m -> minimize m", said)
         tap.equal([line.split()[2] for line in advice(said)],
                   ["--name", "--replace"], said)
         for command in advice(said):

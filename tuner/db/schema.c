@@ -356,6 +356,58 @@ static const char events_table[] =
     "  PRIMARY KEY(study, revision)\n"
     ") STRICT, WITHOUT ROWID;";
 
+/* The space, the constraints and the bounds of a study may change. */
+static const char live_edits[] =
+    "CREATE TABLE specs(\n"
+    "  -- what a study searched before a change of it\n"
+    "  study INTEGER NOT NULL REFERENCES studies(id),\n"
+    "  revision INTEGER NOT NULL, -- of the change, study.changed\n"
+    "  spec TEXT NOT NULL, -- JSON, as in studies, until then\n"
+    "  PRIMARY KEY(study, revision)\n"
+    ") STRICT, WITHOUT ROWID;"
+    /* Suggestions that a change deleted before they began. */
+    "ALTER TABLE studies ADD COLUMN withdrawn INTEGER NOT NULL DEFAULT 0;"
+    /* Its point is none of today's space or violates a constraint. */
+    "ALTER TABLE trials ADD COLUMN outside INTEGER NOT NULL DEFAULT 0"
+    " CHECK(outside IN (0, 1));"
+    "CREATE INDEX trials_outside ON trials(study, id)"
+    " WHERE " TRIAL_IS_OUTSIDE ";";
+
+/* A study pauses when its first attempts fail alike. */
+static const char crashes[] =
+    "ALTER TABLE studies ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE studies ADD COLUMN crash TEXT NOT NULL DEFAULT '';";
+
+/* Of attempts as in rows.h: when a silent one was last heard of, how often it
+ * used to report, and whether it was stopped for that. */
+static const char silence[] =
+    "ALTER TABLE attempts ADD COLUMN silent_ms INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE attempts ADD COLUMN usual_ms INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE attempts ADD COLUMN hung INTEGER NOT NULL DEFAULT 0;"
+    "CREATE INDEX attempts_silent ON attempts(study, trial, n)"
+    " WHERE " ATTEMPT_IS_SILENT ";"
+    "CREATE INDEX trials_stopped ON trials(study, rungs_passed)"
+    " WHERE " TRIAL_STOPPED_EARLY ";";
+
+/* What differed from the git commit of attempts. */
+static const char changes_table[] =
+    "CREATE TABLE changes(\n"
+    "  -- each text once in a study; attempts name it in their facts\n"
+    "  study INTEGER NOT NULL REFERENCES studies(id),\n"
+    "  sha256 TEXT NOT NULL, -- of the whole, in hex\n"
+    "  text TEXT NOT NULL, -- the beginning of the whole\n"
+    "  PRIMARY KEY(study, sha256)\n"
+    ") STRICT, WITHOUT ROWID;";
+
+static enum ht_status run_all(struct db *db, const char *const texts[],
+                              size_t n, struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && i < n; i++)
+        status = db_exec(db, texts[i], err);
+    return status;
+}
+
 static enum ht_status make_tables(struct db *db, struct ht_error *err)
 {
     static const char *const tables[] = {
@@ -363,82 +415,19 @@ static enum ht_status make_tables(struct db *db, struct ht_error *err)
         priors_table,  prior_results_table, trials_table,       rungs_table,
         runners_table, attempts_table,      measurements_table, writers_table,
         events_table};
-    enum ht_status status = HT_OK;
-    for (size_t i = 0; status == HT_OK && i < sizeof tables / sizeof *tables;
-         i++)
-        status = db_exec(db, tables[i], err);
-    return status;
+    return run_all(db, tables, sizeof tables / sizeof *tables, err);
 }
 
-/* The space, the constraints and the bounds of a study may change. */
-static enum ht_status add_live_edits(struct db *db, struct ht_error *err)
+static enum ht_status make_second(struct db *db, struct ht_error *err)
 {
-    return db_exec(
-        db,
-        "CREATE TABLE specs(\n"
-        "  -- what a study searched before a change of it\n"
-        "  study INTEGER NOT NULL REFERENCES studies(id),\n"
-        "  revision INTEGER NOT NULL, -- of the change, study.changed\n"
-        "  spec TEXT NOT NULL, -- JSON, as in studies, until then\n"
-        "  PRIMARY KEY(study, revision)\n"
-        ") STRICT, WITHOUT ROWID;"
-        "ALTER TABLE studies ADD COLUMN withdrawn INTEGER NOT NULL DEFAULT 0;"
-        /* Suggestions that a change deleted before they began. */
-        "ALTER TABLE trials ADD COLUMN outside INTEGER NOT NULL DEFAULT 0"
-        /* Its point is none of today's space or violates a constraint. */
-        " CHECK(outside IN (0, 1));"
-        "CREATE INDEX trials_outside ON trials(study, id)"
-        " WHERE " TRIAL_IS_OUTSIDE ";",
-        err);
-}
-
-/* A study pauses when its first attempts fail alike. */
-static enum ht_status add_crashes(struct db *db, struct ht_error *err)
-{
-    return db_exec(
-        db,
-        "ALTER TABLE studies ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;"
-        "ALTER TABLE studies ADD COLUMN crash TEXT NOT NULL DEFAULT '';",
-        err);
-}
-
-/* Of attempts as in rows.h: when a silent one was last heard of, how often it
- * used to report, and whether it was stopped for that. */
-static enum ht_status add_silence(struct db *db, struct ht_error *err)
-{
-    return db_exec(
-        db,
-        "ALTER TABLE attempts ADD COLUMN silent_ms INTEGER NOT NULL DEFAULT 0;"
-        "ALTER TABLE attempts ADD COLUMN usual_ms INTEGER NOT NULL DEFAULT 0;"
-        "ALTER TABLE attempts ADD COLUMN hung INTEGER NOT NULL DEFAULT 0;"
-        "CREATE INDEX attempts_silent ON attempts(study, trial, n)"
-        " WHERE " ATTEMPT_IS_SILENT ";"
-        "CREATE INDEX trials_stopped ON trials(study, rungs_passed)"
-        " WHERE " TRIAL_STOPPED_EARLY ";",
-        err);
-}
-
-/* What differed from the git commit of attempts. */
-static enum ht_status add_changes(struct db *db, struct ht_error *err)
-{
-    return db_exec(
-        db,
-        "CREATE TABLE changes(\n"
-        "  -- each text once in a study; attempts name it in their facts\n"
-        "  study INTEGER NOT NULL REFERENCES studies(id),\n"
-        "  sha256 TEXT NOT NULL, -- of the whole, in hex\n"
-        "  text TEXT NOT NULL, -- the beginning of the whole\n"
-        "  PRIMARY KEY(study, sha256)\n"
-        ") STRICT, WITHOUT ROWID;",
-        err);
+    static const char *const parts[] = {live_edits, crashes, silence,
+                                        changes_table};
+    return run_all(db, parts, sizeof parts / sizeof *parts, err);
 }
 
 static const struct db_migration migrations[] = {
     {NULL, make_tables},
-    {NULL, add_live_edits},
-    {NULL, add_crashes},
-    {NULL, add_silence},
-    {NULL, add_changes},
+    {NULL, make_second},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */

@@ -1,5 +1,6 @@
 #include "tuner/study/metric_doctor.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "proto/base/text.h"
@@ -173,6 +174,21 @@ static const char *pattern_of(struct doctor *doctor, const char *before)
     return text_take(&text, doctor->arena);
 }
 
+/* Whether the value is the upper part of a fraction, as in "8655/10000": alone
+ * it is another number. */
+static bool is_fraction(const char *line, const char *before)
+{
+    const char *value = strstr(line, before);
+    char *end;
+    if (value == NULL)
+        return false;
+    value += strlen(before);
+    (void)strtod(value, &end);
+    end += strspn(end, " ");
+    return end > value && *end == '/' &&
+           strspn(end + 1 + strspn(end + 1, " "), "0123456789") > 0;
+}
+
 /* Whether it reads the line, which the evidence may have cut. */
 static bool reads_line(struct doctor *doctor, const char *text,
                        const char *line)
@@ -205,11 +221,18 @@ static void hint_line(struct doctor *doctor)
                           (long long)node_get_int(line, "line", 0), stream,
                           node_get_string(line, "text", "")));
     if (!readable) {
-        add_hint(doctor, "patterns read stdout alone: print it there");
+        add_hint(doctor,
+                 "patterns read stdout alone: print it there, or begin the "
+                 "command with sh -c 'exec \"$0\" \"$@\" 2>&1'");
         return;
     }
-    const char *pattern =
-        pattern_of(doctor, node_get_string(line, "before", ""));
+    const char *before = node_get_string(line, "before", "");
+    if (is_fraction(node_get_string(line, "text", ""), before)) {
+        add_hint(doctor, "it is a fraction, of which a pattern reads one "
+                         "number: print the quotient");
+        return;
+    }
+    const char *pattern = pattern_of(doctor, before);
     add_hint(doctor,
              arena_printf(doctor->arena,
                           "such lines are read with the pattern: %s", pattern));

@@ -40,20 +40,10 @@ static void they_go_with_their_study(struct db_case *c)
     CHECK(db_place_ask(c->db, "SELECT count(*) FROM changes") == 0);
 }
 
-static void a_file_from_before_gets_the_table(struct db_case *c)
-{
-    db_close(c->db);
-    db_place_tamper(&c->place, "DROP TABLE changes; PRAGMA user_version=1");
-    CHECK(db_open(c->place.path, &c->db, NULL) == HT_OK);
-    CHECK(db_changes_keep(c->db, 1, "aa", "first", NULL) == HT_OK);
-    CHECK_TEXT(text_of(c, "aa"), "first");
-}
-
 int main(void)
 {
     RUN_ON_DB(a_text_is_kept_once);
     RUN_ON_DB(a_study_keeps_a_bounded_number);
     RUN_ON_DB(they_go_with_their_study);
-    RUN_ON_DB(a_file_from_before_gets_the_table);
     return check_done();
 }

@@ -1,6 +1,7 @@
 /* The file itself: who may open it, and checksums. */
 #include "proto/base/token.h"
 #include "tests/lib/db_place.h"
+#include "tuner/db/changes.h"
 #include "tuner/db/write.h"
 
 static void a_new_file_is_set_up_for_safety(void)
@@ -398,9 +399,38 @@ static void studies_are_found_by_number_name_and_kind(void)
     db_place_close(&place);
 }
 
+/* As a server of version 1 left it. */
+static void an_older_file_is_brought_up_to_date(struct db_case *c)
+{
+    struct trial_row trial;
+    const char *text = "";
+    db_place_put(c->db, 1, TRIAL_SUCCEEDED, 0.5);
+    db_close(c->db);
+    db_place_tamper(&c->place,
+                    "DROP INDEX trials_outside; DROP INDEX trials_stopped;"
+                    "DROP INDEX attempts_silent;"
+                    "DROP TABLE specs; DROP TABLE changes;"
+                    "ALTER TABLE trials DROP COLUMN outside;"
+                    "ALTER TABLE studies DROP COLUMN withdrawn;"
+                    "ALTER TABLE studies DROP COLUMN crashes;"
+                    "ALTER TABLE studies DROP COLUMN crash;"
+                    "ALTER TABLE attempts DROP COLUMN silent_ms;"
+                    "ALTER TABLE attempts DROP COLUMN usual_ms;"
+                    "ALTER TABLE attempts DROP COLUMN hung;"
+                    "PRAGMA user_version=1;");
+    CHECK(db_open(c->place.path, &c->db, NULL) == HT_OK);
+    CHECK(db_place_ask(c->db, "PRAGMA user_version") == 2);
+    CHECK(db_trial_get(c->db, c->arena, 1, 1, &trial, NULL) == HT_OK);
+    CHECK(!trial.outside && trial.objective == 0.5);
+    CHECK(db_changes_keep(c->db, 1, "aa", "first", NULL) == HT_OK);
+    CHECK(db_changes_get(c->db, c->arena, 1, "aa", &text, NULL) == HT_OK);
+    CHECK_TEXT(text, "first");
+}
+
 int main(void)
 {
     RUN(a_new_file_is_set_up_for_safety);
+    RUN_ON_DB(an_older_file_is_brought_up_to_date);
     RUN(a_newer_file_is_refused);
     RUN(the_file_of_another_program_is_refused);
     RUN(what_is_no_database_is_refused);

@@ -54,28 +54,10 @@ static void a_withdrawn_suggestion_is_no_trial_made(struct db_case *c)
     CHECK(row.withdrawn == 2);
 }
 
-/* As a server of version 1 left it. */
-static void an_older_file_is_brought_up_to_date(struct db_case *c)
-{
-    struct trial_row trial;
-    db_place_put(c->db, 1, TRIAL_SUCCEEDED, 0.5);
-    db_close(c->db);
-    db_place_tamper(&c->place, "DROP INDEX trials_outside; DROP TABLE specs;"
-                               "ALTER TABLE trials DROP COLUMN outside;"
-                               "ALTER TABLE studies DROP COLUMN withdrawn;"
-                               "PRAGMA user_version=1;");
-    CHECK(db_open(c->place.path, &c->db, NULL) == HT_OK);
-    CHECK(db_place_ask(c->db, "PRAGMA user_version") == 2);
-    CHECK(db_trial_get(c->db, c->arena, 1, 1, &trial, NULL) == HT_OK);
-    CHECK(!trial.outside && trial.objective == 0.5);
-    CHECK(changed(c, INT64_MAX) == 0);
-}
-
 int main(void)
 {
     RUN_ON_DB(each_moment_has_its_spec);
     RUN_ON_DB(they_go_with_their_study);
     RUN_ON_DB(a_withdrawn_suggestion_is_no_trial_made);
-    RUN_ON_DB(an_older_file_is_brought_up_to_date);
     return check_done();
 }

@@ -104,6 +104,11 @@ static void a_pattern_is_offered_where_it_would_count(void)
                  offer) == NULL);
     CHECK(strstr(examine(LINE("master-0", "Accuracy: none"), NULL, &plain).json,
                  offer) == NULL);
+    const char *fraction =
+        examine(LINE("master-0", "Accuracy: 8655/10000 (87%)"), NULL, &plain)
+            .json;
+    CHECK(strstr(fraction, "\"pattern\"") == NULL);
+    CHECK(strstr(fraction, "it is a fraction") != NULL);
 }
 
 static void what_a_runner_sends_may_be_anything(void)
