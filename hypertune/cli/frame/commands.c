@@ -214,8 +214,7 @@ const struct cli_command cli_commands[] = {
     COMMAND("cancel", cli_order, GROUP_STUDIES, 1, 1, "", "STUDY",
             "end it, discard running trials"),
     COMMAND("set", cli_set, GROUP_STUDIES, 0, CLI_ANY,
-            "trials parallel max-failed until " EDIT_FLAGS
-            " metric dry-run +",
+            "trials parallel max-failed until " EDIT_FLAGS " metric dry-run +",
             "STUDY [NAME=FORM...] [trials=N] [parallel=N]",
             "change ranges, values, rules and counts; more trials reopen it"),
     COMMAND("clone", cli_clone, GROUP_STUDIES, 1, CLI_ANY,

@@ -206,10 +206,10 @@ static int replace_study(struct cli *cli, const struct cli_spec *spec,
 static int attach(struct cli *cli, const struct cli_spec *spec,
                   struct cli_study *study)
 {
-    cli_say(
-        cli, "%s %s exists with the same spec: %s, %lld of %lld trials ended",
-        spec->job->kind == JOB_CUSTOM ? "custom job" : "study", study->name,
-        study->state, cli_study_ended(study), cli_study_limit(study));
+    cli_say(cli,
+            "%s %s exists with the same spec: %s, %lld of %lld trials ended",
+            spec->job->kind == JOB_CUSTOM ? "custom job" : "study", study->name,
+            study->state, cli_study_ended(study), cli_study_limit(study));
     return cli_control_held(cli, study) != NULL ? cli_retry_repaired(cli, study)
                                                 : CLI_DONE;
 }

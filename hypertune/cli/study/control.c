@@ -173,13 +173,13 @@ const char *cli_control_held(struct cli *cli, const struct cli_study *study)
     if (!node_get_bool(study->status, "held", false))
         return NULL;
     const char *where = cli_where(cli);
-    return arena_printf(cli->arena,
-                        "study %s is %s\n"
-                        "  repaired: hypertune retry %s --failed%s   as it is: "
-                        "hypertune resume %s%s   give up: hypertune stop %s%s%s",
-                        study->name, study->reason, study->name, where,
-                        study->name, where, study->name, where,
-                        cli_metric_advice(cli, study));
+    return arena_printf(
+        cli->arena,
+        "study %s is %s\n"
+        "  repaired: hypertune retry %s --failed%s   as it is: "
+        "hypertune resume %s%s   give up: hypertune stop %s%s%s",
+        study->name, study->reason, study->name, where, study->name, where,
+        study->name, where, cli_metric_advice(cli, study));
 }
 
 const char *cli_control_advice(struct cli *cli, const struct cli_study *study)

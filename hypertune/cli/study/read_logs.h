@@ -30,7 +30,8 @@ enum ht_status cli_metric_read(struct cli *cli, const char *study,
                                const struct strings *patterns, struct text *out,
                                struct ht_error *err);
 
-/* The same of the values of --metric, said to the user. Returns an exit code. */
+/* The same of the values of --metric, said to the user. Returns an exit code.
+ */
 int cli_metric_set(struct cli *cli, const struct cli_study *study);
 
 #endif

@@ -238,8 +238,7 @@ static void facts_are_kept_with_the_attempt(struct fixture *f)
     CHECK(strncmp(attempt_of(f).facts, "{\"spec\":\"", 9) == 0);
     CHECK(fixture_tell(f, "started", &leased.name, "\"facts\":{\"host\":\"h\"}")
               ->status == HT_OK);
-    CHECK(strncmp(attempt_of(f).facts, "{\"host\":\"h\",\"spec\":", 19) ==
-          0);
+    CHECK(strncmp(attempt_of(f).facts, "{\"host\":\"h\",\"spec\":", 19) == 0);
     CHECK(fixture_tell(f, "started", &leased.name,
                        "\"facts\":{\"host\":\"h\",\"gpus\":[\"0\"]}")
               ->status == HT_OK);
