@@ -19,7 +19,9 @@ static char before(const struct spot *spot)
     const char *at = spot->at;
     while (at > spot->line && at[-1] == ' ')
         at--;
-    return at > spot->line ? at[-1] : '\0';
+    if (at == spot->line)
+        return '\0';
+    return at[-1];
 }
 
 /* "write "--x=${x}"": the item of a list or map in brackets that has the brace

@@ -1,7 +1,6 @@
 /* former.c - what only trials made before a change of the study may have: of a
  * range all that it ever was, of a list the values that were taken off it. */
 
-#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

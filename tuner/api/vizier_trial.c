@@ -13,7 +13,6 @@
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/study/live_edit.h"
-#include "tuner/study/move.h"
 #include "tuner/study/settle.h"
 #include "tuner/study/suggestion_stock.h"
 #include "tuner/study/trial.h"

@@ -60,7 +60,7 @@ enum ht_status query_flag(struct request *req, const char *name, bool *flag,
                           struct ht_error *err)
 {
     static const char *const words[] = {"false", "true", NULL};
-    size_t word;
+    size_t word = 0;
     const enum ht_status status = query_choice(req, name, words, &word, err);
     if (status == HT_OK)
         *flag = word == 1;

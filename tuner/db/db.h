@@ -157,10 +157,11 @@ struct trial_list {
     size_t n;
     struct trial_row *rows;
 };
+enum { DB_UNREPORTED_MOST = 100 };
 /* Trials behind the id `after` whose newest attempt succeeded without its
- * objective, by id; at most `limit`. */
+ * objective, by id; at most DB_UNREPORTED_MOST. */
 enum ht_status db_trial_unreported(struct db *db, struct arena *arena,
-                                   int64_t study, int64_t after, int64_t limit,
+                                   int64_t study, int64_t after,
                                    struct trial_list *list,
                                    struct ht_error *err);
 /* The pattern that was recognised most often in what the first trials printed

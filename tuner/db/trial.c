@@ -128,7 +128,7 @@ enum ht_status db_trial_undone(struct db *db, const struct event_row *event,
 }
 
 enum ht_status db_trial_unreported(struct db *db, struct arena *arena,
-                                   int64_t study, int64_t after, int64_t limit,
+                                   int64_t study, int64_t after,
                                    struct trial_list *list,
                                    struct ht_error *err)
 {
@@ -141,7 +141,8 @@ enum ht_status db_trial_unreported(struct db *db, struct arena *arena,
                                        "a.n=trials.attempt AND a.outcome=?3 "
                                        "AND a.doctor<>'') "
                                        "ORDER BY id LIMIT ?4",
-        "iiii", study, after, (int64_t)OUTCOME_SUCCEEDED, limit);
+        "iiii", study, after, (int64_t)OUTCOME_SUCCEEDED,
+        (int64_t)DB_UNREPORTED_MOST);
 }
 
 /* Trials that are looked at. */

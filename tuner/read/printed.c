@@ -18,7 +18,6 @@
 
 /* Of one request, so that the core stores it in a moment. */
 enum {
-    MOST_TRIALS = 100,
     MOST_RECORDS = 20000,         /* of one trial; and no further trial then */
     MOST_BYTES = 64 * 1024 * 1024 /* of one log */
 };
@@ -240,9 +239,8 @@ static enum ht_status scan_trials(struct reader *reader, struct arena *arena,
 {
     struct trial_list list;
     size_t records = 0;
-    enum ht_status status =
-        db_trial_unreported(reader->db, arena, master->study, printed->after,
-                            MOST_TRIALS, &list, err);
+    enum ht_status status = db_trial_unreported(
+        reader->db, arena, master->study, printed->after, &list, err);
     if (status != HT_OK)
         return status;
     printed->trials = arena_alloc(arena, list.n + 1, sizeof *printed->trials);
@@ -260,7 +258,7 @@ static enum ht_status scan_trials(struct reader *reader, struct arena *arena,
         text_free(&scan.line);
         records += trial->n;
     }
-    if (printed->n > 0 && (printed->n < list.n || list.n == MOST_TRIALS))
+    if (printed->n > 0 && (printed->n < list.n || list.n == DB_UNREPORTED_MOST))
         printed->next = printed->trials[printed->n - 1].id;
     return status;
 }

@@ -6,7 +6,6 @@
 #include "tuner/base/life_board.h"
 #include "tuner/base/reason.h"
 #include "tuner/core/core.h"
-#include "tuner/core/live.h"
 #include "tuner/db/silence.h"
 #include "tuner/db/write.h"
 #include "tuner/study/move.h"

@@ -7,7 +7,6 @@
 #include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/frame/spark.h"
 #include "hypertune/cli/study/describe.h"
-#include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 
 enum {

@@ -3,7 +3,6 @@
 
 #include "hypertune/cli/spec/spec.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <string.h>
 #include <unistd.h>

@@ -6,7 +6,6 @@
 #include "hypertune/cli/frame/table.h"
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/study.h"
-#include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 
 enum { STUDIES_A_PAGE = 100 };
