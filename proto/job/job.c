@@ -83,3 +83,27 @@ bool job_mentions_gcs(const struct job *job)
     }
     return false;
 }
+
+/* Two studies that write into one folder would overwrite each other. */
+static const char *own_folder(struct arena *arena, const char *folder,
+                              const char *name)
+{
+    const size_t len = folder != NULL ? strlen(folder) : 0;
+    return folder == NULL
+               ? NULL
+               : arena_printf(arena, "%s%s%s", folder,
+                              len > 0 && folder[len - 1] == '/' ? "" : "/",
+                              name);
+}
+
+void job_make_clone(struct arena *arena, struct job *job, const struct job *old,
+                    const char *name)
+{
+    job->name = job->display = name;
+    job->output_dir = own_folder(arena, old->output_dir, name);
+    job->job_dir = own_folder(arena, old->job_dir, name);
+    for (size_t i = 0; i < job->space.n; i++) {
+        job->space.params[i].former = (struct former){0};
+        job->space.params[i].n_former = 0;
+    }
+}

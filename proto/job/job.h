@@ -256,6 +256,11 @@ size_t job_objectives(const struct job *job);
 bool job_is_named_apart(const struct job *job);
 /* Whether replicas run in containers: all of a job's pools do or none. */
 bool job_needs_images(const struct job *job);
+/* Gives the job of a new study that is made from `old`, a copy of the job: its
+ * name, folders of its own for outputs below the old ones, and no values that
+ * only earlier trials may have. Texts are in the arena. */
+void job_make_clone(struct arena *arena, struct job *job, const struct job *old,
+                    const char *name);
 /* Whether trainers get a gs://... anywhere: an argument, a variable, a
  * folder, the value of a parameter. */
 bool job_mentions_gcs(const struct job *job);

@@ -125,6 +125,7 @@ def a_study_is_edited_and_cloned():
     text = SPEC.replace("name: written", "name: edited").replace(
         "lr: [1, 2, 3]", "lr: {type: double, min: 0, max: 1}").replace(
         "trials: 2", "trials: 1").replace("while", "while false &&")
+    text += "outputDir: %s/out\n" % server.data
     number = begin_study(text)
     show(page, study(number, "edit"), "Nothing differs from the study")
     button = "[aria-label=Check] .primary:enabled"
@@ -135,16 +136,20 @@ def a_study_is_edited_and_cloned():
     page.wait_text("parameters.lr.max: 1 -> 2", "[aria-label=Changes]")
     page.click("button", "Change the study")
     page.wait("location.hash === '#/studies/%d'" % number, "the study")
-    parameter, = call("GET", "/hypertune/v1/studies/%d" % number)[
-        "studySpec"]["parameters"]
+    changed = call("GET", "/hypertune/v1/studies/%d" % number)
+    parameter, = changed["studySpec"]["parameters"]
     tap.equal(parameter["doubleValueSpec"]["maxValue"], 2)
+    tap.equal(changed["hypertune"]["capturedEnv"], SHELL)
     page.wait_text("Clone", ".actions")
     page.click("button", "Clone")
     page.wait_text("The spec is valid.", "[aria-label=Check]")
     page.click("button", "Create the study")
     page.wait_text("edited-2", "h1")
-    clone = call("GET", "/hypertune/v1/studies/edited-2")["hypertuneStatus"]
-    tap.equal([one["study"] for one in clone["warmStart"]], ["edited"])
+    clone = call("GET", "/hypertune/v1/studies/edited-2")
+    tap.equal([one["study"] for one in clone["hypertuneStatus"]["warmStart"]],
+              ["edited"])
+    tap.equal(clone["hypertune"]["capturedEnv"], SHELL)
+    tap.contains(server.data + "/out/edited-2", json.dumps(clone))
     behaves(page, "editing and cloning")
 
 
@@ -214,9 +219,13 @@ workdir: /tmp
     behaves(page, "a trial without its objective")
 
 
+SHELL = [{"name": "MINE", "value": "of the shell that submitted"}]
+
+
 def begin_study(text):
-    """The number of a study that this spec made."""
+    """The number of a study that a shell made of this spec."""
     reply = call("POST", "/hypertune/v1/specs:check", {"text": text})
+    reply["resource"]["hypertune"]["capturedEnv"] = SHELL
     made = call("POST", reply["collection"], reply["resource"])
     return int(made["name"].rsplit("/", 1)[1])
 

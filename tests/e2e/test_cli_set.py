@@ -55,8 +55,8 @@ def a_study_searches_its_new_space_and_keeps_what_it_had():
             'parameters.opt: ["adam","sgd"] -> ["adam","lion"]',
             "trials: 3 -> 6"])
         tap.contains("study quick is RUNNING: 6 trials, 1 at a time\n", err)
-        tap.contains("3 of 3 trials are outside the space as it is now; best "
-                     "quick --within leaves them out\n", err)
+        tap.contains("3 of 3 trials are outside the space as it is now; "
+                     "hypertune best quick --within leaves them out\n", err)
         home.cli("watch", "quick")
         found = rates(home, "quick")
         tap.equal([0.5 <= found[n] <= 0.9 for n in sorted(found)],

@@ -221,6 +221,8 @@ static enum ht_status read_whole_job(struct change *change,
     if (status != HT_OK)
         return status;
     wanted->name = change->job->name;
+    if (wanted->captured_env.n == 0) /* what the shell of submit had */
+        wanted->captured_env = change->job->captured_env;
     wanted->has_seed = change->job->has_seed;
     wanted->seed = change->job->seed;
     change->job = wanted;

@@ -164,7 +164,7 @@ const struct route route_table[] = {
     CHANGE("PATCH", ANY, OURS "/studies/{study}", study_change),
     GATHER(ANY, OURS "/studies/{study}:readLogs", read_printed,
            study_read_logs),
-    QUERY(ANY, OURS "/studies/{study}/spec", read_spec, "form"),
+    QUERY(ANY, OURS "/studies/{study}/spec", read_spec, "form clone"),
     QUERY(ANY, OURS "/specs:template", read_template, NULL),
     LOOK(ANY, OURS "/specs:check", read_draft),
     QUERY(ANY, OURS "/studies/{study}/table", read_table, "since"),

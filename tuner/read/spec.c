@@ -60,6 +60,17 @@ static void reply_spec(struct request *req, const char *form, cJSON *tree,
     text_free(&json);
 }
 
+/* The job of a new study that begins with the results of this one. */
+static void clone(struct arena *arena, struct job *job, const char *origin,
+                  const char *name)
+{
+    const struct job old = *job;
+    const char **prior = arena_alloc(arena, 1, sizeof *prior);
+    prior[0] = origin;
+    job_make_clone(arena, job, &old, name);
+    job->warm_start = (struct strings){1, prior};
+}
+
 enum ht_status read_spec(struct reader *reader, struct request *req,
                          struct ht_error *err)
 {
@@ -73,6 +84,8 @@ enum ht_status read_spec(struct reader *reader, struct request *req,
     enum ht_status status = read_find_study(reader, req, &study, NULL, err);
     if (status == HT_OK)
         status = vertex_parse(req->arena, study.spec, &job, err);
+    if (status == HT_OK && request_query(req, "clone") != NULL)
+        clone(req->arena, job, study.name, request_query(req, "clone"));
     if (status == HT_OK)
         status = form_write(job, form, &losses, &tree, err);
     if (status == HT_OK)
@@ -180,11 +193,12 @@ static cJSON *list_changes(const struct job *now, const struct job *wanted)
     return list;
 }
 
-/* The study that the spec would change; NULL without one. */
-static enum ht_status find_changed(struct reader *reader, struct request *req,
-                                   struct job **now, struct ht_error *err)
+/* The job of the study that this member of the body names; NULL without one. */
+static enum ht_status find_named(struct reader *reader, struct request *req,
+                                 const char *member, struct job **now,
+                                 struct ht_error *err)
 {
-    const char *name = node_get_string(req->body, "study", NULL);
+    const char *name = node_get_string(req->body, member, NULL);
     struct study_row study;
     *now = NULL;
     if (name == NULL)
@@ -308,18 +322,23 @@ enum ht_status read_draft(struct reader *reader, struct request *req,
                           struct ht_error *err)
 {
     const char *text = node_get_string(req->body, "text", NULL);
-    struct job *job = NULL, *now;
+    struct job *job = NULL, *now, *original;
     struct diag diag;
     if (text == NULL)
         return ht_fail(err, HT_INVALID,
                        "the body must be {\"text\":\"a spec\"}");
-    enum ht_status status = find_changed(reader, req, &now, err);
+    enum ht_status status = find_named(reader, req, "study", &now, err);
+    if (status == HT_OK)
+        status = find_named(reader, req, "cloneOf", &original, err);
     diag_init(&diag, req->arena, "spec", text, strlen(text));
     const struct node *root = node_read(req->arena, text, strlen(text), &diag);
     if (root != NULL)
         job = form_read(root, &diag);
     if (status == HT_OK && job != NULL)
         status = check_draft(reader, root, job, now, &diag, err);
+    if (status == HT_OK && job != NULL && original != NULL &&
+        job->captured_env.n == 0)
+        job->captured_env = original->captured_env; /* no form says it */
     if (status != HT_OK)
         return status;
     cJSON *object = cJSON_CreateObject();

@@ -3,7 +3,7 @@
 import {element, replace, pairList} from "./dom.js";
 import {ApiError, get, patch, post, studyPath, OURS} from "./api.js";
 import {problemList} from "./dialog.js";
-import {shellWord, yamlScalar} from "./copy.js";
+import {shellWord} from "./copy.js";
 import {SpecEditor} from "./spec_editor.js";
 import {simpleForm} from "./simple_form.js";
 import {may} from "./session.js";
@@ -30,7 +30,14 @@ function planList(plan) {
     element("pre.command", {}, plan.examples.map(words => words.map(shellWord).join(" ")).join("\n"))]];
 }
 
-const specOf = study => get(`${studyPath(study)}/spec`).then(({yaml}) => yaml);
+// In the form that it was sent in, with `clone` as that of a new study.
+async function specOf(study, clone = "") {
+  const {hypertune, hypertuneStatus: {name}} = await get(studyPath(study));
+  const form = hypertune?.form === "native" ? "native" : "vertex";
+  const query = clone ? `form=${form}&clone=${encodeURIComponent(name + clone)}` : `form=${form}`;
+  return (await get(`${studyPath(study)}/spec?${query}`)).yaml;
+}
+
 const openStudy = study => location.hash = `#/studies/${study}`;
 
 // What is written: how it begins, what else its check has to know, and what is
@@ -43,22 +50,16 @@ const NEW = {
   send: async ({collection, resource}) => openStudy((await post(collection, resource)).name.split("/").pop()),
 };
 
-// The study begins with the results of the other one.
-function cloned(yaml) {
-  const name = /^name: (.*)$/m.exec(yaml)?.[1] ?? "study";
-  const bare = name.replace(/^(["'])(.*)\1$/, "$2");
-  const renamed = yaml.replace(/^name: .*$/m, `name: ${yamlScalar(`${bare}-2`)}`);
-  return /^warmStart:/m.test(yaml) ? renamed : `${renamed}warmStart: ${name}\n`;
-}
-
 const cloneOf = study => ({...NEW,
   title: "Clone the study",
   words: ["A study of its own, with other ranges, types or goals. It begins with the results of the one that warmStart names; without that line it begins with none."],
-  begin: () => specOf(study).then(cloned),
+  about: {cloneOf: study},
+  begin: () => specOf(study, "-2"),
 });
 
 const changeOf = study => ({
-  title: "Edit the study", label: "Change the study", study,
+  title: "Edit the study", label: "Change the study",
+  about: {study},
   words: ["Ranges, values, steps, constraints, bounds, budgets and rules may change while it runs. Running trials finish; suggestions that have not started are withdrawn. ",
     "Trials outside the new space still teach the search. Names, types and scales of parameters stay: for others, clone the study."],
   begin: () => specOf(study),
@@ -105,7 +106,7 @@ function draftPage(root, purpose) {
     const mine = ++round, {text} = editor;
     if (text.trim() === "") return show({ok: false, findings: []}, "Nothing is written yet.");
     try {
-      const answer = await post(`${OURS}/specs:check`, {text, study: purpose.study});
+      const answer = await post(`${OURS}/specs:check`, {text, ...purpose.about});
       if (mine === round && text === editor.text) show(answer);
     } catch (problem) {
       if (!(problem instanceof ApiError)) throw problem;

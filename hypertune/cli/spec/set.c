@@ -392,10 +392,10 @@ static int say_trials(const struct change *change, int64_t before)
                 withdrawn == 1 ? "is" : "are");
     if (outside > 0)
         cli_say(cli,
-                "%lld of %lld trials %s outside the space as it is now; best "
-                "%s --within leaves %s out",
+                "%lld of %lld trials %s outside the space as it is now; "
+                "hypertune best %s --within%s leaves %s out",
                 outside, cli_study_all(study), outside == 1 ? "is" : "are",
-                study->name, outside == 1 ? "it" : "them");
+                study->name, cli_where(cli), outside == 1 ? "it" : "them");
     return CLI_DONE;
 }
 
@@ -452,27 +452,6 @@ int cli_set(struct cli *cli)
 
 /* ---- clone ---- */
 
-/* Two studies that write into one folder would overwrite each other. */
-static const char *own_folder(struct cli *cli, const char *folder,
-                              const char *name)
-{
-    const size_t len = folder != NULL ? strlen(folder) : 0;
-    return folder == NULL
-               ? NULL
-               : arena_printf(cli->arena, "%s%s%s", folder,
-                              len > 0 && folder[len - 1] == '/' ? "" : "/",
-                              name);
-}
-
-static void rename_job(const struct change *change, const char *name)
-{
-    struct job *job = change->job;
-    job->name = job->display = name;
-    job->output_dir =
-        own_folder(change->cli, change->old->output_dir, job->name);
-    job->job_dir = own_folder(change->cli, change->old->job_dir, job->name);
-}
-
 /* Without --name the first free one of OLD-2, OLD-3 and so on. */
 static enum ht_status create_clone(const struct change *change,
                                    struct cli_study *clone,
@@ -482,10 +461,11 @@ static enum ht_status create_clone(const struct change *change,
     struct cli *cli = change->cli;
     enum ht_status status = HT_EXISTS;
     for (int i = 2; status == HT_EXISTS && i <= MOST_CLONES; i++) {
-        rename_job(change, cli->set.name != NULL
-                               ? cli->set.name
-                               : arena_printf(cli->arena, "%s-%d",
-                                              change->study.name, i));
+        const char *name =
+            cli->set.name != NULL
+                ? cli->set.name
+                : arena_printf(cli->arena, "%s-%d", change->study.name, i);
+        job_make_clone(cli->arena, change->job, change->old, name);
         status = cli_submit_create(cli, change->job, clone, err);
         if (cli->set.name != NULL)
             break;
