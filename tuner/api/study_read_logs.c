@@ -162,12 +162,14 @@ static enum ht_status read_trial(struct reading *reading, size_t i,
 
 /* --- all of them --- */
 
-/* A pattern that reads nothing is likelier wrong than new. */
+/* A pattern that reads nothing is likelier wrong than new, unless there are
+ * logs to come. */
 static enum ht_status check_read(const struct reading *reading,
                                  struct ht_error *err)
 {
     const struct printed *printed = reading->printed;
-    if (reading->read > 0 || printed->n == 0 || printed->after > 0)
+    if (reading->read > 0 || printed->n == 0 || printed->after > 0 ||
+        printed->next > 0)
         return HT_OK;
     return ht_fail(err, HT_PRECONDITION,
                    "no log of the %zu trial%s without %s has it, nothing was "

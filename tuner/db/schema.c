@@ -397,7 +397,10 @@ static const char changes_table[] =
     "  sha256 TEXT NOT NULL, -- of the whole, in hex\n"
     "  text TEXT NOT NULL, -- the beginning of the whole\n"
     "  PRIMARY KEY(study, sha256)\n"
-    ") STRICT, WITHOUT ROWID;";
+    ") STRICT, WITHOUT ROWID;"
+    /* A replay asks when a trial of its time was deleted. */
+    "CREATE INDEX events_deleted ON events(study, trial)"
+    " WHERE kind='trial.deleted';";
 
 static enum ht_status run_all(struct db *db, const char *const texts[],
                               size_t n, struct ht_error *err)

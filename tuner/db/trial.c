@@ -20,9 +20,10 @@ static enum ht_status refuse(struct db *db, struct arena *arena, int64_t study,
     const enum ht_status status = db_ask_text(
         db, arena, &text, err,
         "SELECT 'study ' || substr(name, 1, 128) || ' has no trial ' || ?2 || "
-        "coalesce((SELECT '; its trials are ' || min(id) || ' to ' || max(id) "
-        "FROM trials WHERE study=?1 AND " TRIAL_IS_SHOWN
-        "), ', nor any other') "
+        "coalesce((SELECT '; its trials are ' || id FROM trials WHERE study=?1 "
+        "AND " TRIAL_IS_SHOWN " ORDER BY id LIMIT 1) || "
+        "(SELECT ' to ' || id FROM trials WHERE study=?1 AND " TRIAL_IS_SHOWN
+        " ORDER BY id DESC LIMIT 1), ', nor any other') "
         "FROM studies WHERE id=?1",
         "ii", study, id);
     return status == HT_OK

@@ -190,6 +190,12 @@ static enum ht_status judge(struct look *look, struct ht_error *err)
     enum ht_status status = is_awaited(look, &awaited, err);
     if (status == HT_OK && !awaited)
         look->life.heard_ms = now_ms;
+    /* It stays silent: its reports, which may be many, are the same. */
+    if (status == HT_OK && look->life.silent && look->attempt.silent_ms > 0 &&
+        now_ms - look->life.heard_ms >= least_ms) {
+        look->life.due_ms = now_ms + SILENT_MS;
+        return HT_OK;
+    }
     if (status == HT_OK && now_ms - look->life.heard_ms >= least_ms)
         status = find_limit(look->core, look->arena, look->job, &look->attempt,
                             &limit_ms, err);
@@ -201,6 +207,8 @@ static enum ht_status judge(struct look *look, struct ht_error *err)
     look->life.due_ms = is              ? now_ms + SILENT_MS
                         : limit_ms == 0 ? now_ms + LEAST_MS
                                         : look->life.heard_ms + limit_ms;
+    if (look->life.due_ms > now_ms + LEAST_MS) /* it may have ended by then */
+        look->life.due_ms = now_ms + LEAST_MS;
     if (is == was || (is && look->attempt.hung))
         return HT_OK;
     return is ? begin_silence(look, err) : end_silence(look, err);
