@@ -5,7 +5,7 @@
 #include "proto/base/text.h"
 
 enum {
-    PATIENCE_MS = 2000,
+    PATIENCE_MS = 5000,
     COMMIT_LEAST = 40,       /* SHA-1 in hex */
     COMMIT_MOST = 64,        /* SHA-256 */
     MOST_STATUS = 64 * 1024, /* what is behind it can only be more changes */
@@ -35,6 +35,8 @@ static struct probe_answer ask(struct probes *probes, struct arena *arena,
                                    "--src-prefix=a/",
                                    "--dst-prefix=b/",
                                    "HEAD",
+                                   "--",
+                                   ".",
                                    NULL};
     const struct probe_question question = {
         .key = arena_printf(arena, "git %s %s", diff ? "diff" : "status",
@@ -95,8 +97,11 @@ struct git_commit_answer git_commit_ask(struct probes *probes,
         const struct probe_answer diff =
             ask(probes, arena, &place, true, now_ms);
         struct text changes = {0};
-        text_append(&changes, diff.output, diff.len);
-        text_append(&changes, text_string(&names), names.len);
+        /* A part of them would look like all. */
+        if (!diff.failed) {
+            text_append(&changes, diff.output, diff.len);
+            text_append(&changes, text_string(&names), names.len);
+        }
         answer.known = diff.known;
         answer.more = diff.more || status.more;
         answer.len = changes.len;

@@ -21,8 +21,8 @@ struct probe {
     char *key; /* NULL: the place is free */
     int fd;    /* the child's output, -1: it is complete */
     pid_t pid;
-    int64_t asked_ms;
-    bool more;
+    int64_t asked_ms, patience_ms;
+    bool more, failed;
     struct text output;
 };
 
@@ -70,6 +70,7 @@ static void begin(struct probe *probe, const struct probe_question *question,
     forget(probe);
     probe->key = ht_xstrdup(question->key);
     probe->asked_ms = now_ms;
+    probe->patience_ms = question->patience_ms;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return;
     /* Only this end: a program may give up when its stdout would block. */
@@ -105,20 +106,30 @@ static void read_output(struct probe *probe,
     } else if (probe->more || late || errno != EAGAIN) {
         stop_child(probe);
     }
-    if (probe->fd < 0 && n != 0 && !probe->more)
+    probe->failed = probe->fd < 0 && n != 0 && !probe->more;
+    if (probe->failed)
         text_clear(&probe->output); /* half an answer is none */
+}
+
+/* Nothing asks for its answer any more: the attempt is gone. */
+static bool is_abandoned(const struct probe *probe, int64_t now_ms)
+{
+    return probe->fd >= 0 && now_ms - probe->asked_ms > 2 * probe->patience_ms;
 }
 
 /* The place of the question, else the best one for it; NULL: all are in use.
  * One that waits for its child keeps its place, or many at once would end each
  * other's. */
-static struct probe *find(struct probes *probes, const char *key)
+static struct probe *find(struct probes *probes, const char *key,
+                          int64_t now_ms)
 {
     struct probe *oldest = NULL;
     for (size_t i = 0; i < MOST_PROBES; i++) {
         struct probe *probe = &probes->items[i];
         if (probe->key != NULL && strcmp(probe->key, key) == 0)
             return probe;
+        if (is_abandoned(probe, now_ms))
+            forget(probe);
         if (probe->fd < 0 &&
             (oldest == NULL || probe->asked_ms < oldest->asked_ms))
             oldest = probe;
@@ -130,7 +141,7 @@ struct probe_answer probe_ask(struct probes *probes,
                               const struct probe_question *question,
                               int64_t now_ms)
 {
-    struct probe *probe = find(probes, question->key);
+    struct probe *probe = find(probes, question->key, now_ms);
     if (probe == NULL)
         return (struct probe_answer){.output = ""};
     if (probe->key == NULL || strcmp(probe->key, question->key) != 0 ||
@@ -144,6 +155,7 @@ struct probe_answer probe_ask(struct probes *probes,
         return (struct probe_answer){.output = ""};
     return (struct probe_answer){.known = true,
                                  .more = probe->more,
+                                 .failed = probe->failed,
                                  .output = text_string(&probe->output),
                                  .len = probe->more ? question->most
                                                     : probe->output.len};
@@ -152,7 +164,8 @@ struct probe_answer probe_ask(struct probes *probes,
 int64_t probes_wake_at(const struct probes *probes, int64_t now_ms)
 {
     for (size_t i = 0; i < MOST_PROBES; i++) {
-        if (probes->items[i].fd >= 0)
+        const struct probe *probe = &probes->items[i];
+        if (probe->fd >= 0 && !is_abandoned(probe, now_ms))
             return now_ms + LOOK_MS;
     }
     return INT64_MAX;

@@ -29,6 +29,7 @@ struct probe_question {
 struct probe_answer {
     bool known;         /* false: it has not answered yet */
     bool more;          /* it printed more than was kept */
+    bool failed;        /* it was too late, or could not be read */
     const char *output; /* NUL-terminated, "" without an answer; borrowed until
                            the next question */
     size_t len;
