@@ -92,7 +92,7 @@ def a_hanging_trial_is_stopped_and_tried_again():
             "again", ["sh", "-c", "if [ -e $0 ]; then exec hypertune report "
                       "accuracy=0.5; fi; touch $0; exec sleep 600",
                       os.path.join(server.folder, "second")],
-            silence="5s", onSilence="stop", retries=1), env=environment())
+            silence="10s", onSilence="stop", retries=1), env=environment())
         status = server.wait_study("again")
         tap.equal(status["state"], "SUCCEEDED", status["reason"])
         first, second = own(server, "again")["attempts"]
@@ -116,20 +116,20 @@ def check_life(name, script):
     """What reports or prints is not silent; when it hangs, it is."""
     with harness.Server(slots=1) as server:
         stop = os.path.join(server.folder, "stop")
-        server.submit(spec(name, ["sh", "-c", script, stop], silence="5s"),
+        server.submit(spec(name, ["sh", "-c", script, stop], silence="10s"),
                       env=environment())
         harness.wait_until(lambda: own(server, name).get("startTimeMs"),
                            "the trial's start")
         began = own(server, name)["startTimeMs"]
         harness.wait_until(
-            lambda: server.get("/hypertune/v1/server")["uptimeMs"] > 12000,
+            lambda: server.get("/hypertune/v1/server")["uptimeMs"] > 22000,
             "a few silences long")
         tap.equal(events(server, name, "trial.silent"), [])
         with open(stop, "w", encoding="ascii"):
             pass
         wait_silent(server, name)
         told, = events(server, name, "trial.silent")
-        tap.true(told["timeMs"] > began + 5000)
+        tap.true(told["timeMs"] > began + 10000)
 
 
 def reports_are_signs_of_life():
@@ -153,12 +153,11 @@ def a_silent_trial_that_prints_again_is_silent_no_longer():
         harness.wait_until(lambda: "silence" not in own(server, "wakes"),
                            "the end of the silence")
         tap.equal(len(events(server, "wakes", "trial.silent")), 1)
-        tap.equal([one["reason"] for one
-                   in events(server, "wakes", "trial.changed")],
-                  ["no longer silent"])
+        tap.equal(events(server, "wakes", "trial.changed")[0]["reason"],
+                  "no longer silent")
 
 
-def a_restarted_server_knows_who_is_silent():
+def a_restarted_server_has_the_silence_stored():
     with harness.Server(slots=1) as server:
         server.submit(spec("kept", ["sh", "-c", HANGS], silence="1s"),
                       env=environment())
@@ -176,4 +175,4 @@ tap.run([a_hanging_trial_is_named_everywhere,
          without_retries_it_has_failed, reports_are_signs_of_life,
          what_it_prints_is_a_sign_of_life,
          a_silent_trial_that_prints_again_is_silent_no_longer,
-         a_restarted_server_knows_who_is_silent])
+         a_restarted_server_has_the_silence_stored])

@@ -125,14 +125,18 @@ int cli_refuse_command(struct cli *cli, const struct words *words)
     const char *name = words->items[0];
     const bool is_spec =
         is_file(name) && words_has("yaml yml json", suffix_of(name));
-    if (is_spec)
+    if (is_spec) {
+        struct text word = {0};
+        text_shell_word(&word, name);
         return cli_fail(cli, CLI_USAGE,
-                        "%s is a file, no command; run it: hypertune run %s",
-                        name, name);
+                        "%s is a file, no command; run it: hypertune run %s%s",
+                        name, text_take(&word, cli->arena), cli_where(cli));
+    }
     if (is_study(cli, name))
-        return cli_fail(cli, CLI_USAGE,
-                        "%s is a study, no command; see it: hypertune watch %s",
-                        name, name);
+        return cli_fail(
+            cli, CLI_USAGE,
+            "%s is a study, no command; see it: hypertune watch %s%s", name,
+            name, cli_where(cli));
     const char *hint = hint_of(cli, name, none);
     if (hint[0] == '\0' && cli_refuse_trainer(cli, words) != CLI_DONE)
         return CLI_USAGE;

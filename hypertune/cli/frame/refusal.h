@@ -10,7 +10,7 @@
 int cli_refuse_command(struct cli *cli, const struct words *words);
 
 /* An option of argv[0..argc), which came before any command, belongs behind
- * one; else `err` tells what is wrong. Returns CLI_USAGE. */
+ * one; else `err` says what is wrong. Returns CLI_USAGE. */
 int cli_refuse_leading(struct cli *cli, int argc, char *const argv[],
                        const struct ht_error *err);
 

@@ -208,15 +208,17 @@ static bool check_study(const struct node *job, void *context)
 {
     struct findings *findings = context;
     struct cli_study study;
+    const char *where = cli_where(findings->cli);
     cli_study_read(job, &study);
     NODE_EACH (one, node_first(study.status, "silent"))
         findings_add(
             findings, FINDING_WARN, "trial",
             arena_printf(findings->cli->arena,
-                         "see hypertune logs %s/%s; stop it: hypertune "
-                         "stop-trial %s/%s, or onSilence: stop in the spec",
+                         "see hypertune logs %s/%s%s; stop it: hypertune "
+                         "stop-trial %s/%s%s, or onSilence: stop in the spec",
+                         study.name, cli_scalar(node_find(one, "trial")), where,
                          study.name, cli_scalar(node_find(one, "trial")),
-                         study.name, cli_scalar(node_find(one, "trial"))),
+                         where),
             "study %s: trial %s is %s", study.name,
             cli_scalar(node_find(one, "trial")),
             node_get_string(one, "words", ""));

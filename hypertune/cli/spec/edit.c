@@ -491,6 +491,8 @@ void cli_edit_add_rule(struct arena *arena, cJSON *spec, const char *text)
         const char *name = strsep(&word, "=");
         if (word == NULL || strcmp(word, "true") == 0)
             json_add_bool(map, name, true);
+        else if (strcmp(word, "false") == 0)
+            json_add_bool(map, name, false);
         else if (number_int64(word, &whole))
             json_add_int(map, name, whole);
         else

@@ -152,6 +152,17 @@ static int resume(struct cli *cli, struct cli_study *study)
     return CLI_DONE;
 }
 
+/* The logs may have the metric; otherwise its cause was repaired. */
+static int repair(struct cli *cli, struct cli_study *study)
+{
+    struct ht_error err;
+    if (!cli_metric_repair(cli, study))
+        return cli_retry_repaired(cli, study);
+    return cli_study_get_own(cli, study->name, study, &err) == HT_OK
+               ? CLI_DONE
+               : cli_fail_error(cli, &err);
+}
+
 /* It runs when it can: a pause, whoever made it, ends. */
 static int continue_study(struct cli *cli, const struct cli_spec *spec,
                           struct cli_study *study)
@@ -162,7 +173,7 @@ static int continue_study(struct cli *cli, const struct cli_spec *spec,
     if (cli_control_patch(cli, study->name, patch, study, &err) != HT_OK)
         return refuse_change(cli, spec, &err);
     if (cli_control_held(cli, study) != NULL)
-        return cli_retry_repaired(cli, study);
+        return repair(cli, study);
     const int code = is_in(study, "PAUSED") ? resume(cli, study) : CLI_DONE;
     if (code == CLI_DONE && is_in(study, "RUNNING"))
         cli_say(cli, "study %s continues with this spec", study->name);
@@ -210,8 +221,7 @@ static int attach(struct cli *cli, const struct cli_spec *spec,
             "%s %s exists with the same spec: %s, %lld of %lld trials ended",
             spec->job->kind == JOB_CUSTOM ? "custom job" : "study", study->name,
             study->state, cli_study_ended(study), cli_study_limit(study));
-    return cli_control_held(cli, study) != NULL ? cli_retry_repaired(cli, study)
-                                                : CLI_DONE;
+    return cli_control_held(cli, study) != NULL ? repair(cli, study) : CLI_DONE;
 }
 
 static int settle_existing(struct cli *cli, const struct cli_spec *spec,

@@ -113,11 +113,12 @@ static int collect(struct cli *cli, struct comparison *comparison)
     for (size_t i = 0; i < comparison->n && code == CLI_DONE; i++) {
         struct ht_error err;
         const struct node *trial;
-        const char *study, *id;
+        struct cli_study study;
+        const char *id;
         comparison->names[i] = cli->args.words.items[i];
-        code = cli_study_want_trial(cli, comparison->names[i], &study, &id);
+        code = cli_study_open_trial(cli, comparison->names[i], &study, &id);
         if (code == CLI_DONE &&
-            cli_trial_get(cli, study, id, &trial, &err) != HT_OK)
+            cli_trial_get(cli, study.name, id, &trial, &err) != HT_OK)
             return cli_fail_error(cli, &err);
         if (code == CLI_DONE)
             put_trial(comparison, i, trial);

@@ -146,8 +146,9 @@ static int open_ended(struct cli *cli, const char *name,
     return code != CLI_DONE || cli_study_is_over(study->state)
                ? code
                : cli_fail(cli, CLI_CONFLICT,
-                          "study %s is %s; end it first: hypertune stop %s",
-                          study->name, study->state, study->name);
+                          "study %s is %s; end it first: hypertune stop %s%s",
+                          study->name, study->state, study->name,
+                          cli_where(cli));
 }
 
 int cli_delete(struct cli *cli)

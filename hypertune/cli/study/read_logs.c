@@ -178,3 +178,21 @@ int cli_metric_set(struct cli *cli, const struct cli_study *study)
     text_free(&said);
     return CLI_DONE;
 }
+
+bool cli_metric_repair(struct cli *cli, const struct cli_study *study)
+{
+    struct ht_error err;
+    struct strings patterns;
+    struct text said = {0};
+    const struct words *given = &cli->set.metrics;
+    if (given->n == 0 ||
+        (cli_metric_is_auto(given) && cli_metric_recognised(study) == NULL) ||
+        find_patterns(cli, study, &patterns) != CLI_DONE)
+        return false;
+    const bool read =
+        cli_metric_read(cli, study->name, &patterns, &said, &err) == HT_OK;
+    if (read)
+        cli_say(cli, "%s", said.data);
+    text_free(&said);
+    return read;
+}

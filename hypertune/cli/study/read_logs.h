@@ -1,5 +1,5 @@
 /* read_logs.h - a metric that trials print but do not report: patterns that
- * read it, for later trials and for the logs of those that have ended. */
+ * read it, for later trials and for the logs of ended ones. */
 #ifndef HT_HYPERTUNE_CLI_STUDY_READ_LOGS_H
 #define HT_HYPERTUNE_CLI_STUDY_READ_LOGS_H
 
@@ -33,5 +33,9 @@ enum ht_status cli_metric_read(struct cli *cli, const char *study,
 /* The same of the values of --metric, said to the user. Returns an exit code.
  */
 int cli_metric_set(struct cli *cli, const struct cli_study *study);
+
+/* The same for a study that is submitted again while it waits for its metric:
+ * false without --metric, or when no log has the metric. */
+bool cli_metric_repair(struct cli *cli, const struct cli_study *study);
 
 #endif

@@ -119,8 +119,9 @@ static int retry_failed(struct cli *cli, const char *name)
     if (study.home->kind == JOB_STUDY)
         return cli_fail(cli, CLI_REFUSED,
                         "clients run the trials of study %s, so no runner "
-                        "runs one again; hypertune add %s gives them new ones",
-                        study.name, study.name);
+                        "runs one again; hypertune add %s NAME=VALUE...%s "
+                        "gives them new ones",
+                        study.name, study.name, cli_where(cli));
     const bool held = cli_control_held(cli, &study) != NULL;
     first = run_again(cli, &study, "runs again", &n);
     if (held) {
