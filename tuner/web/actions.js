@@ -33,10 +33,14 @@ const doNow = (store, verb) => attempt(store, () => post(`${studyPath(store.id)}
 
 export const resume = store => doNow(store, "resume");
 
-// What made the trials fail is repaired: they run again, and the study continues.
+// What made the trials fail is repaired: they run again, and the study continues,
+// also where one of them cannot.
 export const repaired = store => attempt(store, async () => {
-  for (const {id} of store.trials.filter(StudyStore.hasFailed)) await post(`${trialPath(store.id, id)}:retry`);
+  let refusal = null;
+  for (const {id} of store.trials.filter(StudyStore.hasFailed))
+    await post(`${trialPath(store.id, id)}:retry`).catch(problem => refusal ??= problem);
   await post(`${studyPath(store.id)}:resume`, {repaired: true});
+  if (refusal !== null) throw refusal;
 });
 
 // Takes the recognised pattern, for later trials and for the logs of the ended.

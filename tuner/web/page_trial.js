@@ -81,8 +81,8 @@ function stopCard({hypertune: {stop, state}}) {
   return stop && card(state === "PAUSED" ? "Why it is paused" : "Why it was stopped", pairList(stopPairs(stop)));
 }
 
-function doctorCard({hypertune: {doctor}}) {
-  const pairs = doctor ? doctorPairs(doctor) : [];
+function doctorCard({hypertune: {doctor, objective}}) {
+  const pairs = doctor && objective === undefined ? doctorPairs(doctor) : [];
   return pairs.length > 0 && card(`Instead of ${doctor.metric}`, pairList(pairs));
 }
 

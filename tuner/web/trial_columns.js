@@ -15,7 +15,7 @@ export function stateLabel(trial) {
 // Its state, and what is special about it.
 function state(trial) {
   const tags = [trial.confirms > 0 && `confirms ${trial.confirms}`, trial.replicate > 0 && trial.confirms === 0 && "repeats",
-    trial.outside > 0 && "outside the space",
+    trial.outside > 0 && "outside",
     trial.attempt > 1 && `attempt ${trial.attempt}`].filter(Boolean);
   return element("span", {}, stateLabel(trial), tags.map(tag => element("span.tag", {}, tag)));
 }
