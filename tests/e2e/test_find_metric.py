@@ -180,7 +180,12 @@ def main():
             advice = ("\n  read such lines: hypertune set asks --metric "
                       "'Accuracy: {accuracy}'")
             tap.contains(advice, done.stderr)
-            tap.contains(advice, server.cli("list").stderr)
+            listed = server.cli("list").stderr
+            tap.contains(advice, listed)
+            # Of several only the newest is explained.
+            tap.contains("1 more study is paused by the server: hypertune "
+                         "list --state paused", listed)
+            tap.lacks("study none is", listed)
             tap.equal(server.study("asks")["metricPattern"],
                       "Accuracy: {accuracy}")
             said = metric("asks", "auto")

@@ -38,15 +38,13 @@ static struct table *new_table(struct cli *cli)
     return table;
 }
 
-enum { MOST_HELD = 3 }; /* studies whose reason follows the table */
-
 struct listing {
     struct cli *cli;
     struct table *table;
     struct text out;
     int64_t now, shown;
-    size_t n_held;
-    const char *held[MOST_HELD];
+    size_t n_held;      /* studies that the server has paused */
+    const char *held;   /* what to do about the first; the others are counted */
     struct text silent; /* lines of trials that probably hang */
 };
 
@@ -62,8 +60,8 @@ static bool list_study(const struct node *job, void *context)
     } else if (!cli_output_item(cli->format, job, index, &listing->out)) {
         add_row(cli, listing->table, &study, listing->now);
         const char *held = cli_control_held(cli, &study);
-        if (held != NULL && listing->n_held < MOST_HELD)
-            listing->held[listing->n_held++] = arena_strdup(cli->lasting, held);
+        if (held != NULL && listing->n_held++ == 0)
+            listing->held = arena_strdup(cli->lasting, held);
         cli_study_silent(&study,
                          arena_printf(cli->arena, "study %s: ", study.name),
                          &listing->silent);
@@ -80,8 +78,14 @@ static int print_listing(struct listing *listing)
         cli_output_table(cli, listing->table, &listing->out);
     cli_output_end(cli->format, (size_t)listing->shown, &listing->out);
     const int code = cli_print(&listing->out);
-    for (size_t i = 0; i < listing->n_held; i++)
-        cli_say(cli, "%s", listing->held[i]);
+    if (listing->n_held > 0)
+        cli_say(cli, "%s", listing->held);
+    if (listing->n_held > 1)
+        cli_say(cli,
+                "%zu more stud%s paused by the server: hypertune list --state "
+                "paused%s",
+                listing->n_held - 1, listing->n_held == 2 ? "y is" : "ies are",
+                cli_where(cli));
     if (listing->silent.len > 0)
         cli_say(cli, "%.*s", (int)listing->silent.len - 1,
                 listing->silent.data);
