@@ -361,7 +361,7 @@ static void note_rung(const struct stop_study *study, size_t current,
 
 /* Whether the trial passes a rung without being compared: what it has reported
  * up to there says too little. Rungs stay where they are, so that trials keep
- * those that they have passed. */
+ * the rungs that they have passed. */
 static bool is_too_early(const struct stop_study *study, size_t current,
                          const struct asha_ladder *ladder, double place)
 {

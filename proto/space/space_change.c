@@ -243,7 +243,7 @@ static void change_numbers(struct arena *arena, const struct param *old,
         numbers[n] = new->numbers[n];
     for (size_t i = 0; i < n_old; i++) {
         const double x = old->numbers[i];
-        /* Apart as values read are told apart. */
+        /* As when values are read. */
         if (fabs(new->numbers[space_nearest(new, x)] - x) > 1e-10)
             insert_number(new->n_values, n++, numbers, x);
     }

@@ -20,7 +20,7 @@ struct python_facts {
     const char *version;   /* "3.11.2"; NULL: the command starts no Python, or
                               that gave no answer in five seconds */
     const char *program;   /* its file */
-    struct pairs packages; /* name and version of those that are installed */
+    struct pairs packages; /* name and version of each installed one */
 };
 
 /* Of the program that the replica's command begins with, in its environment. */

@@ -392,7 +392,7 @@ def what_has_not_begun_is_withdrawn():
                                          parameters=[lr(0.1, 1), OPT]))
         first = runner.one()
         harness.wait_until(lambda: len(states(study)) == 3, "three trials")
-        # The search completes it beside those that are withdrawn later.
+        # The search completes it beside trials that are withdrawn later.
         study.good("POST", OURS + number(study) + "/trials",
                    {"parameters": [{"parameterId": "lr", "value": 0.1}]})
         edit(study, lr(0.5, 2), OPT)

@@ -206,6 +206,9 @@ def a_spec_that_changes_a_study_lists_what_differs():
     one, = reply["findings"]
     tap.equal((reply["ok"], one["path"], one["line"], one["message"]),
               (False, "name", 2, "a study keeps its name"))
+    reply = changes(SPEC.replace("scale: log", "scale: linear"))
+    tap.equal([reply["ok"], *(one["path"] for one in reply["findings"])],
+              [False, "parameters"], reply)
     answer = api.send(server, "POST", api.OURS + "/specs:check",
                       {"text": SPEC, "study": "absent"})
     tap.equal(answer.status, 404, answer.body)

@@ -121,38 +121,6 @@ def a_spec_is_created_and_its_output_followed():
     behaves(page, "the output")
 
 
-def a_study_is_edited_and_cloned():
-    text = SPEC.replace("name: written", "name: edited").replace(
-        "lr: [1, 2, 3]", "lr: {type: double, min: 0, max: 1}").replace(
-        "trials: 2", "trials: 1").replace("while", "while false &&")
-    text += "outputDir: %s/out\n" % server.data
-    number = begin_study(text)
-    show(page, study(number, "edit"), "Nothing differs from the study")
-    button = "[aria-label=Check] .primary:enabled"
-    tap.equal(page.count(button), 0)
-    write_spec(text.replace("max: 1", "max: 2").replace("edited", "other"))
-    page.wait_text("a study keeps its name", ".findings")
-    write_spec(text.replace("max: 1", "max: 2"))
-    page.wait_text("parameters.lr.max: 1 -> 2", "[aria-label=Changes]")
-    page.click("button", "Change the study")
-    page.wait("location.hash === '#/studies/%d'" % number, "the study")
-    changed = call("GET", "/hypertune/v1/studies/%d" % number)
-    parameter, = changed["studySpec"]["parameters"]
-    tap.equal(parameter["doubleValueSpec"]["maxValue"], 2)
-    tap.equal(changed["hypertune"]["capturedEnv"], SHELL)
-    page.wait_text("Clone", ".actions")
-    page.click("button", "Clone")
-    page.wait_text("The spec is valid.", "[aria-label=Check]")
-    page.click("button", "Create the study")
-    page.wait_text("edited-2", "h1")
-    clone = call("GET", "/hypertune/v1/studies/edited-2")
-    tap.equal([one["study"] for one in clone["hypertuneStatus"]["warmStart"]],
-              ["edited"])
-    tap.equal(clone["hypertune"]["capturedEnv"], SHELL)
-    tap.contains(server.data + "/out/edited-2", json.dumps(clone))
-    behaves(page, "editing and cloning")
-
-
 def a_name_that_is_taken_is_shown_before_it_is_sent():
     show(page, "#/new", "The spec is valid.")
     write_spec(SPEC.replace("name: written", "name: other"))
@@ -217,66 +185,6 @@ workdir: /tmp
     page.click(".held button", "Resume as it is")
     page.wait("document.querySelector('.held') === null", "no banner")
     behaves(page, "a trial without its objective")
-
-
-SHELL = [{"name": "MINE", "value": "of the shell that submitted"}]
-
-
-def begin_study(text):
-    """The number of a study that a shell made of this spec."""
-    reply = call("POST", "/hypertune/v1/specs:check", {"text": text})
-    reply["resource"]["hypertune"]["capturedEnv"] = SHELL
-    made = call("POST", reply["collection"], reply["resource"])
-    return int(made["name"].rsplit("/", 1)[1])
-
-
-def best_is(number, value):
-    page.wait("document.querySelector('.figures')?.innerText"
-              ".includes('Best accuracy\\n%s')" % value, "the best")
-    job = call("GET", "/hypertune/v1/studies/%d" % number)
-    tap.equal(job["hypertuneStatus"]["best"]["hypertune"]["objective"], value)
-
-
-SILENT = """\
-spec: 1
-name: NAME
-goal: maximize accuracy
-parameters: {lr: [1, 2]}
-trials: 2
-command: [sh, -c, 'SCRIPT']
-workdir: /tmp
-"""
-
-
-def a_metric_that_is_printed_is_read_from_the_banner():
-    number = begin_study(SILENT.replace("NAME", "printing").replace(
-        "SCRIPT", "echo accuracy: 0.625"))
-    show(page, study(number), "Repair what this names")
-    page.wait_text("accuracy: {accuracy}", ".held")
-    page.click("button", "Read such lines")
-    page.wait("document.querySelector('.held') === null", "no banner")
-    best_is(number, 0.625)
-    behaves(page, "a printed metric")
-
-
-def a_repaired_study_runs_its_failed_trials_again():
-    flag = server.data + "/repaired"
-    number = begin_study(SILENT.replace("NAME", "broken").replace(
-        "SCRIPT", "[ -e %s ] && hypertune report accuracy=0.75; true" % flag))
-    show(page, study(number), "Repair what this names")
-    with open(flag, "w", encoding="ascii"):
-        page.click("button", "Repaired: run the failed again")
-        page.wait_text("succeeded", "#main .title")
-    best_is(number, 0.75)
-    counts = call("GET", "/hypertune/v1/studies/%d" % number)[
-        "hypertuneStatus"]["counts"]
-    tap.equal((counts["succeeded"], counts["failed"]), (2, 0), counts)
-    page.wait_text("Trial", "#main")
-    show(page, study(number, "trials/1"), "Attempt 2: succeeded")
-    facts = page.text("[aria-label=Attempts]")
-    tap.contains("Host", facts)
-    tap.contains("Spec", facts)
-    behaves(page, "a repaired study")
 
 
 def the_form_writes_a_spec():
@@ -627,12 +535,9 @@ with harness.Server("--auth", "none") as server, browser.Browser() as page:
         faults_of_a_spec_are_beside_their_lines,
         a_template_that_is_not_filled_in_is_warned_of,
         a_spec_is_created_and_its_output_followed,
-        a_study_is_edited_and_cloned,
         a_name_that_is_taken_is_shown_before_it_is_sent,
         a_failed_trial_runs_again,
         a_trial_without_its_objective_tells_what_came,
-        a_metric_that_is_printed_is_read_from_the_banner,
-        a_repaired_study_runs_its_failed_trials_again,
         the_form_writes_a_spec,
         a_trial_is_added_by_a_form,
         what_the_form_leaves_empty_is_chosen_by_the_search,

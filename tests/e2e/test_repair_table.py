@@ -11,7 +11,7 @@ from cli_home import Home
 
 TRIALS, MORE = 4, 6
 # Trial 1 fails and says nothing, or all end without the metric, until `repaired`
-# is there; those that can work wait for `go`.
+# is there; the others wait for `go`.
 TRAINER = """
 [ -e repaired ] || { [ -e silent ] && exit 0; [ "$1" = 1 ] && exit 3; }
 until [ -e go ]; do sleep 0.05; done

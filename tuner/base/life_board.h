@@ -1,7 +1,7 @@
 /* life_board.h - when each running attempt last gave a sign of life: a report,
  * or something that it printed.
  *
- * The core follows attempts and looks at those that are due; log data, which
+ * The core follows attempts and looks at the due ones; log data, which
  * never pass through the core, are noted by the thread that receives them. */
 #ifndef HT_TUNER_BASE_LIFE_BOARD_H
 #define HT_TUNER_BASE_LIFE_BOARD_H

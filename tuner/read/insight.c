@@ -266,12 +266,13 @@ static enum ht_status find_point(struct reader *reader, struct request *req,
 {
     const struct job *job = models_job(asked->models);
     const char *text = request_query(req, "trial");
+    const struct pareto_trials_scope scope = {.study = asked->study.id};
     struct trial_row trial;
     const enum ht_status status =
         text != NULL
             ? read_find_trial(reader, req, &asked->study, text, &trial, err)
-            : pareto_trials_best(reader->db, req->arena, asked->study.id, job,
-                                 &trial, err);
+            : pareto_trials_best(reader->db, req->arena, &scope, job, &trial,
+                                 err);
     if (status != HT_OK)
         return status;
     cut->trial = trial.id;

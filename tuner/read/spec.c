@@ -301,6 +301,20 @@ static void add_job(cJSON *object, struct arena *arena, const struct job *job)
     cJSON_AddItemToObject(object, "resource", vertex_write(job));
 }
 
+/* What no change of a study may do. */
+static void check_change(const struct node *root, const struct job *job,
+                         const struct job *now, struct diag *diag)
+{
+    struct space space = job->space;
+    struct ht_error why;
+    if (job->name != NULL && now->name != NULL &&
+        strcmp(job->name, now->name) != 0)
+        refuse_name(root, diag, "a study keeps its name",
+                    "for a study of its own, clone it");
+    if (space_change(diag->arena, &now->space, &space, &why) != HT_OK)
+        diag_error(diag, 0, 0, "parameters", "%s", why.text);
+}
+
 static enum ht_status check_draft(struct reader *reader,
                                   const struct node *root,
                                   const struct job *job, const struct job *now,
@@ -311,10 +325,7 @@ static enum ht_status check_draft(struct reader *reader,
     webhook_board_check(reader->facts->webhooks, job, "", diag, diag);
     if (now == NULL)
         return check_name(reader, root, job, diag, err);
-    if (job->name != NULL && now->name != NULL &&
-        strcmp(job->name, now->name) != 0)
-        refuse_name(root, diag, "a study keeps its name",
-                    "for a study of its own, clone it");
+    check_change(root, job, now, diag);
     return HT_OK;
 }
 

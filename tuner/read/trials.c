@@ -239,7 +239,7 @@ enum ht_status read_best(struct reader *reader, struct request *req,
     struct trial_row best;
     struct job *job;
     cJSON *item;
-    bool within;
+    struct pareto_trials_scope scope = {0};
     enum ht_status status = read_find_study(reader, req, &study, &job, err);
     if (status != HT_OK)
         return status;
@@ -247,11 +247,12 @@ enum ht_status read_best(struct reader *reader, struct request *req,
         return ht_fail(err, HT_NOT_FOUND,
                        "\"%.128s\" has no objective, so no trial is its best",
                        study.name);
-    status = query_flag(req, "within", &within, err);
+    scope.study = study.id;
+    status = query_flag(req, "within", &scope.within, err);
     if (status != HT_OK)
         return status;
-    status = (within ? pareto_trials_best_within : pareto_trials_best)(
-        reader->db, req->arena, study.id, job, &best, err);
+    status =
+        pareto_trials_best(reader->db, req->arena, &scope, job, &best, err);
     if (status == HT_NOT_FOUND)
         return no_best(reader, &study, job, err);
     if (status == HT_OK)

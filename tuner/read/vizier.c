@@ -75,8 +75,10 @@ enum ht_status read_optimal(struct reader *reader, struct request *req,
     if (status == HT_OK)
         status = read_find_study(reader, req, &study, &job, err);
     if (status == HT_OK && job->n_metrics > 0)
-        status = (within ? pareto_trials_list_within : pareto_trials_list)(
-            reader->db, req->arena, study.id, job, &ids, err);
+        status = pareto_trials_list(
+            reader->db, req->arena,
+            &(struct pareto_trials_scope){.study = study.id, .within = within},
+            job, &ids, err);
     if (status != HT_OK)
         return status;
     text_puts(&req->reply, "{\"optimalTrials\":[");

@@ -18,20 +18,14 @@ static bool read_objectives(const struct job *job, const struct front_row *row,
            trial_result_is_safe(job, objectives);
 }
 
-/* Which trials count. */
-struct counting {
-    int64_t study;
-    int64_t without; /* this one does not; 0: all do */
-    bool within;     /* those outside do not */
-};
-
 static void add_rows(const struct job *job, const struct front_rows *rows,
-                     const struct counting *counting, struct pareto *front)
+                     const struct pareto_trials_scope *scope,
+                     struct pareto *front)
 {
     for (size_t i = 0; i < rows->n; i++) {
         double objectives[SETTING_METRICS];
-        if (rows->rows[i].id != counting->without &&
-            !(counting->within && rows->rows[i].outside) &&
+        if (rows->rows[i].id != scope->without &&
+            !(scope->within && rows->rows[i].outside) &&
             read_objectives(job, &rows->rows[i], objectives))
             pareto_add(front, objectives, rows->rows[i].id);
     }
@@ -40,7 +34,8 @@ static void add_rows(const struct job *job, const struct front_rows *rows,
 /* --- reading --- */
 
 /* Of all results, not only of the marked trials. */
-static enum ht_status find_front(struct db *db, const struct counting *counting,
+static enum ht_status find_front(struct db *db,
+                                 const struct pareto_trials_scope *scope,
                                  const struct job *job, struct pareto *front,
                                  struct ht_error *err)
 {
@@ -50,12 +45,11 @@ static enum ht_status find_front(struct db *db, const struct counting *counting,
     int64_t after = 0;
     while (status == HT_OK && page.n == DB_FRONT_PAGE) {
         arena_reset(arena);
-        status =
-            db_front_results(db, arena, counting->study, after, &page, err);
+        status = db_front_results(db, arena, scope->study, after, &page, err);
         if (status != HT_OK || page.n == 0)
             break;
         after = page.rows[page.n - 1].id;
-        add_rows(job, &page, counting, front);
+        add_rows(job, &page, scope, front);
     }
     arena_free(arena);
     return status;
@@ -69,21 +63,21 @@ static int by_id(const void *a, const void *b)
 
 /* The front of the trials that lie within is not marked. */
 static enum ht_status front_within(struct db *db, struct arena *arena,
-                                   const struct counting *counting,
+                                   const struct pareto_trials_scope *scope,
                                    const struct job *job,
                                    struct front_rows *rows,
                                    struct ht_error *err)
 {
     struct pareto front;
     pareto_init(&front, job_objectives(job));
-    enum ht_status status = find_front(db, counting, job, &front, err);
+    enum ht_status status = find_front(db, scope, job, &front, err);
     if (front.n > 0)
         qsort(front.ids, front.n, sizeof *front.ids, by_id);
     struct front_row *found = arena_alloc(arena, front.n + 1, sizeof *found);
     for (size_t i = 0; status == HT_OK && i < front.n; i++) {
         struct trial_row trial = {0};
         status =
-            db_trial_get(db, arena, counting->study, front.ids[i], &trial, err);
+            db_trial_get(db, arena, scope->study, front.ids[i], &trial, err);
         found[i] =
             (struct front_row){.id = trial.id, .objective = trial.objective};
     }
@@ -94,25 +88,23 @@ static enum ht_status front_within(struct db *db, struct arena *arena,
 
 /* By id. */
 static enum ht_status read_front(struct db *db, struct arena *arena,
-                                 const struct counting *counting,
+                                 const struct pareto_trials_scope *scope,
                                  const struct job *job, struct front_rows *rows,
                                  struct ht_error *err)
 {
-    return counting->within
-               ? front_within(db, arena, counting, job, rows, err)
-               : db_front_marked(db, arena, counting->study, rows, err);
+    return scope->within ? front_within(db, arena, scope, job, rows, err)
+                         : db_front_marked(db, arena, scope->study, rows, err);
 }
 
 /* The one of the front that is best in the first objective. */
 static enum ht_status best_of_front(struct db *db, struct arena *arena,
-                                    const struct counting *counting,
+                                    const struct pareto_trials_scope *scope,
                                     const struct job *job,
                                     struct trial_row *best,
                                     struct ht_error *err)
 {
     struct front_rows rows;
-    const enum ht_status status =
-        read_front(db, arena, counting, job, &rows, err);
+    const enum ht_status status = read_front(db, arena, scope, job, &rows, err);
     if (status != HT_OK)
         return status;
     if (rows.n == 0)
@@ -124,49 +116,31 @@ static enum ht_status best_of_front(struct db *db, struct arena *arena,
         if (job->metrics[0].maximize ? value > than : value < than)
             at = i;
     }
-    return db_trial_get(db, arena, counting->study, rows.rows[at].id, best,
-                        err);
-}
-
-static enum ht_status find_best(struct db *db, struct arena *arena,
-                                const struct counting *counting,
-                                const struct job *job, struct trial_row *best,
-                                struct ht_error *err)
-{
-    const bool maximize = job->metrics[0].maximize;
-    if (job->n_metrics > 1)
-        return best_of_front(db, arena, counting, job, best, err);
-    return counting->within
-               ? db_trial_best_within(db, arena, counting->study, maximize,
-                                      best, err)
-               : db_trial_best(db, arena, counting->study, maximize, best, err);
+    return db_trial_get(db, arena, scope->study, rows.rows[at].id, best, err);
 }
 
 enum ht_status pareto_trials_best(struct db *db, struct arena *arena,
-                                  int64_t study, const struct job *job,
-                                  struct trial_row *best, struct ht_error *err)
+                                  const struct pareto_trials_scope *scope,
+                                  const struct job *job, struct trial_row *best,
+                                  struct ht_error *err)
 {
-    const struct counting all = {.study = study};
-    return find_best(db, arena, &all, job, best, err);
-}
-
-enum ht_status pareto_trials_best_within(struct db *db, struct arena *arena,
-                                         int64_t study, const struct job *job,
-                                         struct trial_row *best,
-                                         struct ht_error *err)
-{
-    const struct counting those = {.study = study, .within = true};
-    return find_best(db, arena, &those, job, best, err);
+    const bool maximize = job->metrics[0].maximize;
+    if (job->n_metrics > 1)
+        return best_of_front(db, arena, scope, job, best, err);
+    return scope->within
+               ? db_trial_best_within(db, arena, scope->study, maximize, best,
+                                      err)
+               : db_trial_best(db, arena, scope->study, maximize, best, err);
 }
 
 static enum ht_status list_one(struct db *db, struct arena *arena,
-                               const struct counting *counting,
+                               const struct pareto_trials_scope *scope,
                                const struct job *job, struct id_list *ids,
                                struct ht_error *err)
 {
     struct trial_row best = {0};
     const enum ht_status status =
-        find_best(db, arena, counting, job, &best, err);
+        pareto_trials_best(db, arena, scope, job, &best, err);
     if (status != HT_OK && status != HT_NOT_FOUND)
         return status;
     int64_t *id = arena_alloc(arena, 1, sizeof *id);
@@ -175,16 +149,15 @@ static enum ht_status list_one(struct db *db, struct arena *arena,
     return HT_OK;
 }
 
-static enum ht_status list_front(struct db *db, struct arena *arena,
-                                 const struct counting *counting,
-                                 const struct job *job, struct id_list *ids,
-                                 struct ht_error *err)
+enum ht_status pareto_trials_list(struct db *db, struct arena *arena,
+                                  const struct pareto_trials_scope *scope,
+                                  const struct job *job, struct id_list *ids,
+                                  struct ht_error *err)
 {
     struct front_rows rows;
     if (job_objectives(job) == 1)
-        return list_one(db, arena, counting, job, ids, err);
-    const enum ht_status status =
-        read_front(db, arena, counting, job, &rows, err);
+        return list_one(db, arena, scope, job, ids, err);
+    const enum ht_status status = read_front(db, arena, scope, job, &rows, err);
     if (status != HT_OK)
         return status;
     int64_t *found = arena_alloc(arena, rows.n + 1, sizeof *found);
@@ -192,23 +165,6 @@ static enum ht_status list_front(struct db *db, struct arena *arena,
         found[i] = rows.rows[i].id;
     *ids = (struct id_list){.n = rows.n, .ids = found};
     return HT_OK;
-}
-
-enum ht_status pareto_trials_list(struct db *db, struct arena *arena,
-                                  int64_t study, const struct job *job,
-                                  struct id_list *ids, struct ht_error *err)
-{
-    const struct counting all = {.study = study};
-    return list_front(db, arena, &all, job, ids, err);
-}
-
-enum ht_status pareto_trials_list_within(struct db *db, struct arena *arena,
-                                         int64_t study, const struct job *job,
-                                         struct id_list *ids,
-                                         struct ht_error *err)
-{
-    const struct counting those = {.study = study, .within = true};
-    return list_front(db, arena, &those, job, ids, err);
 }
 
 /* --- a trial ends --- */
@@ -280,7 +236,7 @@ static enum ht_status note_several(struct db *db, struct arena *arena,
     if (status != HT_OK || !read_objectives(job, &row, objectives))
         return status;
     pareto_init(&front, job_objectives(job));
-    add_rows(job, &before, &(struct counting){0}, &front);
+    add_rows(job, &before, &(struct pareto_trials_scope){0}, &front);
     change->gain = !pareto_has(&front, objectives);
     if (pareto_add(&front, objectives, trial->id)) {
         change->beaten = list_beaten(arena, &before, &front);
@@ -305,13 +261,14 @@ enum ht_status pareto_trials_note(struct db *db, struct arena *arena,
 
 /* --- all over again --- */
 
-static enum ht_status mark_study(struct db *db, const struct counting *counting,
+static enum ht_status mark_study(struct db *db,
+                                 const struct pareto_trials_scope *scope,
                                  const struct job *job, struct ht_error *err)
 {
-    const int64_t study = counting->study;
+    const int64_t study = scope->study;
     struct pareto front;
     pareto_init(&front, job_objectives(job));
-    enum ht_status status = find_front(db, counting, job, &front, err);
+    enum ht_status status = find_front(db, scope, job, &front, err);
     if (status == HT_OK)
         status = db_front_clear(db, study, err);
     for (size_t i = 0; status == HT_OK && i < front.n; i++)
@@ -323,7 +280,7 @@ static enum ht_status mark_study(struct db *db, const struct counting *counting,
 enum ht_status pareto_trials_renew(struct db *db, const struct job *job,
                                    int64_t study, struct ht_error *err)
 {
-    const struct counting all = {.study = study};
+    const struct pareto_trials_scope all = {.study = study};
     return job->n_metrics > 1 ? mark_study(db, &all, job, err) : HT_OK;
 }
 
@@ -335,7 +292,7 @@ enum ht_status pareto_trials_forget(struct db *db, const struct job *job,
     enum ht_status status = HT_OK;
     if (job->n_metrics > 1)
         status = db_front_is_marked(db, trial->study, trial->id, &marked, err);
-    const struct counting others = {.study = trial->study,
-                                    .without = trial->id};
+    const struct pareto_trials_scope others = {.study = trial->study,
+                                               .without = trial->id};
     return marked ? mark_study(db, &others, job, err) : status;
 }

@@ -15,27 +15,26 @@
 #include "proto/job/job.h"
 #include "tuner/db/write.h"
 
+/* The trials that count. */
+struct pareto_trials_scope {
+    int64_t study;
+    int64_t without; /* this one does not; 0: all do */
+    bool within;     /* trials outside of what is searched today do not, see
+                        trial_row.outside */
+};
+
 /* Any thread. Of several objectives the best one in the first.
  * HT_NOT_FOUND  no trial has a result, or none is within the bounds */
 enum ht_status pareto_trials_best(struct db *db, struct arena *arena,
-                                  int64_t study, const struct job *job,
-                                  struct trial_row *best, struct ht_error *err);
+                                  const struct pareto_trials_scope *scope,
+                                  const struct job *job, struct trial_row *best,
+                                  struct ht_error *err);
 
 /* Any thread. Ids, oldest first. */
 enum ht_status pareto_trials_list(struct db *db, struct arena *arena,
-                                  int64_t study, const struct job *job,
-                                  struct id_list *ids, struct ht_error *err);
-
-/* The same of the trials that lie inside of what is searched today, see
- * trial_row.outside: others are as if they had no result. */
-enum ht_status pareto_trials_best_within(struct db *db, struct arena *arena,
-                                         int64_t study, const struct job *job,
-                                         struct trial_row *best,
-                                         struct ht_error *err);
-enum ht_status pareto_trials_list_within(struct db *db, struct arena *arena,
-                                         int64_t study, const struct job *job,
-                                         struct id_list *ids,
-                                         struct ht_error *err);
+                                  const struct pareto_trials_scope *scope,
+                                  const struct job *job, struct id_list *ids,
+                                  struct ht_error *err);
 
 /* What the end of a trial means for the study's best trials. */
 struct pareto_trials_change {

@@ -100,10 +100,11 @@ static enum ht_status target_reached(struct settling *settling,
     if (!settling->job->until.has_target || settling->job->n_metrics == 0)
         return HT_OK;
     const struct metric_goal *goal = &settling->job->metrics[0];
+    const struct pareto_trials_scope scope = {.study = settling->row.id};
     struct trial_row best;
     const enum ht_status status =
-        pareto_trials_best(core_db(settling->core), settling->arena,
-                           settling->row.id, settling->job, &best, err);
+        pareto_trials_best(core_db(settling->core), settling->arena, &scope,
+                           settling->job, &best, err);
     if (status != HT_OK)
         return status == HT_NOT_FOUND ? HT_OK : status;
     const bool reached = goal->maximize

@@ -22,7 +22,7 @@ bool live_edit_leaves_out(const struct job *job, const char *params);
  * study got that job; `spec` is the text of the one before.
  *
  * Suggestions that have not begun are deleted (`trial.deleted`), so that their
- * points and places in the budget are free; those that a person chose or that
+ * points and places in the budget are free; trials that a person chose or that
  * confirm others stay. Trials whose points are no longer searched are marked
  * `outside`; the best trials are decided anew. */
 enum ht_status live_edit_apply(struct core *core, struct study_row *row,

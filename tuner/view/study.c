@@ -102,10 +102,11 @@ static enum ht_status add_best(cJSON *object, const struct viewing *view,
 {
     if (view->job->n_metrics == 0)
         return HT_OK;
+    const struct pareto_trials_scope scope = {.study = view->study->id};
     struct trial_row best;
     cJSON *trial;
-    enum ht_status status = pareto_trials_best(
-        view->db, view->arena, view->study->id, view->job, &best, err);
+    enum ht_status status = pareto_trials_best(view->db, view->arena, &scope,
+                                               view->job, &best, err);
     if (status == HT_NOT_FOUND)
         return HT_OK;
     if (status == HT_OK)
@@ -120,11 +121,12 @@ static enum ht_status add_best(cJSON *object, const struct viewing *view,
 static enum ht_status add_front(cJSON *object, const struct viewing *view,
                                 struct ht_error *err)
 {
+    const struct pareto_trials_scope scope = {.study = view->study->id};
     struct id_list ids;
     if (job_objectives(view->job) < 2)
         return HT_OK;
-    const enum ht_status status = pareto_trials_list(
-        view->db, view->arena, view->study->id, view->job, &ids, err);
+    const enum ht_status status =
+        pareto_trials_list(view->db, view->arena, &scope, view->job, &ids, err);
     if (status != HT_OK)
         return status;
     cJSON *array = json_add_array(object, "optimal");

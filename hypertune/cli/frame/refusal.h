@@ -14,7 +14,7 @@ int cli_refuse_command(struct cli *cli, const struct words *words);
 int cli_refuse_leading(struct cli *cli, int argc, char *const argv[],
                        const struct ht_error *err);
 
-/* The same of a topic of help; `own` are those that are no commands, ended by
+/* The same of a topic of help; `own` are its topics beside commands, ended by
  * NULL. Returns CLI_ABSENT. */
 int cli_refuse_topic(struct cli *cli, const char *topic,
                      const char *const own[]);

@@ -163,7 +163,7 @@ static int repair(struct cli *cli, struct cli_study *study)
                : cli_fail_error(cli, &err);
 }
 
-/* It runs when it can: a pause, whoever made it, ends. */
+/* Any pause ends, and the study runs when it can. */
 static int continue_study(struct cli *cli, const struct cli_spec *spec,
                           struct cli_study *study)
 {
@@ -213,7 +213,7 @@ static int replace_study(struct cli *cli, const struct cli_spec *spec,
     return say_created(cli, spec->job, study);
 }
 
-/* Whoever submits what the server has paused has repaired its cause. */
+/* A paused study is submitted again when its cause was repaired. */
 static int attach(struct cli *cli, const struct cli_spec *spec,
                   struct cli_study *study)
 {
@@ -342,7 +342,7 @@ static int submit(struct cli *cli, struct cli_spec *spec,
     return code == CLI_DONE ? cli_submit_spec(cli, spec, study) : code;
 }
 
-/* Nobody may resume it while this waits. */
+/* It may stay paused for ever while this waits. */
 static int fail_paused(struct cli *cli, const struct cli_study *study)
 {
     return cli_fail(cli, CLI_FAILED, "%s", cli_control_advice(cli, study));

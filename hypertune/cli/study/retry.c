@@ -27,20 +27,20 @@ static int steer(struct cli *cli, const char *study, const char *trial,
 static int steer_each(struct cli *cli, const char *verb, const char *done)
 {
     const struct words *words = &cli->args.words;
-    const char *study, *trial;
+    struct cli_study *studies =
+        arena_alloc(cli->lasting, words->n + 1, sizeof *studies);
+    const char **trials =
+        arena_alloc(cli->lasting, words->n + 1, sizeof *trials);
     int first = CLI_DONE;
     /* A name that is none is found before anything happens. */
     for (size_t i = 0; i < words->n; i++) {
-        int code = cli_study_want_trial(cli, words->items[i], &study, &trial);
+        const int code =
+            cli_study_open_trial(cli, words->items[i], &studies[i], &trials[i]);
         if (code != CLI_DONE)
             return code;
     }
-    int code = cli_connect(cli);
-    if (code != CLI_DONE)
-        return code;
     for (size_t i = 0; i < words->n; i++) {
-        cli_study_split(cli, words->items[i], &study, &trial);
-        code = steer(cli, study, trial, verb, done);
+        const int code = steer(cli, studies[i].name, trials[i], verb, done);
         first = first == CLI_DONE ? code : first;
     }
     return first;

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "algorithms/base/algorithm.h"
-#include "algorithms/base/rng.h"
 #include "proto/base/arena.h"
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "tests/check.h"
+#include "tests/lib/draw.h"
 #include "tests/lib/searching.h"
 
 enum {
@@ -21,22 +21,6 @@ enum {
     MOST_TRIALS = 3 * MANY,
     QUESTIONS = 2
 };
-
-struct draw {
-    struct arena *arena;
-    struct rng_place place;
-};
-
-static double unit(struct draw *draw)
-{
-    draw->place.draw++;
-    return rng_unit(&draw->place, 0);
-}
-
-static size_t below(struct draw *draw, size_t n)
-{
-    return (size_t)(unit(draw) * (double)n);
-}
 
 /* ---- spaces ---- */
 
@@ -53,18 +37,19 @@ static void draw_range(struct draw *draw, const struct param *old,
 {
     const double lowest = param->scale == SCALE_LINEAR ? -50 : 1e-3;
     const bool whole = param->type == PARAM_INTEGER;
-    double low = lowest + 90 * unit(draw), wide = 0.01 + 10 * unit(draw);
-    if (old != NULL && below(draw, 4) > 0) {
+    double low = lowest + 90 * draw_unit(draw),
+           wide = 0.01 + 10 * draw_unit(draw);
+    if (old != NULL && draw_below(draw, 4) > 0) {
         low = whole ? (double)old->int_min : old->min;
         wide = whole ? (double)old->int_max - low : old->max - low;
-        low = fmax(low + (unit(draw) - 0.4) * wide, lowest);
-        wide *= 0.5 + unit(draw);
-    } else if (below(draw, 6) == 0) {
+        low = fmax(low + (draw_unit(draw) - 0.4) * wide, lowest);
+        wide *= 0.5 + draw_unit(draw);
+    } else if (draw_below(draw, 6) == 0) {
         wide = 0;
     }
     param->min = low;
     param->max = low + wide;
-    param->step = wide > 0 && below(draw, 4) == 0 ? wide / 7 : 0;
+    param->step = wide > 0 && draw_below(draw, 4) == 0 ? wide / 7 : 0;
     param->int_min = (int64_t)ceil(low);
     param->int_max = param->int_min + (int64_t)wide * 3 / 2;
     param->int_step = wide > 5 ? 2 : 1;
@@ -72,11 +57,11 @@ static void draw_range(struct draw *draw, const struct param *old,
 
 static void draw_values(struct draw *draw, struct param *param)
 {
-    const size_t from =
-        param->type == PARAM_DISCRETE ? below(draw, 4) : below(draw, 2);
+    const size_t from = param->type == PARAM_DISCRETE ? draw_below(draw, 4)
+                                                      : draw_below(draw, 2);
     param->numbers = listed + from;
     param->labels = words; /* the first stays: a condition asks for it */
-    param->n_values = 1 + below(draw, 4);
+    param->n_values = 1 + draw_below(draw, 4);
 }
 
 static struct space draw_space(struct draw *draw, const struct space *before)
@@ -91,8 +76,8 @@ static struct space draw_space(struct draw *draw, const struct space *before)
             param->type = before->params[i].type;
             param->scale = before->params[i].scale;
         } else if (i + 1 < PARAMS) {
-            param->type = (enum param_type)below(draw, 3);
-            param->scale = (enum param_scale)below(draw, 3);
+            param->type = (enum param_type)draw_below(draw, 3);
+            param->scale = (enum param_scale)draw_below(draw, 3);
         }
         if (param->type >= PARAM_DISCRETE)
             draw_values(draw, param);
@@ -151,7 +136,7 @@ static void add_trials(struct study *study, size_t n)
         double sum = 0;
         for (size_t i = 0; i < PARAMS; i++)
             point[i] = space_param_from_unit(&study->space.params[i],
-                                             unit(&study->draw));
+                                             draw_unit(&study->draw));
         space_settle(&study->space, point);
         for (size_t i = 0; i < PARAMS; i++)
             sum += point[i].absent
@@ -174,7 +159,7 @@ static void draw_constraint(struct study *study)
     const char **texts = arena_alloc(study->draw.arena, 1, sizeof *texts);
     texts[0] = arena_printf(study->draw.arena, "p0 >= %.17g", middle);
     study->constraints = (struct constraint_set){0};
-    if (below(&study->draw, 3) == 0 &&
+    if (draw_below(&study->draw, 3) == 0 &&
         constraint_set_parse(study->draw.arena, &study->space, 1, texts,
                              &study->constraints, NULL) != HT_OK)
         abort();
@@ -233,7 +218,7 @@ static enum ht_status ask(struct study *study,
     for (size_t i = 0; i < QUESTIONS; i++)
         pending[i] = study->points[study->n - QUESTIONS + i];
     const struct suggest_request request = {
-        .ordinal = study->n + below(&study->draw, 4),
+        .ordinal = study->n + draw_below(&study->draw, 4),
         .taken = &taken,
         .constraints = study->constraints.n > 0 ? &study->constraints : NULL,
         .n_pending = QUESTIONS,
@@ -301,7 +286,7 @@ static void no_suggestion_lies_outside(void)
         study.space = draw_space(&study.draw, NULL);
         for (int k = 0; k < 2; k++) {
             const char *fault = NULL;
-            add_trials(&study, below(&study.draw, 2) ? FEW : MANY);
+            add_trials(&study, draw_below(&study.draw, 2) ? FEW : MANY);
             if (!change(&study))
                 fault = "a change is refused, or loses a trial";
             for (size_t a = 0; a < 3 && fault == NULL; a++) {

@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "algorithms/base/algorithm.h"
-#include "algorithms/base/rng.h"
 #include "proto/base/arena.h"
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "tests/check.h"
+#include "tests/lib/draw.h"
 #include "tests/lib/searching.h"
 
 enum {
@@ -28,29 +28,6 @@ enum {
 
 static uint64_t histories = HISTORIES, first_history = 0;
 
-/* ---- draws ---- */
-
-struct draw { /* of one history */
-    struct arena *arena;
-    struct rng_place place;
-};
-
-static double unit(struct draw *draw)
-{
-    draw->place.draw++;
-    return rng_unit(&draw->place, 0);
-}
-
-static size_t below(struct draw *draw, size_t n)
-{
-    return (size_t)(unit(draw) * (double)n);
-}
-
-static bool chance(struct draw *draw, double p)
-{
-    return unit(draw) < p;
-}
-
 /* ---- spaces ---- */
 
 static void draw_double(struct draw *draw, struct param *param)
@@ -60,13 +37,14 @@ static void draw_double(struct draw *draw, struct param *param)
         {1e-8, 1e2},    {1e300, 1.5e300},
         {-1e-300, 1e8}, {0.25, 0.25},
         {1, 1 + 1e-12}, {-DBL_MAX / 4, DBL_MAX / 4}};
-    const double *range = ranges[below(draw, sizeof ranges / sizeof *ranges)];
+    const double *range =
+        ranges[draw_below(draw, sizeof ranges / sizeof *ranges)];
     param->type = PARAM_DOUBLE;
     param->min = range[0];
     param->max = range[1];
     if (range[0] > 0)
-        param->scale = (enum param_scale)below(draw, 3);
-    if (range[1] <= 10 && chance(draw, 0.2))
+        param->scale = (enum param_scale)draw_below(draw, 3);
+    if (range[1] <= 10 && draw_chance(draw, 0.2))
         param->step = (range[1] - range[0]) / 7;
 }
 
@@ -78,13 +56,14 @@ static void draw_integer(struct draw *draw, struct param *param)
                                         {1, INT64_C(1) << 40},
                                         {INT64_MIN / 2, INT64_MAX / 2},
                                         {1, INT64_MAX}};
-    const int64_t *range = ranges[below(draw, sizeof ranges / sizeof *ranges)];
+    const int64_t *range =
+        ranges[draw_below(draw, sizeof ranges / sizeof *ranges)];
     param->type = PARAM_INTEGER;
     param->int_min = range[0];
     param->int_max = range[1];
     param->int_step = range[1] == 1000 ? 19 : 1;
     if (range[0] > 0)
-        param->scale = (enum param_scale)below(draw, 3);
+        param->scale = (enum param_scale)draw_below(draw, 3);
 }
 
 static void draw_list(struct draw *draw, struct param *param)
@@ -92,10 +71,10 @@ static void draw_list(struct draw *draw, struct param *param)
     static const char *const labels[LEVELS] = {"a", "b", "c", "d", "e", "f",
                                                "g", "h", "i", "j", "k", "l"};
     double *numbers = arena_alloc(draw->arena, LEVELS, sizeof *numbers);
-    param->n_values = 1 + below(draw, LEVELS);
-    param->type = chance(draw, 0.5) ? PARAM_DISCRETE : PARAM_CATEGORICAL;
+    param->n_values = 1 + draw_below(draw, LEVELS);
+    param->type = draw_chance(draw, 0.5) ? PARAM_DISCRETE : PARAM_CATEGORICAL;
     for (size_t j = 0; j < param->n_values; j++)
-        numbers[j] = exp((double)j) + (j == 0 ? 0 : unit(draw));
+        numbers[j] = exp((double)j) + (j == 0 ? 0 : draw_unit(draw));
     param->numbers = numbers;
     param->labels = labels;
 }
@@ -105,7 +84,7 @@ static void draw_condition(struct draw *draw, struct space *space)
 {
     static const struct value zero = {0};
     if (space->n < 2 || space->params[0].type < PARAM_DISCRETE ||
-        !chance(draw, 0.5))
+        !draw_chance(draw, 0.5))
         return;
     struct condition *when = arena_alloc(draw->arena, 1, sizeof *when);
     *when = (struct condition){.parent = 0, .n = 1, .values = &zero};
@@ -116,13 +95,13 @@ static struct space draw_space(struct draw *draw)
 {
     static void (*const kinds[])(struct draw *, struct param *) = {
         draw_double, draw_integer, draw_list};
-    struct space space = {.n = chance(draw, 0.02) ? HT_MAX_PARAMETERS
-                                                  : below(draw, 7)};
+    struct space space = {.n = draw_chance(draw, 0.02) ? HT_MAX_PARAMETERS
+                                                       : draw_below(draw, 7)};
     space.params = arena_alloc(draw->arena, space.n + 1, sizeof *space.params);
     for (size_t i = 0; i < space.n; i++) {
         space.params[i] = (struct param){
             .name = arena_printf(draw->arena, "p%zu", i), .int_step = 1};
-        kinds[below(draw, 3)](draw, &space.params[i]);
+        kinds[draw_below(draw, 3)](draw, &space.params[i]);
     }
     draw_condition(draw, &space);
     return space;
@@ -134,9 +113,9 @@ static struct constraint_set draw_constraints(struct draw *draw,
 {
     static const char *const texts[] = {"p0 < p1", "p0 + p1 <= 1",
                                         "not (p0 > 0.5 and p1 > 0.5)"};
-    const char *text = texts[below(draw, sizeof texts / sizeof *texts)];
+    const char *text = texts[draw_below(draw, sizeof texts / sizeof *texts)];
     struct constraint_set set = {0};
-    if (space->n < 2 || !chance(draw, 0.2) ||
+    if (space->n < 2 || !draw_chance(draw, 0.2) ||
         constraint_set_parse(draw->arena, space, 1, &text, &set, NULL) != HT_OK)
         set.n = 0;
     return set;
@@ -146,11 +125,12 @@ static const struct value *draw_point(struct draw *draw,
                                       const struct space *space)
 {
     struct value *point = arena_alloc(draw->arena, space->n + 1, sizeof *point);
-    const bool edge = chance(draw, 0.1);
+    const bool edge = draw_chance(draw, 0.1);
     for (size_t i = 0; i < space->n; i++)
         point[i] = space_param_from_unit(
             &space->params[i],
-            edge ? (chance(draw, 0.5) ? 0 : nextafter(1, 0)) : unit(draw));
+            edge ? (draw_chance(draw, 0.5) ? 0 : nextafter(1, 0))
+                 : draw_unit(draw));
     space_settle(space, point);
     return point;
 }
@@ -165,22 +145,22 @@ static double draw_result(struct draw *draw, enum taste taste)
                                     DBL_MAX, -DBL_MAX, DBL_MIN,   0};
     switch (taste) {
     case PLAIN:
-        return 10 * unit(draw) - 5;
+        return 10 * draw_unit(draw) - 5;
     case TIED:
-        return (double)below(draw, 3);
+        return (double)draw_below(draw, 3);
     case CONSTANT:
         return 0.1;
     case HUGE_SPREAD:
-        return ldexp(unit(draw) - 0.5, (int)below(draw, 1900) - 900);
+        return ldexp(draw_unit(draw) - 0.5, (int)draw_below(draw, 1900) - 900);
     case TINY_SPREAD:
-        return 1 + 1e-15 * unit(draw);
+        return 1 + 1e-15 * draw_unit(draw);
     case BROKEN:
     case TASTES:
         break;
     }
-    return chance(draw, 0.5)
-               ? broken[below(draw, sizeof broken / sizeof *broken)]
-               : unit(draw);
+    return draw_chance(draw, 0.5)
+               ? broken[draw_below(draw, sizeof broken / sizeof *broken)]
+               : draw_unit(draw);
 }
 
 /* ---- a history ---- */
@@ -200,36 +180,37 @@ struct history {
 static void draw_results(struct draw *draw, struct history *history)
 {
     enum taste tastes[SETTING_METRICS];
-    const double fails = chance(draw, 0.3) ? unit(draw) : 0;
-    const double repeats = chance(draw, 0.2) ? 0.5 : 0;
+    const double fails = draw_chance(draw, 0.3) ? draw_unit(draw) : 0;
+    const double repeats = draw_chance(draw, 0.2) ? 0.5 : 0;
     for (size_t k = 0; k < history->setting.n_goals; k++)
-        tastes[k] = (enum taste)below(draw, TASTES);
-    history->n =
-        below(draw, 4) == 0 ? below(draw, 4) : below(draw, MOST_RESULTS + 1);
+        tastes[k] = (enum taste)draw_below(draw, TASTES);
+    history->n = draw_below(draw, 4) == 0 ? draw_below(draw, 4)
+                                          : draw_below(draw, MOST_RESULTS + 1);
     for (size_t i = 0; i < history->n; i++) {
         double *values =
             arena_alloc(draw->arena, SETTING_METRICS, sizeof *values);
-        const struct value *point = i > 0 && chance(draw, repeats)
-                                        ? history->taken[below(draw, i)]
+        const struct value *point = i > 0 && draw_chance(draw, repeats)
+                                        ? history->taken[draw_below(draw, i)]
                                         : draw_point(draw, &history->space);
         for (size_t k = 0; k < history->setting.n_goals; k++)
             values[k] = draw_result(draw, tastes[k]);
         history->taken[i] = point;
         history->results[i] = (struct observation){
             .point = point,
-            .feasible = !chance(draw, fails),
+            .feasible = !draw_chance(draw, fails),
             .values = values,
-            .variance = chance(draw, 0.1) ? unit(draw) : 0};
+            .variance = draw_chance(draw, 0.1) ? draw_unit(draw) : 0};
     }
 }
 
 /* Some of them the same as results, as replicates are. */
 static void draw_pending(struct draw *draw, struct history *history)
 {
-    history->n_pending = chance(draw, 0.5) ? below(draw, MOST_PENDING + 1) : 0;
+    history->n_pending =
+        draw_chance(draw, 0.5) ? draw_below(draw, MOST_PENDING + 1) : 0;
     for (size_t i = 0; i < history->n_pending; i++) {
-        history->pending[i] = history->n > 0 && chance(draw, 0.1)
-                                  ? history->taken[below(draw, history->n)]
+        history->pending[i] = history->n > 0 && draw_chance(draw, 0.1)
+                                  ? history->taken[draw_below(draw, history->n)]
                                   : draw_point(draw, &history->space);
         history->taken[history->n + i] = history->pending[i];
     }
@@ -240,17 +221,18 @@ static void draw_history(struct draw *draw, struct history *history)
 {
     history->space = draw_space(draw);
     history->constraints = draw_constraints(draw, &history->space);
-    history->setting =
-        (struct setting){.space = &history->space,
-                         .seed = (uint64_t)below(draw, 1 << 30),
-                         .n_goals = chance(draw, 0.3) ? below(draw, 4) : 1,
-                         .noise = (enum noise)below(draw, 3)};
+    history->setting = (struct setting){
+        .space = &history->space,
+        .seed = (uint64_t)draw_below(draw, 1 << 30),
+        .n_goals = draw_chance(draw, 0.3) ? draw_below(draw, 4) : 1,
+        .noise = (enum noise)draw_below(draw, 3)};
     for (size_t k = 1; k < history->setting.n_goals; k++)
-        history->setting.goals[k] =
-            (struct goal){.safety = chance(draw, 0.3),
-                          .threshold = unit(draw),
-                          .safe_share = chance(draw, 0.5) ? unit(draw) : 0};
-    history->max_trials = chance(draw, 0.5) ? 1 + below(draw, 200) : 0;
+        history->setting.goals[k] = (struct goal){
+            .safety = draw_chance(draw, 0.3),
+            .threshold = draw_unit(draw),
+            .safe_share = draw_chance(draw, 0.5) ? draw_unit(draw) : 0};
+    history->max_trials =
+        draw_chance(draw, 0.5) ? 1 + draw_below(draw, 200) : 0;
     draw_results(draw, history);
     draw_pending(draw, history);
 }
@@ -288,11 +270,11 @@ static const struct subspace *draw_part(struct draw *draw,
     struct subspace *part = arena_alloc(draw->arena, 1, sizeof *part);
     struct value given[HT_MAX_PARAMETERS];
     const struct value *point = draw_point(draw, space);
-    const double share = unit(draw);
+    const double share = draw_unit(draw);
     size_t at;
     for (size_t i = 0; i < space->n; i++)
-        given[i] =
-            chance(draw, share) ? point[i] : (struct value){.absent = true};
+        given[i] = draw_chance(draw, share) ? point[i]
+                                            : (struct value){.absent = true};
     if (subspace_make(draw->arena, space, given, part, &at, NULL) != HT_OK ||
         !subspace_has(part, point))
         abort();
@@ -385,7 +367,8 @@ static const char *find_fault(struct draw *draw, struct history *history)
         return "no state";
     for (uint64_t i = 0; i < QUESTIONS && fault == NULL; i++) {
         struct reason reason, because;
-        history->within = chance(draw, 0.4) ? draw_part(draw, history) : NULL;
+        history->within =
+            draw_chance(draw, 0.4) ? draw_part(draw, history) : NULL;
         const enum ht_status status =
             suggest(history, state, history->n + i, point, &reason);
         if (status == HT_EXHAUSTED && history->within != NULL)

@@ -1,5 +1,5 @@
-/* A space that changes keeps the values of earlier trials apart from those that
- * may be suggested. */
+/* A space that changes keeps the values of earlier trials apart from values
+ * that may be suggested. */
 #include "tests/check.h"
 
 #include <string.h>

@@ -97,21 +97,33 @@ static bool add(struct place *place, int64_t id, double loss, double speed,
     return end_trial(place, &trial);
 }
 
-static const char *front_of(struct place *place)
+static const char *front_in(struct place *place, bool within)
 {
+    const struct pareto_trials_scope scope = {.study = 1, .within = within};
     struct id_list ids = {0};
-    CHECK(pareto_trials_list(place->db, place->arena, 1, place->job, &ids,
+    CHECK(pareto_trials_list(place->db, place->arena, &scope, place->job, &ids,
                              NULL) == HT_OK);
     return list_text(place, &ids);
 }
 
-static int64_t best_of(struct place *place)
+static int64_t best_in(struct place *place, bool within)
 {
+    const struct pareto_trials_scope scope = {.study = 1, .within = within};
     struct trial_row best = {0};
-    const enum ht_status status =
-        pareto_trials_best(place->db, place->arena, 1, place->job, &best, NULL);
+    const enum ht_status status = pareto_trials_best(
+        place->db, place->arena, &scope, place->job, &best, NULL);
     CHECK(status == HT_OK || status == HT_NOT_FOUND);
     return status == HT_OK ? best.id : 0;
+}
+
+static const char *front_of(struct place *place)
+{
+    return front_in(place, false);
+}
+
+static int64_t best_of(struct place *place)
+{
+    return best_in(place, false);
 }
 
 static void what_nothing_beats_is_marked(void)
@@ -221,22 +233,6 @@ static void put_outside(struct place *place, int64_t id)
     CHECK(db_trial_set_outside(place->db, &row, NULL) == HT_OK);
 }
 
-static const char *front_within(struct place *place)
-{
-    struct id_list ids = {0};
-    CHECK(pareto_trials_list_within(place->db, place->arena, 1, place->job,
-                                    &ids, NULL) == HT_OK);
-    return list_text(place, &ids);
-}
-
-static int64_t best_within(struct place *place)
-{
-    struct trial_row best = {0};
-    const enum ht_status status = pareto_trials_best_within(
-        place->db, place->arena, 1, place->job, &best, NULL);
-    return status == HT_NOT_FOUND ? 0 : best.id;
-}
-
 static void the_front_within_has_what_those_outside_beat(void)
 {
     struct place place;
@@ -245,16 +241,16 @@ static void the_front_within_has_what_those_outside_beat(void)
     add(&place, 2, 2, 5, 0);
     add(&place, 3, 3, 4, 0);
     add(&place, 4, 4, 7, 0);
-    CHECK_TEXT(front_within(&place), "1");
+    CHECK_TEXT(front_in(&place, true), "1");
     put_outside(&place, 1);
     CHECK_TEXT(front_of(&place), "1");
-    CHECK_TEXT(front_within(&place), "2 4");
-    CHECK(best_of(&place) == 1 && best_within(&place) == 2);
+    CHECK_TEXT(front_in(&place, true), "2 4");
+    CHECK(best_of(&place) == 1 && best_in(&place, true) == 2);
     put_outside(&place, 2);
     put_outside(&place, 3);
     put_outside(&place, 4);
-    CHECK_TEXT(front_within(&place), "");
-    CHECK(best_within(&place) == 0);
+    CHECK_TEXT(front_in(&place, true), "");
+    CHECK(best_in(&place, true) == 0);
     close_place(&place);
 }
 
@@ -266,8 +262,8 @@ static void the_one_best_within_is_not_outside(void)
     add(&place, 2, 3, 0, 0);
     add(&place, 3, 2, 0, 0);
     put_outside(&place, 1);
-    CHECK(best_of(&place) == 1 && best_within(&place) == 3);
-    CHECK_TEXT(front_within(&place), "3");
+    CHECK(best_of(&place) == 1 && best_in(&place, true) == 3);
+    CHECK_TEXT(front_in(&place, true), "3");
     close_place(&place);
 }
 

@@ -1,4 +1,4 @@
-/* Attempts that could not begin, that crash alike, those that get lost, and
+/* Attempts that could not begin, that crash alike, attempts that get lost, and
  * what they ran on. */
 #include <string.h>
 
