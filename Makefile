@@ -81,8 +81,7 @@ PROGRAMS := $(B)/bin/hypertuned $(B)/bin/hypertune-runner \
   $(B)/bin/hypertune-shim $(B)/bin/hypertune $(B)/bin/hypertune-trial
 LIBRARIES := $(B)/lib/libhypertune.a $(B)/lib/libhypertune.so
 # What a runner mounts into every container, found beside its programs.
-PYTHON_SRC := $(sort $(wildcard hypertune/python/hypertune/*.py))
-PYTHON_OPTUNA := $(sort $(wildcard hypertune/python/hypertune/optuna/*.py))
+PYTHON_SRC := $(foreach f,*.py py.typed,$(call files,hypertune/python/hypertune,$f))
 PYTHON_HOOK := hypertune/python/hook/sitecustomize.py
 KIT := $(B)/kit/.complete
 TRAINERS := $(B)/bin/digits
@@ -181,13 +180,17 @@ $(B)/lib/libhypertune.so: $(call obj,$(LIB_SRC)) hypertune/hypertune.map
 	  -Wl,--version-script=hypertune/hypertune.map -o $@ $(filter %.o,$^)
 	$(Q)ln -sf libhypertune.so $(@D)/$(SONAME)
 
+# $(1) is the folder that gets the Python package.
+install_python = for f in $(PYTHON_SRC:hypertune/python/%=%); do \
+  install -D -m 644 hypertune/python/$$f $(1)/$$f || exit 1; done
+
 # $(1) is the folder of the kit.
-install_kit = install -d $(addprefix $(1)/,bin include lib python/hypertune hook) && \
+install_kit = install -d $(addprefix $(1)/,bin include lib hook) && \
   install $(B)/bin/hypertune-shim $(1)/bin && \
   install $(B)/bin/hypertune-trial $(1)/bin/hypertune && \
   install -m 644 hypertune/hypertune.h $(1)/include && \
   install -m 644 $(B)/lib/libhypertune.a $(1)/lib && \
-  install -m 644 $(PYTHON_SRC) $(1)/python/hypertune && \
+  { $(call install_python,$(1)/python); } && \
   install -m 644 $(PYTHON_HOOK) $(1)/hook
 
 $(KIT): $(B)/bin/hypertune-shim $(B)/bin/hypertune-trial \
@@ -275,7 +278,7 @@ PYTHONDIR  ?= $(PREFIX)/lib/python3/dist-packages
 KITDIR     ?= $(PREFIX)/lib/hypertune/kit
 install: all ## programs, library, manuals, units under PREFIX
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig \
-	  $(INCLUDEDIR) $(PYTHONDIR)/hypertune/optuna $(UNITDIR)/system $(UNITDIR)/user \
+	  $(INCLUDEDIR) $(UNITDIR)/system $(UNITDIR)/user \
 	  $(SHAREDIR)/bash-completion/completions \
 	  $(SHAREDIR)/zsh/vendor-completions \
 	  $(SHAREDIR)/fish/vendor_completions.d)
@@ -287,8 +290,7 @@ install: all ## programs, library, manuals, units under PREFIX
 	install -m 644 hypertune/hypertune.h $(DESTDIR)$(INCLUDEDIR)
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
 	  hypertune/hypertune.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/hypertune.pc
-	install -m 644 $(PYTHON_SRC) $(DESTDIR)$(PYTHONDIR)/hypertune
-	install -m 644 $(PYTHON_OPTUNA) $(DESTDIR)$(PYTHONDIR)/hypertune/optuna
+	$(call install_python,$(DESTDIR)$(PYTHONDIR))
 	$(call install_kit,$(DESTDIR)$(KITDIR))
 	for scope in system user; do \
 	  sed 's|@BINDIR@|$(BINDIR)|' tuner/systemd/$$scope/hypertuned.service \
