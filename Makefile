@@ -97,7 +97,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/t
 .SECONDARY:
 .DELETE_ON_ERROR:
 .PHONY: all demo rooms rooms-docs check test-programs bench bench-search bench-peers bench-demo screenshot lint lint-layers lint-headers \
-  lint-format lint-tidy format install deb clean help deps deps-check check-threads \
+  lint-format lint-tidy format install deb wheel clean help deps deps-check check-threads \
   check-containers
 
 all: $(PROGRAMS) $(LIBRARIES) $(TRAINERS) $(KIT) ## build everything
@@ -303,6 +303,14 @@ install: all ## programs, library, manuals, units under PREFIX
 	  >$(DESTDIR)$(SHAREDIR)/zsh/vendor-completions/_hypertune
 	$(B)/bin/hypertune completion fish \
 	  >$(DESTDIR)$(SHAREDIR)/fish/vendor_completions.d/hypertune.fish
+
+wheel: ## one file for pip, with programs, libraries and client, in build/wheel
+	@.ci/deps build wheel
+	@rm -rf build/wheel
+	@$(MAKE) -s install DESTDIR=$(CURDIR)/build/wheel/root PREFIX=
+	@$(or $(PYTHON),/usr/bin/python3) hypertune/python/bundle_wheel.py \
+	  build/wheel/root build/wheel
+	@rm -rf build/wheel/root
 
 deb: ## a Debian package in build/deb
 	@.ci/deps build deb

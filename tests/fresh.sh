@@ -20,7 +20,7 @@ work=$(mktemp -d)
 trap 'rm -rf --one-file-system "$work"' EXIT
 root=$work/root
 mkdir "$root"
-tar -C "$root" -xf "$build/images/debian.tar"
+tar -C "$root" -xf "$build/images/bookworm.tar"
 mkdir -p "$root/dev" "$root/opt/other"
 cp -L /etc/resolv.conf /etc/hosts "$root/etc"
 apt-config dump | grep -E '^Acquire::(https?|Check)' \

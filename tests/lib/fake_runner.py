@@ -75,7 +75,8 @@ class Attempt:
 class Runner:
     """Runs commands or images, whichever it is asked to. A context manager."""
 
-    def __init__(self, server, slots=4, images=False, name="fake"):
+    def __init__(self, server, slots=4, images=False, name="fake",
+                 version="0.1.0"):
         self.token = api.token(server, "runner-token")
         self.name = name
         self.boot = os.urandom(8).hex()
@@ -86,7 +87,7 @@ class Runner:
         self.sock.sendall(HELLO)
         receive(self.sock, len(HELLO))
         self.tell("hello", engine="docker" if images else "process",
-                  slots=slots, host="here", version="0.1.0", attempts=[],
+                  slots=slots, host="here", version=version, attempts=[],
                   rules={"images": images})
 
     def __enter__(self):

@@ -235,6 +235,7 @@ static enum ht_status pass_gate(struct call *call, const char *method,
         .n_hosts = count_headers(call, "Host"),
         .origin = header(call, "Origin"),
         .authorization = header(call, "Authorization"),
+        .agent = header(call, "User-Agent"),
         .session = session_roles(call),
         .content_type = header(call, "Content-Type"),
         .has_body = has_body(call),
@@ -248,6 +249,8 @@ static enum ht_status pass_gate(struct call *call, const char *method,
     bool open = routed == HT_OK && call->route->needs == GATE_OPEN;
     if (!open)
         status = gate_check_token(gate, &asked, &call->roles, err);
+    if (status == HT_OK)
+        status = gate_check_release(&asked, err);
     if (status == HT_OK && routed != HT_OK)
         status = ht_fail(err, routed, "%s", unrouted.text);
     if (status == HT_OK)

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include <arpa/inet.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/release.h"
 #include "proto/base/token.h"
 
 /* The hint for a missing or wrong token. */
@@ -129,6 +131,21 @@ enum ht_status gate_check_place(const struct gate *gate,
                        "pages from \"%.128s\" may not use this server",
                        request->origin);
     return HT_OK;
+}
+
+enum ht_status gate_check_release(const struct gate_request *request,
+                                  struct ht_error *err)
+{
+    static const char ours[] = "hypertune/";
+    if (request->agent == NULL ||
+        strncmp(request->agent, ours, sizeof ours - 1) != 0 ||
+        release_fits(HT_VERSION, request->agent + sizeof ours - 1))
+        return HT_OK;
+    return ht_fail(err, HT_PRECONDITION,
+                   "this server is hypertune " HT_VERSION ", the client %.40s, "
+                   "and they may be one minor release apart: install the same "
+                   "on both sides, and end the old server (kill %ld)",
+                   request->agent + sizeof ours - 1, (long)getpid());
 }
 
 /* Compares with every grant, so that the time reveals nothing about them. */

@@ -49,7 +49,8 @@ struct gate_request {
     int n_hosts; /* Host headers seen */
     const char *origin;
     const char *authorization;
-    unsigned session; /* roles of its cookie, see session.h; 0: none */
+    const char *agent; /* User-Agent */
+    unsigned session;  /* roles of its cookie, see session.h; 0: none */
     const char *content_type;
     bool has_body;
 };
@@ -61,6 +62,11 @@ struct gate_request {
 enum ht_status gate_check_place(const struct gate *gate,
                                 const struct gate_request *request,
                                 struct ht_error *err);
+
+/* HT_PRECONDITION when one of our own clients asks whose release does not work
+ * with this one; the message has the repair. */
+enum ht_status gate_check_release(const struct gate_request *request,
+                                  struct ht_error *err);
 
 /* The client's roles: of the token, or without one of the session.
  * HT_UNAUTHENTICATED: neither, or a wrong token

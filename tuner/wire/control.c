@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
+#include "proto/base/release.h"
 #include "proto/doc/json.h"
 #include "tuner/base/reason.h"
 #include "tuner/core/core.h"
@@ -150,6 +151,13 @@ static enum ht_status handle_hello(struct core *core, struct request *req,
                                    struct ht_error *err)
 {
     struct listed listed;
+    const char *release = node_get_string(req->body, "version", "");
+    if (!release_fits(HT_VERSION, release))
+        return ht_fail(err, HT_DENIED,
+                       "this server is hypertune " HT_VERSION
+                       ", the runner %.40s, and they may be one minor release "
+                       "apart: install the same on both sides",
+                       release);
     enum ht_status status = read_listed(req, &listed, err);
     if (status == HT_OK)
         status = save_runner(core, req, runner, err);

@@ -54,7 +54,7 @@ static const char *first_line(const struct findings *findings, const char *name,
 static void check_programs(struct findings *findings)
 {
     static const char *const names[] = {"hypertuned", "hypertune-runner",
-                                        "hypertune-shim", "hypertune-trial"};
+                                        "hypertune-shim"};
     bool whole = true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *path = program_find(findings->cli->arena, names[i]);

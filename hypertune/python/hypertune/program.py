@@ -6,6 +6,7 @@ is written in C. It also starts a user's own server.
 import os
 import shutil
 import subprocess
+import sys
 from typing import Dict, Mapping, Optional, Sequence
 
 from hypertune import errors
@@ -26,6 +27,15 @@ class NotInstalled(errors.Unavailable):
     """The program `hypertune` is not in PATH."""
 
 
+def find() -> Optional[str]:
+    """Its path: in the virtual environment of this Python, which need not
+    be activated, else in PATH."""
+    own = os.path.join(sys.prefix, "bin", "hypertune")
+    if sys.prefix != sys.base_prefix and os.access(own, os.X_OK):
+        return own
+    return shutil.which("hypertune")
+
+
 def run(arguments: Sequence[str], places: Mapping[str, str], timeout: float,
         text: Optional[str] = None) -> str:
     """Runs `hypertune` with `text` on stdin; returns what it printed.
@@ -33,7 +43,7 @@ def run(arguments: Sequence[str], places: Mapping[str, str], timeout: float,
     `places` are the variables that lead it to the server. A refusal raises
     the ApiError of its exit code, with its message.
     """
-    path = shutil.which("hypertune")
+    path = find()
     if path is None:
         raise NotInstalled("the program hypertune is not in PATH")
     environment: Dict[str, str] = {name: value for name, value

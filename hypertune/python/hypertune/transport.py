@@ -7,6 +7,7 @@ import time
 from typing import Any, Dict, Optional
 from urllib.parse import quote, urlencode, urlsplit
 
+import hypertune
 from hypertune import errors, locate
 
 ATTEMPTS = 4
@@ -89,7 +90,8 @@ class Transport:
 
     def _exchange(self, method: str, target: str, body: Any,
                   deadline: float) -> Any:
-        headers = {"Accept": "application/json", "Connection": "close"}
+        headers = {"Accept": "application/json", "Connection": "close",
+                   "User-Agent": "hypertune/" + hypertune.__version__}
         data = None
         if body is not None:
             data = json.dumps(body, allow_nan=False).encode()

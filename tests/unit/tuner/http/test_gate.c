@@ -99,6 +99,23 @@ static void a_read_token_changes_nothing(void)
     gate_free(gate);
 }
 
+static enum ht_status from(const char *agent, struct ht_error *err)
+{
+    const struct gate_request request = {.agent = agent};
+    return gate_check_release(&request, err);
+}
+
+static void only_our_own_clients_of_a_far_release_are_refused(void)
+{
+    struct ht_error err;
+    CHECK(from(NULL, NULL) == HT_OK);
+    CHECK(from("google-cloud-sdk/528 hypertune/99.0.0", NULL) == HT_OK);
+    CHECK(from("hypertune/" HT_VERSION, NULL) == HT_OK);
+    CHECK(from("hypertune/99.0.0", &err) == HT_PRECONDITION);
+    CHECK(strstr(err.text, "install the same on both sides") != NULL);
+    CHECK(strstr(err.text, "99.0.0") != NULL);
+}
+
 static enum ht_status session(const char *method, const char *origin,
                               unsigned roles)
 {
@@ -242,5 +259,6 @@ int main(void)
     RUN(changes_are_json_or_refused);
     RUN(without_tokens_everyone_has_every_role_but_a_trials);
     RUN(who_asks_is_the_highest_role);
+    RUN(only_our_own_clients_of_a_far_release_are_refused);
     return check_done();
 }
