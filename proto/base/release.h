@@ -1,5 +1,5 @@
-/* release - which releases of our programs work together: the same one, and the
- * one before and after it. */
+/* release.h - which releases of our programs work together: the same one, and
+ * the one before and after it. */
 #ifndef HT_PROTO_BASE_RELEASE_H
 #define HT_PROTO_BASE_RELEASE_H
 
