@@ -28,6 +28,10 @@ const char *form_dialect_name(enum job_dialect form);
  * error, otherwise a complete job in diag's arena. */
 struct job *native_read(const struct node *root, struct diag *diag);
 
+/* Reads the search of a study of clients in the native form: a JOB_STUDY.
+ * Members about running trials are errors. Same contract. */
+struct job *native_read_study(const struct node *root, struct diag *diag);
+
 /* Reads Vertex's resource of that kind - HyperparameterTuningJob, Study or
  * CustomJob - the stored and sent form. What Vertex has no field for is its
  * member "hypertune"; output-only members are ignored, unknown ones are

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
+#include "proto/base/words.h"
 #include "proto/form/form.h"
 #include "proto/job/check.h"
 #include "proto/job/container_words.h"
@@ -223,21 +224,32 @@ static void require(const struct field_reader *reader, const struct node *root,
     diag_hint(reader->diag, "%s", hint);
 }
 
-static void require_all(const struct field_reader *reader,
-                        const struct node *root)
+static void require_search(const struct field_reader *reader,
+                           const struct node *root)
 {
     require(reader, root, "goal", "add \"goal: maximize accuracy\"");
     require(reader, root, "parameters",
             "add \"parameters: {lr: {type: double, min: 0.001, max: 0.1}}\"");
+}
+
+static void require_all(const struct field_reader *reader,
+                        const struct node *root)
+{
+    require_search(reader, root);
     if (node_find(root, "image") == NULL)
         require(reader, root, "command",
                 "add \"command: [python3, train.py]\"");
 }
 
+static struct field_reader reader_of(struct diag *diag)
+{
+    return (struct field_reader){
+        .diag = diag, .arena = diag->arena, .synonyms = native_synonyms};
+}
+
 struct job *native_read(const struct node *root, struct diag *diag)
 {
-    const struct field_reader reader = {
-        .diag = diag, .arena = diag->arena, .synonyms = native_synonyms};
+    const struct field_reader reader = reader_of(diag);
     struct place at = {.node = root, .path = ""};
     struct native_draft *native = arena_alloc(diag->arena, 1, sizeof *native);
     struct job *job = &native->draft.job;
@@ -254,6 +266,40 @@ struct job *native_read(const struct node *root, struct diag *diag)
     native_finish_pools(&reader, native);
     job_check(&reader, &native->draft);
     native_lint(&reader, native);
+    job->display = job->name;
+    return diag->errors > 0 ? NULL : job;
+}
+
+/* What a study of clients has: its search. All else is about running trials. */
+static void check_search_only(const struct field_reader *reader,
+                              struct place root)
+{
+    static const char fields[] =
+        "spec name labels goal safety parameters constraints warmStart "
+        "algorithm seed trials parallel until earlyStopping selection noise";
+    for (const struct place *item = field_members(reader, root); item->node;
+         item++)
+        if (field_is_known(root_rows, item->node->key) &&
+            !words_has(fields, item->node->key))
+            field_key_error(reader, *item,
+                            "is for studies that run their trials");
+}
+
+struct job *native_read_study(const struct node *root, struct diag *diag)
+{
+    const struct field_reader reader = reader_of(diag);
+    struct place at = {.node = root, .path = ""};
+    struct native_draft *native = arena_alloc(diag->arena, 1, sizeof *native);
+    struct job *job = &native->draft.job;
+    *job = (struct job){
+        .kind = JOB_STUDY, .retries = JOB_RETRIES, .grace_ms = JOB_GRACE_MS};
+    field_read_map(&reader, at, root_rows, native);
+    if (root->kind != NODE_MAP)
+        return NULL;
+    require_search(&reader, root);
+    require(&reader, root, "name", "the study needs one");
+    check_search_only(&reader, at);
+    job_check(&reader, &native->draft);
     job->display = job->name;
     return diag->errors > 0 ? NULL : job;
 }

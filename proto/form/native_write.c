@@ -171,9 +171,10 @@ static void add_study(cJSON *root, const struct job *job, bool full)
             field_choice_name(native_algorithms, (int)job->algorithm));
     if (job->has_seed)
         json_add_int(root, "seed", job->seed);
-    if (full || job->max_trials != JOB_MAX_TRIALS)
+    /* A study of clients may have no limits: 0. */
+    if (job->max_trials > 0 && (full || job->max_trials != JOB_MAX_TRIALS))
         json_add_int(root, "trials", job->max_trials);
-    if (full || job->parallel != JOB_PARALLEL)
+    if (job->parallel > 0 && (full || job->parallel != JOB_PARALLEL))
         json_add_int(root, "parallel", job->parallel);
     add_until(root, &job->until);
     add_cancel_after(root, &job->cancel_after);

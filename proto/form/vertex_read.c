@@ -167,8 +167,11 @@ static const struct field tuning_rows[] = {
     {"maxFailedTrialCount", field_whole, JOB(max_failed), .max = INT32_MAX},
     {.rows = job_rows}};
 
+/* Google's Study has no word for trials that are open at once. */
 static const struct field study_rows[] = {
-    {.name = "studySpec", .read = vertex_study}, {.rows = common_rows}};
+    {.name = "studySpec", .read = vertex_study},
+    {"parallelTrialCount", field_whole, JOB(parallel), .max = HT_MAX_PARALLEL},
+    {.rows = common_rows}};
 
 static const struct field custom_rows[] = {
     {"jobSpec", field_map, .rows = vertex_job_spec_rows}, {.rows = job_rows}};
@@ -203,7 +206,7 @@ static struct job defaults(enum job_kind kind)
     static const int64_t max_trials[] = {JOB_MAX_TRIALS, 0, 1};
     return (struct job){.kind = kind,
                         .max_trials = max_trials[kind],
-                        .parallel = JOB_PARALLEL,
+                        .parallel = kind == JOB_STUDY ? 0 : JOB_PARALLEL,
                         .retries = JOB_RETRIES,
                         .grace_ms = JOB_GRACE_MS};
 }

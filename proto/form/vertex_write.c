@@ -240,7 +240,9 @@ cJSON *vertex_write(const struct job *job)
         vertex_add_study(root, job);
     if (job->kind == JOB_TUNING)
         add_counts(root, job);
-    if (job->kind != JOB_STUDY)
+    if (job->kind == JOB_STUDY)
+        json_add_count(root, "parallelTrialCount", job->parallel);
+    else
         add_job_spec(root, job);
     add_hypertune(root, job);
     return root;

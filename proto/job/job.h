@@ -197,7 +197,7 @@ struct job {
     struct strings constraints; /* see constraint.h; all hold for every trial */
 
     int64_t max_trials; /* >= 1; JOB_STUDY: 0, no limit, is possible */
-    int64_t parallel;   /* >= 1 */
+    int64_t parallel;   /* >= 1; JOB_STUDY: trials open at once, 0: any */
     int64_t max_failed; /* 0: no limit */
     struct stopping until;
     struct cancelling cancel_after;

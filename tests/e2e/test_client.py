@@ -172,7 +172,8 @@ def main():
                    "maxTrialCount": 2, "parallelTrialCount": 1,
                    "studySpec": {"algorithm": "RANDOM_SEARCH", "metrics": [
                        {"metricId": "a", "goal": "MAXIMIZE"}],
-                       "parameters": [SPACE[0].to_vertex()]},
+                       "parameters": [{"parameterId": "lr", "doubleValueSpec": {
+                           "minValue": 1e-5, "maxValue": 0.1}}]},
                    "trialJobSpec": {"workerPoolSpecs": [{
                        "replicaCount": 1, "containerSpec": {
                            "command": ["hypertune", "report", "a=1"],

@@ -1,5 +1,7 @@
 #include "tuner/api/study.h"
 
+#include <string.h>
+
 #include "proto/doc/field.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
@@ -199,27 +201,41 @@ static enum ht_status reply_created(struct method_call *call,
     return HT_OK;
 }
 
-static enum ht_status create(struct core *core, struct request *req,
-                             enum job_kind kind, struct ht_error *err)
+static enum ht_status create_job(struct core *core, struct request *req,
+                                 struct job *job, struct ht_error *err)
 {
-    const char *location = req->scope.location;
-    if (req->scope.project == NULL || location == NULL)
-        return ht_fail(err, HT_INVALID, "a study needs a project and location");
-    struct making making = {.job = job_of_body(req, kind, err),
-                            .location = location,
-                            .unique_in = location,
-                            .submitted = ""};
-    if (making.job == NULL)
-        return HT_INVALID;
-    making.job_spec = study_sent_spec(req->arena, req->body, making.job);
+    struct making making = {.job = job,
+                            .location = req->scope.location,
+                            .unique_in = req->scope.location,
+                            .submitted = "",
+                            .job_spec =
+                                study_sent_spec(req->arena, req->body, job)};
     enum ht_status status =
-        kind == JOB_STUDY ? check_display(core, req, making.job, err) : HT_OK;
+        job->kind == JOB_STUDY ? check_display(core, req, job, err) : HT_OK;
     if (status == HT_OK)
         status = study_make(core, req, &making, err);
     struct method_call call = method_call(core, req);
     call.study.id = making.id;
     return status == HT_OK ? reply_created(&call, &making.warnings, err)
                            : status;
+}
+
+static enum ht_status check_place(const struct request *req,
+                                  struct ht_error *err)
+{
+    return req->scope.project != NULL && req->scope.location != NULL
+               ? HT_OK
+               : ht_fail(err, HT_INVALID,
+                         "a study needs a project and location");
+}
+
+static enum ht_status create(struct core *core, struct request *req,
+                             enum job_kind kind, struct ht_error *err)
+{
+    if (check_place(req, err) != HT_OK)
+        return HT_INVALID;
+    struct job *job = job_of_body(req, kind, err);
+    return job == NULL ? HT_INVALID : create_job(core, req, job, err);
 }
 
 enum ht_status study_create(struct core *core, struct request *req,
@@ -238,4 +254,104 @@ enum ht_status study_create_vizier(struct core *core, struct request *req,
                                    struct ht_error *err)
 {
     return create(core, req, JOB_STUDY, err);
+}
+
+/* --- creation from a spec of the native form --- */
+
+struct ensuring {
+    struct place spec;
+    bool load;
+};
+
+#define ENSURING(member) offsetof(struct ensuring, member)
+
+static const struct field ensuring_fields[] = {
+    {"spec", field_place, .offset = ENSURING(spec)},
+    {"loadIfExists", field_flag, .offset = ENSURING(load)},
+    {0}};
+
+/* Each difference is a fault with its path, of a conflict. */
+static enum ht_status refuse_differences(struct request *req, const char *name,
+                                         struct text *lines,
+                                         struct ht_error *err)
+{
+    char *rest = lines->data, *line;
+    while ((line = strsep(&rest, "\n")) != NULL) {
+        char *colon = strstr(line, ": ");
+        if (colon == NULL)
+            continue;
+        *colon = '\0';
+        diag_error(faults_of(req), 0, 0, arena_strdup(req->arena, line), "%s",
+                   colon + 2);
+    }
+    text_free(lines);
+    return ht_fail(err, HT_EXISTS, "study %.128s exists with another spec",
+                   name);
+}
+
+/* As it would be stored: both have then the same defaults. */
+static enum ht_status compare(struct request *req, const struct study_row *row,
+                              const struct job *wanted, struct ht_error *err)
+{
+    struct job *now, *stored;
+    struct text lines = {0};
+    enum ht_status status = vertex_parse(req->arena, row->spec, &now, err);
+    if (status == HT_OK)
+        status = vertex_parse(req->arena,
+                              json_text(req->arena, vertex_write(wanted)),
+                              &stored, err);
+    if (status != HT_OK || form_diff(now, stored, &lines) == 0)
+        return status;
+    return refuse_differences(req, row->name, &lines, err);
+}
+
+static enum ht_status load(struct core *core, struct request *req,
+                           const struct job *wanted, bool *found,
+                           struct ht_error *err)
+{
+    struct ht_error absent;
+    struct method_call call = method_call(core, req);
+    const struct study_scope anywhere = {.project = req->scope.project,
+                                         .location = req->scope.location};
+    enum ht_status status = db_study_find(core_db(core), req->arena, &anywhere,
+                                          wanted->name, &call.study, &absent);
+    *found = status == HT_OK && call.study.kind == JOB_STUDY;
+    if (!*found)
+        return HT_OK;
+    const struct diag none = {0};
+    status = compare(req, &call.study, wanted, err);
+    return status == HT_OK ? reply_created(&call, &none, err) : status;
+}
+
+/* What is checked behind the reader is called as in the Vertex form. */
+static void name_as_sent(struct diag *diag)
+{
+    static const char outer[] = "hypertune.";
+    for (struct diag_item *item = diag->first; item != NULL; item = item->next)
+        if (strncmp(item->path, outer, sizeof outer - 1) == 0)
+            item->path += sizeof outer - 1;
+}
+
+enum ht_status study_create_from_spec(struct core *core, struct request *req,
+                                      struct ht_error *err)
+{
+    struct ensuring said = {0};
+    struct diag *diag = faults_of(req);
+    bool found = false;
+    enum ht_status status = check_place(req, err);
+    if (status == HT_OK)
+        status = trial_body_read(req, ensuring_fields, &said, err);
+    if (status != HT_OK)
+        return status;
+    if (said.spec.node == NULL)
+        return ht_fail(err, HT_INVALID, "spec: is missing");
+    struct job *job = native_read_study(said.spec.node, diag);
+    if (job == NULL)
+        return faults_fail(diag, err);
+    if (said.load)
+        status = load(core, req, job, &found, err);
+    if (status == HT_OK && !found)
+        status = create_job(core, req, job, err);
+    name_as_sent(diag);
+    return status;
 }

@@ -10,6 +10,8 @@
 
 /* Body: Vertex's resource, which may carry "hypertune" */
 request_handler study_create, study_create_custom, study_create_vizier;
+/* Body: {"spec", "loadIfExists"}, the search in the native form */
+request_handler study_create_from_spec;
 
 request_handler study_cancel;
 request_handler study_delete; /* a done Operation */

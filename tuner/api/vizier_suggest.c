@@ -41,6 +41,7 @@ struct demand {
     int64_t waited_ms;  /* for the search */
     struct slot *slots; /* `count` of them */
     int64_t owed;       /* from suggestion_stock_ask() */
+    int64_t places;     /* trials that may still be given out */
 };
 
 #define DEMAND(member) offsetof(struct demand, member)
@@ -186,9 +187,10 @@ static enum ht_status take_requested(struct demand *demand,
                          demand->call->study.id, 0, &list, err);
     for (size_t i = 0; status == HT_OK && i < list.n; i++) {
         struct slot *slot = find_slot(demand, &list.rows[i]);
-        if (slot == NULL)
+        if (slot == NULL || demand->places <= 0)
             continue;
         fill(slot, &list.rows[i]);
+        demand->places--;
         struct trial_row *trial = &slot->trial;
         trial->client = demand->client;
         status = db_trial_set_client(core_db(core), trial, err);
@@ -207,7 +209,8 @@ static int64_t room(const struct demand *demand)
     const struct method_call *call = demand->call;
     const int64_t most =
         call->job->max_trials > 0 ? call->job->max_trials : HT_MAX_TRIALS;
-    const int64_t left = most - db_study_trials_made(&call->study);
+    const int64_t unmade = most - db_study_trials_made(&call->study);
+    const int64_t left = unmade < demand->places ? unmade : demand->places;
     int64_t wanted = 0;
     for (int64_t i = 0; i < demand->count; i++)
         wanted += is_empty(demand, i) ? 1 : 0;
@@ -237,8 +240,10 @@ static enum ht_status take_for(struct demand *demand, struct slot *slot,
                                   .client = demand->client};
         status =
             trial_create(core, &demand->call->study, &trial, &created, err);
-        if (status == HT_OK && created)
+        if (status == HT_OK && created) {
             fill(slot, &trial);
+            demand->places--;
+        }
     }
     return status;
 }
@@ -291,6 +296,16 @@ static struct operation operation_of(const struct demand *demand)
     return operation;
 }
 
+/* Whether there would be more were fewer trials open. */
+static bool is_full(const struct demand *demand)
+{
+    bool all = true;
+    for (int64_t i = 0; i < demand->count; i++)
+        all &= !is_empty(demand, i);
+    return !all && demand->places <= 0 &&
+           demand->call->study.state == STUDY_RUNNING;
+}
+
 static enum ht_status reply(struct demand *demand, struct ht_error *err)
 {
     struct core *core = demand->call->core;
@@ -303,6 +318,8 @@ static enum ht_status reply(struct demand *demand, struct ht_error *err)
     }
     json_add_string(response, "studyState",
                     db_study_state_vizier(demand->call->study.state));
+    if (is_full(demand))
+        json_add_flag(json_add_object(response, "hypertune"), "full", true);
     view_add_stamp(response, "startTime",
                    core_wall_ms(core) - demand->waited_ms);
     view_add_stamp(response, "endTime", core_wall_ms(core));
@@ -411,6 +428,23 @@ static void note_asked(struct demand *demand)
     demand->call->req->kept = demand;
 }
 
+/* A study may bound how many of its trials are with clients at once. */
+static enum ht_status count_places(struct demand *demand, struct ht_error *err)
+{
+    const struct method_call *call = demand->call;
+    struct trial_counts counts;
+    demand->places = HT_MAX_TRIALS;
+    if (call->job->parallel == 0)
+        return HT_OK;
+    const enum ht_status status =
+        db_trial_counts(call->db, call->study.id, &counts, err);
+    if (status == HT_OK)
+        demand->places = call->job->parallel -
+                         trial_counts_all(&counts, TRIAL_ACTIVE) -
+                         trial_counts_all(&counts, TRIAL_STOPPING);
+    return status;
+}
+
 static enum ht_status suggest(struct method_call *call, struct ht_error *err)
 {
     struct request *req = call->req;
@@ -421,6 +455,8 @@ static enum ht_status suggest(struct method_call *call, struct ht_error *err)
     enum ht_status status = read_request(demand, held, err);
     if (status == HT_OK)
         status = check_study(demand, err);
+    if (status == HT_OK)
+        status = count_places(demand, err);
     if (status != HT_OK)
         return status;
     if (held)

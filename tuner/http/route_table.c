@@ -101,6 +101,8 @@ const struct route route_table[] = {
     CHANGE("POST", CUSTOM, CUSTOM_JOBS "/{study}:cancel", study_cancel),
     CHANGE("DELETE", CUSTOM, CUSTOM_JOBS "/{study}", study_delete),
     CHANGE("POST", STUDY_KIND(JOB_STUDY), STUDIES, study_create_vizier),
+    CHANGE("POST", STUDY_KIND(JOB_STUDY), STUDIES ":fromSpec",
+           study_create_from_spec),
     QUERY(SEARCHING, STUDIES, read_studies, MASKED),
     LOOK(SEARCHING, STUDIES ":lookup", read_lookup),
     QUERY(SEARCHING, STUDIES "/{study}", read_study, NULL),

@@ -401,8 +401,10 @@ enum ht_status view_study(struct db *db, struct arena *arena,
     add_name(resource, &view, "studies");
     json_add_string(resource, "displayName", study->display);
     move_member(view.spec, resource, "studySpec");
-    if (study->kind == JOB_STUDY) /* a job shows its own */
+    if (study->kind == JOB_STUDY) { /* a job shows its own */
+        move_member(view.spec, resource, "parallelTrialCount");
         move_own(view.spec, resource);
+    }
     const char *state = db_study_state_vizier(study->state);
     json_add_string(resource, "state", state);
     view_add_stamp(resource, "createTime", study->created_ms);

@@ -1,33 +1,16 @@
 """The door to a server: its studies, and making new ones."""
 import json
 import os
-from typing import (Any, Callable, Dict, Iterator, List, Mapping, Optional,
-                    Sequence, Tuple, Union)
+from typing import (Any, Dict, Iterator, List, Mapping, Optional, Sequence,
+                    Union)
 
-from hypertune import errors, locate, program, show, space
+from hypertune import errors, locate, program, space
 from hypertune.study import JOBS, PAGE, STUDIES, Study
 from hypertune.transport import Transport, segment
 
-Duration = Union[str, float]
-
 ALGORITHMS = {"grid": "GRID_SEARCH", "random": "RANDOM_SEARCH",
                "bayesian": None, None: None}  # Google's default has no name
-_GOALS = {"maximize": "MAXIMIZE", "minimize": "MINIMIZE"}
-
-
-def _duration(value: Duration) -> str:
-    return "%.3fs" % show.seconds(value)
-
-
-# Members of `until`, as in a spec file: the place of each in Vertex's
-# studyStoppingConfig, and how it is written there.
-_UNTIL: Dict[str, Tuple[str, Callable[[Any], Any]]] = {
-    "trials": ("maxNumTrials", int),
-    "noProgress": ("maxNumTrialsNoProgress", int),
-    "noProgressTime": ("maxDurationNoProgress", _duration),
-    "time": ("maximumRuntimeConstraint",
-             lambda value: {"maxDuration": _duration(value)}),
-}
+_GOALS = ("maximize", "minimize")
 
 
 class Client:
@@ -96,38 +79,69 @@ class Client:
             return read(STUDIES)
 
     def create_study(self, name: str, metric: Union[str, Sequence[str]],
-                     goal: Union[str, Sequence[str]],
-                     params: Sequence[space.Parameter],
+                     goal: Union[str, Sequence[str]], params: space.Params,
                      algorithm: Optional[str] = None,
                      seed: Optional[int] = None,
-                     until: Optional[Mapping[str, Any]] = None) -> Study:
+                     until: Optional[Mapping[str, Any]] = None, *,
+                     constraints: Sequence[str] = (),
+                     safety: Union[str, Sequence[str]] = (),
+                     early_stopping: Union[None, str, Mapping[str, Any]] = None,
+                     noise: Optional[str] = None,
+                     selection: Optional[str] = None,
+                     warm_start: Union[str, Sequence[str]] = (),
+                     parallel: Optional[int] = None,
+                     labels: Optional[Mapping[str, Any]] = None,
+                     load_if_exists: bool = False) -> Study:
         """A study whose trials you evaluate: ask() it for them.
 
-        metric     the objective's name, or several objectives'
-        goal       "MAXIMIZE" or "MINIMIZE" the metric, or one for each
-        params     Double, Integer, Discrete and Categorical parameters
-        algorithm  "bayesian" (default), "random" or "grid"
-        seed       the same seed and results give the same suggestions
-        until      when it ends by itself: {"trials": 60, "time": "2h",
-                   "noProgress": 20, "noProgressTime": "30m", "target": 0.99}
+        metric      the objective's name, or several objectives'
+        goal        "MAXIMIZE" or "MINIMIZE" the metric, or one for each
+        params      Double, Integer, Discrete and Categorical parameters; or a
+                    mapping as in a spec file: {"lr": "log:1e-5..0.1",
+                    "layers": "1..8", "batch": [32, 64], "opt": ["adam",
+                    "sgd"], "rate": {"type": "double", "min": 0, "max": 0.9,
+                    "when": {"opt": "sgd"}}}
+        algorithm   "bayesian" (default), "random" or "grid"
+        seed        the same seed and results give the same suggestions
+        until       when it ends by itself: {"trials": 60, "time": "2h",
+                    "noProgress": 20, "noProgressTime": "30m", "target": 0.99,
+                    ...}; a number for a time is seconds
+        constraints relations of parameters that all trials satisfy:
+                    ["layers * 16 <= batch * 4"]
+        safety      bounds of metrics that are no goals: "memory <= 4",
+                    "recall >= 0.8 for 90% of trials", or a list of them
+        early_stopping  what makes should_stop() true: "median", "decay",
+                    "convex", "asha", or {"rule": "asha", "minSteps": 3, ...}
+        noise       "low": no point is tried twice; "high": good ones may be
+        selection   a trial's result is its "last" measurement or its "best"
+        warm_start  names of earlier studies to begin with
+        parallel    at most so many trials are open at once; suggest() then
+                    gives fewer. Default: no limit
+        labels      texts by name, kept with the study
+        load_if_exists  a study of this name with the same spec is returned
 
-        Conflict when the name is taken, InvalidArgument for what the server
-        does not accept, ValueError for what cannot be sent.
+        These are the words of spec files (`hypertune help spec`), and what is
+        wrong is named with the place there. Conflict when the name is taken,
+        with the differences as `violations` when load_if_exists is set;
+        InvalidArgument (which is a ValueError) for what the server does not
+        accept; TypeError and ValueError for what cannot be sent.
         """
-        if algorithm not in ALGORITHMS:
-            raise ValueError("the algorithm is bayesian, random or grid: %r" %
-                             algorithm)
+        until = dict(until or {})
         spec: Dict[str, Any] = {
-            "metrics": _metrics(metric, goal),
-            "parameters": space.to_vertex(params)}
-        if ALGORITHMS[algorithm]:
-            spec["algorithm"] = ALGORITHMS[algorithm]
-        own: Dict[str, Any] = {"name": name}
-        if seed is not None:
-            own["seed"] = str(int(seed))
-        _add_until(dict(until or {}), spec, own)
-        return self._create(STUDIES, {"displayName": name, "studySpec": spec,
-                                      "hypertune": own})
+            "name": name, "goal": _goals(metric, goal),
+            "parameters": space.to_spec(params), "algorithm": algorithm,
+            "seed": None if seed is None else int(seed),
+            "trials": until.pop("trials", None), "until": until,
+            "constraints": _texts("constraints", constraints),
+            "safety": _texts("safety", safety), "noise": noise,
+            "earlyStopping": early_stopping, "selection": selection,
+            "warmStart": _texts("warm_start", warm_start),
+            "parallel": parallel, "labels": labels}
+        return self._study(self._transport.call(
+            "POST", "%s/%s:fromSpec" % (self._home, STUDIES), {
+                "spec": {member: value for member, value in spec.items()
+                         if value is not None and value != {} and value != []},
+                "loadIfExists": load_if_exists}))
 
     def submit(self, spec: Union[str, "os.PathLike[str]", Mapping[str, Any]]
                ) -> Study:
@@ -164,8 +178,9 @@ class Client:
         return self.study(name.strip())
 
 
-def _metrics(metric: Union[str, Sequence[str]],
-             goal: Union[str, Sequence[str]]) -> List[Dict[str, str]]:
+def _goals(metric: Union[str, Sequence[str]],
+           goal: Union[str, Sequence[str]]) -> List[str]:
+    """["minimize loss", ...]"""
     names = [metric] if isinstance(metric, str) else list(metric)
     goals = [goal] if isinstance(goal, str) else list(goal)
     if len(names) != len(goals):
@@ -173,20 +188,13 @@ def _metrics(metric: Union[str, Sequence[str]],
     for word in goals:
         if word.lower() not in _GOALS:
             raise ValueError("the goal is MAXIMIZE or MINIMIZE: %r" % word)
-    return [{"metricId": name, "goal": _GOALS[word.lower()]}
+    return ["%s %s" % (word.lower(), name)
             for name, word in zip(names, goals)]
 
 
-def _add_until(until: Dict[str, Any], spec: Dict[str, Any],
-               own: Dict[str, Any]) -> None:
-    if "target" in until:
-        own["target"] = float(until.pop("target"))
-    config: Dict[str, Any] = {}
-    for name, value in until.items():
-        if name not in _UNTIL:
-            raise ValueError("until has no %r; it has target, %s" %
-                             (name, ", ".join(_UNTIL)))
-        member, convert = _UNTIL[name]
-        config[member] = convert(value)
-    if config:
-        spec["studyStoppingConfig"] = config
+def _texts(argument: str, value: Union[str, Sequence[str]]) -> List[str]:
+    texts = [value] if isinstance(value, str) else list(value)
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError("%s: %r is no text" % (argument, text))
+    return texts

@@ -17,7 +17,7 @@ class ApiError(Exception):
         self.violations: Dict[str, str] = dict(violations or {})
 
 
-class InvalidArgument(ApiError):
+class InvalidArgument(ApiError, ValueError):
     """The document or an argument is wrong; `violations` says where."""
 
 
@@ -38,7 +38,8 @@ class NoTrialYet(NotFound):
 
 
 class Conflict(ApiError):
-    """The name is taken, or someone else changed the thing meanwhile."""
+    """The name is taken, or someone else changed the thing meanwhile. Of a
+    study with another spec `violations` has what differs."""
 
 
 class ResourceExhausted(ApiError):
@@ -81,10 +82,11 @@ def from_answer(code: int, body: Any) -> ApiError:
         for item in detail.get("fieldViolations", ()):
             violations[item.get("field", "")] = item.get("description", "")
     status = error.get("status", "")
-    # The message is the first of the violations, if there are any.
-    lines = (["%s: %s" % item if item[0] else item[1]
-              for item in violations.items()] or
-             [error.get("message", "HTTP status %d" % code)])
+    lines = ["%s: %s" % item if item[0] else item[1]
+             for item in violations.items()]
+    # The message of a wrong document is the first of the violations.
+    if not lines or status != "INVALID_ARGUMENT":
+        lines.insert(0, error.get("message", "HTTP status %d" % code))
     kind = _BY_STATUS.get(status, ApiError)
     return kind("\n".join(lines), code, status, violations)
 

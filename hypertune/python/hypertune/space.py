@@ -1,39 +1,43 @@
 """The search space of a study, as create_study() takes it."""
-from typing import (Any, Callable, Dict, Iterable, List, Mapping, Optional,
-                    Sequence, Tuple, Union)
+import re
+from typing import (Any, Dict, Iterable, Mapping, Optional, Sequence,
+                    Union)
 
 Label = Union[str, float]
 When = Mapping[str, Union[Label, Sequence[Label]]]
-
-_LINEAR, _LOG, _REVERSE_LOG = None, "UNIT_LOG_SCALE", "UNIT_REVERSE_LOG_SCALE"
 
 
 class Parameter:
     """One of Double, Integer, Discrete and Categorical.
 
     `when={"optimizer": "sgd"}` makes it exist only while the parameter
-    `optimizer` has that value, or one of the values of a list.
+    `optimizer` has that value, or one of the values of a list; of several
+    conditions all must hold.
     """
 
-    kind = ""  # the member of Vertex's ParameterSpec that holds `values`
+    kind = ""  # its `type` in a spec
 
     def __init__(self, name: str, values: Dict[str, Any], default: Any,
-                 scale: Optional[str], when: Optional[When]):
-        if when is not None and len(when) != 1:
-            raise ValueError("%s: `when` names one parameter" % name)
+                 when: Optional[When], log: bool = False,
+                 reverse_log: bool = False):
+        if log and reverse_log:
+            raise ValueError("%s: log and reverse_log exclude each other" %
+                             name)
+        if log or reverse_log:
+            values["scale"] = "log" if log else "reverse_log"
         if default is not None:
-            values["defaultValue"] = default
+            values["default"] = default
         self.name = name
         self.when = dict(when or {})
         self._values = values
-        self._scale = scale
 
-    def to_vertex(self) -> Dict[str, Any]:
-        """A ParameterSpec of Vertex AI, without its children."""
-        spec: Dict[str, Any] = {"parameterId": self.name,
-                                self.kind: self._values}
-        if self._scale is not None:
-            spec["scaleType"] = self._scale
+    def to_spec(self) -> Dict[str, Any]:
+        """The parameter as a spec file has it below its name."""
+        spec = {"type": self.kind, **self._values}
+        if self.when:
+            spec["when"] = {
+                parent: values if isinstance(values, (str, int, float))
+                else list(values) for parent, values in self.when.items()}
         return spec
 
     def __repr__(self) -> str:
@@ -42,107 +46,115 @@ class Parameter:
 
 
 class Double(Parameter):
-    """A real number between `min` and `max`, both included.
+    """A real number between `min` and `max`, both included, or only those
+    that lie whole steps above `min`.
 
     `log` searches its logarithm; `reverse_log` is fine near `max`.
     """
 
-    kind = "doubleValueSpec"
+    kind = "double"
 
     def __init__(self, name: str, min: float, max: float, log: bool = False,
                  reverse_log: bool = False, default: Optional[float] = None,
-                 when: Optional[When] = None):
-        super().__init__(name, {"minValue": float(min),
-                                "maxValue": float(max)}, default,
-                         _scale_of(name, log, reverse_log), when)
+                 when: Optional[When] = None, step: Optional[float] = None):
+        values = {"min": float(min), "max": float(max)}
+        if step is not None:
+            values["step"] = float(step)
+        super().__init__(name, values, default, when, log, reverse_log)
 
 
 class Integer(Parameter):
-    """A whole number between `min` and `max`, both included."""
+    """A whole number between `min` and `max`, both included, or only those
+    that lie whole steps above `min`."""
 
-    kind = "integerValueSpec"
+    kind = "integer"
 
     def __init__(self, name: str, min: int, max: int, log: bool = False,
                  reverse_log: bool = False, default: Optional[int] = None,
-                 when: Optional[When] = None):
-        # int64 is text in Google's JSON.
-        super().__init__(name, {"minValue": str(int(min)),
-                                "maxValue": str(int(max))},
-                         None if default is None else str(int(default)),
-                         _scale_of(name, log, reverse_log), when)
+                 when: Optional[When] = None, step: Optional[int] = None):
+        values = {"min": int(min), "max": int(max)}
+        if step is not None:
+            values["step"] = int(step)
+        super().__init__(name, values,
+                         None if default is None else int(default), when, log,
+                         reverse_log)
 
 
 class Discrete(Parameter):
     """One of some numbers."""
 
-    kind = "discreteValueSpec"
+    kind = "discrete"
 
     def __init__(self, name: str, values: Iterable[float], log: bool = False,
                  default: Optional[float] = None,
                  when: Optional[When] = None):
         super().__init__(name, {"values": sorted(float(v) for v in values)},
-                         default, _scale_of(name, log, False), when)
+                         default, when, log)
 
 
 class Categorical(Parameter):
     """One of some texts without an order."""
 
-    kind = "categoricalValueSpec"
+    kind = "categorical"
 
     def __init__(self, name: str, values: Iterable[str],
                  default: Optional[str] = None, when: Optional[When] = None):
         super().__init__(name, {"values": [str(v) for v in values]}, default,
-                         _LINEAR, when)
+                         when)
 
 
-def _scale_of(name: str, log: bool, reverse_log: bool) -> Optional[str]:
-    if log and reverse_log:
-        raise ValueError("%s: log and reverse_log exclude each other" % name)
-    return _LOG if log else _REVERSE_LOG if reverse_log else _LINEAR
+Params = Union[Sequence[Parameter], Mapping[str, Any]]
+
+# The words before a range, as in --param of the command line.
+_KINDS: Dict[str, Dict[str, str]] = {
+    "log:": {"scale": "log"}, "rlog:": {"scale": "reverse_log"},
+    "linear:": {"scale": "linear"}, "int:": {"type": "integer"},
+    "real:": {"type": "double"}, "": {}}
 
 
-_CONDITIONS: Dict[str, Tuple[str, Callable[[Any], Label]]] = {
-    "categoricalValueSpec": ("parentCategoricalValues", str),
-    "integerValueSpec": ("parentIntValues", lambda value: str(int(value))),
-    "discreteValueSpec": ("parentDiscreteValues", float),
-}
+def _number(name: str, text: str, word: str) -> Union[int, float]:
+    try:
+        return int(word) if re.fullmatch(r"[-+]?\d+", word) else float(word)
+    except ValueError:
+        raise ValueError("%s: %r is no range such as 1..8, 0..1:0.25 or "
+                         "log:1e-5..0.1" % (name, text)) from None
 
 
-def _condition(child: Parameter, parent: Parameter) -> Dict[str, Any]:
-    if parent.kind not in _CONDITIONS:
-        raise ValueError("%s depends on %s, which has no list of values" %
-                         (child.name, parent.name))
-    member, convert = _CONDITIONS[parent.kind]
-    values = child.when[parent.name]
-    if isinstance(values, (str, int, float)):
-        values = [values]
-    return {member: {"values": [convert(value) for value in values]}}
+def _range(name: str, text: str) -> Dict[str, Any]:
+    """{"type", "min", "max", ...} of "log:1e-5..0.1"."""
+    kind = next(word for word in _KINDS if text.startswith(word))
+    low, rest = text[len(kind):].split("..", 1)
+    numbers = dict(zip(("min", "max", "step"), (
+        _number(name, text, word) for word in [low] + rest.split(":", 1))))
+    whole = all(isinstance(number, int) for number in numbers.values())
+    return {"type": "integer" if whole else "double", **numbers,
+            **_KINDS[kind]}
 
 
-def to_vertex(parameters: Sequence[Parameter]) -> List[Dict[str, Any]]:
-    """The parameters of a StudySpec; Vertex keeps a child in its parent.
+def _described(name: str, value: Any) -> Any:
+    if isinstance(value, Parameter):
+        raise TypeError("%s: its name is in the %s already; give a list of "
+                        "parameters" % (name, type(value).__name__))
+    if isinstance(value, str) and ".." in value:
+        return _range(name, value)
+    return list(value) if isinstance(value, (tuple, range)) else value
 
-    ValueError when a condition names no parameter that can be a parent.
+
+def to_spec(params: Params) -> Dict[str, Any]:
+    """The member `parameters` of a spec: by name, in this order.
+
+    A mapping has what a spec file has, or ranges as texts: {"lr":
+    "log:1e-5..0.1", "layers": {"type": "integer", "min": 1, "max": 8},
+    "opt": ["adam", "sgd"]}.
     """
-    for parameter in parameters:
+    if isinstance(params, Mapping):
+        return {name: _described(name, value)
+                for name, value in params.items()}
+    for parameter in params:
         if not isinstance(parameter, Parameter):
             raise TypeError("a parameter is a Double, Integer, Discrete or "
                             "Categorical: %r" % (parameter,))
-    by_name = {parameter.name: parameter for parameter in parameters}
-    specs = {name: parameter.to_vertex()
-             for name, parameter in by_name.items()}
-    if len(by_name) != len(parameters):
+    specs = {parameter.name: parameter.to_spec() for parameter in params}
+    if len(specs) != len(params):
         raise ValueError("two parameters have the same name")
-    roots = []
-    for child in parameters:
-        if not child.when:
-            roots.append(specs[child.name])
-            continue
-        name = next(iter(child.when))
-        if name not in by_name:
-            raise ValueError("%s depends on %s, which is no parameter" %
-                             (child.name, name))
-        entry = _condition(child, by_name[name])
-        entry["parameterSpec"] = specs[child.name]
-        specs[name].setdefault("conditionalParameterSpecs", []).append(entry)
-    return roots
+    return specs

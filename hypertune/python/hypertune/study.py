@@ -410,6 +410,13 @@ class Study:
         """
         if count is None:
             count = 1 if contexts is None else len(contexts)
+        return self._suggest(count, client_id, contexts)[0]
+
+    def _suggest(self, count: int, client_id: Optional[str] = None,
+                 contexts: Optional[Sequence[Mapping[str, Any]]] = None
+                 ) -> Tuple[List[Trial], bool]:
+        """As suggest(), and whether there are fewer because as many as the
+        study allows are open."""
         body: Dict[str, Any] = {"suggestionCount": int(count),
                                 "clientId": client_id or self._client_id()}
         if contexts is not None:
@@ -417,8 +424,10 @@ class Study:
                                 for given in contexts]
         operation = self._transport.call(
             "POST", self._trials_path() + ":suggest", body, repeatable=True)
-        return [Trial(self, resource)
-                for resource in response_of(operation).get("trials", ())]
+        answer = response_of(operation)
+        return ([Trial(self, resource)
+                 for resource in answer.get("trials", ())],
+                bool(answer.get("hypertune", {}).get("full", False)))
 
     def ask(self, count: int, client_id: Optional[str] = None,
             context: Optional[Mapping[str, Any]] = None) -> Iterator[Trial]:
@@ -433,8 +442,11 @@ class Study:
         one `client_id` for each worker.
         """
         for _ in range(count):
-            trials = self.suggest(
-                1, client_id, None if context is None else [context])
+            contexts = None if context is None else [context]
+            trials, full = self._suggest(1, client_id, contexts)
+            while full and not trials:
+                time.sleep(1)
+                trials, full = self._suggest(1, client_id, contexts)
             if not trials:
                 return
             yield trials[0]

@@ -29,42 +29,53 @@ def times_are_read_as_a_person_writes_them():
         tap.raises(ValueError, show.seconds, wrong)
 
 
-def parameters_become_googles_words():
-    made = space.to_vertex([
+def parameters_become_the_words_of_a_spec():
+    made = space.to_spec([
         hypertune.Double("lr", 1e-5, 1, log=True, default=0.1),
-        hypertune.Integer("n", 1, 8), hypertune.Discrete("b", [64, 32]),
+        hypertune.Integer("n", 1, 9, step=2),
+        hypertune.Discrete("b", [64, 32]),
         hypertune.Categorical("opt", ["adam", "sgd"]),
         hypertune.Double("momentum", 0, 0.99, reverse_log=True,
-                         when={"opt": "sgd"}),
-        hypertune.Integer("m", 1, 2, when={"n": [2, 3]})])
-    tap.equal([spec["parameterId"] for spec in made], ["lr", "n", "b", "opt"])
-    tap.equal(made[0], {"parameterId": "lr", "scaleType": "UNIT_LOG_SCALE",
-                        "doubleValueSpec": {"minValue": 1e-5, "maxValue": 1.0,
-                                            "defaultValue": 0.1}})
-    tap.equal(made[1]["integerValueSpec"], {"minValue": "1", "maxValue": "8"})
-    tap.equal(made[1]["conditionalParameterSpecs"][0]["parentIntValues"],
-              {"values": ["2", "3"]})
-    tap.equal(made[2]["discreteValueSpec"], {"values": [32.0, 64.0]})
-    child = made[3]["conditionalParameterSpecs"][0]
-    tap.equal(child["parentCategoricalValues"], {"values": ["sgd"]})
-    tap.equal(child["parameterSpec"]["scaleType"], "UNIT_REVERSE_LOG_SCALE")
-
-
-def conditions_on_no_parent_are_refused():
-    tap.raises(ValueError, space.to_vertex,
-               [hypertune.Double("a", 0, 1, when={"b": 1})])
-    tap.raises(ValueError, space.to_vertex,
-               [hypertune.Double("b", 0, 1),
-                hypertune.Double("a", 0, 1, when={"b": 1})])
-    tap.raises(ValueError, space.to_vertex, [hypertune.Double("a", 0, 1)] * 2)
+                         when={"opt": "sgd", "n": (1, 3)})])
+    tap.equal(list(made.items()), [
+        ("lr", {"type": "double", "min": 1e-5, "max": 1.0, "scale": "log",
+                "default": 0.1}),
+        ("n", {"type": "integer", "min": 1, "max": 9, "step": 2}),
+        ("b", {"type": "discrete", "values": [32.0, 64.0]}),
+        ("opt", {"type": "categorical", "values": ["adam", "sgd"]}),
+        ("momentum", {"type": "double", "min": 0.0, "max": 0.99,
+                      "scale": "reverse_log",
+                      "when": {"opt": "sgd", "n": [1, 3]}})])
+    tap.raises(ValueError, space.to_spec, [hypertune.Double("a", 0, 1)] * 2)
     tap.raises(ValueError, hypertune.Double, "a", 1, 2, log=True,
                reverse_log=True)
+
+
+def ranges_are_texts_as_on_the_command_line():
+    for text, want in (
+            ("1..8", {"type": "integer", "min": 1, "max": 8}),
+            ("int:16..128:16", {"type": "integer", "min": 16, "max": 128,
+                                "step": 16}),
+            ("0..1.5", {"type": "double", "min": 0, "max": 1.5}),
+            ("real:1..8", {"type": "double", "min": 1, "max": 8}),
+            ("0..1:0.25", {"type": "double", "min": 0, "max": 1,
+                           "step": 0.25}),
+            ("log:1e-5..0.1", {"type": "double", "min": 1e-5, "max": 0.1,
+                               "scale": "log"})):
+        tap.equal(space.to_spec({"x": text}), {"x": want}, text)
+    given = {"b": [32, 64], "opt": ("adam", "sgd"), "n": {"min": 1}, "e": 20}
+    tap.equal(space.to_spec(given), {**given, "opt": ["adam", "sgd"]})
+    for wrong in ("1..x", "..8", "log:1..", "0..1:", "big:1..8"):
+        tap.contains("rate: ", str(tap.raises(ValueError, space.to_spec,
+                                              {"rate": wrong})))
+    tap.contains("a: its name", str(tap.raises(
+        TypeError, space.to_spec, {"a": hypertune.Double("a", 0, 1)})))
 
 
 if __name__ == "__main__":
     tap.run([
         conditions_compare_numbers_as_numbers_and_words_without_case,
         times_are_read_as_a_person_writes_them,
-        parameters_become_googles_words,
-        conditions_on_no_parent_are_refused,
+        parameters_become_the_words_of_a_spec,
+        ranges_are_texts_as_on_the_command_line,
     ])
