@@ -24,12 +24,14 @@ __version__ = "0.1.0"
 # A trainer imports none of these: they need a newer Python, and time.
 _HOMES = dict(
     [("Client", "client"), ("Study", "study"), ("Trial", "trial")] +
+    [(name, "processes") for name in ("minimize", "maximize", "evaluate")] +
     [(name, "space") for name in ("Double", "Integer", "Discrete",
                                   "Categorical")] +
     [(name, "errors") for name in (
         "ApiError", "InvalidArgument", "FailedPrecondition",
         "PermissionDenied", "NotFound", "NoTrialYet", "Conflict",
-        "ResourceExhausted", "Unavailable", "DeadlineExceeded")])
+        "ResourceExhausted", "Unavailable", "DeadlineExceeded",
+        "TrialsFailed")])
 
 
 def __getattr__(name):

@@ -54,6 +54,11 @@ class DeadlineExceeded(Unavailable):
     """No answer came in time. Whether a change was made is not known."""
 
 
+class TrialsFailed(Exception):
+    """The first trials of a function failed alike; the text has the error and
+    its traceback. The trials are open."""
+
+
 _BY_STATUS: Dict[str, Type[ApiError]] = {
     "INVALID_ARGUMENT": InvalidArgument,
     "FAILED_PRECONDITION": FailedPrecondition,

@@ -8,7 +8,7 @@ import threading
 import time
 import uuid
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator,
-                    List, Mapping, Optional, Sequence, Tuple, Union)
+                    List, Mapping, Optional, Sequence, Set, Tuple, Union)
 
 from hypertune import export, pictures, show, where as conditions
 from hypertune.errors import (FailedPrecondition, NotFound, NoTrialYet,
@@ -47,8 +47,7 @@ class Study:
         self._id = int(number)
         self._name: str = resource["hypertuneStatus"]["name"]
         self._spec: Mapping[str, Any] = resource["studySpec"]
-        self._order: List[str] = list(
-            resource.get("hypertune", {}).get("parameterOrder", ()))
+        self._own: Mapping[str, Any] = resource.get("hypertune", {})
         self._asker = uuid.uuid4().hex[:12]
 
     # --- what it is ---
@@ -187,7 +186,7 @@ class Study:
     def parameters(self) -> List[str]:
         """The names of the hyperparameters in declared order."""
         return list(dict.fromkeys(
-            self._order + [spec["parameterId"] for spec in self._specs()]))
+            list(self._own.get("parameterOrder", ())) + [spec["parameterId"] for spec in self._specs()]))
 
     def _specs(self) -> List[Mapping[str, Any]]:
         found = []
@@ -198,6 +197,13 @@ class Study:
             waiting[:0] = [child["parameterSpec"] for child in
                            spec.get("conditionalParameterSpecs", ())]
         return found
+
+    def _conditional(self) -> Set[str]:
+        """Names of the parameters that not every trial has."""
+        top = {spec["parameterId"] for spec in self._spec["parameters"]}
+        return {spec["parameterId"] for spec in self._specs()
+                if spec["parameterId"] not in top or "when" in
+                self._own.get("parameters", {}).get(spec["parameterId"], {})}
 
     def _spec_of(self, parameter: str) -> Mapping[str, Any]:
         for spec in self._specs():
@@ -425,9 +431,11 @@ class Study:
         operation = self._transport.call(
             "POST", self._trials_path() + ":suggest", body, repeatable=True)
         answer = response_of(operation)
-        return ([Trial(self, resource)
-                 for resource in answer.get("trials", ())],
-                bool(answer.get("hypertune", {}).get("full", False)))
+        trials = [Trial(self, resource)
+                  for resource in answer.get("trials", ())]
+        for trial in trials:
+            trial._skip_reported()
+        return trials, bool(answer.get("hypertune", {}).get("full", False))
 
     def ask(self, count: int, client_id: Optional[str] = None,
             context: Optional[Mapping[str, Any]] = None) -> Iterator[Trial]:

@@ -59,6 +59,7 @@ class Trial:
         self._study = study
         self._begin = time.monotonic()
         self._step = 0
+        self._reported: Optional[int] = None
         self._adopt(resource)
 
     def _adopt(self, resource: Mapping[str, Any]) -> None:
@@ -155,19 +156,38 @@ class Trial:
 
     # --- evaluating it ---
 
-    def report(self, metrics: Optional[Metrics] = None, *,
-               step: Optional[int] = None, **more: float) -> None:
-        """Stores intermediate metrics: report(step=3, loss=0.2).
+    def _skip_reported(self) -> None:
+        """A trial that is given again begins anew: the steps that it had
+        reported are there."""
+        step = self._own.get("latest", {}).get("step")
+        self._reported = None if step is None else int(step)
 
-        Without a step the reports are counted, from 1. Names that are no
-        Python names go into `metrics`. ApiError when the trial has ended.
+    def report(self, value: Union[None, float, Metrics] = None, *,
+               step: Optional[int] = None, **metrics: float) -> None:
+        """Stores intermediate metrics: report(0.2) is the study's objective,
+        report(step=3, loss=0.2, auc=0.9) are metrics by name, which may also
+        come as a mapping.
+
+        Without a step the reports are counted, from 1. Of a trial that was
+        given again, steps up to the last that it had are not sent again.
+        ApiError when the trial has ended.
         """
-        values = {**(metrics or {}), **more}
-        if not values:
+        metrics = self._by_name(value, metrics)
+        if not metrics:
             raise ValueError("report() without a metric")
         self._step = self._step + 1 if step is None else int(step)
+        if self._reported is not None and self._step <= self._reported:
+            return
         self._adopt(self._post(":addTrialMeasurement", {
-            "measurement": measurement(values, self._step, self._elapsed())}))
+            "measurement": measurement(metrics, self._step,
+                                       self._elapsed())}))
+
+    def _by_name(self, value: Union[None, float, Metrics],
+                 metrics: Dict[str, float]) -> Dict[str, float]:
+        if isinstance(value, Mapping):
+            return {**value, **metrics}
+        return (metrics if value is None
+                else {self._study.metric: value, **metrics})
 
     def should_stop(self) -> bool:
         """Whether continuing is worth it, by the study's early stopping."""
@@ -182,10 +202,7 @@ class Trial:
         are metrics by name; complete() takes what was reported.
         FailedPrecondition when nothing was.
         """
-        if isinstance(value, Mapping):
-            metrics = {**value, **metrics}
-        elif value is not None:
-            metrics = {self._study.metric: value, **metrics}
+        metrics = self._by_name(value, metrics)
         body: Dict[str, Any] = {}
         if metrics:
             if step is None and self._step > 0:
