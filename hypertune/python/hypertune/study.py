@@ -10,9 +10,10 @@ import uuid
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator,
                     List, Mapping, Optional, Sequence, Set, Tuple, Union)
 
-from hypertune import export, pictures, show, where as conditions
+from hypertune import export, show, where as conditions
 from hypertune.errors import (FailedPrecondition, NotFound, NoTrialYet,
                               response_of)
+from hypertune.plots import pictures
 from hypertune.summary import Summary
 from hypertune.transport import Transport
 from hypertune.trial import Metrics, Trial, measurement

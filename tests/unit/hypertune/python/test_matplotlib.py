@@ -17,7 +17,8 @@ import test_pictures as plain  # noqa: E402
 from canned import HOSTILE, Canned, resource, trial  # noqa: E402
 
 import hypertune  # noqa: E402
-from hypertune import plot, plot_model  # noqa: E402
+from hypertune.plots import model as plot_model  # noqa: E402
+from hypertune.plots import trials as plot  # noqa: E402
 from hypertune.study import Study  # noqa: E402
 
 del sys.modules["matplotlib"]
@@ -84,7 +85,7 @@ def importances_and_contours_are_boxes():
 
 
 def nothing_but_a_picture_loads_it():
-    code = ("import sys, hypertune, hypertune.pictures, hypertune.study; "
+    code = ("import sys, hypertune, hypertune.plots.pictures, hypertune.study; "
             "print('matplotlib' in sys.modules)")
     tap.equal(subprocess.run(
         [sys.executable, "-c", code], check=True, stdout=subprocess.PIPE,

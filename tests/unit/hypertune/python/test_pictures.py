@@ -9,7 +9,8 @@ import tap
 from canned import HOSTILE, Canned, resource, trial
 
 import hypertune
-from hypertune import marks, plot, plot_model, plot_results
+from hypertune.plots import marks, model as plot_model
+from hypertune.plots import results as plot_results, trials as plot
 from hypertune.study import Study
 
 sys.modules["matplotlib"] = None  # as where it is not installed

@@ -2,9 +2,9 @@
 from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence
 
 from hypertune import show
-from hypertune.marks import (BEST, FAINT, GRID, INK, POINT, Axis, Picture,
-                             Plot, shade, spans_decades)
-from hypertune.plot import counts, tip_of, value_of
+from hypertune.plots.marks import (BEST, FAINT, GRID, INK, POINT, Axis,
+                                   Picture, Plot, shade, spans_decades)
+from hypertune.plots.trials import counts, tip_of, value_of
 
 if TYPE_CHECKING:
     from hypertune.trial import Trial

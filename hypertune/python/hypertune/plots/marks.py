@@ -149,9 +149,9 @@ class Picture:
 
     def draw(self) -> Plot:
         try:
-            from hypertune import draw_matplotlib as drawing
+            from hypertune.plots import draw_matplotlib as drawing
         except ImportError:
-            from hypertune import draw_svg as drawing
+            from hypertune.plots import draw_svg as drawing
         return Plot(show.plain(self._full), show.plain(drawing.draw(self)))
 
     def empty(self, why: str) -> Plot:

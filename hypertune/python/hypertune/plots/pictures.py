@@ -2,9 +2,9 @@
 import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional
 
-from hypertune import plot, plot_model, plot_results
 from hypertune.errors import FailedPrecondition
-from hypertune.marks import Plot
+from hypertune.plots import model, results, trials
+from hypertune.plots.marks import Plot
 
 if TYPE_CHECKING:
     from hypertune.study import Study
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def plot_history(study: "Study") -> Plot:
     """Every trial's objective in the order of the trials, and the best so
     far."""
-    return plot.history(study.name, study.metric, study.maximize,
-                        study.trials())
+    return trials.history(study.name, study.metric, study.maximize,
+                          study.trials())
 
 
 def plot_curves(study: "Study", metric: Optional[str] = None) -> Plot:
@@ -22,26 +22,26 @@ def plot_curves(study: "Study", metric: Optional[str] = None) -> Plot:
     newest 200 when there are more."""
     metric = metric or study.metric
     best = study.summary().best
-    return plot.curves(study.name, metric, study._all_curves(metric, {}),
-                       None if best is None else best.id)
+    return trials.curves(study.name, metric, study._all_curves(metric, {}),
+                         None if best is None else best.id)
 
 
 def plot_parallel(study: "Study") -> Plot:
     """One line for each succeeded trial through its parameters to its
     objective, the best ones on top."""
-    return plot.parallel(study.name, study.metric, study.maximize,
-                         study._specs(), study.trials())
+    return trials.parallel(study.name, study.metric, study.maximize,
+                           study._specs(), study.trials())
 
 
 def plot_distribution(study: "Study") -> Plot:
     """Which share of the results is at most that large (EDF)."""
-    return plot_results.distribution(study.name, study.metric,
-                                     study.maximize, study.trials())
+    return results.distribution(study.name, study.metric,
+                                study.maximize, study.trials())
 
 
 def plot_timeline(study: "Study") -> Plot:
     """When each trial ran, in lanes of one at a time."""
-    return plot_results.timeline(study.name, study.trials(), time.time())
+    return results.timeline(study.name, study.trials(), time.time())
 
 
 def plot_pareto(study: "Study", first: Optional[str] = None,
@@ -58,7 +58,7 @@ def plot_pareto(study: "Study", first: Optional[str] = None,
         if name not in goals:
             raise ValueError("no goal %r; there are %s" %
                              (name, ", ".join(names)))
-    return plot_results.pareto(
+    return results.pareto(
         study.name, [(name, goals[name]) for name in pair], study.trials(),
         {trial.id for trial in study.best_trials()})
 
@@ -66,7 +66,7 @@ def plot_pareto(study: "Study", first: Optional[str] = None,
 def plot_importances(study: "Study",
                      metric: Optional[str] = None) -> Plot:
     """How much each parameter matters."""
-    return plot_model.importances(study.name, study._importances(metric))
+    return model.importances(study.name, study._importances(metric))
 
 
 def plot_slice(study: "Study", parameter: str,
@@ -76,8 +76,8 @@ def plot_slice(study: "Study", parameter: str,
     spec = study._spec_of(parameter)
     return _of_model(
         study, {"x": parameter}, metric,
-        lambda answer: plot_model.slices(study.name, spec, answer,
-                                         study.trials()))
+        lambda answer: model.slices(study.name, spec, answer,
+                                    study.trials()))
 
 
 def plot_contour(study: "Study", x: str, y: str,
@@ -89,7 +89,7 @@ def plot_contour(study: "Study", x: str, y: str,
     grows = study.goals().get(metric or study.metric, study.maximize)
     return _of_model(
         study, {"x": x, "y": y}, metric,
-        lambda answer: plot_model.contour(
+        lambda answer: model.contour(
             study.name, grows, specs, answer, study.trials(),
             None if best is None else best.id))
 
@@ -102,6 +102,6 @@ def _of_model(study: "Study", parameters: Dict[str, str],
         answer = study._transport.call("GET", study._ours("/slice"),
                                        query=query)
     except FailedPrecondition as refusal:
-        return plot_model.no_model(study.name, list(parameters.values()),
-                                   str(refusal))
+        return model.no_model(study.name, list(parameters.values()),
+                              str(refusal))
     return draw(answer)

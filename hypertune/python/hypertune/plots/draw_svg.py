@@ -5,7 +5,7 @@ from typing import Any, Callable, List, Sequence, Tuple
 from xml.sax.saxutils import escape, quoteattr
 
 from hypertune import show
-from hypertune.marks import FAINT, GRID, INK, Axis, Mark, Picture
+from hypertune.plots.marks import FAINT, GRID, INK, Axis, Mark, Picture
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 110, 20, 56, 48
 

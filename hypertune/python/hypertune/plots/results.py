@@ -2,9 +2,10 @@
 from typing import TYPE_CHECKING, List, Sequence, Set, Tuple
 
 from hypertune import show
-from hypertune.marks import (BEST, LOST, POINT, Axis, Picture, Plot,
-                             spans_decades)
-from hypertune.plot import counts, is_finite, no_result, tip_of, value_of
+from hypertune.plots.marks import (BEST, LOST, POINT, Axis, Picture, Plot,
+                                   spans_decades)
+from hypertune.plots.trials import (counts, is_finite, no_result, tip_of,
+                                    value_of)
 
 if TYPE_CHECKING:
     from hypertune.trial import Trial

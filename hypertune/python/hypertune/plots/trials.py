@@ -6,8 +6,8 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, List, Mapping,
                     Optional, Sequence, Tuple)
 
 from hypertune import show
-from hypertune.marks import (BEST, FAINT, LOST, POINT, Axis, Picture, Plot,
-                             fit_all, shade, spans_decades)
+from hypertune.plots.marks import (BEST, FAINT, LOST, POINT, Axis, Picture,
+                                   Plot, fit_all, shade, spans_decades)
 
 if TYPE_CHECKING:
     from hypertune.study import Curve

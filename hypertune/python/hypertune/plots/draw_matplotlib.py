@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from hypertune.marks import GRID, Axis, Mark, Picture
+from hypertune.plots.marks import GRID, Axis, Mark, Picture
 
 if not hasattr(matplotlib, "__version_info__"):
     raise ImportError("matplotlib is older than 3.5")
