@@ -192,6 +192,23 @@ enum ht_status db_measurement_value(struct db *db,
     return HT_OK;
 }
 
+enum ht_status db_measurement_around(struct db *db, struct arena *arena,
+                                     const struct measurement_row *record,
+                                     struct measurement_list *list,
+                                     struct ht_error *err)
+{
+    return db_ask_list(
+        db, DB_MEASUREMENTS(arena, list), err,
+        "SELECT " DB_MEASUREMENT_COLUMNS " FROM (SELECT * FROM measurements "
+        "WHERE study=?1 AND trial=?2 AND attempt=?3 AND replica=?4 AND "
+        "writer=?5 AND seq BETWEEN ?6-64 AND ?6+64 UNION "
+        "SELECT * FROM (SELECT * FROM measurements WHERE study=?1 AND "
+        "trial=?2 AND attempt=?3 AND replica=?4 LIMIT 200)) "
+        "ORDER BY step>?7, abs(step-?7), time_ms DESC, seq DESC",
+        "iiisiii", record->study, record->trial, record->attempt,
+        record->replica, (int64_t)record->writer, record->seq, record->step);
+}
+
 // NOLINTNEXTLINE(readability-function-size): a key, a page and a result
 enum ht_status db_measurement_page(struct db *db, struct arena *arena,
                                    const struct trial_name *trial, int64_t skip,

@@ -239,6 +239,14 @@ enum ht_status db_measurement_value(struct db *db,
                                     const struct metric_question *question,
                                     double *value, bool *found,
                                     struct ht_error *err);
+/* Where to look for what the record lacks: up to 64 records before and behind
+ * it by the same writer and the first 200 of its replica, in the order in
+ * which a value counts: of its step, of steps before, nearest first, of later
+ * ones. */
+enum ht_status db_measurement_around(struct db *db, struct arena *arena,
+                                     const struct measurement_row *record,
+                                     struct measurement_list *list,
+                                     struct ht_error *err);
 /* *inserted is false when the key exists; then nothing has changed. */
 enum ht_status db_measurement_insert(struct db *db,
                                      const struct measurement_row *row,

@@ -15,7 +15,10 @@
 #include "tuner/study/report_batch.h"
 #include "tuner/study/running_time.h"
 
-enum { LOOKED_AT = 100 }; /* records read for the names that did come */
+enum {
+    LOOKED_AT = 100,  /* records read for the names that did come */
+    MOST_METRICS = 64 /* of a result, when other records add theirs */
+};
 
 /* "ended without reporting accuracy; saw: acuracy; ..." */
 static enum ht_status why_missing(struct deciding *deciding, const char *metric,
@@ -57,6 +60,7 @@ struct record {
     struct replica_key key;
     size_t n;
     struct report_metric *metrics;
+    struct measurement_row chosen;
 };
 
 static void read_record(const struct deciding *deciding, const char *text,
@@ -67,8 +71,8 @@ static void read_record(const struct deciding *deciding, const char *text,
     struct diag diag;
     diag_init(&diag, arena, "metrics", text, strlen(text));
     const struct node *map = node_read_json(arena, text, strlen(text), &diag);
-    const size_t most =
-        (map == NULL ? 0 : map->count) + deciding->job->n_metrics;
+    const size_t most = (map == NULL ? 0 : map->count) +
+                        deciding->job->n_metrics + MOST_METRICS;
     *record = (struct record){
         .key = {.study = attempt->study,
                 .trial = attempt->trial,
@@ -106,6 +110,7 @@ static enum ht_status choose(struct deciding *deciding, struct record *record,
         deciding->job->selection == SELECT_BEST && scores.best.metrics != NULL;
     const struct measurement_row *chosen = best ? &scores.best : &scores.last;
     read_record(deciding, chosen->metrics, record);
+    record->chosen = *chosen;
     const size_t at = index_of(record, objective);
     const double value = at < record->n ? record->metrics[at].value : NAN;
     deciding->final.step = chosen->step;
@@ -167,6 +172,32 @@ static enum ht_status complete(struct deciding *deciding, struct record *record,
     return HT_OK;
 }
 
+/* What is no goal, and was reported in records of its own. */
+static enum ht_status add_others(struct deciding *deciding,
+                                 struct record *record, struct ht_error *err)
+{
+    struct arena *arena = deciding->arena;
+    struct measurement_list list;
+    const size_t before = record->n;
+    const enum ht_status status = db_measurement_around(
+        core_db(deciding->core), arena, &record->chosen, &list, err);
+    for (size_t i = 0; status == HT_OK && i < list.n; i++) {
+        const struct node *map = node_read_stored(arena, list.rows[i].metrics);
+        NODE_EACH (item, node_items(map)) {
+            const double value = node_get_double(map, item->key, NAN);
+            if (!isfinite(value) || record->n >= MOST_METRICS ||
+                index_of(record, item->key) < record->n)
+                continue;
+            record->metrics[record->n++] =
+                (struct report_metric){item->key, value};
+        }
+    }
+    if (record->n > before)
+        deciding->final.metrics =
+            report_batch_metrics_text(arena, record->n, record->metrics);
+    return status;
+}
+
 enum ht_status final_measurement_prepare(struct deciding *deciding,
                                          struct ht_error *err)
 {
@@ -180,9 +211,11 @@ enum ht_status final_measurement_prepare(struct deciding *deciding,
     if (status != HT_OK || deciding->job->n_metrics == 0)
         return status;
     status = choose(deciding, &record, err);
-    return status == HT_OK && deciding->final.found &&
-                   deciding->job->n_metrics > 1
-               ? complete(deciding, &record, err)
+    if (status == HT_OK && deciding->final.found &&
+        deciding->job->n_metrics > 1)
+        status = complete(deciding, &record, err);
+    return status == HT_OK && deciding->final.found
+               ? add_others(deciding, &record, err)
                : status;
 }
 

@@ -115,12 +115,35 @@ static void the_end_changes_the_rows_and_saves_them(struct fixture *f)
     CHECK(fixture_study(f, 1).stale_trials == 0);
 }
 
+/* Many trainers write one metric a record. */
+static void what_the_record_lacks_comes_from_those_beside_it(struct fixture *f)
+{
+    static const char *const metrics[] = {
+        "\"early\":1,\"late\":1", "\"late\":2", "\"accuracy\":0.5,\"own\":1",
+        "\"own\":2,\"bad\":\"NaN\",\"after\":4", "\"after\":5"};
+    CHECK(fixture_submit(f, SPEC(""))->status == HT_OK);
+    fixture_hello(f, 1);
+    const struct leased leased = fixture_begin(f);
+    for (int i = 0; i < 5; i++)
+        fixture_report(
+            f, leased.token,
+            arena_printf(f->arena,
+                         "{\"w\":\"0000000000000001\",\"n\":%d,\"t\":%d,"
+                         "\"s\":%d,\"m\":{%s},\"c\":\"\"}",
+                         i + 1, 1000 + i, i + 1, metrics[i]));
+    CHECK(fixture_call(f, prepare, NULL, NULL)->status == HT_OK);
+    CHECK(seen.found && seen.step == 3);
+    CHECK_TEXT(seen.metrics, "{\"accuracy\":0.5,\"own\":1,\"late\":2,"
+                             "\"early\":1,\"after\":4}");
+}
+
 int main(void)
 {
     RUN_ON_CORE(the_last_record_counts);
     RUN_ON_CORE(or_the_best_where_the_job_says_so);
     RUN_ON_CORE(a_value_that_is_not_finite_is_no_result);
     RUN_ON_CORE(a_metric_that_did_not_come_is_explained);
+    RUN_ON_CORE(what_the_record_lacks_comes_from_those_beside_it);
     RUN_ON_CORE(the_end_changes_the_rows_and_saves_them);
     return check_done();
 }
