@@ -22,6 +22,7 @@ p = hypertune.params()
 score = 1 - (math.log10(p["lr"]) + 2) ** 2 / 10
 for step in (1, 2, 3):
     hypertune.report(step=step, accuracy=score * step / 3, loss=1 / step)
+    hypertune.report(step=step, latency=5 - score)
 if p["opt"] == "broken":
     sys.exit(3)
 """
@@ -100,7 +101,15 @@ def main():
                        trial.params["opt"] == "adam" and
                        trial.value >= 0.5])
             tap.equal(len(study.trials(where="opt=adam", limit=2)), 2)
-            tap.raises(ValueError, study.trials, where="rate<1")
+            error = tap.raises(ValueError, study.trials, where="rate<1")
+            tap.contains("latency", str(error))
+            # A metric that is no goal and came in records of its own.
+            quick = study.trials(where="latency<4.5", limit=3)
+            tap.equal([trial.id for trial in quick],
+                      [trial.id for trial in study.trials("SUCCEEDED")
+                       if trial.value > 0.5][:3])
+            tap.true(len(quick) > 0, quick)
+            tap.equal(study.trials(where="latency<4.5", state="FAILED"), [])
 
         def long_lists_come_in_pages():
             study, page = client.study("watched"), study_module.PAGE
@@ -132,13 +141,74 @@ def main():
             frame = study.trials_dataframe()
             tap.equal(list(frame.columns), [
                 "id", "state", "value", "params.lr", "params.opt",
-                "metrics.accuracy", "metrics.loss", "start", "end"])
+                "metrics.accuracy", "metrics.latency", "metrics.loss",
+                "start", "end", "duration"])
             tap.equal(len(frame), 12)
+            tap.equal(
+                [str(kind) for kind in frame.dtypes],
+                ["int64", "category", "float64", "float64", "category"] +
+                ["float64"] * 3 + ["datetime64[ns, UTC]"] * 2 +
+                ["timedelta64[ns]"])
+            best = frame[frame.id == study.best_trial.id].iloc[0]
+            tap.equal(best["metrics.latency"], 5 - best.value)
+            tap.equal(list(frame["params.opt"].cat.categories),
+                      ["adam", "broken"])
+            trial = study.best_trial
+            tap.equal(best.duration.to_pytimedelta(), trial.end - trial.start)
             tap.equal(frame.value.max(), study.best_trial.value)
-            tap.equal(str(frame.dtypes["value"]), "float64")
-            tap.equal(str(frame.dtypes["end"]), "datetime64[ns, UTC]")
             tap.equal(pandas.isna(frame.value).sum(),
                       len(study.trials(state="FAILED")))
+
+        def the_frame_of_measurements_has_a_row_for_each_report():
+            try:
+                import pandas
+            except ImportError:
+                raise tap.Skip("pandas is not installed") from None
+            study = client.study("watched")
+            frame = study.measurements_dataframe()
+            tap.equal(list(frame.columns), [
+                "trial", "attempt", "replica", "step", "time",
+                "metrics.accuracy", "metrics.latency", "metrics.loss"])
+            tap.equal(len(frame), 12 * 6)
+            tap.equal(str(frame.dtypes["time"]), "datetime64[ns, UTC]")
+            best = study.best_trial
+            one = frame[(frame.trial == best.id) &
+                        frame["metrics.accuracy"].notna()]
+            tap.equal(list(zip(one.step, one["metrics.accuracy"])),
+                      [(step, value) for step, value, _ in
+                       study.curves(best)])
+            empty = make("nothing")
+            tap.equal([str(kind) for kind in empty.trials_dataframe().dtypes],
+                      ["int64", "category", "float64", "float64", "category"] +
+                      ["float64"] * 2 + ["datetime64[ns, UTC]"] * 2 +
+                      ["timedelta64[ns]"])
+            tap.equal(len(empty.measurements_dataframe()), 0)
+
+        def the_frame_has_whole_numbers_and_attributes_of_users():
+            try:
+                import pandas
+            except ImportError:
+                raise tap.Skip("pandas is not installed") from None
+            study = client.create_study(
+                "typed", metric="loss", goal="MINIMIZE", seed=1, params=[
+                    hypertune.Categorical("opt", ["adam", "sgd"]),
+                    hypertune.Integer("layers", 1, 9, when={"opt": "sgd"}),
+                    hypertune.Discrete("batch", [32, 64])])
+            study.add({"opt": "adam", "batch": 64}, 1.5)
+            study.add({"opt": "sgd", "batch": 32, "layers": 3}, 2)
+            study._transport.call(
+                "PATCH", study._ours("/metadata"), {"metadata": [
+                    {"trial": 2, "ns": "optuna", "key": "user:host",
+                     "value": '"a"'},
+                    {"trial": 2, "ns": "other", "key": "user:no",
+                     "value": "no JSON"}], "expect": []})
+            frame = study.trials_dataframe()
+            tap.equal(str(frame.dtypes["params.layers"]), "Int64")
+            tap.equal(str(frame.dtypes["params.batch"]), "Int64")
+            tap.equal(frame["params.layers"][0] is pandas.NA, True)
+            tap.equal(frame["params.layers"][1], 3)
+            tap.equal(list(frame["user_attrs.host"]), [None, "a"])
+            tap.equal(list(frame.columns)[-1], "user_attrs.host")
 
         def pictures_of_a_real_study_are_well_formed():
             study = client.study("watched")
@@ -473,6 +543,8 @@ def main():
             long_lists_come_in_pages,
             curves_are_what_a_trial_reported,
             the_data_frame_has_a_row_for_each_trial,
+            the_frame_of_measurements_has_a_row_for_each_report,
+            the_frame_has_whole_numbers_and_attributes_of_users,
             pictures_of_a_real_study_are_well_formed,
             the_same_spec_again_is_the_same_study,
             a_wrong_spec_is_refused_with_its_place,

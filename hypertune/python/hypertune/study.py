@@ -10,7 +10,7 @@ import uuid
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator,
                     List, Mapping, Optional, Sequence, Set, Tuple, Union)
 
-from hypertune import export, show, where as conditions
+from hypertune import export, frames, show, where as conditions
 from hypertune.errors import (FailedPrecondition, NotFound, NoTrialYet,
                               response_of)
 from hypertune.plots import pictures
@@ -165,14 +165,16 @@ class Study:
         well but without a result. InvalidArgument when there is no such state.
 
         `where` holds conditions such as "dropout<0.3 optimizer=adam": NAME,
-        one of = != < <= > >=, and a value. A name is a parameter, the
-        objective (by its name or as `value`), `step` or `state`.
-        ValueError when a condition has no such form or name.
+        one of = != < <= > >=, and a value. A name is a parameter, a metric
+        that a trial measured, the objective (also as `value`), `step` or
+        `state`. ValueError when a condition has no such form or name.
         """
         states = ([] if state is None else
                   [state] if isinstance(state, str) else list(state))
         wanted = conditions.parse(where or "")
-        conditions.check_keys(wanted, self._keys())
+        if any(one.key not in self._keys() for one in wanted):
+            conditions.check_keys(wanted, list(dict.fromkeys(
+                self._keys() + self._measured(self._all_trials()))))
         found: List[Trial] = []
         if (limit is not None and limit <= 0) or state is not None and \
                 not states:
@@ -223,7 +225,8 @@ class Study:
             return params[key]
         if key in (self.metric, "value", "objective"):
             return trial.value
-        return {"step": trial.step, "state": trial.state}.get(key)
+        return {**trial.metrics, "step": trial.step,
+                "state": trial.state}.get(key)
 
     def _holds(self, trial: Trial, one: conditions.Condition) -> bool:
         """As the server counts them: what is INFEASIBLE has failed, too."""
@@ -267,33 +270,39 @@ class Study:
 
     def trials_dataframe(self) -> "pandas.DataFrame":
         """All trials as a pandas DataFrame with the columns id, state, value,
-        params.NAME..., metrics.NAME..., start and end (UTC). ImportError
-        without pandas."""
-        try:
-            import pandas
-        except ImportError:
-            raise ImportError("trials_dataframe() needs the package pandas; "
-                              "trials() does without") from None
+        params.NAME..., metrics.NAME... (goals first, then what else was
+        measured), start, end (UTC), duration and user_attrs.NAME... as
+        Optuna's set_user_attr() stored them. Whole numbers are Int64, labels
+        categories. ImportError without pandas."""
         trials = list(self._all_trials())
-        metrics = export.columns(self._metrics(),
-                                 [{"metrics": trial.metrics}
-                                  for trial in trials])
-        columns = (["id", "state", "value"] +
-                   ["params." + name for name in self.parameters()] +
-                   ["metrics." + name for name in metrics] +
-                   ["start", "end"])
-        rows = [{"id": trial.id, "state": trial.state, "value": trial.value,
-                 "start": trial.start, "end": trial.end,
-                 **{"params." + name: value
-                    for name, value in trial.params.items()},
-                 **{"metrics." + name: value
-                    for name, value in trial.metrics.items()}}
-                for trial in trials]
-        frame = pandas.DataFrame(rows, columns=columns)
-        for name in ("start", "end"):
-            frame[name] = pandas.to_datetime(frame[name], utc=True)
-        frame["value"] = frame["value"].astype(float)
-        return frame
+        specs: Dict[str, List[Mapping[str, Any]]] = {
+            name: [] for name in self.parameters()}
+        for spec in self._specs():
+            specs[spec["parameterId"]].append(spec)
+        return frames.of_trials(specs, self._measured(trials), trials,
+                                frames.attributes(self._metadata()))
+
+    def measurements_dataframe(self) -> "pandas.DataFrame":
+        """All that the trials reported, as a pandas DataFrame with a row for
+        each report and the columns trial, attempt, replica, step, time (UTC)
+        and metrics.NAME..., NaN where a report lacks the metric. ImportError
+        without pandas."""
+        rows = list(self._pages(self._ours("/measurements"), "measurements",
+                                {}))
+        return frames.of_measurements(
+            export.columns(self._metrics(), rows), rows)
+
+    def _measured(self, trials: Iterable[Trial]) -> List[str]:
+        """The goals, then all other metrics of the trials by name."""
+        return export.columns(self._metrics(), [{"metrics": trial.metrics}
+                                                for trial in trials])
+
+    def _metadata(self) -> Iterator[Mapping[str, Any]]:
+        answer: Mapping[str, Any] = {"version": 0, "more": True}
+        while answer["more"]:
+            answer = self._transport.call("GET", self._ours("/metadata"),
+                                          query={"since": answer["version"]})
+            yield from answer["metadata"]
 
     def curves(self, trial: Union[int, Trial],
                metric: Optional[str] = None) -> Curve:
