@@ -314,6 +314,33 @@ args: none
         tap.contains("beta=", home.cli("complete", "add", "cond", "")[0])
 
 
+def what_was_measured_beside_the_goal_is_a_column():
+    with Home() as home:
+        path = home.write("beside.yaml", """
+spec: 1
+name: beside
+goal: maximize accuracy
+parameters:
+  n: {type: integer, min: 1, max: 9}
+algorithm: grid
+trials: 9
+command: [sh, -c, 'hypertune report accuracy=${n}; hypertune report zeit=7;
+           hypertune report latency=$((10-${n}))']
+args: none
+""")
+        home.cli("run", path)
+        out, _ = home.cli("trials", "beside", "--sort", "latency", "--where",
+                          "latency<4", "-o", "csv")
+        rows = list(csv.DictReader(io.StringIO(out)))
+        tap.equal([(row["ACCURACY"], row["LATENCY"], row["ZEIT"])
+                   for row in rows],
+                  [("9", "1", "7"), ("8", "2", "7"), ("7", "3", "7")])
+        tap.equal(home.cli("trials", "beside")[0].split("\n")[0].split()[:6],
+                  ["ID", "STATE", "ACCURACY", "LATENCY", "ZEIT", "STEP"])
+        _, err = home.cli("trials", "beside", "--where", "latenzy<4", want=2)
+        tap.contains("latency", err)
+
+
 def an_export_that_cannot_be_written_leaves_no_file():
     with Home() as home:
         ended(home)
@@ -412,6 +439,7 @@ if __name__ == "__main__":
              curves_have_every_measurement,
              an_export_has_a_row_for_every_trial,
              parameters_under_conditions_have_columns,
+             what_was_measured_beside_the_goal_is_a_column,
              an_export_that_cannot_be_written_leaves_no_file,
              an_export_goes_through_all_pages,
              a_limit_ends_the_questions,

@@ -119,7 +119,8 @@ static const char *value_of(struct arena *arena, const struct node *trial,
         return cli_scalar(node_find(ours, "step"));
     if (strcmp(key, "objective") == 0 || strcmp(key, metric) == 0)
         return cli_scalar(node_find(ours, "objective"));
-    return "";
+    const struct node *measured = cli_trial_metric(trial, key);
+    return measured == NULL ? "" : cli_scalar(measured);
 }
 
 static bool holds(const struct operator* op, int order)

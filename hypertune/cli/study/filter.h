@@ -13,7 +13,7 @@ struct cli_filter; /* in its arena */
 
 /* Reads conditions such as "dropout<0.3 optimizer=adam accuracy>=0.9" (all
  * must hold; operators = != < <= > >=). A key is a parameter, `objective`,
- * the objective's own name, `step` or `state`.
+ * the name of a metric, `step` or `state`.
  * HT_INVALID  a condition has no operator, key or value */
 enum ht_status cli_filter_read(struct arena *arena, const char *text,
                                const char *metric, struct cli_filter **filter,

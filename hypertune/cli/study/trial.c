@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "hypertune/cli/frame/output.h"
@@ -315,26 +316,88 @@ static bool any_outside(size_t n, const struct node *const trials[])
     return i < n;
 }
 
+static bool is_goal(const struct cli_study *study, const char *name)
+{
+    const struct node *metric = study->metrics;
+    while (metric != NULL &&
+           strcmp(node_get_string(metric, "metricId", ""), name) != 0)
+        metric = metric->next;
+    return metric != NULL;
+}
+
+const char **cli_trial_others(struct cli *cli, const struct cli_study *study,
+                              const struct node *trial, const char **names,
+                              size_t *n)
+{
+    NODE_EACH (metric,
+               node_first(node_find(trial, "finalMeasurement"), "metrics")) {
+        const char *name = node_get_string(metric, "metricId", "");
+        size_t i = 0;
+        while (i < *n && strcmp(names[i], name) != 0)
+            i++;
+        if (i < *n || is_goal(study, name))
+            continue;
+        names = arena_grow(cli->arena, names, *n, sizeof *names);
+        names[(*n)++] = name;
+    }
+    return names;
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const char *const *a = left, *const *b = right;
+    return strcmp(*a, *b);
+}
+
+/* The columns that not every table has. */
+struct columns {
+    bool outside;
+    size_t n_others;
+    const char **others; /* metrics that are no goal, by name */
+};
+
+static struct columns columns_of(struct cli *cli, const struct cli_study *study,
+                                 size_t n, const struct node *const trials[])
+{
+    struct columns columns = {.outside = any_outside(n, trials)};
+    for (size_t i = 0; i < n; i++)
+        columns.others = cli_trial_others(cli, study, trials[i], columns.others,
+                                          &columns.n_others);
+    if (columns.n_others > 0)
+        qsort(columns.others, columns.n_others, sizeof *columns.others,
+              by_name);
+    return columns;
+}
+
+static void metric_column(struct cli *cli, struct table *table,
+                          const char *name)
+{
+    table_column(table, cli_upper(cli->arena, name), ALIGN_RIGHT);
+}
+
 static struct table *new_table(struct cli *cli, const struct cli_study *study,
-                               bool outside)
+                               const struct columns *columns)
 {
     struct table *table = table_new(cli->arena);
     struct cli_parameters parameters;
+    const char *spare = "RUNNER TIME STEP";
     cli_parameters_read(study->job, &parameters);
     table_columns(table, "ID,STATE");
     NODE_EACH (metric, study->metrics)
-        table_column(
-            table,
-            cli_upper(cli->arena, node_get_string(metric, "metricId", "")),
-            ALIGN_RIGHT);
+        metric_column(cli, table, node_get_string(metric, "metricId", ""));
+    for (size_t i = 0; i < columns->n_others; i++)
+        metric_column(cli, table, columns->others[i]);
+    for (size_t i = columns->n_others; i-- > 0;)
+        spare = arena_printf(cli->arena, "%s %s", spare,
+                             cli_upper(cli->arena, columns->others[i]));
     table_columns(table, ">STEP");
     for (size_t i = 0; i < parameters.n; i++)
         table_column(table, parameters.items[i].name,
                      parameters.items[i].labels ? ALIGN_LEFT : ALIGN_RIGHT);
-    if (outside)
+    if (columns->outside)
         table_columns(table, "OUTSIDE");
     table_columns(table, "RUNNER,TIME");
-    table_spare(table, "RUNNER TIME STEP");
+    table_spare(table, spare);
     if (cli->format == FORMAT_WIDE || cli->format == FORMAT_CSV)
         table_columns(table, ">ATTEMPT,REASON");
     return table;
@@ -356,7 +419,7 @@ static void number_cell(struct cli *cli, struct table *table,
 }
 
 static void add_trial(struct cli *cli, const struct cli_study *study,
-                      struct table *table, bool outside,
+                      struct table *table, const struct columns *columns,
                       const struct node *trial)
 {
     struct text where = {0};
@@ -369,13 +432,15 @@ static void add_trial(struct cli *cli, const struct cli_study *study,
         number_cell(
             cli, table,
             cli_trial_metric(trial, node_get_string(metric, "metricId", "")));
+    for (size_t i = 0; i < columns->n_others; i++)
+        number_cell(cli, table, cli_trial_metric(trial, columns->others[i]));
     table_cell(table, cli_scalar(node_find(ours, "step")));
     struct cli_parameters parameters;
     cli_parameters_read(study->job, &parameters);
     for (size_t i = 0; i < parameters.n; i++)
         number_cell(cli, table, node_find(params, parameters.items[i].name));
     cli_outside_add(study, trial, &where);
-    if (outside)
+    if (columns->outside)
         table_cell_text(table, &where, "");
     table_cell(table, node_get_string(ours, "runner", ""));
     int64_t elapsed = cli_trial_elapsed(trial, clock_wall_ms());
@@ -388,9 +453,9 @@ bool cli_trial_table_fields(struct cli *cli, const struct cli_study *study,
                             const struct node *trial, struct text *out)
 {
     if (cli->format == FORMAT_CSV) {
-        const bool outside = cli_outside_is(trial);
-        struct table *table = new_table(cli, study, outside);
-        add_trial(cli, study, table, outside, trial);
+        const struct columns columns = columns_of(cli, study, 1, &trial);
+        struct table *table = new_table(cli, study, &columns);
+        add_trial(cli, study, table, &columns, trial);
         table_csv(table, out);
     } else if (cli->format == FORMAT_ARGS) {
         cli_trial_args(trial, out);
@@ -408,11 +473,11 @@ int cli_trial_table_print(struct cli *cli, const struct cli_study *study,
 {
     struct text out = {0};
     const bool tabular = cli_is_table(cli) || cli->format == FORMAT_CSV;
-    const bool outside = any_outside(n, trials);
-    struct table *table = new_table(cli, study, outside);
+    const struct columns columns = columns_of(cli, study, n, trials);
+    struct table *table = new_table(cli, study, &columns);
     for (size_t i = 0; i < n; i++) {
         if (tabular)
-            add_trial(cli, study, table, outside, trials[i]);
+            add_trial(cli, study, table, &columns, trials[i]);
         else if (!cli_output_item(cli->format, trials[i], i, &out))
             cli_trial_table_fields(cli, study, trials[i], &out);
     }

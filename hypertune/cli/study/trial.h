@@ -79,6 +79,12 @@ struct cli_parameters {
 void cli_parameters_read(const struct node *job,
                          struct cli_parameters *parameters);
 
+/* Adds the names of what a trial measured beside the study's metrics to the n
+ * of `names`, each once; returns the list, which may have moved. */
+const char **cli_trial_others(struct cli *cli, const struct cli_study *study,
+                              const struct node *trial, const char **names,
+                              size_t *n);
+
 /* One trial, appended; false when the form is that for people. */
 bool cli_trial_table_fields(struct cli *cli, const struct cli_study *study,
                             const struct node *trial, struct text *out);

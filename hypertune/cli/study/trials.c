@@ -21,12 +21,18 @@ struct selection {
     size_t n;
     bool more; /* more match than are kept */
     const struct node **trials;
+    size_t n_others;
+    const char **others; /* metrics that are no goal */
 };
 
 /* Without an order to make, what comes behind the limit is not asked for. */
 static bool select_trial(const struct node *trial, void *context)
 {
     struct selection *selection = context;
+    if (selection->filter != NULL || selection->cli->set.sort != NULL)
+        selection->others =
+            cli_trial_others(selection->cli, selection->study, trial,
+                             selection->others, &selection->n_others);
     if (selection->filter != NULL &&
         !cli_filter_match(selection->filter, trial))
         return true;
@@ -41,42 +47,43 @@ static bool select_trial(const struct node *trial, void *context)
 
 /* Keys that --sort and --where may use. */
 static const char *const *trial_keys(struct cli *cli,
-                                     const struct cli_study *study)
+                                     const struct selection *selection)
 {
-    static const char *const own[] = {"id",   "state",     "step",
-                                      "time", "objective", NULL};
+    static const char *const own[] = {"id", "state", "step", "time",
+                                      "objective"};
+    const struct cli_study *study = selection->study;
     struct cli_parameters parameters;
     cli_parameters_read(study->job, &parameters);
-    const char **keys = arena_alloc(
-        cli->arena, sizeof own / sizeof *own + 2 + parameters.n, sizeof *keys);
-    size_t n = 0;
-    while (own[n] != NULL) {
-        keys[n] = own[n];
-        n++;
-    }
-    keys[n++] = study->metric;
+    size_t n = 0, metrics = 0;
+    NODE_EACH (metric, study->metrics)
+        metrics++;
+    const char **keys = arena_alloc(cli->arena,
+                                    sizeof own / sizeof *own + metrics +
+                                        selection->n_others + parameters.n + 1,
+                                    sizeof *keys);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        keys[n++] = own[i];
+    NODE_EACH (metric, study->metrics)
+        keys[n++] = node_get_string(metric, "metricId", "");
+    for (size_t i = 0; i < selection->n_others; i++)
+        keys[n++] = selection->others[i];
     for (size_t i = 0; i < parameters.n; i++)
         keys[n++] = parameters.items[i].name;
     return keys;
 }
 
 /* A wrong word is an error, not an empty table. */
-static int read_choice(struct cli *cli, const struct cli_study *study,
-                       struct selection *selection)
+static int check_keys(struct cli *cli, const struct selection *selection)
 {
-    struct ht_error err;
-    const char *const *keys = trial_keys(cli, study);
+    const struct cli_study *study = selection->study;
+    const char *const *keys = trial_keys(cli, selection);
     const char *sort = cli->set.sort, *unknown = NULL;
     if (sort != NULL)
         sort += sort[0] == '-' || sort[0] == '+';
     if (sort != NULL && !cli_filter_has(keys, sort))
         return cli_study_refuse(cli, study, "", sort, keys);
-    if (cli->set.where != NULL) {
-        if (cli_filter_read(cli->arena, cli->set.where, study->metric,
-                            &selection->filter, &err) != HT_OK)
-            return cli_fail_error(cli, &err);
+    if (selection->filter != NULL)
         unknown = cli_filter_unknown(selection->filter, keys);
-    }
     return unknown != NULL ? cli_study_refuse(cli, study, "", unknown, keys)
                            : CLI_DONE;
 }
@@ -90,9 +97,10 @@ static int select_trials(struct cli *cli, const struct cli_study *study,
         selection->limit = (size_t)cli->set.limit;
     else if (cli_is_table(cli))
         selection->limit = DEFAULT_LIMIT;
-    int code = read_choice(cli, study, selection);
-    if (code != CLI_DONE)
-        return code;
+    if (cli->set.where != NULL &&
+        cli_filter_read(cli->arena, cli->set.where, study->metric,
+                        &selection->filter, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
     struct cli_pages pages = cli_trial_pages(cli, study->name, cli->set.state);
     pages.keep = true;
     if (selection->limit > 0 && selection->limit < MOST_A_PAGE &&
@@ -100,6 +108,9 @@ static int select_trials(struct cli *cli, const struct cli_study *study,
         pages.size = (int)selection->limit + 1;
     if (cli_pages_each(cli, &pages, select_trial, selection, &err) != HT_OK)
         return cli_fail_error(cli, &err);
+    const int code = check_keys(cli, selection);
+    if (code != CLI_DONE)
+        return code;
     if (cli->set.sort != NULL)
         cli_filter_sort(cli->arena, selection->trials, selection->n,
                         study->metric, cli->set.sort);
