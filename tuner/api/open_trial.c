@@ -9,8 +9,10 @@
 #include "tuner/api/method.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
+#include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/study/move.h"
+#include "tuner/study/suggestion_stock.h"
 #include "tuner/study/trial.h"
 
 static enum ht_status check_open(struct method_call *call, struct ht_error *err)
@@ -110,21 +112,28 @@ static enum ht_status store_space(struct method_call *call,
     return status;
 }
 
+enum ht_status open_trial_widen(struct method_call *call,
+                                const struct space *more, struct ht_error *err)
+{
+    struct space space = call->job->space;
+    bool changed;
+    const enum ht_status status =
+        space_widen(call->arena, &space, more, &changed, err);
+    if (status != HT_OK || !changed)
+        return status;
+    return store_space(call, &space, err);
+}
+
 static enum ht_status widen(struct method_call *call, struct place specs,
                             struct ht_error *err)
 {
     struct diag *diag = faults_of(call->req);
-    struct space space = call->job->space, more;
-    bool changed;
+    struct space more;
     if (specs.node == NULL)
         return HT_OK;
     if (!vertex_read_space(specs.node, specs.path, diag, &more))
         return faults_fail(diag, err);
-    const enum ht_status status =
-        space_widen(call->arena, &space, &more, &changed, err);
-    if (status != HT_OK || !changed)
-        return status;
-    return store_space(call, &space, err);
+    return open_trial_widen(call, &more, err);
 }
 
 /* The trial's point with the values that are said put in their places. */
@@ -140,15 +149,21 @@ static enum ht_status overlay(struct method_call *call, struct place said,
         return status;
     trial_body_point(&reader, said, space, more);
     status = faults_check(call->req, err);
-    for (size_t i = 0; status == HT_OK && i < space->n; i++)
-        if (!more[i].absent)
-            point[i] = more[i];
+    for (size_t i = 0; status == HT_OK && i < space->n; i++) {
+        if (more[i].absent)
+            continue;
+        /* A suggestion that is not taken explains nothing. */
+        if (!point[i].absent &&
+            !space_value_equal(&space->params[i], point[i], more[i]))
+            call->trial.why = "";
+        point[i] = more[i];
+    }
     return status;
 }
 
 static enum ht_status store_point(struct method_call *call,
                                   const struct value point[],
-                                  struct ht_error *err)
+                                  const char *reason, struct ht_error *err)
 {
     struct trial_row *trial = &call->trial;
     const char *params = method_params(call, point);
@@ -160,7 +175,7 @@ static enum ht_status store_point(struct method_call *call,
                               .trial = trial->id,
                               .from = "",
                               .to = "",
-                              .reason = "its client defined a parameter",
+                              .reason = reason,
                               .data = params};
     enum ht_status status = db_trial_next_replicate(
         call->db, trial->study, params, &trial->replicate, err);
@@ -169,15 +184,40 @@ static enum ht_status store_point(struct method_call *call,
     if (status == HT_OK)
         status = move_event(call->core, &event, err);
     trial->revision = event.revision;
+    suggestion_stock_outdate(call->core, trial->study);
     return status == HT_OK ? db_trial_save(call->db, trial, err) : status;
+}
+
+enum ht_status open_trial_take(struct method_call *call,
+                               const struct suggestion *found,
+                               struct ht_error *err)
+{
+    const struct space *space = &call->job->space;
+    struct value *point = arena_alloc(call->arena, space->n + 1, sizeof *point),
+                 *more = arena_alloc(call->arena, space->n + 1, sizeof *more);
+    enum ht_status status =
+        space_point_parse(space, call->trial.params, point, err);
+    if (status == HT_OK)
+        status = space_point_parse(space, found->params, more, err);
+    if (status != HT_OK)
+        return status;
+    for (size_t i = 0; i < space->n; i++)
+        if (!more[i].absent)
+            point[i] = more[i];
+    call->trial.why = arena_strdup(call->arena, found->why);
+    return store_point(call, point, "the search suggested parameters", err);
+}
+
+enum ht_status open_trial_check(struct method_call *call, struct ht_error *err)
+{
+    const enum ht_status status = check_open(call, err);
+    return status == HT_OK ? method_check_trial_open(call, err) : status;
 }
 
 static enum ht_status define(struct method_call *call, struct ht_error *err)
 {
     struct definition definition = {0};
-    enum ht_status status = check_open(call, err);
-    if (status == HT_OK)
-        status = method_check_trial_open(call, err);
+    enum ht_status status = open_trial_check(call, err);
     if (status == HT_OK)
         status =
             trial_body_read(call->req, definition_fields, &definition, err);
@@ -189,7 +229,8 @@ static enum ht_status define(struct method_call *call, struct ht_error *err)
         arena_alloc(call->arena, call->job->space.n + 1, sizeof *point);
     status = overlay(call, definition.parameters, point, err);
     if (status == HT_OK)
-        status = store_point(call, point, err);
+        status =
+            store_point(call, point, "its client defined a parameter", err);
     if (status == HT_OK && call->trial.state == TRIAL_REQUESTED)
         status = move_trial(call->core, &call->trial, TRIAL_ACTIVE, "", err);
     return status;

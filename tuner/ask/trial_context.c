@@ -34,6 +34,10 @@ const char *trial_context_text(struct arena *arena, const struct space *space,
     text_free(&point);
     if (words->untried)
         json_add_bool(object, "untried", true);
+    if (words->trial != 0)
+        json_add_int_text(object, "trial", words->trial);
+    if (words->search != NULL)
+        cJSON_AddItemToObject(object, "search", cJSON_CreateRaw(words->search));
     return json_text(arena, object);
 }
 

@@ -6,9 +6,10 @@
  * Its text contains all of it, in one form, so that contexts can be compared:
  *
  *     {"description": "night shift", "parameters": {"optimizer": "adam"},
- *      "untried": true}
+ *      "untried": true, "trial": "7", "search": {"studySpec": ...}}
  *
- * An empty member is left out. With the text a context goes to the
+ * The last two are of a question for an open trial: which one it is, and what
+ * it asks for (tuner/search/asked_space.h). An empty member is left out. With the text a context goes to the
  * search, into the reason of its trial and from there into replays. */
 #ifndef HT_TUNER_ASK_TRIAL_CONTEXT_H
 #define HT_TUNER_ASK_TRIAL_CONTEXT_H
@@ -31,6 +32,8 @@ struct trial_context {
 struct trial_context_words {
     const char *description; /* or NULL */
     bool untried;
+    int64_t trial;      /* or 0 */
+    const char *search; /* or NULL */
 };
 
 /* Reads a TrialContext; false after a fault. Faults are also values that no

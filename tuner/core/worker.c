@@ -19,6 +19,7 @@ struct waiting {
 
 struct known_study {
     int64_t study;
+    char *part;  /* owned; NULL: all of it */
     void *state; /* NULL: this place and those after it are empty */
 };
 
@@ -40,17 +41,28 @@ struct worker {
 
 /* --- the state of studies --- */
 
-static void *recall(struct worker *worker, int64_t study)
+static bool is_known(const struct known_study *known, int64_t study,
+                     const char *part)
+{
+    const bool whole = known->part == NULL || part == NULL;
+    return known->state != NULL && known->study == study &&
+           (whole ? known->part == part : strcmp(known->part, part) == 0);
+}
+
+static void *recall(struct worker *worker, int64_t study, const char *part)
 {
     struct known_study *known = worker->known;
     size_t at = 0;
     while (at < worker->role->studies - 1 && known[at].state != NULL &&
-           known[at].study != study)
+           !is_known(&known[at], study, part))
         at++;
     struct known_study found = known[at];
-    if (found.state == NULL || found.study != study) {
+    if (!is_known(&found, study, part)) {
         worker->role->free(found.state);
-        found = (struct known_study){study, worker->role->new (study)};
+        free(found.part);
+        found =
+            (struct known_study){study, part == NULL ? NULL : ht_xstrdup(part),
+                                 worker->role->new (study, part)};
     }
     memmove(known + 1, known, at * sizeof *known);
     known[0] = found;
@@ -62,12 +74,13 @@ void worker_forget(struct worker *worker)
     struct known_study *known = worker->known;
     const size_t rest = worker->role->studies - 1;
     worker->role->free(known[0].state);
+    free(known[0].part);
     memmove(known, known + 1, rest * sizeof *known);
     known[rest] = (struct known_study){0};
 }
 
-enum ht_status worker_read(struct worker *worker, int64_t study, void **out,
-                           struct ht_error *err)
+enum ht_status worker_read(struct worker *worker, int64_t study,
+                           const char *part, void **out, struct ht_error *err)
 {
     enum ht_status status = HT_OK;
     if (worker->db == NULL)
@@ -76,7 +89,7 @@ enum ht_status worker_read(struct worker *worker, int64_t study, void **out,
         status = db_begin(worker->db, err);
     if (status != HT_OK)
         return status;
-    void *state = recall(worker, study);
+    void *state = recall(worker, study, part);
     status = worker->role->read(state, worker->db, err);
     db_rollback(worker->db);
     if (status != HT_OK) {
@@ -213,8 +226,10 @@ static void release(struct worker *worker)
         worker->first = waiting->next;
         drop(waiting);
     }
-    for (size_t i = 0; i < worker->role->studies; i++)
+    for (size_t i = 0; i < worker->role->studies; i++) {
         worker->role->free(worker->known[i].state);
+        free(worker->known[i].part);
+    }
     free(worker->known);
     free(worker->path);
     db_close(worker->db);

@@ -33,7 +33,8 @@ struct worker_role {
     enum meter_spread spread; /* of the times until an answer */
     int64_t rests; /* pause after an answer, in multiples of its time, a second
                       at most; 0: none */
-    void *(*new)(int64_t study);
+    /* Of the study, or of what `part` names in it, borrowed for the call. */
+    void *(*new)(int64_t study, const char *part);
     void (*free)(void *state);
     /* Brings it up to date inside the reader's transaction; after a failure it
      * is freed. */
@@ -69,8 +70,10 @@ void worker_stop(struct worker *worker);
  * is copied. Any thread. */
 void worker_ask(struct worker *worker, const struct worker_question *question);
 
-/* For answer(): the state of the study, up to date, until the next call. */
-enum ht_status worker_read(struct worker *worker, int64_t study, void **state,
+/* For answer(): the state of the study, or of that part of it (NULL: all), up
+ * to date, until the next call. */
+enum ht_status worker_read(struct worker *worker, int64_t study,
+                           const char *part, void **state,
                            struct ht_error *err);
 /* For answer(): drops the state that was read last. */
 void worker_forget(struct worker *worker);

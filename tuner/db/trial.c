@@ -325,9 +325,10 @@ enum ht_status db_trial_set_point(struct db *db, const struct trial_row *row,
                                   struct ht_error *err)
 {
     return db_run(db, err,
-                  "UPDATE trials SET params=?3, replicate=?4 "
+                  "UPDATE trials SET params=?3, replicate=?4, why=?5 "
                   "WHERE study=?1 AND id=?2",
-                  "iisi", row->study, row->id, row->params, row->replicate);
+                  "iisis", row->study, row->id, row->params, row->replicate,
+                  row->why);
 }
 
 enum ht_status db_trial_set_outside(struct db *db, const struct trial_row *row,

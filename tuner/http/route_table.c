@@ -4,6 +4,7 @@
 
 #include "tuner/api/aip.h"
 #include "tuner/api/metadata.h"
+#include "tuner/api/open_suggest.h"
 #include "tuner/api/open_trial.h"
 #include "tuner/api/operation.h"
 #include "tuner/api/study.h"
@@ -154,6 +155,8 @@ const struct route route_table[] = {
            open_trial_make),
     CHANGE("POST", STUDY_KIND(JOB_STUDY),
            OURS "/studies/{study}/trials/{trial}:define", open_trial_define),
+    CHANGE("POST", STUDY_KIND(JOB_STUDY),
+           OURS "/studies/{study}/trials/{trial}:suggest", open_trial_suggest),
     CHANGE("POST", STUDY_KIND(JOB_STUDY),
            OURS "/studies/{study}/trials:restore", trial_restore),
     CHANGE("PATCH", ANY, OURS "/studies/{study}/metadata", metadata_change),

@@ -10,6 +10,7 @@
 #include "tuner/core/live.h"
 #include "tuner/read/reader.h"
 #include "tuner/read/trials.h"
+#include "tuner/search/asked_space.h"
 #include "tuner/search/method.h"
 #include "tuner/search/reason_json.h"
 #include "tuner/search/study.h"
@@ -27,6 +28,7 @@ struct replay {
     int64_t study;
     const struct algorithm *algorithm;
     struct search_study *search; /* NULL after a failure */
+    char *asked;                 /* owned: of which space it is, or NULL */
 };
 
 /* One question, as the search worker was or would be asked. */
@@ -47,6 +49,7 @@ void read_replay_free(struct replay *replay)
     if (replay == NULL)
         return;
     search_study_free(replay->search);
+    free(replay->asked);
     free(replay);
 }
 
@@ -72,8 +75,16 @@ static enum ht_status replay_ask(struct replay *replay, struct db *db,
                                  struct ht_error *err)
 {
     struct replay_answer made = {0};
+    const char *asked = asked_space_of(arena, question->asked.context);
+    if (!trial_context_is(asked, replay->asked)) {
+        search_study_free(replay->search);
+        free(replay->asked);
+        replay->search = NULL;
+        replay->asked = asked == NULL ? NULL : ht_xstrdup(asked);
+    }
     if (replay->search == NULL)
-        replay->search = search_study_new(replay->study, replay->algorithm);
+        replay->search =
+            search_study_new(replay->study, asked, replay->algorithm);
     enum ht_status status =
         search_study_go_to(replay->search, db, question->revision,
                            question->max_trials, &made.faithful, err);
@@ -108,6 +119,7 @@ struct proving {
     struct reader *reader;
     struct request *req;
     struct replay *replay;
+    const struct job *job;
     struct trial_list trials;
     struct reason_json_origin *origins; /* of each */
     bool *known;                        /* whether there is one */
@@ -169,6 +181,20 @@ static enum ht_status ask(struct proving *proving, size_t at,
                       &proving->question, &proving->answer, err);
 }
 
+/* Of a trial of an open space what was asked for then. */
+static const char *suggested_params(const struct proving *proving, size_t at)
+{
+    struct arena *arena = proving->req->arena;
+    const char *params = proving->trials.rows[at].params, *found = NULL;
+    const char *asked = asked_space_of(arena, proving->origins[at].context);
+    struct job *job;
+    if (asked == NULL)
+        return params;
+    if (asked_space_parse(arena, proving->job, asked, &job, NULL) == HT_OK)
+        found = asked_space_params(arena, &job->space, params);
+    return found == NULL ? params : found;
+}
+
 static enum ht_status prove(struct proving *proving, size_t at, cJSON *item,
                             struct ht_error *err)
 {
@@ -191,7 +217,7 @@ static enum ht_status prove(struct proving *proving, size_t at, cJSON *item,
     const struct suggestions *found = &proving->answer.found;
     const size_t batch = (size_t)proving->origins[at].batch;
     const char *again = batch < found->n ? found->items[batch].params : "null";
-    const bool same = strcmp(again, trial->params) == 0;
+    const bool same = strcmp(again, suggested_params(proving, at)) == 0;
     json_add_string(item, "verdict", same ? "SAME" : "DIFFERS");
     cJSON_AddItemToObject(item, "params", cJSON_CreateRaw(trial->params));
     if (!same)
@@ -265,6 +291,7 @@ enum ht_status read_replay(struct reader *reader, struct request *req,
                                page.size, &proving.trials, err);
     if (status != HT_OK)
         return status;
+    proving.job = job;
     proving.replay = replay_of(reader->replay, study.id, NULL);
     read_origins(&proving);
     return prove_all(&proving, &page, err);

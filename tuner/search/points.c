@@ -42,6 +42,19 @@ void points_pending_clear(struct points_pending *pending)
     *pending = (struct points_pending){0};
 }
 
+/* --- observed --- */
+
+void points_observed_add(struct points_observed *observed, const char *study,
+                         int64_t trial)
+{
+    if (observed->n == observed->cap) {
+        observed->cap = observed->cap == 0 ? 64 : 2 * observed->cap;
+        observed->trials = ht_xrealloc(observed->trials, observed->cap,
+                                       sizeof *observed->trials);
+    }
+    observed->trials[observed->n++] = (struct point_observed){study, trial};
+}
+
 /* --- taken --- */
 
 /* FNV-1a. */

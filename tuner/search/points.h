@@ -26,6 +26,19 @@ void points_pending_add(struct points_pending *pending, int64_t id,
 void points_pending_drop(struct points_pending *pending, int64_t id);
 void points_pending_clear(struct points_pending *pending); /* frees all */
 
+/* The trials that an algorithm has seen, by observation. */
+struct points_observed {
+    size_t n, cap;
+    struct point_observed {
+        const char *study; /* an earlier one, borrowed; NULL: its own */
+        int64_t id;
+    } * trials; /* owned */
+};
+
+/* Remembers which trial the next observation is of. */
+void points_observed_add(struct points_observed *observed, const char *study,
+                         int64_t trial);
+
 /* A set of canonical point texts. */
 struct points_taken {
     size_t n;     /* members */

@@ -12,7 +12,7 @@
  *      "revision": "57",                         of the study, see below
  *      "ordinal": "14", "batch": 1, "trials": "60",
  *      "pending": ["11", "13"],                  trials
- *      "context": {"description": "night shift",
+ *      "context": {"description": "night shift",    see trial_context.h
  *                  "parameters": {"optimizer": "adam"}}}
  *
  * Members that do not apply are absent. From `revision` on they are what

@@ -1,15 +1,16 @@
 #include "tuner/search/search_worker.h"
 
 #include "proto/base/log.h"
+#include "tuner/search/asked_space.h"
 #include "tuner/search/study.h"
 
 enum { CACHED_STUDIES = 32 };
 
 /* --- what is kept of a study --- */
 
-static void *new_study(int64_t study)
+static void *new_study(int64_t study, const char *part)
 {
-    return search_study_new(study, NULL);
+    return search_study_new(study, part, NULL);
 }
 
 static void free_study(void *study)
@@ -31,7 +32,9 @@ static enum ht_status find_points(struct worker *search,
                                   struct ht_error *err)
 {
     void *study;
-    enum ht_status status = worker_read(search, question->study, &study, err);
+    enum ht_status status =
+        worker_read(search, question->study,
+                    asked_space_of(arena, question->context), &study, err);
     if (status != HT_OK)
         return status;
     struct worker_question asked = *question;

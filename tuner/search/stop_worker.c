@@ -12,8 +12,9 @@ enum {
 
 /* --- what is kept of a study --- */
 
-static void *new_curves(int64_t study)
+static void *new_curves(int64_t study, const char *part)
 {
+    (void)part;
     return stop_curves_new(study);
 }
 
@@ -62,7 +63,7 @@ static const void *answer(struct worker *worker,
     void *curves;
     struct ht_error err;
     const enum ht_status status =
-        worker_read(worker, question->study, &curves, &err);
+        worker_read(worker, question->study, NULL, &curves, &err);
     if (status == HT_OK)
         decide(curves, arena, finding);
     else if (status != HT_NOT_FOUND) /* the study was deleted */

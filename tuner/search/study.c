@@ -11,6 +11,7 @@
 #include "tuner/ask/trial_context.h"
 #include "tuner/core/live.h"
 #include "tuner/db/specs.h"
+#include "tuner/search/asked_space.h"
 #include "tuner/search/method.h"
 #include "tuner/search/points.h"
 #include "tuner/search/reason_json.h"
@@ -20,17 +21,9 @@
 
 enum { PAGE = 500 }; /* events read at a time */
 
-/* The trials that the algorithm has seen, by observation. */
-struct observed {
-    size_t n, cap;
-    struct observed_trial {
-        const char *study; /* an earlier one, borrowed; NULL: its own */
-        int64_t id;
-    } * trials; /* owned */
-};
-
 struct search_study {
     int64_t id;
+    char *asked;                    /* owned, see asked_space.h; or NULL */
     const struct algorithm *chosen; /* NULL: the job's */
     struct arena *arena;            /* the job, results of earlier studies */
     struct job *job;                /* NULL: nothing read yet */
@@ -46,7 +39,7 @@ struct search_study {
     int64_t max_trials;   /* of the job as it is now */
     int64_t deadline_ms;  /* monotonic, of questions */
     struct points_pending pending;
-    struct observed observed;
+    struct points_observed observed;
     struct points_taken taken;
     struct points_taken proposed; /* of the current question */
     struct text scratch;
@@ -54,11 +47,12 @@ struct search_study {
 
 /* --- life --- */
 
-struct search_study *search_study_new(int64_t id,
+struct search_study *search_study_new(int64_t id, const char *asked,
                                       const struct algorithm *algorithm)
 {
     struct search_study *study = ht_xcalloc(1, sizeof *study);
     study->id = id;
+    study->asked = asked == NULL ? NULL : ht_xstrdup(asked);
     study->chosen = algorithm;
     study->until = study->deadline_ms = INT64_MAX;
     study->arena = arena_new();
@@ -76,31 +70,21 @@ void search_study_free(struct search_study *study)
     points_taken_free(&study->taken);
     points_taken_free(&study->proposed);
     text_free(&study->scratch);
+    free(study->asked);
     arena_free(study->arena);
     free(study);
 }
 
 /* --- the events --- */
 
-/* Remembers which trial the next observation is of. */
-static void note_observed(struct search_study *study, const char *earlier,
-                          int64_t trial)
-{
-    struct observed *observed = &study->observed;
-    if (observed->n == observed->cap) {
-        observed->cap = observed->cap == 0 ? 64 : 2 * observed->cap;
-        observed->trials = ht_xrealloc(observed->trials, observed->cap,
-                                       sizeof *observed->trials);
-    }
-    observed->trials[observed->n++] = (struct observed_trial){earlier, trial};
-}
-
 /* A point outside can never be suggested, and is not counted. */
-static void take_point(struct search_study *study, const struct value point[],
-                       const char *params)
+static void take_point(struct search_study *study, const struct value point[])
 {
-    if (space_has(&study->job->space, point))
-        points_taken_add(&study->taken, params);
+    if (!space_has(&study->job->space, point))
+        return;
+    text_clear(&study->scratch);
+    space_point_text(&study->job->space, point, &study->scratch);
+    points_taken_add(&study->taken, study->scratch.data);
 }
 
 /* Before the first event, results of earlier studies that count as own. */
@@ -110,8 +94,8 @@ static enum ht_status take_earlier(struct search_study *study,
     enum ht_status status = HT_OK;
     for (size_t i = 0; status == HT_OK && i < study->known.n_own; i++) {
         const struct warm_start_result *result = &study->known.own[i];
-        take_point(study, result->seen.point, result->point);
-        note_observed(study, result->study, result->trial);
+        take_point(study, result->seen.point);
+        points_observed_add(&study->observed, result->study, result->trial);
         status = study->algorithm->observe(study->state, &result->seen, err);
     }
     return status;
@@ -127,8 +111,13 @@ static enum ht_status begin(struct search_study *study, struct db *db,
         db_spec_then(db, study->arena, study->id, study->until, &row, err);
     if (status == HT_OK)
         status = vertex_parse(study->arena, row.spec, &study->job, err);
+    if (status == HT_OK && study->asked != NULL)
+        status = asked_space_parse(study->arena, study->job, study->asked,
+                                   &study->job, err);
     if (status != HT_OK)
         return status;
+    if (study->job->has_seed)
+        row.seed = study->job->seed;
     study->max_trials = study->job->max_trials;
     study->algorithm =
         study->chosen != NULL ? study->chosen : search_method(study->job);
@@ -211,7 +200,7 @@ static enum ht_status observe(struct search_study *study,
     double values[SETTING_METRICS];
     const struct observation seen =
         trial_result_read(study->job, trial, point, values);
-    note_observed(study, NULL, trial->id);
+    points_observed_add(&study->observed, NULL, trial->id);
     return study->algorithm->observe(study->state, &seen, err);
 }
 
@@ -292,6 +281,26 @@ static void note_trial(struct search_study *study, int64_t id)
         study->newest_trial = id;
 }
 
+/* The trial's point after the event. An open trial that lacks what is asked for
+ * is outside; it may have got more since. */
+static enum ht_status read_point(const struct search_study *study,
+                                 const struct event_row *event,
+                                 const struct trial_row *trial,
+                                 struct value point[], bool *inside,
+                                 struct ht_error *err)
+{
+    const struct space *space = &study->job->space;
+    const enum trial_change change = trial_event_change(event);
+    const bool says =
+        change == TRIAL_CHANGE_CREATED || change == TRIAL_CHANGE_DEFINED;
+    *inside = true;
+    if (study->asked == NULL)
+        return space_point_parse(space, trial->params, point, err);
+    *inside =
+        asked_space_point(space, says ? event->data : trial->params, point);
+    return HT_OK;
+}
+
 static enum ht_status change_trial(struct search_study *study, struct db *db,
                                    struct arena *arena,
                                    const struct event_row *event,
@@ -299,8 +308,10 @@ static enum ht_status change_trial(struct search_study *study, struct db *db,
 {
     const struct space *space = &study->job->space;
     struct value *point = arena_alloc(arena, space->n + 1, sizeof *point);
+    const enum trial_change change = trial_event_change(event);
     struct trial_row trial;
     enum trial_known known;
+    bool inside;
     enum ht_status status =
         trial_event_find(db, arena, event, study->until, &trial, &known, err);
     if (status != HT_OK || known == TRIAL_IS_GONE)
@@ -310,14 +321,18 @@ static enum ht_status change_trial(struct search_study *study, struct db *db,
         study->lost = true; /* until the trial is deleted */
         return HT_OK;
     }
-    status = space_point_parse(space, trial.params, point, err);
+    status = read_point(study, event, &trial, point, &inside, err);
     if (status != HT_OK)
         return status;
-    if (trial_event_change(event) == TRIAL_CHANGE_ENDED)
+    if (change != TRIAL_CHANGE_ENDED || !inside)
+        points_pending_drop(&study->pending, trial.id);
+    if (!inside)
+        return HT_OK;
+    if (change == TRIAL_CHANGE_ENDED)
         return end_trial(study, db, event, &trial, point, err);
     if (trial.confirms == 0) /* else its point has been believed already */
         points_pending_add(&study->pending, trial.id, point, space->n);
-    take_point(study, point, trial.params);
+    take_point(study, point);
     return HT_OK;
 }
 
@@ -332,7 +347,8 @@ static enum ht_status take_in(struct search_study *study, struct db *db,
     enum ht_status status = HT_OK;
     if (trial_event_takes_back(event))
         *forgets = *forgets || event->trial <= known;
-    if (change != TRIAL_CHANGE_NONE && change != TRIAL_CHANGE_DELETED)
+    if (change != TRIAL_CHANGE_NONE && change != TRIAL_CHANGE_DELETED &&
+        (change != TRIAL_CHANGE_DEFINED || study->asked != NULL))
         status = change_trial(study, db, arena, event, err);
     else if (strcmp(event->kind, "study.changed") == 0)
         status = read_max_trials(study, db, arena, err);
@@ -450,8 +466,8 @@ static struct suggestion propose(struct search_study *study,
                                  struct reason_json_origin *origin,
                                  struct arena *arena)
 {
-    const struct observed_trial none = {0};
-    const struct observed_trial nearest =
+    const struct point_observed none = {0};
+    const struct point_observed nearest =
         reason->has_nearest ? study->observed.trials[reason->nearest] : none;
     origin->nearest = nearest.id;
     origin->nearest_study = nearest.study;

@@ -31,8 +31,9 @@ struct suggestions {
     bool failed; /* there is no answer; ask again */
 };
 
-/* Searches with `algorithm`, or the study's own where that is NULL. */
-struct search_study *search_study_new(int64_t id,
+/* Searches with `algorithm`, or the study's own where that is NULL; of a study
+ * with an open space, what `asked` says (asked_space.h), else NULL. */
+struct search_study *search_study_new(int64_t id, const char *asked,
                                       const struct algorithm *algorithm);
 void search_study_free(struct search_study *study); /* accepts NULL */
 

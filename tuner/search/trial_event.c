@@ -23,6 +23,8 @@ enum trial_change trial_event_change(const struct event_row *event)
         return TRIAL_CHANGE_CREATED;
     if (strcmp(event->kind, "trial.deleted") == 0)
         return TRIAL_CHANGE_DELETED;
+    if (strcmp(event->kind, "trial.changed") == 0 && event->data[0] == '{')
+        return TRIAL_CHANGE_DEFINED;
     if (strcmp(event->kind, "trial.moved") != 0)
         return TRIAL_CHANGE_NONE;
     if (may_count(event->to))

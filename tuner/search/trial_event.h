@@ -13,6 +13,7 @@
 enum trial_change {
     TRIAL_CHANGE_NONE,
     TRIAL_CHANGE_CREATED,
+    TRIAL_CHANGE_DEFINED, /* it got values, which are the event's data */
     TRIAL_CHANGE_ENDED,
     TRIAL_CHANGE_REOPENED, /* ended before, runs again */
     TRIAL_CHANGE_DELETED

@@ -75,18 +75,32 @@ static void apply_deleted(struct core *core, const void *data)
 
 /* --- asking for trials --- */
 
+static void ask(struct core *core, const struct worker_question *question)
+{
+    const struct live_study *live =
+        live_study(core_live(core), question->study);
+    if (question->n > 0 && !live->asking &&
+        live->ask_after_ms <= core_now_ms(core))
+        core_defer(core, apply_ask, question, sizeof *question);
+}
+
 void study_ask(struct core *core, const struct study_row *row, int64_t n,
                const char *context)
 {
-    const struct live_study *live = live_study(core_live(core), row->id);
-    if (n == 0 || live->asking || live->ask_after_ms > core_now_ms(core))
-        return;
     const struct worker_question question = {
         .study = row->id,
         .first = db_study_trials_made(row),
         .n = (size_t)(n < ASK_AT_ONCE ? n : ASK_AT_ONCE),
         .context = context};
-    core_defer(core, apply_ask, &question, sizeof question);
+    ask(core, &question);
+}
+
+void study_ask_about(struct core *core, const struct study_row *row,
+                     int64_t ordinal, const char *context)
+{
+    const struct worker_question question = {
+        .study = row->id, .first = ordinal, .n = 1, .context = context};
+    ask(core, &question);
 }
 
 /* Clients ask by themselves, or will; those with a failed question ask again.

@@ -27,6 +27,9 @@ extern const struct worker_receiver study_suggestions_receiver;
  * until then. */
 void study_ask(struct core *core, const struct study_row *row, int64_t n,
                const char *context);
+/* The same about one suggestion, of that number. */
+void study_ask_about(struct core *core, const struct study_row *row,
+                     int64_t ordinal, const char *context);
 
 /* At start: the first tick settles every study that has not ended. */
 enum ht_status study_recover(struct core *core, struct ht_error *err);

@@ -26,8 +26,9 @@ struct memory_of_study {
     size_t reads;
 };
 
-static void *new_memory(int64_t study)
+static void *new_memory(int64_t study, const char *part)
 {
+    (void)part;
     struct memory_of_study *memory = ht_xcalloc(1, sizeof *memory);
     memory->study = study;
     scene.alive++;
@@ -68,7 +69,7 @@ static const void *answer(struct worker *worker,
     pthread_cond_broadcast(&scene.news);
     while (scene.gate_shut)
         pthread_cond_wait(&scene.news, &scene.lock);
-    if (worker_read(worker, question->study, &data, NULL) == HT_OK) {
+    if (worker_read(worker, question->study, NULL, &data, NULL) == HT_OK) {
         const struct memory_of_study *memory = data;
         CHECK(memory->study == question->study);
         text_printf(&scene.told, "%d.%dx%d%s/%d ", (int)question->study,

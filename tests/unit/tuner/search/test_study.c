@@ -98,7 +98,7 @@ a_study_that_names_no_algorithm_learns_from_results(struct fixture *f)
     CHECK(job->algorithm == ALGORITHM_BAYESIAN);
     /* Another result of the tenth trial makes another eleventh one. */
     struct db *db = fixture_db(f);
-    struct search_study *study = search_study_new(1, NULL);
+    struct search_study *study = search_study_new(1, NULL, NULL);
     struct suggestions next = {0}, again = {0};
     CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 1));
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
@@ -178,12 +178,12 @@ what_is_foretold_of_paused_trials_counts_while_they_pause(struct fixture *f)
     fixture_submit(f, pausing_spec);
     fixture_hello(f, 1);
     struct db *db = fixture_db(f);
-    struct search_study *living = search_study_new(1, NULL);
+    struct search_study *living = search_study_new(1, NULL, NULL);
     bool promoted = false;
     for (int i = 0; i < 20; i++) {
         run_to_rung(f);
         CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 1));
-        struct search_study *fresh = search_study_new(1, NULL);
+        struct search_study *fresh = search_study_new(1, NULL, NULL);
         CHECK_TEXT(next_of(living, db, f->arena), next_of(fresh, db, f->arena));
         search_study_free(fresh);
     }
@@ -219,7 +219,7 @@ static void what_is_out_moves_the_next_suggestion(struct fixture *f)
     CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 1));
     CHECK(fixture_call(f, study_pause, "1", NULL)->status == HT_OK);
     struct db *db = fixture_db(f);
-    struct search_study *study = search_study_new(1, NULL);
+    struct search_study *study = search_study_new(1, NULL, NULL);
     struct suggestions two = {0}, alone = {0}, without = {0};
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
     CHECK(suggest(study, 11, 2, f->arena, &two) == HT_OK);
@@ -246,8 +246,8 @@ static void a_result_taken_back_is_forgotten(struct fixture *f)
     CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 1));
     CHECK(fixture_call(f, study_pause, "1", NULL)->status == HT_OK);
     struct db *db = fixture_db(f);
-    struct search_study *early = search_study_new(1, NULL);
-    struct search_study *late = search_study_new(1, NULL);
+    struct search_study *early = search_study_new(1, NULL, NULL);
+    struct search_study *late = search_study_new(1, NULL, NULL);
     struct suggestions failed = {0}, open = {0}, fresh = {0};
     CHECK(search_study_catch_up(early, db, NULL) == HT_OK);
     CHECK(suggest(early, 12, 3, f->arena, &failed) == HT_OK);
@@ -270,7 +270,7 @@ static void many_at_once_are_the_same_as_one_by_one(struct fixture *f)
     fixture_submit(f, spec);
     CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 1));
     struct db *db = fixture_db(f);
-    struct search_study *study = search_study_new(1, NULL);
+    struct search_study *study = search_study_new(1, NULL, NULL);
     struct suggestions batch = {0}, one = {0};
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
     CHECK(suggest(study, 1, 8, f->arena, &batch) == HT_OK);
@@ -291,7 +291,7 @@ static void committed_points_are_never_suggested_again(struct fixture *f)
                       "command: [./train]\n");
     CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 4));
     struct db *db = fixture_db(f);
-    struct search_study *study = search_study_new(1, NULL);
+    struct search_study *study = search_study_new(1, NULL, NULL);
     struct suggestions rest = {0};
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
     CHECK(suggest(study, 4, 64, f->arena, &rest) == HT_OK);
@@ -312,8 +312,8 @@ static void a_deleted_trial_is_forgotten(struct fixture *f)
                       "command: [./train]\n");
     CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 4));
     struct db *db = fixture_db(f);
-    struct search_study *early = search_study_new(1, NULL);
-    struct search_study *late = search_study_new(1, NULL);
+    struct search_study *early = search_study_new(1, NULL, NULL);
+    struct search_study *late = search_study_new(1, NULL, NULL);
     struct suggestions before = {0}, after = {0}, fresh = {0};
     CHECK(search_study_catch_up(early, db, NULL) == HT_OK);
     CHECK(suggest(early, 4, 64, f->arena, &before) == HT_OK);
@@ -365,7 +365,7 @@ static void only_what_the_constraints_allow_is_in_a_grid(struct fixture *f)
         "command: [./train]\n";
     fixture_submit(f, small);
     struct db *db = fixture_db(f);
-    struct search_study *study = search_study_new(1, NULL);
+    struct search_study *study = search_study_new(1, NULL, NULL);
     struct suggestions found = {0};
     CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 1));
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
@@ -383,7 +383,7 @@ static void the_reason_names_what_a_point_was_made_from(struct fixture *f)
     run_trials(f, 10);
     CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 1));
     struct db *db = fixture_db(f);
-    struct search_study *study = search_study_new(1, NULL);
+    struct search_study *study = search_study_new(1, NULL, NULL);
     struct suggestions two = {0};
     CHECK(search_study_catch_up(study, db, NULL) == HT_OK);
     CHECK(suggest(study, 11, 2, f->arena, &two) == HT_OK);
