@@ -281,6 +281,18 @@ def texts_go_with_their_trial_and_study():
     tap.equal(api.ask(server, "GET", path + "/metadata").status, 404)
 
 
+def a_study_of_clients_is_deleted_while_it_runs():
+    for remove in (
+            lambda path: server.cli("delete", path.rsplit("/", 1)[1], "--yes"),
+            lambda path: tap.equal(api.send(server, "DELETE", path,
+                                            {}).status, 200)):
+        path = study()
+        opened(path)
+        tap.equal(get(path)["hypertuneStatus"]["state"], "RUNNING")
+        remove(path)
+        tap.equal(api.ask(server, "GET", path).status, 404)
+
+
 def main():
     global server
     with harness.Server("--runner", "none") as server:
@@ -300,6 +312,7 @@ def main():
             a_change_may_expect_what_is_there,
             a_wrong_change_changes_nothing,
             texts_go_with_their_trial_and_study,
+            a_study_of_clients_is_deleted_while_it_runs,
         ])
 
 

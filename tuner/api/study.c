@@ -115,7 +115,8 @@ static enum ht_status delete_study(struct method_call *call,
                                    struct ht_error *err)
 {
     struct study_row *row = &call->study;
-    if (!db_study_state_is_final(row->state))
+    /* A study of clients may never end by itself. */
+    if (row->kind != JOB_STUDY && !db_study_state_is_final(row->state))
         return ht_fail(err, HT_PRECONDITION,
                        "study %s is %s; cancel or stop it first", row->name,
                        db_study_state_name(row->state));

@@ -138,12 +138,14 @@ int cli_control_delete(struct cli *cli, const struct cli_study *study)
     return code;
 }
 
-/* The study of that name, which must have ended. */
-static int open_ended(struct cli *cli, const char *name,
-                      struct cli_study *study)
+/* The study of that name, which must have ended; one of clients may never do so
+ * by itself. */
+static int open_deletable(struct cli *cli, const char *name,
+                          struct cli_study *study)
 {
     int code = cli_study_open(cli, name, study);
-    return code != CLI_DONE || cli_study_is_over(study->state)
+    return code != CLI_DONE || cli_study_is_over(study->state) ||
+                   study->home->kind == JOB_STUDY
                ? code
                : cli_fail(cli, CLI_CONFLICT,
                           "study %s is %s; end it first: hypertune stop %s%s",
@@ -158,9 +160,9 @@ int cli_delete(struct cli *cli)
     int code = CLI_DONE;
     /* One that cannot be deleted is found before any is. */
     for (size_t i = 0; words->n > 1 && code == CLI_DONE && i < words->n; i++)
-        code = open_ended(cli, words->items[i], &study);
+        code = open_deletable(cli, words->items[i], &study);
     for (size_t i = 0; code == CLI_DONE && i < words->n; i++) {
-        code = open_ended(cli, words->items[i], &study);
+        code = open_deletable(cli, words->items[i], &study);
         if (code == CLI_DONE)
             code = cli_control_delete(cli, &study);
         if (code == CLI_DONE)
