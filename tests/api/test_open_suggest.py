@@ -197,6 +197,44 @@ def what_cannot_be_searched_is_refused():
     suggest(closed, 1, wanted(double("x", 0, 1)), 400)
 
 
+def constraints_are_added_as_trials_have_them():
+    path = study()
+    bound = {"metricId": "c", "goal": "MINIMIZE",
+             "safetyConfig": {"safetyThreshold": 0.0}}
+
+    def tell(trial, **metrics):
+        post("%s%s/trials/%d:complete" % (
+            harness.STUDIES, path.rsplit("/", 1)[1], trial),
+            {"finalMeasurement": {"metrics": [
+                {"metricId": name, "value": value}
+                for name, value in metrics.items()]}})
+    trial = opened(path)
+    suggest(path, trial, wanted(double("x", 0, 1)))
+    tell(trial, loss=-5.0)
+    tap.equal(get(path + "/best")["id"], "1")
+    late = []
+    for number in range(2, 26):
+        trial = opened(path)
+        x = suggest(path, trial, wanted(double("x", 0, 1)))["x"]
+        for _ in range(2):
+            post("%s/trials/%d:define" % (path, trial),
+                 {"metricSpecs": [bound]})
+        tell(trial, loss=x, c=0.3 - x)
+        late.append(x)
+    tap.equal([metric["metricId"] for metric in
+               get(path)["studySpec"]["metrics"]], ["loss", "c"])
+    tap.true(sum(x >= 0.3 for x in late[12:]) >= 9, late)
+    best = get(path + "/best")["hypertune"]["params"]["x"]
+    tap.true(0.3 <= best < 0.4, best)
+    tap.true(all(verdict == "SAME" for _, verdict in replayed(path)))
+    trial = opened(path)
+    for wrong in ({"a": 1}, [{"metricId": "d", "goal": "MINIMIZE"}],
+                  [{"goal": "MINIMIZE"}], [3]):
+        error = post("%s/trials/%d:define" % (path, trial),
+                     {"metricSpecs": wrong}, 400)["error"]
+        tap.contains("metric", str(error))
+
+
 def main():
     global server
     with harness.Server("--runner", "none") as server:
@@ -208,6 +246,7 @@ def main():
             a_grid_ends_and_the_trial_stays_empty,
             a_restart_changes_no_suggestion,
             what_cannot_be_searched_is_refused,
+            constraints_are_added_as_trials_have_them,
         ])
 
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
+#include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "proto/space/space.h"
 #include "tuner/api/metadata.h"
@@ -11,6 +12,7 @@
 #include "tuner/ask/trial_body.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
+#include "tuner/study/live_edit.h"
 #include "tuner/study/move.h"
 #include "tuner/study/suggestion_stock.h"
 #include "tuner/study/trial.h"
@@ -87,7 +89,7 @@ METHOD(open_trial_make, METHOD_JOB, make, method_reply_trial)
 /* --- defining its parameters --- */
 
 struct definition {
-    struct place specs, parameters;
+    struct place specs, parameters, metrics;
 };
 
 #define DEFINITION(member) offsetof(struct definition, member)
@@ -95,16 +97,15 @@ struct definition {
 static const struct field definition_fields[] = {
     {"parameterSpecs", field_place, .offset = DEFINITION(specs)},
     {"parameters", field_place, .offset = DEFINITION(parameters)},
+    {"metricSpecs", field_place, .offset = DEFINITION(metrics)},
     {0}};
 
-static enum ht_status store_space(struct method_call *call,
-                                  const struct space *space,
-                                  struct ht_error *err)
+static enum ht_status store_job(struct method_call *call,
+                                const struct job *wide, const char *reason,
+                                struct ht_error *err)
 {
-    struct job wide = *call->job, *stored;
-    wide.space = *space;
-    enum ht_status status =
-        method_store_job(call, &wide, "a trial has widened the space", err);
+    struct job *stored;
+    enum ht_status status = method_store_job(call, wide, reason, err);
     if (status == HT_OK)
         status = vertex_parse(call->arena, call->study.spec, &stored, err);
     if (status == HT_OK)
@@ -121,7 +122,9 @@ enum ht_status open_trial_widen(struct method_call *call,
         space_widen(call->arena, &space, more, &changed, err);
     if (status != HT_OK || !changed)
         return status;
-    return store_space(call, &space, err);
+    struct job wide = *call->job;
+    wide.space = space;
+    return store_job(call, &wide, "a trial has widened the space", err);
 }
 
 static enum ht_status widen(struct method_call *call, struct place specs,
@@ -134,6 +137,65 @@ static enum ht_status widen(struct method_call *call, struct place specs,
     if (!vertex_read_space(specs.node, specs.path, diag, &more))
         return faults_fail(diag, err);
     return open_trial_widen(call, &more, err);
+}
+
+static bool has_metric(const struct job *job, const char *name)
+{
+    for (size_t i = 0; i < job->n_metrics; i++)
+        if (strcmp(job->metrics[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The study's job with the metrics that it lacks; NULL: it lacks none, or they
+ * have a fault. */
+static struct job *with_metrics(struct method_call *call, struct place specs)
+{
+    struct diag *diag = faults_of(call->req);
+    cJSON *study = vertex_write(call->job);
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(study, "studySpec"), "metrics");
+    size_t n = 0;
+    NODE_EACH (node, specs.node->first) {
+        const struct node *name = node_find(node, "metricId");
+        if (name != NULL && name->kind == NODE_STRING &&
+            has_metric(call->job, name->text))
+            continue;
+        cJSON_AddItemToArray(list, json_of_node(node));
+        n++;
+    }
+    const char *text = json_text(call->arena, study);
+    if (n == 0)
+        return NULL;
+    const struct node *root =
+        node_read_long_json(call->arena, text, strlen(text), diag);
+    struct job *job = root == NULL ? NULL : vertex_read(root, JOB_STUDY, diag);
+    for (size_t i = 0; job != NULL && i < job->n_metrics; i++)
+        if (!job->metrics[i].safety &&
+            !has_metric(call->job, job->metrics[i].name))
+            diag_error(diag, 0, 0, specs.path, "%.64s needs a safetyConfig",
+                       job->metrics[i].name);
+    return job;
+}
+
+/* Trials that have ended without these metrics are not known to be safe. */
+static enum ht_status add_metrics(struct method_call *call, struct place specs,
+                                  struct ht_error *err)
+{
+    if (specs.node == NULL)
+        return HT_OK;
+    if (specs.node->kind != NODE_LIST)
+        diag_error(faults_of(call->req), 0, 0, specs.path, "must be a list");
+    const struct job *job =
+        specs.node->kind == NODE_LIST ? with_metrics(call, specs) : NULL;
+    const char *before = call->study.spec;
+    enum ht_status status = faults_check(call->req, err);
+    if (status != HT_OK || job == NULL)
+        return status;
+    status = store_job(call, job, "a trial has further constraints", err);
+    return status == HT_OK ? live_edit_apply(call->core, &call->study,
+                                             call->job, before, err)
+                           : status;
 }
 
 /* The trial's point with the values that are said put in their places. */
@@ -223,6 +285,8 @@ static enum ht_status define(struct method_call *call, struct ht_error *err)
             trial_body_read(call->req, definition_fields, &definition, err);
     if (status == HT_OK)
         status = widen(call, definition.specs, err);
+    if (status == HT_OK)
+        status = add_metrics(call, definition.metrics, err);
     if (status != HT_OK)
         return status;
     struct value *point =

@@ -12,8 +12,9 @@ struct suggestion;
 /* Body: {"state": "REQUESTED" or "ACTIVE", "clientId", "metadata"}; replies
  * with the trial. */
 request_handler open_trial_make;
-/* Body: {"parameterSpecs": what the study does not know yet, "parameters"};
- * one that waits becomes ACTIVE. Replies with the trial. */
+/* Body: {"parameterSpecs": what the study does not know yet, "parameters",
+ * "metricSpecs": safety metrics that it may lack}; one that waits becomes
+ * ACTIVE. Replies with the trial. */
 request_handler open_trial_define;
 
 /* --- for other methods on such a trial --- */
