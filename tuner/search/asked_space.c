@@ -65,19 +65,21 @@ const char *asked_space_of(struct arena *arena, const char *context)
     return search == NULL ? NULL : json_text(arena, json_of_node(search));
 }
 
-bool asked_space_point(const struct space *space, const char *params,
-                       struct value point[])
+enum asked_fit asked_space_point(const struct space *space, const char *params,
+                                 struct value point[])
 {
     struct arena *arena = arena_new();
     const struct node *map = node_read_stored(arena, params);
-    bool inside = true;
-    for (size_t i = 0; inside && i < space->n; i++) {
+    enum asked_fit fit =
+        map != NULL && map->count == space->n ? ASKED_EQUAL : ASKED_WITHIN;
+    for (size_t i = 0; fit != ASKED_OUTSIDE && i < space->n; i++) {
         const struct node *node = node_find(map, space->params[i].name);
-        inside = node != NULL && space_param_read(&space->params[i], node,
-                                                  &point[i], NULL) == HT_OK;
+        if (node == NULL ||
+            space_param_read(&space->params[i], node, &point[i], NULL) != HT_OK)
+            fit = ASKED_OUTSIDE;
     }
     arena_free(arena);
-    return inside;
+    return fit;
 }
 
 const char *asked_space_params(struct arena *arena, const struct space *space,
@@ -85,7 +87,7 @@ const char *asked_space_params(struct arena *arena, const struct space *space,
 {
     struct value point[HT_MAX_PARAMETERS];
     struct text text = {0};
-    if (!asked_space_point(space, params, point))
+    if (asked_space_point(space, params, point) == ASKED_OUTSIDE)
         return NULL;
     space_point_text(space, point, &text);
     const char *found = arena_strndup(arena, text.data, text.len);

@@ -32,10 +32,16 @@ enum ht_status asked_space_parse(struct arena *arena, const struct job *study,
 /* The text in a context, in the arena; NULL: there is none. */
 const char *asked_space_of(struct arena *arena, const char *context);
 
-/* Reads what a trial's canonical text has of the space; false when a parameter
- * has no value, or one outside of its range. */
-bool asked_space_point(const struct space *space, const char *params,
-                       struct value point[]);
+/* How a trial's parameters are to a space. */
+enum asked_fit {
+    ASKED_OUTSIDE, /* one has no value, or one outside of its range */
+    ASKED_WITHIN,  /* it has more of them */
+    ASKED_EQUAL    /* just these */
+};
+
+/* Reads what a trial's canonical text has of the space. */
+enum asked_fit asked_space_point(const struct space *space, const char *params,
+                                 struct value point[]);
 /* The same as canonical text, in the arena, or NULL. */
 const char *asked_space_params(struct arena *arena, const struct space *space,
                                const char *params);

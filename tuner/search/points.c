@@ -7,7 +7,7 @@
 
 /* --- pending --- */
 
-void points_pending_add(struct points_pending *pending, int64_t id,
+void points_pending_add(struct points_pending *pending, int64_t id, bool taken,
                         const struct value point[], size_t n)
 {
     if (pending->n == pending->cap) {
@@ -20,7 +20,21 @@ void points_pending_add(struct points_pending *pending, int64_t id,
     size_t at = pending->n++;
     for (; at > 0 && pending->items[at - 1].id > id; at--)
         pending->items[at] = pending->items[at - 1];
-    pending->items[at] = (struct point_pending){id, copy};
+    pending->items[at] = (struct point_pending){id, taken, copy};
+}
+
+bool points_pending_has(const struct points_pending *pending,
+                        const struct space *space, const struct value point[])
+{
+    for (size_t k = 0; k < pending->n; k++) {
+        size_t i = pending->items[k].taken ? 0 : space->n + 1;
+        while (i < space->n && space_value_equal(&space->params[i], point[i],
+                                                 pending->items[k].point[i]))
+            i++;
+        if (i == space->n)
+            return true;
+    }
+    return false;
 }
 
 void points_pending_drop(struct points_pending *pending, int64_t id)

@@ -15,13 +15,17 @@ struct points_pending {
     size_t n, cap;
     struct point_pending {
         int64_t id;
+        bool taken;          /* no other trial is to have it */
         struct value *point; /* owned */
     } * items;
 };
 
 /* Copies the point of n values. */
-void points_pending_add(struct points_pending *pending, int64_t id,
+void points_pending_add(struct points_pending *pending, int64_t id, bool taken,
                         const struct value point[], size_t n);
+/* Whether one of the trials has the point, and no other is to have it. */
+bool points_pending_has(const struct points_pending *pending,
+                        const struct space *space, const struct value point[]);
 /* Nothing happens when the trial is not pending. */
 void points_pending_drop(struct points_pending *pending, int64_t id);
 void points_pending_clear(struct points_pending *pending); /* frees all */

@@ -227,7 +227,8 @@ static enum ht_status count_end(struct search_study *study,
     if (trial->state != TRIAL_PAUSED ||
         trial_result_is_foretold(study->job, trial))
         return observe(study, trial, point, err);
-    points_pending_add(&study->pending, trial->id, point, study->job->space.n);
+    points_pending_add(&study->pending, trial->id, false, point,
+                       study->job->space.n);
     return HT_OK;
 }
 
@@ -281,23 +282,23 @@ static void note_trial(struct search_study *study, int64_t id)
         study->newest_trial = id;
 }
 
-/* The trial's point after the event. An open trial that lacks what is asked for
- * is outside; it may have got more since. */
+/* The trial's point after the event. An open trial may have got more since, so
+ * where a space is asked for, only one that has ended takes its point for good.
+ */
 static enum ht_status read_point(const struct search_study *study,
                                  const struct event_row *event,
                                  const struct trial_row *trial,
-                                 struct value point[], bool *inside,
+                                 struct value point[], enum asked_fit *fit,
                                  struct ht_error *err)
 {
     const struct space *space = &study->job->space;
     const enum trial_change change = trial_event_change(event);
     const bool says =
         change == TRIAL_CHANGE_CREATED || change == TRIAL_CHANGE_DEFINED;
-    *inside = true;
+    *fit = ASKED_EQUAL;
     if (study->asked == NULL)
         return space_point_parse(space, trial->params, point, err);
-    *inside =
-        asked_space_point(space, says ? event->data : trial->params, point);
+    *fit = asked_space_point(space, says ? event->data : trial->params, point);
     return HT_OK;
 }
 
@@ -311,7 +312,7 @@ static enum ht_status change_trial(struct search_study *study, struct db *db,
     const enum trial_change change = trial_event_change(event);
     struct trial_row trial;
     enum trial_known known;
-    bool inside;
+    enum asked_fit fit;
     enum ht_status status =
         trial_event_find(db, arena, event, study->until, &trial, &known, err);
     if (status != HT_OK || known == TRIAL_IS_GONE)
@@ -321,18 +322,21 @@ static enum ht_status change_trial(struct search_study *study, struct db *db,
         study->lost = true; /* until the trial is deleted */
         return HT_OK;
     }
-    status = read_point(study, event, &trial, point, &inside, err);
+    status = read_point(study, event, &trial, point, &fit, err);
     if (status != HT_OK)
         return status;
-    if (change != TRIAL_CHANGE_ENDED || !inside)
+    if (change != TRIAL_CHANGE_ENDED || fit == ASKED_OUTSIDE)
         points_pending_drop(&study->pending, trial.id);
-    if (!inside)
+    if (fit == ASKED_OUTSIDE)
         return HT_OK;
+    const bool whole = fit == ASKED_EQUAL;
+    if (whole && (change == TRIAL_CHANGE_ENDED || study->asked == NULL))
+        take_point(study, point);
     if (change == TRIAL_CHANGE_ENDED)
         return end_trial(study, db, event, &trial, point, err);
     if (trial.confirms == 0) /* else its point has been believed already */
-        points_pending_add(&study->pending, trial.id, point, space->n);
-    take_point(study, point);
+        points_pending_add(&study->pending, trial.id,
+                           whole && study->asked != NULL, point, space->n);
     return HT_OK;
 }
 
@@ -437,7 +441,8 @@ static bool is_taken(void *context, const struct value point[])
     text_clear(&study->scratch);
     space_point_text(&study->job->space, point, &study->scratch);
     return points_taken_has(&study->taken, study->scratch.data) ||
-           points_taken_has(&study->proposed, study->scratch.data);
+           points_taken_has(&study->proposed, study->scratch.data) ||
+           points_pending_has(&study->pending, &study->job->space, point);
 }
 
 /* Open trials first, room for the batch's own behind. */

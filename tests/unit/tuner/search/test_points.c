@@ -8,7 +8,7 @@
 static void add(struct points_pending *pending, int64_t id)
 {
     const struct value point[] = {{.real = (double)id}, {.whole = -id}};
-    points_pending_add(pending, id, point, 2);
+    points_pending_add(pending, id, false, point, 2);
 }
 
 static void check_ids(const struct points_pending *pending, size_t n,
@@ -49,7 +49,7 @@ static void the_point_is_a_copy(void)
 {
     struct points_pending pending = {0};
     struct value point[] = {{.real = 0.5}};
-    points_pending_add(&pending, 1, point, 1);
+    points_pending_add(&pending, 1, false, point, 1);
     point[0].real = 2;
     CHECK(pending.items[0].point[0].real == 0.5);
     points_pending_clear(&pending);
