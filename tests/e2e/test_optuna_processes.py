@@ -65,7 +65,7 @@ def main():
 
     import hypertune
     import hypertune.optuna
-    from hypertune.optuna import sampler
+    from hypertune.optuna import copies
 
     with harness.Server() as server:
         client = hypertune.Client(server.http, server.token_file)
@@ -80,9 +80,11 @@ def main():
                 env=dict(os.environ, PYTHONPATH=tree.PACKAGE))
 
         def searched(name):
-            """The server's study whose search the sampler asked."""
-            return next(study for study in client.studies()
-                        if study.name.startswith(name + "-"))
+            """The one study of the server with the trials of Optuna's."""
+            found = [study for study in client.studies()
+                     if study.name.startswith(name)]
+            tap.equal([study.name for study in found], [name])
+            return found[0]
 
         def processes_share_a_study_and_lose_nothing():
             workers = [start(SHARE, worker=n, each=EACH)
@@ -102,8 +104,8 @@ def main():
             tap.equal([(t.id - 1, t.value, t.latest) for t in shown],
                       [(t.number, t.value, {"value": t.params["x"]})
                        for t in trials])
-            stored = [t.params["x"] for t in searched("shared").trials()]
-            tap.equal(sorted(stored), sorted(t.params["x"] for t in trials))
+            tap.equal([t.params for t in searched("shared").trials()],
+                      [t.params for t in trials])
 
         class SlowStorage(optuna.storages.InMemoryStorage):
             """Leaves others the time to read before a write."""
@@ -132,9 +134,7 @@ def main():
                 worker.start()
             for worker in workers:
                 worker.join()
-            asked = [study for study in client.studies()
-                     if study.name.startswith("together-")]
-            tap.equal([study.counts["succeeded"] for study in asked], [6])
+            tap.equal(searched("together").counts["succeeded"], 6)
 
         space = {"x": optuna.distributions.FloatDistribution(0, 1)}
 
@@ -146,11 +146,11 @@ def main():
                 self.families = []
 
             def infer_relative_search_space(self, study, trial):
-                self.families.append(sampler._family(study))
+                self.families.append(copies.family(study))
                 return super().infer_relative_search_space(study, trial)
 
             def after_trial(self, study, trial, state, values):
-                self.families.append(sampler._family(study))
+                self.families.append(copies.family(study))
                 super().after_trial(study, trial, state, values)
 
         def objective(trial):
@@ -179,9 +179,7 @@ def main():
                 study.optimize(objective, n_trials=2)
                 tap.true(None not in noting.families, kind)
                 tap.equal(len(set(noting.families)), 1, kind)
-                asked = [s for s in client.studies()
-                         if s.name.startswith(kind + "-")]
-                tap.equal([s.counts["succeeded"] for s in asked], [4], kind)
+                tap.equal(searched(kind).counts["succeeded"], 5, kind)
 
         def processes_share_the_study_of_a_database():
             url = "sqlite:///%s/optuna.db" % tempfile.mkdtemp()
@@ -189,9 +187,7 @@ def main():
             workers = [start(ROWS, database=url) for _ in range(2)]
             for worker in workers:
                 tap.equal(worker.wait(harness.PATIENCE), 0)
-            asked = [s for s in client.studies()
-                     if s.name.startswith("rows-")]
-            tap.equal([s.counts["succeeded"] for s in asked], [6])
+            tap.equal(searched("rows").counts["succeeded"], 6)
 
         def a_copy_has_a_search_of_its_own():
             for kind, place in storages():
@@ -221,23 +217,20 @@ def main():
                            if s.name.startswith("passed-" + kind)], [], kind)
                 study.optimize(objective, n_trials=2)
                 study.tell(passing, objective(passing))
-                asked = [s for s in client.studies()
-                         if s.name.startswith("passed-%s-" % kind)]
-                tap.equal([s.counts["succeeded"] for s in asked], [3], kind)
+                tap.equal(searched("passed-" + kind).counts["succeeded"], 3,
+                          kind)
 
         def what_two_samplers_know_is_sent_once():
-            study = optuna.create_study(study_name="twice", storage=storage())
-            study.optimize(lambda t: t.suggest_float("x", 0, 1), n_trials=3)
-            space = study.trials[0].distributions
-            samplers = [hypertune.optuna.Sampler(client=client, seed=1)
-                        for _ in range(2)]
-            first, second = [one._session(study, space) for one in samplers]
-            tap.equal(first.remote.id, second.remote.id)
+            study = optuna.create_study(study_name="twice")
+            study.optimize(objective, n_trials=3)
+            first, second = [
+                hypertune.optuna.Sampler(client=client)._copies_of(study)
+                for _ in range(2)]
+            tap.equal(first.record.remote.id, second.record.remote.id)
             # As if the second had looked before the first one sent it.
-            for trial in study.trials:
-                second.add(trial, trial.state, second.metrics(
-                    trial.values, ()))
-            tap.equal([t.value for t in first.remote.trials()],
+            second._over.clear()
+            second._add(study.trials, set())
+            tap.equal([t.value for t in searched("twice").trials()],
                       [t.value for t in study.trials])
 
         def what_a_sampler_could_not_send_is_sent_later():
@@ -245,18 +238,11 @@ def main():
                 def after_trial(self, *_):
                     raise ConnectionError("as if it had died")
 
-            study = optuna.create_study(
-                study_name="untold", storage=storage(),
-                sampler=Dying(client=client, search_space={
-                    "x": optuna.distributions.FloatDistribution(0, 1)}))
-
-            def objective(trial):
-                return trial.suggest_float("x", 0, 1)
+            study = optuna.create_study(study_name="untold", sampler=Dying(
+                client=client, search_space=space))
             tap.raises(ConnectionError, study.optimize, objective, n_trials=1)
             tap.equal(searched("untold").counts["active"], 1)
-            study = optuna.load_study(
-                study_name="untold", storage=storage(),
-                sampler=hypertune.optuna.Sampler(client=client))
+            study.sampler = hypertune.optuna.Sampler(client=client)
             study.optimize(objective, n_trials=1)
             tap.equal([t.value for t in searched("untold").trials()],
                       [t.value for t in study.trials])
@@ -295,11 +281,7 @@ def main():
             tap.equal([(t.state, t.value) for t in
                        client.study("retried").trials()[3:]],
                       [("INFEASIBLE", None), ("SUCCEEDED", dead.params["x"])])
-            # To the search it is one trial, which someone else has ended.
-            found = searched("retried")
-            tap.equal(found.counts["active"], 0)
-            tap.equal([t.value for t in found.trials()
-                       if t.params == dead.params], [dead.params["x"]])
+            tap.equal(searched("retried").counts["active"], 0)
 
         def what_was_suggested_to_a_dead_trial_is_given_up():
             died = start(DIE, name="dropped", interval=60)

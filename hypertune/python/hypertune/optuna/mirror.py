@@ -1,23 +1,49 @@
 """Trials of an Optuna study as the server's other users see them.
 
-The dashboard, the command line and early stopping look at the trial itself: it
-gets each parameter, report and end right behind Optuna's own record of it.
+The dashboard, the command line, the search and early stopping look at the
+trial itself: it gets each parameter, report and end right behind Optuna's own
+record of it, and values from the search.
 """
-from typing import Any, Dict, Mapping, Optional, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from optuna.distributions import BaseDistribution, distribution_to_json
+from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from hypertune import errors
 from hypertune.optuna.line import Line
 from hypertune.optuna.record import Record
-from hypertune.optuna.sampler import metric_names
-from hypertune.optuna.spaces import Parameter, safe_name
+from hypertune.optuna.spaces import Space
 from hypertune.trial import measurement
+
+CONSTRAINTS = "constraints"  # where Optuna's own samplers keep them
+
+
+def metric_names(directions: Sequence[StudyDirection]) -> List[str]:
+    """What the server calls the objective values."""
+    if len(directions) == 1:
+        return ["value"]
+    return ["value_%d" % i for i in range(len(directions))]
+
+
+def metric_specs(directions: Sequence[StudyDirection]
+                 ) -> List[Dict[str, Any]]:
+    """MetricSpecs of the values."""
+    return [{"metricId": name,
+             "goal": "MAXIMIZE" if direction == StudyDirection.MAXIMIZE
+             else "MINIMIZE"}
+            for name, direction in zip(metric_names(directions), directions)]
+
+
+def _constraint_specs(count: int) -> List[Dict[str, Any]]:
+    """MetricSpecs of values that hold up to 0."""
+    return [{"metricId": "constraint_%d" % i, "goal": "MINIMIZE",
+             "safetyConfig": {"safetyThreshold": 0.0}} for i in range(count)]
 
 
 class Mirror:
-    """Sends to the server's trials what Optuna has of them."""
+    """Sends to the server's trials what Optuna has of them. Trials are
+    numbered as Optuna does, from 0."""
 
     def __init__(self, line: Line):
         self._line = line
@@ -34,33 +60,47 @@ class Mirror:
                 errors.NotFound, errors.ResourceExhausted):
             pass
 
+    def suggest(self, record: Record, number: int, space: Space,
+                search: Mapping[str, Any], given: Mapping[str, Any]
+                ) -> Dict[str, Any]:
+        """Values of the space from the server's search, with those that are
+        given; {} when no untried point is left.
+
+        `search` is Space.search(). A value that is given outside of its range
+        is of no use to the search, and is left out.
+        """
+        path = "%s/%d:suggest" % (record.remote._ours("/trials"), number + 1)
+        body = {"search": search, "parameters": [
+            {"parameterId": name, "value": value}
+            for name, value in space.wire_values(given).items()]}
+        trial = self._line.patiently(
+            lambda: record.remote._transport.call("POST", path, body,
+                                                  repeatable=True))
+        return space.asked(trial["hypertune"]["params"])
+
     def whole(self, record: Record, number: int, trial: FrozenTrial) -> None:
         """A trial that was added as it is."""
-        for name, distribution in trial.distributions.items():
-            self.param(record, number, name, distribution,
-                       trial.params[name])
+        self.params(record, number, trial.distributions, trial.params)
         for step, value in sorted(trial.intermediate_values.items()):
             self.report(record, number, step, value)
         if trial.state.is_finished():
-            self.end(record, number, trial.state, trial.values)
+            self.end(record, number, trial, trial.state, trial.values)
 
-    def param(self, record: Record, number: int, name: str,
-              distribution: BaseDistribution, value: Any) -> None:
-        """A parameter's value, and the range it is from."""
-        with record.lock:
-            if name not in record.names:
-                record.names[name] = safe_name(
-                    name, set(record.names.values()))
-            known = (name, distribution_to_json(distribution))
-            is_new = known not in record.sent
-            record.sent.add(known)
-        parameter = Parameter(record.names[name], distribution)
-        body: Dict[str, Any] = {"parameters": [{
-            "parameterId": parameter.name,
-            "value": parameter.wire_value(value)}]}
-        if is_new:
-            body["parameterSpecs"] = [parameter.to_vertex()]
-        self._tell(record, number, "define", body)
+    def params(self, record: Record, number: int,
+               distributions: Mapping[str, BaseDistribution],
+               values: Mapping[str, Any]) -> None:
+        """Its parameters' values, and the ranges they are from."""
+        space = record.space(distributions)
+        body: Dict[str, Any] = {"parameters": [
+            {"parameterId": name, "value": value}
+            for name, value in space.wire_values(values).items()]}
+        known = {(name, distribution_to_json(distribution))
+                 for name, distribution in distributions.items()}
+        if known - record.sent:
+            body["parameterSpecs"] = space.to_vertex()
+        record.sent |= known
+        if distributions:
+            self._tell(record, number, "define", body)
 
     def moved(self, record: Record, trial: FrozenTrial, state: TrialState,
               values: Optional[Sequence[float]]) -> None:
@@ -68,24 +108,31 @@ class Mirror:
         if state == TrialState.RUNNING:
             self._tell(record, trial.number, "define", {})
         elif state.is_finished():
-            self.end(record, trial.number, state,
+            self.end(record, trial.number, trial, state,
                      trial.values if values is None else values)
 
-    def end(self, record: Record, number: int, state: TrialState,
-            values: Optional[Sequence[float]]) -> None:
-        names = metric_names(record.directions())
+    def end(self, record: Record, number: int, trial: FrozenTrial,
+            state: TrialState, values: Optional[Sequence[float]]) -> None:
+        """Its end, with its values, unless it failed, and constraints."""
         if state == TrialState.FAIL or values is None:
             self._tell(record, number, "complete", {
                 "trialInfeasible": True,
                 "infeasibleReason": "%s in Optuna" % state.name})
             return
+        constraints = trial.system_attrs.get(CONSTRAINTS) or ()
+        specs = _constraint_specs(len(constraints))
+        if len(specs) > record.constraints:
+            self._tell(record, number, "define", {"metricSpecs": specs})
+            record.constraints = len(specs)
         if state == TrialState.PRUNED:
             self._tell(record, number, "stop", {})
-        steps = record.trials[number].intermediate_values if number < len(
-            record.trials) else {}
+        names = metric_names(record.directions()) + [
+            spec["metricId"] for spec in specs]
+        steps = trial.intermediate_values
         self._tell(record, number, "complete", {
-            "finalMeasurement": measurement(dict(zip(names, values)),
-                                            max(steps) if steps else None)})
+            "finalMeasurement": measurement(
+                dict(zip(names, list(values) + list(constraints))),
+                max(steps) if steps else None)})
 
     def report(self, record: Record, number: int, step: int,
                value: float) -> None:
@@ -105,4 +152,5 @@ class Mirror:
             state=("REQUESTED", "ACTIVE", "STOPPING"))}
         for trial in ended:
             if trial.number + 1 in still_open:
-                self.end(record, trial.number, trial.state, trial.values)
+                self.end(record, trial.number, trial, trial.state,
+                         trial.values)

@@ -11,6 +11,7 @@ from optuna.distributions import (BaseDistribution, distribution_to_json,
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
+from hypertune.optuna.spaces import Space, server_name
 from hypertune.study import Study
 
 _NAMESPACE = "optuna"
@@ -71,6 +72,8 @@ class Record:
         self.beats: Dict[int, int] = {}   # of trials: when last, server's ms
         self._ahead_ms = 0.0              # of the server, to our own clock
         self.names: Dict[str, str] = {}   # of parameters, on the server
+        self.constraints = sum("safetyConfig" in metric
+                               for metric in remote._spec["metrics"])
         self.ranges: Dict[str, BaseDistribution] = {}
         self.sent: Set[Tuple[str, str]] = set()  # ranges the server has
 
@@ -89,7 +92,12 @@ class Record:
     def directions(self) -> List[StudyDirection]:
         return [StudyDirection.MAXIMIZE if metric["goal"] == "MAXIMIZE"
                 else StudyDirection.MINIMIZE
-                for metric in self.remote._spec["metrics"]]
+                for metric in self.remote._spec["metrics"]
+                if "safetyConfig" not in metric]
+
+    def space(self, distributions: Mapping[str, BaseDistribution]) -> Space:
+        with self.lock:  # of the names
+            return Space(distributions, self.names)
 
     def _apply(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """What was written, in the order of the writing."""
@@ -137,7 +145,9 @@ class Record:
             distribution = json_to_distribution(text)
             trial.distributions[name] = distribution
             trial.params[name] = distribution.to_external_repr(internal)
-            self.ranges.setdefault(name, distribution)
+            if name not in self.ranges:  # in one order for all processes
+                self.ranges[name] = distribution
+                server_name(name, self.names)
         elif kind == "step":
             trial.intermediate_values[int(name)] = json.loads(value)
         elif kind == "user":

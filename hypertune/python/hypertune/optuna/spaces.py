@@ -1,11 +1,10 @@
 """Optuna's distributions in the words of a StudySpec, and values back."""
 import json
 import re
-from typing import Any, Dict, List, Mapping, Sequence, Set
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Set
 
 from optuna.distributions import (BaseDistribution, CategoricalDistribution,
-                                  FloatDistribution, IntDistribution,
-                                  distribution_to_json)
+                                  FloatDistribution, IntDistribution)
 
 _LOG = "UNIT_LOG_SCALE"
 _MOST_NAME, _MOST_LABEL = 128, 1024  # bytes, of the server
@@ -28,6 +27,13 @@ def safe_name(name: str, taken: Set[str]) -> str:
     """
     text = re.sub(r"[^A-Za-z0-9_./-]+", "_", name)[:_MOST_NAME - 8]
     return _fresh(text.lstrip("-") or "_", taken)
+
+
+def server_name(name: str, names: Dict[str, str]) -> str:
+    """The parameter's name on the server, in the table of all of the study."""
+    if name not in names:
+        names[name] = safe_name(name, set(names.values()))
+    return names[name]
 
 
 def labels(choices: Sequence[Any]) -> List[str]:
@@ -89,45 +95,49 @@ class Parameter:
 
 
 class Space:
-    """A search space of Optuna's; names that the server lacks are replaced."""
+    """A search space of Optuna's; names that the server lacks are replaced.
 
-    def __init__(self, distributions: Mapping[str, BaseDistribution]):
-        taken: Set[str] = set()
+    `names` has the server's name of every parameter of the study, and gets
+    those of new ones.
+    """
+
+    def __init__(self, distributions: Mapping[str, BaseDistribution],
+                 names: Dict[str, str]):
         self.parameters = {
-            name: Parameter(safe_name(name, taken), distribution)
+            name: Parameter(server_name(name, names), distribution)
             for name, distribution in sorted(distributions.items())}
-
-    def __len__(self) -> int:
-        return len(self.parameters)
 
     def to_vertex(self) -> List[Dict[str, Any]]:
         """The parameters of a StudySpec."""
         return [one.to_vertex() for one in self.parameters.values()]
 
-    def steps(self) -> Dict[str, Dict[str, Any]]:
-        """`hypertune.parameters`: what Vertex has no member for."""
-        return {one.name: {"step": one.step}
-                for one in self.parameters.values() if one.step is not None}
-
-    def key(self) -> str:
-        """Equal for equal spaces, whatever process asks."""
-        return json.dumps({name: distribution_to_json(one.distribution)
-                           for name, one in self.parameters.items()},
-                          sort_keys=True)
-
-    def holds(self, params: Mapping[str, Any]) -> bool:
-        """Has every parameter a value in its range?"""
-        return all(name in params and _contains(one.distribution,
-                                                params[name])
-                   for name, one in self.parameters.items())
+    def search(self, algorithm: Optional[str],
+               seed: Optional[int]) -> Dict[str, Any]:
+        """What `trials/T:suggest` is asked for: all but the metrics of a
+        Study, with Google's name of the algorithm."""
+        spec: Dict[str, Any] = {"parameters": self.to_vertex()}
+        own: Dict[str, Any] = {}
+        steps = {one.name: {"step": one.step}
+                 for one in self.parameters.values() if one.step is not None}
+        if algorithm is not None:
+            spec["algorithm"] = algorithm
+        if seed is not None:
+            own["seed"] = str(int(seed))
+        if steps:
+            own["parameters"] = steps
+        return {"studySpec": spec, "hypertune": own}
 
     def wire_values(self, params: Mapping[str, Any]) -> Dict[str, Any]:
-        """The values that belong to the space, as the server takes them."""
+        """The values in the ranges of the space, as the server takes them."""
         return {one.name: one.wire_value(params[name])
-                for name, one in self.parameters.items() if name in params}
+                for name, one in self.parameters.items()
+                if name in params and _contains(one.distribution,
+                                                params[name])}
 
     def asked(self, params: Mapping[str, Any]) -> Dict[str, Any]:
-        """The server's values under Optuna's names."""
+        """The server's values under Optuna's names; {} when one is missing."""
+        if any(one.name not in params for one in self.parameters.values()):
+            return {}
         return {name: one.asked(params[one.name])
                 for name, one in self.parameters.items()}
 

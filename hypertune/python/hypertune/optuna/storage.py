@@ -24,11 +24,11 @@ from optuna.trial import FrozenTrial, TrialState
 
 from hypertune import errors
 from hypertune.client import Client
+from hypertune.optuna.copies import label_of
 from hypertune.optuna.line import Line
-from hypertune.optuna.mirror import Mirror
+from hypertune.optuna.mirror import Mirror, metric_specs
 from hypertune.optuna.record import (PER_STUDY, Items, Record, items_of,
                                      param_text, rows_of, time_text)
-from hypertune.optuna.sampler import metric_specs
 from hypertune.study import STUDIES
 
 if TYPE_CHECKING:
@@ -114,6 +114,9 @@ class Storage(BaseStorage, BaseHeartbeat):
         if not resource["hypertuneStatus"].get("openSpace"):
             raise KeyError("%s is no study of Optuna" %
                            resource.get("displayName"))
+        if label_of(resource) is not None:
+            raise KeyError("%s has copies of trials that another storage of "
+                           "Optuna's keeps" % resource["displayName"])
         remote = self._client._study(resource)
         with self._lock:
             if remote.id in self._records:
@@ -292,8 +295,9 @@ class Storage(BaseStorage, BaseHeartbeat):
                                              distribution)
         self._set(trial_id, {"param:" + param_name: param_text(
             param_value_internal, distribution)})
-        self._mirror.param(record, trial.number, param_name, distribution,
-                         distribution.to_external_repr(param_value_internal))
+        self._mirror.params(
+            record, trial.number, {param_name: distribution},
+            {param_name: distribution.to_external_repr(param_value_internal)})
 
     def set_trial_state_values(self, trial_id: int, state: TrialState,
                                values: Optional[Sequence[float]] = None
