@@ -117,6 +117,13 @@ def what_is_given_stays():
     post("%s/trials/%d:define" % (path, trial), {
         "parameters": [{"parameterId": "n", "value": 7}]})
     tap.equal(replayed(path), [(1, "SAME")], "7 was not suggested")
+    x = get(path + "/trials/1")["hypertune"]["params"]["x"]
+    left = post(path + "/trials/1:define", {
+        "whole": True, "parameters": [{"parameterId": "x", "value": x}]})
+    tap.equal(left["hypertune"]["params"], {"x": x})
+    tap.equal(replayed(path), [], "n was suggested, too")
+    left = post(path + "/trials/1:define", {"whole": True})
+    tap.equal(left["hypertune"]["params"], {})
 
 
 def open_trials_count_as_they_wait():

@@ -12,6 +12,8 @@
 #include "tuner/ask/trial_body.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
+#include "tuner/search/asked_space.h"
+#include "tuner/search/reason_json.h"
 #include "tuner/study/live_edit.h"
 #include "tuner/study/move.h"
 #include "tuner/study/suggestion_stock.h"
@@ -90,6 +92,7 @@ METHOD(open_trial_make, METHOD_JOB, make, method_reply_trial)
 
 struct definition {
     struct place specs, parameters, metrics;
+    bool whole;
 };
 
 #define DEFINITION(member) offsetof(struct definition, member)
@@ -98,6 +101,7 @@ static const struct field definition_fields[] = {
     {"parameterSpecs", field_place, .offset = DEFINITION(specs)},
     {"parameters", field_place, .offset = DEFINITION(parameters)},
     {"metricSpecs", field_place, .offset = DEFINITION(metrics)},
+    {"whole", field_flag, .offset = DEFINITION(whole)},
     {0}};
 
 static enum ht_status store_job(struct method_call *call,
@@ -198,29 +202,51 @@ static enum ht_status add_metrics(struct method_call *call, struct place specs,
                            : status;
 }
 
-/* The trial's point with the values that are said put in their places. */
-static enum ht_status overlay(struct method_call *call, struct place said,
+/* The trial's point with the values that are said put in their places; `whole`:
+ * without its others. */
+static enum ht_status overlay(struct method_call *call,
+                              const struct definition *definition,
                               struct value point[], struct ht_error *err)
 {
+    const struct place said = definition->parameters;
     const struct space *space = &call->job->space;
     const struct field_reader reader = trial_body_reader(call->req);
     struct value *more = arena_alloc(call->arena, space->n + 1, sizeof *more);
     enum ht_status status =
         space_point_parse(space, call->trial.params, point, err);
-    if (status != HT_OK || said.node == NULL)
+    for (size_t i = 0; i < space->n; i++)
+        more[i].absent = true;
+    if (status != HT_OK)
         return status;
-    trial_body_point(&reader, said, space, more);
+    if (said.node != NULL)
+        trial_body_point(&reader, said, space, more);
     status = faults_check(call->req, err);
     for (size_t i = 0; status == HT_OK && i < space->n; i++) {
+        point[i].absent =
+            point[i].absent || (definition->whole && more[i].absent);
         if (more[i].absent)
             continue;
-        /* A suggestion that is not taken explains nothing. */
         if (!point[i].absent &&
             !space_value_equal(&space->params[i], point[i], more[i]))
             call->trial.why = "";
         point[i] = more[i];
     }
     return status;
+}
+
+/* A suggestion that is not taken explains nothing. */
+static bool holds_suggestion(const struct method_call *call)
+{
+    struct reason_json_origin origin;
+    struct job *job;
+    if (!reason_json_read(call->arena, call->trial.why, &origin))
+        return true;
+    const char *asked = asked_space_of(call->arena, origin.context);
+    return asked != NULL &&
+           asked_space_parse(call->arena, call->job, asked, &job, NULL) ==
+               HT_OK &&
+           asked_space_params(call->arena, &job->space, call->trial.params) !=
+               NULL;
 }
 
 static enum ht_status store_point(struct method_call *call,
@@ -232,6 +258,8 @@ static enum ht_status store_point(struct method_call *call,
     if (strcmp(params, trial->params) == 0)
         return HT_OK;
     trial->params = params;
+    if (!holds_suggestion(call))
+        trial->why = "";
     struct event_row event = {.study = trial->study,
                               .kind = "trial.changed",
                               .trial = trial->id,
@@ -291,7 +319,7 @@ static enum ht_status define(struct method_call *call, struct ht_error *err)
         return status;
     struct value *point =
         arena_alloc(call->arena, call->job->space.n + 1, sizeof *point);
-    status = overlay(call, definition.parameters, point, err);
+    status = overlay(call, &definition, point, err);
     if (status == HT_OK)
         status =
             store_point(call, point, "its client defined a parameter", err);

@@ -13,7 +13,8 @@ struct suggestion;
  * with the trial. */
 request_handler open_trial_make;
 /* Body: {"parameterSpecs": what the study does not know yet, "parameters",
- * "metricSpecs": safety metrics that it may lack}; one that waits becomes
+ * "metricSpecs": safety metrics that it may lack, "whole": the trial has no
+ * other values}; one that waits becomes
  * ACTIVE. Replies with the trial. */
 request_handler open_trial_define;
 

@@ -6,14 +6,14 @@ record of it, and values from the search.
 """
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
-from optuna.distributions import BaseDistribution, distribution_to_json
+from optuna.distributions import BaseDistribution
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from hypertune import errors
 from hypertune.optuna.line import Line
 from hypertune.optuna.record import Record
-from hypertune.optuna.spaces import Space
+from hypertune.optuna.spaces import Space, server_name
 from hypertune.trial import measurement
 
 CONSTRAINTS = "constraints"  # where Optuna's own samplers keep them
@@ -41,6 +41,12 @@ def _constraint_specs(count: int) -> List[Dict[str, Any]]:
              "safetyConfig": {"safetyThreshold": 0.0}} for i in range(count)]
 
 
+def _named(values: Mapping[str, Any]) -> List[Dict[str, Any]]:
+    """TrialParameters of the server's names and values."""
+    return [{"parameterId": name, "value": value}
+            for name, value in values.items()]
+
+
 class Mirror:
     """Sends to the server's trials what Optuna has of them. Trials are
     numbered as Optuna does, from 0."""
@@ -49,16 +55,18 @@ class Mirror:
         self._line = line
 
     def _tell(self, record: Record, number: int, verb: str,
-              body: Mapping[str, Any]) -> None:
+              body: Mapping[str, Any]) -> bool:
         """Tells the trial itself. What our API has no words for, such as a
-        report of an earlier step, is known to Optuna alone."""
+        report of an earlier step, is known to Optuna alone; then false."""
         try:
             self._line.call("POST", "%s/%d:%s" % (
                 record.remote._ours("/trials") if verb == "define"
                 else record.remote._trials_path(), number + 1, verb), body)
-        except (errors.InvalidArgument, errors.FailedPrecondition,
-                errors.NotFound, errors.ResourceExhausted):
-            pass
+        except (errors.InvalidArgument, errors.ResourceExhausted):
+            return False
+        except (errors.FailedPrecondition, errors.NotFound):
+            pass  # it has ended
+        return True
 
     def suggest(self, record: Record, number: int, space: Space,
                 search: Mapping[str, Any], given: Mapping[str, Any]
@@ -70,13 +78,15 @@ class Mirror:
         is of no use to the search, and is left out.
         """
         path = "%s/%d:suggest" % (record.remote._ours("/trials"), number + 1)
-        body = {"search": search, "parameters": [
-            {"parameterId": name, "value": value}
-            for name, value in space.wire_values(given).items()]}
+        body = {"search": search,
+                "parameters": _named(space.wire_values(given))}
         trial = self._line.patiently(
             lambda: record.remote._transport.call("POST", path, body,
                                                   repeatable=True))
-        return space.asked(trial["hypertune"]["params"])
+        params: Dict[str, Any] = trial["hypertune"]["params"]
+        record.given[number] = params
+        record.sent |= space.ranges()
+        return space.asked(params)
 
     def whole(self, record: Record, number: int, trial: FrozenTrial) -> None:
         """A trial that was added as it is."""
@@ -91,16 +101,28 @@ class Mirror:
                values: Mapping[str, Any]) -> None:
         """Its parameters' values, and the ranges they are from."""
         space = record.space(distributions)
-        body: Dict[str, Any] = {"parameters": [
-            {"parameterId": name, "value": value}
-            for name, value in space.wire_values(values).items()]}
-        known = {(name, distribution_to_json(distribution))
-                 for name, distribution in distributions.items()}
-        if known - record.sent:
+        given = record.given.setdefault(number, {})
+        new = {name: value
+               for name, value in space.wire_values(values).items()
+               if name not in given or given[name] != value}
+        body: Dict[str, Any] = {"parameters": _named(new)}
+        if space.ranges() - record.sent:
             body["parameterSpecs"] = space.to_vertex()
-        record.sent |= known
-        if distributions:
-            self._tell(record, number, "define", body)
+        if new and self._tell(record, number, "define", body):
+            record.sent |= space.ranges()
+            given.update(new)
+
+    def _drop_unused(self, record: Record, number: int,
+                     trial: FrozenTrial) -> None:
+        """Of the values that were suggested, the objective may have asked for
+        some only."""
+        used = {server_name(name, record.names) for name in trial.params}
+        given = record.given.pop(number, {})
+        if set(given) - used:
+            self._tell(record, number, "define", {
+                "whole": True, "parameters": _named({
+                    name: value for name, value in given.items()
+                    if name in used})})
 
     def moved(self, record: Record, trial: FrozenTrial, state: TrialState,
               values: Optional[Sequence[float]]) -> None:
@@ -114,10 +136,9 @@ class Mirror:
     def end(self, record: Record, number: int, trial: FrozenTrial,
             state: TrialState, values: Optional[Sequence[float]]) -> None:
         """Its end, with its values, unless it failed, and constraints."""
+        self._drop_unused(record, number, trial)
         if state == TrialState.FAIL or values is None:
-            self._tell(record, number, "complete", {
-                "trialInfeasible": True,
-                "infeasibleReason": "%s in Optuna" % state.name})
+            self._fail(record, number, "%s in Optuna" % state.name)
             return
         constraints = trial.system_attrs.get(CONSTRAINTS) or ()
         specs = _constraint_specs(len(constraints))
@@ -129,10 +150,19 @@ class Mirror:
         names = metric_names(record.directions()) + [
             spec["metricId"] for spec in specs]
         steps = trial.intermediate_values
+        final = measurement(dict(zip(names, list(values) + list(constraints))),
+                            max(steps) if steps else None)
+        if not self._tell(record, number, "complete",
+                          {"finalMeasurement": final}):
+            # As without the constraints that other trials of the study have.
+            self._tell(record, number, "addTrialMeasurement",
+                       {"measurement": final})
+            self._fail(record, number, "%s in Optuna, but not all of the "
+                       "study's metrics are known" % state.name)
+
+    def _fail(self, record: Record, number: int, reason: str) -> None:
         self._tell(record, number, "complete", {
-            "finalMeasurement": measurement(
-                dict(zip(names, list(values) + list(constraints))),
-                max(steps) if steps else None)})
+            "trialInfeasible": True, "infeasibleReason": reason})
 
     def report(self, record: Record, number: int, step: int,
                value: float) -> None:

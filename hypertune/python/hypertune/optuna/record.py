@@ -76,6 +76,8 @@ class Record:
                                for metric in remote._spec["metrics"])
         self.ranges: Dict[str, BaseDistribution] = {}
         self.sent: Set[Tuple[str, str]] = set()  # ranges the server has
+        # Of trials that run: the values that the server's have.
+        self.given: Dict[int, Dict[str, Any]] = {}
 
     def take(self, answer: Mapping[str, Any]) -> bool:
         """Takes over the server's answer; is there more to ask for?"""

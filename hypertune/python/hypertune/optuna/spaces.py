@@ -1,10 +1,11 @@
 """Optuna's distributions in the words of a StudySpec, and values back."""
 import json
 import re
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Set
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 from optuna.distributions import (BaseDistribution, CategoricalDistribution,
-                                  FloatDistribution, IntDistribution)
+                                  FloatDistribution, IntDistribution,
+                                  distribution_to_json)
 
 _LOG = "UNIT_LOG_SCALE"
 _MOST_NAME, _MOST_LABEL = 128, 1024  # bytes, of the server
@@ -110,6 +111,11 @@ class Space:
     def to_vertex(self) -> List[Dict[str, Any]]:
         """The parameters of a StudySpec."""
         return [one.to_vertex() for one in self.parameters.values()]
+
+    def ranges(self) -> Set[Tuple[str, str]]:
+        """Its parameters in Optuna's words, to compare."""
+        return {(one.name, distribution_to_json(one.distribution))
+                for one in self.parameters.values()}
 
     def search(self, algorithm: Optional[str],
                seed: Optional[int]) -> Dict[str, Any]:
