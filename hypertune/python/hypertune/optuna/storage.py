@@ -381,6 +381,9 @@ class Storage(BaseStorage, BaseHeartbeat):
     def get_failed_trial_callback(self) -> Optional[Failed]:
         return self._failed_trial_callback
 
+    # The name since Optuna 4.9.
+    get_heartbeat_stale_trial_callback = get_failed_trial_callback
+
     def record_heartbeat(self, trial_id: int) -> None:
         record = self._record(trial_id // PER_STUDY)
         try:
