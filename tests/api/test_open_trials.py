@@ -270,6 +270,36 @@ def a_wrong_change_changes_nothing():
     tap.equal(get(path + "/metadata")["metadata"], [])
 
 
+def user_attributes_are_shown():
+    path = study()
+    opened(path, metadata=[item("user:a b", '["<b>"]', ns="optuna"),
+                           item("system:s", "1", ns="optuna"),
+                           item("user:other", "1")])
+    opened(path)
+    tap.equal([get(path + "/trials/%d" % i)["hypertune"].get("userAttributes")
+               for i in (1, 2)], [{"a b": '["<b>"]'}, None])
+    tap.equal(["userAttributes" in t["hypertune"]
+               for t in get(path + "/trials")["trials"]], [True, False])
+    tap.lacks("userAttributes", get(path)["hypertuneStatus"])
+    patch(path, {"metadata": [item("user:n", "NaN", ns="optuna")]})
+    tap.equal(get(path)["hypertuneStatus"]["userAttributes"], {"n": "NaN"})
+    tap.lacks("moreUserAttributes", get(path)["hypertuneStatus"])
+
+
+def user_attributes_beyond_a_bound_are_left_out():
+    path = study()
+    opened(path, metadata=[item("user:%02d" % i, str(i), ns="optuna")
+                           for i in range(33)])
+    own = get(path + "/trials/1")["hypertune"]
+    tap.equal(own["userAttributes"], {"%02d" % i: str(i) for i in range(32)})
+    tap.equal(own["moreUserAttributes"], True)
+    patch(path, {"metadata": [item("user:long", "x" * 1025, ns="optuna"),
+                              item("user:short", "x" * 1024, ns="optuna")]})
+    status = get(path)["hypertuneStatus"]
+    tap.equal((list(status["userAttributes"]), status["moreUserAttributes"]),
+              (["short"], True))
+
+
 def texts_go_with_their_trial_and_study():
     path = study()
     opened(path, metadata=[item("a", "1")])
@@ -311,6 +341,8 @@ def main():
             long_lists_continue_where_they_were,
             a_change_may_expect_what_is_there,
             a_wrong_change_changes_nothing,
+            user_attributes_are_shown,
+            user_attributes_beyond_a_bound_are_left_out,
             texts_go_with_their_trial_and_study,
             a_study_of_clients_is_deleted_while_it_runs,
         ])

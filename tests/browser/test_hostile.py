@@ -176,6 +176,24 @@ def reasons():
         harmless("a reason")
 
 
+def user_attributes():
+    """At most 32 are shown: half of the texts each, as names and values."""
+    half = len(STRINGS) // 2
+    for i, some in enumerate((STRINGS[:half], STRINGS[half:])):
+        number = make_study("attributes %d" % i)
+        add(number, {"x": 0.5}, **measured(loss=1))
+        good("PATCH", "/hypertune/v1/studies/%d/metadata" % number, {
+            "metadata": [{"trial": trial, "ns": "optuna",
+                          "key": "user:" + text, "value": json.dumps(text)}
+                         for trial in (0, 1) for text in some]})
+        for tab in ("overview", "trials/1"):
+            show(page, study(number, tab), "User attributes")
+            shown(some, "[aria-label='User attributes'] dl")
+            shown([json.dumps(text) for text in some],
+                  "[aria-label='User attributes'] dl")
+            harmless(tab)
+
+
 def lines_of_logs_and_words_of_commands():
     made = good("POST", ROOT + "/hyperparameterTuningJobs", {
         "displayName": STRINGS[0], "hypertune": {"name": "prints"},
@@ -240,6 +258,7 @@ with harness.Server("--auth", "none") as server, browser.Browser() as page:
         names_of_categories,
         names_of_parameters,
         reasons,
+        user_attributes,
         lines_of_logs_and_words_of_commands,
         labels,
         a_spec_that_is_checked,

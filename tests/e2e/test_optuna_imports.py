@@ -8,6 +8,7 @@ trial by trial.
 import contextlib
 import importlib
 import io
+import json
 import os
 import pickle
 import re
@@ -132,6 +133,19 @@ def main():
             again = ours.load_study("attributes")
             tap.equal(again.user_attrs["contributors"], ["Akiba", "Sano"])
             tap.equal(again.trials[0].user_attrs["memo"], "a guess")
+            told = [subprocess.run(
+                [os.path.join(harness.bin_dir(), "hypertune"), *words],
+                stdout=subprocess.PIPE, check=True).stdout.decode()
+                for words in (["describe", "attributes"],
+                              ["trial", "attributes/1"],
+                              ["trial", "attributes/1", "-o", "json"])]
+            tap.contains('\nattribute   contributors = ["Akiba", "Sano"]\n',
+                         told[0])
+            for line in ('memo = "a guess"', "square = 4"):
+                tap.contains("\nattribute   %s" % line, told[1])
+            shown = json.loads(told[2])["hypertune"]["userAttributes"]
+            tap.equal({name: json.loads(text) for name, text in
+                       shown.items()}, again.trials[0].user_attrs)
             # It is continued, since it says load_if_exists.
             before = len(study.trials)
             after = run("attributes")[0]["study"]

@@ -43,3 +43,18 @@ enum ht_status db_metadata_since(struct db *db, struct arena *arena,
                        "WHERE study=? AND version>? ORDER BY version LIMIT ?",
                        "iii", span->study, span->version, span->most);
 }
+
+enum ht_status db_metadata_attributes(struct db *db, struct arena *arena,
+                                      const struct metadata_attributes *wanted,
+                                      struct metadata_list *list,
+                                      struct ht_error *err)
+{
+    return db_ask_list(
+        db, DB_LIST(arena, read_metadata, &list->n, &list->rows), err,
+        "SELECT version, trial, ns, substr(key, 6), "
+        "CASE WHEN length(CAST(value AS BLOB))<=? THEN value END "
+        "FROM metadata WHERE study=? AND trial=? AND "
+        "ns='optuna' AND key>='user:' AND key<'user;' "
+        "ORDER BY key LIMIT ?",
+        "iiii", wanted->most_bytes, wanted->study, wanted->trial, wanted->most);
+}

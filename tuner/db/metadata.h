@@ -43,4 +43,16 @@ enum ht_status db_metadata_since(struct db *db, struct arena *arena,
                                  struct metadata_list *list,
                                  struct ht_error *err);
 
+/* Those that Optuna calls user attributes: namespace "optuna", key "user:NAME";
+ * here the key is NAME. */
+struct metadata_attributes {
+    int64_t study, trial;
+    int64_t most, most_bytes; /* of one value */
+};
+/* By name; the value of one that is longer is NULL. */
+enum ht_status db_metadata_attributes(struct db *db, struct arena *arena,
+                                      const struct metadata_attributes *wanted,
+                                      struct metadata_list *list,
+                                      struct ht_error *err);
+
 #endif

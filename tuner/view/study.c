@@ -308,7 +308,10 @@ static enum ht_status add_status(cJSON *resource, const struct viewing *view,
     json_add_count(object, "startTimeMs", study->started_ms);
     json_add_count(object, "endTimeMs", study->ended_ms);
     view_failures_add(object, &failures);
-    status = add_stops(object, view, &counts, err);
+    status =
+        view_add_attributes(object, view->db, view->arena, study->id, 0, err);
+    if (status == HT_OK)
+        status = add_stops(object, view, &counts, err);
     if (status == HT_OK)
         status = add_silent(object, view, err);
     if (status == HT_OK)

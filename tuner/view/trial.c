@@ -263,7 +263,10 @@ enum ht_status view_trial(struct db *db, struct arena *arena,
         add_attempts(own, &attempts);
         add_commands(own, arena, job, point, trial->replicate);
     }
-    if (status == HT_OK && (with_attempts || study->kind == JOB_STUDY))
+    const bool whole = with_attempts || study->kind == JOB_STUDY;
+    if (status == HT_OK && whole)
+        status = view_add_attributes(own, db, arena, study->id, trial->id, err);
+    if (status == HT_OK && whole)
         status = add_measurements(
             object, db, arena, trial,
             with_attempts ? VIEW_MEASUREMENTS : VIEW_LISTED, err);

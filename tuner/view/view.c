@@ -2,6 +2,7 @@
 
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
+#include "tuner/db/metadata.h"
 
 cJSON *view_measurement(const struct measurement_row *row)
 {
@@ -65,6 +66,29 @@ void view_add_stored(cJSON *object, const char *key, const char *json)
 }
 
 /* --- failures --- */
+
+enum ht_status view_add_attributes(cJSON *object, struct db *db,
+                                   struct arena *arena, int64_t study,
+                                   int64_t trial, struct ht_error *err)
+{
+    const struct metadata_attributes wanted = {
+        study, trial, MOST_ATTRIBUTES + 1, MOST_ATTRIBUTE};
+    struct metadata_list list;
+    const enum ht_status status =
+        db_metadata_attributes(db, arena, &wanted, &list, err);
+    if (status != HT_OK || list.n == 0)
+        return status;
+    bool more = list.n > MOST_ATTRIBUTES;
+    cJSON *map = json_add_object(object, "userAttributes");
+    for (size_t i = 0; i < list.n && i < MOST_ATTRIBUTES; i++) {
+        if (list.rows[i].value == NULL)
+            more = true;
+        else
+            json_add_string(map, list.rows[i].key, list.rows[i].value);
+    }
+    json_add_flag(object, "moreUserAttributes", more);
+    return HT_OK;
+}
 
 enum ht_status view_failures_find(struct db *db, struct arena *arena,
                                   const struct study_row *study,

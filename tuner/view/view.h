@@ -48,6 +48,15 @@ void view_add_stamp(cJSON *object, const char *key, int64_t wall_ms);
 /* JSON that we wrote and stored, embedded as it is; none for NULL or "". */
 void view_add_stored(cJSON *object, const char *key, const char *json);
 
+/* Adds `userAttributes`, the JSON texts that clients of Optuna keep by name
+ * with the trial (0: with the study); no member when there are none. They are
+ * clients' own and any number: beyond MOST_ATTRIBUTES, or with more than
+ * MOST_ATTRIBUTE bytes, they are left out, which `moreUserAttributes` says. */
+enum { MOST_ATTRIBUTES = 32, MOST_ATTRIBUTE = 1024 };
+enum ht_status view_add_attributes(cJSON *object, struct db *db,
+                                   struct arena *arena, int64_t study,
+                                   int64_t trial, struct ht_error *err);
+
 /* --- failures --- */
 
 struct view_failures {

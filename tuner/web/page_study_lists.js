@@ -3,6 +3,7 @@
 import {element, exact, renew} from "./dom.js";
 import {StudyStore} from "./store.js";
 import {stateLabel, trialLink} from "./trial_columns.js";
+import {attributeList} from "./user_attributes.js";
 import * as format from "./format.js";
 
 const BEST = 5, REASONS = 5, EXAMPLES = 3;
@@ -70,5 +71,6 @@ function failureList(store) {
       element("p.quiet.note", {}, `${format.plural(failures.length - REASONS, "more reason")}.`)];
 }
 
+export const attributesCard = (root, store) => listCard(root, store, "User attributes", () => attributeList(store.status));
 export const bestCard = (root, store) => listCard(root, store, `Best ${BEST}`, bestTable);
 export const failuresCard = (root, store) => listCard(root, store, "Failed trials", failureList);

@@ -2,7 +2,7 @@
 import {element} from "./dom.js";
 import {showPlots} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {bestCard, failuresCard} from "./page_study_lists.js";
+import {attributesCard, bestCard, failuresCard} from "./page_study_lists.js";
 import {curvesPlot} from "./plot_curves.js";
 import {historyPlot} from "./plot_history.js";
 import {importancesPlot} from "./plot_importances.js";
@@ -22,6 +22,6 @@ export function overviewTab(root, store, selection) {
   place();
   const ends = [store.watch(place),
     showPlots(plots, store, selection, [historyPlot, curvesPlot, ...several ? [paretoPlot] : [], importancesPlot]),
-    failuresCard(lists, store), bestCard(lists, store)];
+    failuresCard(lists, store), bestCard(lists, store), attributesCard(lists, store)];
   return () => ends.forEach(end => end());
 }

@@ -12,6 +12,7 @@ import {stopCurvePlot} from "./plot_stop_curve.js";
 import {stateLabel, trialLink} from "./trial_columns.js";
 import {trialLog} from "./trial_log.js";
 import {doctorPairs, exitWords, factPairs, stopPairs, whyPairs} from "./trial_words.js";
+import {attributeList} from "./user_attributes.js";
 import {may} from "./session.js";
 import * as format from "./format.js";
 
@@ -79,6 +80,11 @@ function whyCard({hypertune: {why}}) {
 
 function stopCard({hypertune: {stop, state}}) {
   return stop && card(state === "PAUSED" ? "Why it is paused" : "Why it was stopped", pairList(stopPairs(stop)));
+}
+
+function attributesCard({hypertune}) {
+  const list = attributeList(hypertune);
+  return list && card("User attributes", list);
 }
 
 function doctorCard({hypertune: {doctor, objective}}) {
@@ -190,7 +196,7 @@ class TrialPage {
     if (first) this.build();
     this.showPlots();
     renew(this.head, heading(this.store, trial, () => this.load()));
-    renew(this.cards, [resultCard(this.store, trial), doctorCard(trial), parametersCard(trial), commandCard(trial), whyCard(trial),
+    renew(this.cards, [resultCard(this.store, trial), doctorCard(trial), parametersCard(trial), attributesCard(trial), commandCard(trial), whyCard(trial),
       stopCard(trial), attemptsCard(trial)]);
     this.log?.follow();
   }

@@ -226,6 +226,16 @@ static void describe_why(const struct node *trial, struct text *out)
                     node_get_double(why, "acquisition", 0));
 }
 
+/* What clients of Optuna keep with a study or a trial, as JSON. */
+static void describe_attributes(const struct node *ours, struct text *out)
+{
+    NODE_EACH (one, node_first(ours, "userAttributes"))
+        text_print_safe(out, "attribute   %s = %s\n", one->key,
+                        cli_scalar(one));
+    if (node_get_bool(ours, "moreUserAttributes", false))
+        text_puts(out, "attribute   there are more, which are many or long\n");
+}
+
 /* ---- a trial ---- */
 
 static void describe_outside(const struct cli_study *study,
@@ -267,6 +277,7 @@ void cli_describe_trial(struct cli *cli, const struct cli_study *study,
     if (node_find(ours, "outputs") != NULL)
         text_print_safe(out, "outputs %s\n",
                         node_get_string(ours, "outputs", ""));
+    describe_attributes(ours, out);
     describe_why(trial, out);
     describe_attempts(trial, out);
 }
@@ -424,6 +435,7 @@ void cli_describe_study(struct cli *cli, const struct cli_study *study,
     cli_study_silent(study, "silent      ", out);
     describe_confirming(study, out);
     describe_times(study, out);
+    describe_attributes(study->status, out);
     if (study->best != NULL) {
         text_puts(out, "best        ");
         cli_describe_best(study, study->best, out);

@@ -82,11 +82,47 @@ static void a_study_that_does_not_exist_keeps_nothing(struct db_case *c)
     CHECK(since(c, 0, 9).n == 0);
 }
 
+static struct metadata_list attributes(struct db_case *c, int64_t trial,
+                                       int64_t most, int64_t most_bytes)
+{
+    struct metadata_list list = {0};
+    const struct metadata_attributes wanted = {1, trial, most, most_bytes};
+    CHECK(db_metadata_attributes(c->db, c->arena, &wanted, &list, NULL) ==
+          HT_OK);
+    return list;
+}
+
+static void user_attributes_are_those_of_optuna_by_name(struct db_case *c)
+{
+    static const char *const keys[] = {"user:b", "system:a", "user:a:b",
+                                       "user",   "users:c",  "user:"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct metadata_row row = {
+            .trial = 1, .ns = "optuna", .key = keys[i], .value = "\303\244"};
+        CHECK(db_metadata_set(c->db, 1, &row, NULL) == HT_OK);
+    }
+    set(c->db, 1, "user:mine", "1");
+    const struct metadata_list all = attributes(c, 1, 9, 2);
+    CHECK(all.n == 3);
+    CHECK(attributes(c, 0, 9, 2).n == 0);
+    CHECK(attributes(c, 1, 2, 2).n == 2);
+    const struct metadata_list short_ones = attributes(c, 1, 9, 1);
+    CHECK(short_ones.n == 3);
+    if (all.n != 3 || short_ones.n != 3)
+        return;
+    CHECK_TEXT(all.rows[0].key, "");
+    CHECK_TEXT(all.rows[1].key, "a:b");
+    CHECK_TEXT(all.rows[2].key, "b");
+    CHECK_TEXT(all.rows[2].value, "\303\244");
+    CHECK(short_ones.rows[2].value == NULL); /* its bytes count */
+}
+
 int main(void)
 {
     RUN_ON_DB(a_text_is_named_by_trial_namespace_and_key);
     RUN_ON_DB(a_text_that_is_written_again_gets_a_higher_version);
     RUN_ON_DB(a_reader_follows_by_version_page_by_page);
     RUN_ON_DB(a_study_that_does_not_exist_keeps_nothing);
+    RUN_ON_DB(user_attributes_are_those_of_optuna_by_name);
     return check_done();
 }
