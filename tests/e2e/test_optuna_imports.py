@@ -181,6 +181,19 @@ def main():
             tap.equal([t.params["y"] for t in seen["study"].trials[4:]],
                       [7] * 4)
 
+        def attributes_are_kept_as_people_read_them():
+            study = ours.create_study(study_name="read")
+            values = {"name": "J\u00e9r\u00f4me \u4e2d", "half": "\ud800",
+                      "more": float("inf"), "long": 2 ** 70}
+            for name, value in values.items():
+                study.set_user_attr(name, value)
+            tap.equal(ours.load_study("read").user_attrs, values)
+            kept = client._transport.call("GET", "/hypertune/v1/studies/%d" %
+                                          client.study("read").id)
+            tap.equal(kept["hypertuneStatus"]["userAttributes"], {
+                "name": '"J\u00e9r\u00f4me \u4e2d"', "half": '"\\ud800"',
+                "more": "Infinity", "long": str(2 ** 70)})
+
         # --- names ---
 
         def all_names_of_optuna_are_there():
@@ -282,7 +295,7 @@ def main():
                  several_goals_with_a_constraint, a_loop_around_ask_and_tell,
                  callbacks_attributes_and_threads, figures_and_importances,
                  studies_that_are_kept_elsewhere, points_of_other_kinds,
-                 all_names_of_optuna_are_there, a_module_is_loaded_once,
+                 attributes_are_kept_as_people_read_them, all_names_of_optuna_are_there, a_module_is_loaded_once,
                  samplers_take_optunas_arguments,
                  a_name_that_is_taken_gets_a_number,
                  studies_are_listed_copied_and_deleted,

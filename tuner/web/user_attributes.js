@@ -4,5 +4,5 @@ import {element, pairList} from "./dom.js";
 // JSON texts by name; null when there are none.
 export function attributeList({userAttributes, moreUserAttributes}) {
   return userAttributes ? [pairList(Object.entries(userAttributes)),
-    moreUserAttributes && element("p.quiet.note", {}, "There are more, which are many or long.")] : null;
+    moreUserAttributes && element("p.quiet.note", {}, "Not all are shown: some are long, or there are many.")] : null;
 }

@@ -233,7 +233,8 @@ static void describe_attributes(const struct node *ours, struct text *out)
         text_print_safe(out, "attribute   %s = %s\n", one->key,
                         cli_scalar(one));
     if (node_get_bool(ours, "moreUserAttributes", false))
-        text_puts(out, "attribute   there are more, which are many or long\n");
+        text_puts(out, "attribute   not all are shown: some are long, or there "
+                       "are many\n");
 }
 
 /* ---- a trial ---- */

@@ -19,4 +19,4 @@ class Objective:
 
 
 study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=4))
-study.optimize(Objective(3), n_trials=12, gc_after_trial=True)
+study.optimize(Objective(3), n_trials=8, gc_after_trial=True)

@@ -16,6 +16,6 @@ def objective(trial):
 
 if __name__ == "__main__":
     study = optuna.create_study(direction="maximize")
-    study.optimize(objective, n_trials=5)
+    study.optimize(objective, n_trials=3)
     print(study.best_trial)
     print(f"accuracy {study.best_value:.3f} with {study.best_params}")

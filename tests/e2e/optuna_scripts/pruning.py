@@ -31,4 +31,4 @@ print("pruned", len(pruned), "complete", len(complete))
 band = optuna.create_study(
     direction="maximize", sampler=optuna.samplers.TPESampler(seed=1),
     pruner=optuna.pruners.HyperbandPruner(min_resource=1, max_resource=6))
-band.optimize(objective, n_trials=6)
+band.optimize(objective, n_trials=4)

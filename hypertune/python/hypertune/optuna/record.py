@@ -34,6 +34,17 @@ def time_text(moment: Optional[datetime.datetime]) -> str:
     return "" if moment is None else moment.isoformat()
 
 
+def attribute_text(value: Any) -> str:
+    """JSON that people can read, where it is text: half of a surrogate pair
+    is none."""
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value)
+    return text
+
+
 def items_of(trial: FrozenTrial) -> Dict[str, str]:
     """A whole trial as metadata."""
     items = {"state": trial.state.name,
@@ -48,7 +59,7 @@ def items_of(trial: FrozenTrial) -> Dict[str, str]:
     for kind, attributes in (("user:", trial.user_attrs),
                              ("system:", trial.system_attrs)):
         for key, value in attributes.items():
-            items[kind + key] = json.dumps(value)
+            items[kind + key] = attribute_text(value)
     return items
 
 

@@ -27,8 +27,9 @@ from hypertune.client import Client
 from hypertune.optuna.copies import label_of
 from hypertune.optuna.line import Line
 from hypertune.optuna.mirror import Mirror, metric_specs
-from hypertune.optuna.record import (PER_STUDY, Items, Record, items_of,
-                                     param_text, rows_of, time_text)
+from hypertune.optuna.record import (PER_STUDY, Items, Record,
+                                     attribute_text, items_of, param_text,
+                                     rows_of, time_text)
 from hypertune.study import STUDIES
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ class Storage(BaseStorage, BaseHeartbeat):
 
     def _set_study(self, study_id: int, key: str, value: Any) -> None:
         record = self._synced(study_id)
-        self._patch(record, 0, {key: json.dumps(value)}, {})
+        self._patch(record, 0, {key: attribute_text(value)}, {})
 
     def set_study_user_attr(self, study_id: int, key: str,
                             value: Any) -> None:
@@ -342,7 +343,7 @@ class Storage(BaseStorage, BaseHeartbeat):
 
     def set_trial_user_attr(self, trial_id: int, key: str,
                             value: Any) -> None:
-        self._set(trial_id, {"user:" + key: json.dumps(value)})
+        self._set(trial_id, {"user:" + key: attribute_text(value)})
 
     def set_trial_system_attr(self, trial_id: int, key: str,
                               value: Any) -> None:
