@@ -1,8 +1,10 @@
 #include <string.h>
 
 #include "proto/doc/field.h"
+#include "proto/form/foreign.h"
 #include "proto/form/form.h"
 #include "proto/form/native.h"
+#include "proto/form/optuna.h"
 #include "proto/job/draft.h"
 #include "proto/job/job.h"
 
@@ -95,7 +97,7 @@ static bool is_unwrapped(const struct field_reader *reader,
     return false;
 }
 
-/* Is it an object of Kubernetes? Katib's experiments have a "spec", too. */
+/* Is it another object of Kubernetes? They have a "spec", too. */
 static bool is_kubernetes(const struct field_reader *reader,
                           const struct node *root)
 {
@@ -104,8 +106,7 @@ static bool is_kubernetes(const struct field_reader *reader,
         return false;
     field_key_error(reader, (struct place){version, version->key},
                     "belongs to an object of Kubernetes");
-    diag_hint(reader->diag,
-              "\"hypertune import FILE\" makes a spec of a Katib Experiment");
+    diag_hint(reader->diag, "of those only an Experiment of Katib is read");
     return true;
 }
 
@@ -125,12 +126,37 @@ static struct job *read_custom_spec(const struct node *root, struct diag *diag)
     return vertex_read(job, JOB_CUSTOM, diag);
 }
 
+/* ---- other tuners' files ---- */
+
+static const struct {
+    bool (*is_one)(const struct node *root);
+    struct job *(*read)(const struct node *root, struct diag *diag);
+} foreign[] = {{katib_is_experiment, katib_read},
+               {hydra_is_sweep, hydra_read},
+               {wandb_is_sweep, wandb_read}};
+
+/* It says neither what to run nor what to improve. */
+static bool is_space(const struct field_reader *reader, const struct node *root)
+{
+    if (!optuna_is_space(root))
+        return false;
+    field_error(reader, (struct place){root, ""},
+                "is a search space of Optuna, without a goal and a command");
+    diag_hint(reader->diag, "hypertune run FILE --minimize loss -- python3 "
+                            "train.py");
+    return true;
+}
+
 struct job *form_read(const struct node *root, struct diag *diag)
 {
     const struct field_reader reader = {.diag = diag, .arena = diag->arena};
     enum form form = FORM_NONE;
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (foreign[i].is_one(root))
+            return foreign[i].read(root, diag);
     if (root->kind == NODE_MAP &&
-        (is_kubernetes(&reader, root) || !find_form(&reader, root, &form)))
+        (is_kubernetes(&reader, root) || is_space(&reader, root) ||
+         !find_form(&reader, root, &form)))
         return NULL;
     switch (form) {
     case FORM_NONE:

@@ -233,10 +233,11 @@ static void require_search(const struct field_reader *reader,
 }
 
 static void require_all(const struct field_reader *reader,
-                        const struct node *root)
+                        const struct node *root,
+                        const struct native_draft *native)
 {
     require_search(reader, root);
-    if (node_find(root, "image") == NULL)
+    if (native->pools[0].pool.args.n == 0 && node_find(root, "image") == NULL)
         require(reader, root, "command",
                 "add \"command: [python3, train.py]\"");
 }
@@ -249,6 +250,12 @@ static struct field_reader reader_of(struct diag *diag)
 
 struct job *native_read(const struct node *root, struct diag *diag)
 {
+    return native_read_with_args(root, (struct strings){0}, diag);
+}
+
+struct job *native_read_with_args(const struct node *root, struct strings args,
+                                  struct diag *diag)
+{
     const struct field_reader reader = reader_of(diag);
     struct place at = {.node = root, .path = ""};
     struct native_draft *native = arena_alloc(diag->arena, 1, sizeof *native);
@@ -259,10 +266,11 @@ struct job *native_read(const struct node *root, struct diag *diag)
                         .retries = JOB_RETRIES,
                         .grace_ms = JOB_GRACE_MS,
                         .substitute = true};
+    native->pools[0].pool.args = args;
     field_read_map(&reader, at, root_rows, native);
     if (root->kind != NODE_MAP)
         return NULL;
-    require_all(&reader, root);
+    require_all(&reader, root, native);
     native_finish_pools(&reader, native);
     job_check(&reader, &native->draft);
     native_lint(&reader, native);

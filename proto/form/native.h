@@ -27,6 +27,11 @@ field_function native_parameters;
 field_function native_command; /* rows of a pool; the offset is its place */
 field_function native_path;    /* const char *, not empty */
 
+/* native_read() of a spec whose master has arguments, for which that form has
+ * no field: with any it needs no command. */
+struct job *native_read_with_args(const struct node *root, struct strings args,
+                                  struct diag *diag);
+
 /* Words of algorithm, selection and noise. */
 extern const struct field_choice native_algorithms[];
 extern const struct field_choice native_selections[];

@@ -247,13 +247,16 @@ static void add_count(cJSON *spec, const char *key, int64_t value)
         json_add_int(spec, key, value);
 }
 
-static enum ht_status fill_spec(const struct cli_settings *set, cJSON *spec,
+static enum ht_status fill_spec(const struct cli_settings *set,
+                                const struct node *read, cJSON *spec,
                                 struct ht_error *err)
 {
     json_add_int(spec, "spec", 1);
     json_add_text(spec, "name", set->name);
     add_goal(spec, set);
-    cJSON *parameters = json_add_object(spec, "parameters");
+    cJSON *parameters =
+        read != NULL ? json_of_node(read) : cJSON_CreateObject();
+    cJSON_AddItemToObject(spec, "parameters", parameters);
     for (size_t i = 0; i < set->params.n; i++) {
         enum ht_status status =
             cli_flags_param(parameters, set->params.items[i], err);
@@ -280,21 +283,22 @@ static enum ht_status fill_spec(const struct cli_settings *set, cJSON *spec,
 }
 
 enum ht_status cli_flags_spec(const struct cli_settings *set,
-                              const struct words *command, cJSON **spec,
+                              const struct words *command,
+                              const struct node *parameters, cJSON **spec,
                               struct ht_error *err)
 {
     if ((set->maximize == NULL) == (set->minimize == NULL))
         return ht_fail(err, HT_INVALID,
                        "say --maximize METRIC or --minimize METRIC%s",
                        set->maximize ? ", not both" : "");
-    if (set->params.n == 0)
+    if (set->params.n == 0 && parameters == NULL)
         return ht_fail(err, HT_INVALID,
                        "say what to vary: --param lr=log:1e-5..0.1");
     if (command->n == 0 && set->image == NULL)
         return ht_fail(err, HT_INVALID,
                        "say what to run, after --: -- python3 train.py");
     cJSON *made = cJSON_CreateObject();
-    enum ht_status status = fill_spec(set, made, err);
+    enum ht_status status = fill_spec(set, parameters, made, err);
     if (status != HT_OK) {
         cJSON_Delete(made);
         return status;

@@ -250,7 +250,7 @@ static const struct job *read_more(struct change *change)
                                .trial_timeout_ms = CLI_UNSET};
     if (cli->set.params.n > 0)
         set.params = cli->set.params;
-    if (cli_flags_spec(&set, &(struct words){1, &command}, &spec, &err) !=
+    if (cli_flags_spec(&set, &(struct words){1, &command}, NULL, &spec, &err) !=
         HT_OK) {
         cli_fail(cli, CLI_USAGE, "%s", err.text);
         return NULL;

@@ -14,6 +14,7 @@
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
+#include "proto/form/optuna.h"
 #include "proto/job/container_words.h"
 #include "proto/job/draft.h"
 #include "proto/job/pattern.h"
@@ -98,19 +99,23 @@ const struct node *cli_spec_tree(struct cli *cli, cJSON *object,
     return node_read_json(cli->arena, json, strlen(json), diag);
 }
 
-static int read_flags(struct cli *cli, struct source *source)
+/* `parameters` as a spec has them, NULL: those of --param. */
+static int read_flags(struct cli *cli, const struct node *parameters,
+                      struct source *source)
 {
     struct ht_error err;
     cJSON *spec;
-    if (cli_flags_spec(&cli->set, &cli->args.rest, &spec, &err) != HT_OK)
+    if (cli_flags_spec(&cli->set, &cli->args.rest, parameters, &spec, &err) !=
+        HT_OK)
         return cli_fail(cli, CLI_USAGE, "%s", err.text);
     source->folder = cli_spec_folder(cli);
+    source->path = NULL;
     diag_init(&source->diag, cli->arena, "command line", NULL, 0);
     source->root = cli_spec_tree(cli, spec, &source->diag);
     return CLI_DONE;
 }
 
-static int read_path(struct cli *cli, const char *path, struct source *source)
+static int refuse_flags(struct cli *cli, const char *path)
 {
     const struct cli_settings *set = &cli->set;
     /* A flag that a spec file replaces. */
@@ -120,11 +125,22 @@ static int read_path(struct cli *cli, const char *path, struct source *source)
                        : set->until.n > 0       ? "--until"
                        : set->env.n > 0         ? "--env"
                                                 : NULL;
-    if (flag != NULL)
-        return cli_fail(cli, CLI_USAGE,
-                        "%s belongs into %s, or to a study all in flags", flag,
-                        path);
-    return read_file(cli, path, source);
+    return flag == NULL
+               ? CLI_DONE
+               : cli_fail(cli, CLI_USAGE,
+                          "%s belongs into %s, or to a study all in flags",
+                          flag, path);
+}
+
+/* A spec; or a search space of Optuna, to which flags say the rest. */
+static int read_path(struct cli *cli, const char *path, struct source *source)
+{
+    int code = read_file(cli, path, source);
+    if (code != CLI_DONE || source->root == NULL ||
+        !optuna_is_space(source->root))
+        return code == CLI_DONE ? refuse_flags(cli, path) : code;
+    source->root = optuna_parameters(source->root, &source->diag);
+    return source->root != NULL ? read_flags(cli, source->root, source) : code;
 }
 
 static int read_source(struct cli *cli, struct source *source)
@@ -141,7 +157,7 @@ static int read_source(struct cli *cli, struct source *source)
     if (words->n == 1)
         return read_path(cli, words->items[0], source);
     if (cli->args.has_rest || cli->set.params.n > 0)
-        return read_flags(cli, source);
+        return read_flags(cli, NULL, source);
     if (access("spec.yaml", F_OK) == 0)
         return read_path(cli, "spec.yaml", source);
     return cli_fail(cli, CLI_USAGE,

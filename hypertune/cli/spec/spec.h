@@ -66,10 +66,12 @@ const char *cli_name_of_image(struct arena *arena, const char *image);
 enum ht_status cli_flags_param(cJSON *parameters, const char *text,
                                struct ht_error *err);
 
-/* The native spec that the settings and the command describe; the caller owns
- * *spec. HT_INVALID when a flag cannot be read. */
+/* The native spec that the settings and the command describe, with these
+ * parameters (NULL: those of --param); the caller owns *spec. HT_INVALID when a
+ * flag cannot be read. */
 enum ht_status cli_flags_spec(const struct cli_settings *set,
-                              const struct words *command, cJSON **spec,
+                              const struct words *command,
+                              const struct node *parameters, cJSON **spec,
                               struct ht_error *err);
 
 /* ---- launch.c: the additions of the submitting shell ---- */

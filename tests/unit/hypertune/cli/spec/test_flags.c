@@ -111,7 +111,7 @@ static void flags_become_a_job(void)
     words_add(arena, &set.env, "DATA=/tmp/x=y");
     cJSON *spec = NULL;
     struct ht_error err;
-    CHECK(cli_flags_spec(&set, &command, &spec, &err) == HT_OK);
+    CHECK(cli_flags_spec(&set, &command, NULL, &spec, &err) == HT_OK);
     struct text json = {0};
     json_print(spec, &json);
     struct diag diag;
@@ -138,21 +138,21 @@ static void what_is_missing_is_said(void)
     cJSON *spec;
     struct words command = {0};
     struct cli_settings set = {.trials = CLI_UNSET};
-    CHECK(cli_flags_spec(&set, &command, &spec, &err) == HT_INVALID);
+    CHECK(cli_flags_spec(&set, &command, NULL, &spec, &err) == HT_INVALID);
     CHECK(strstr(err.text, "--maximize") != NULL);
     set.minimize = "loss";
-    CHECK(cli_flags_spec(&set, &command, &spec, &err) == HT_INVALID);
+    CHECK(cli_flags_spec(&set, &command, NULL, &spec, &err) == HT_INVALID);
     CHECK(strstr(err.text, "--param") != NULL);
     words_add(arena, &set.params, "lr=1..2");
-    CHECK(cli_flags_spec(&set, &command, &spec, &err) == HT_INVALID);
+    CHECK(cli_flags_spec(&set, &command, NULL, &spec, &err) == HT_INVALID);
     CHECK(strstr(err.text, "after --") != NULL);
     set.maximize = "accuracy";
-    CHECK(cli_flags_spec(&set, &command, &spec, &err) == HT_INVALID);
+    CHECK(cli_flags_spec(&set, &command, NULL, &spec, &err) == HT_INVALID);
     CHECK(strstr(err.text, "not both") != NULL);
     set.minimize = NULL;
     set.seed = "x";
     words_add(arena, &command, "true");
-    CHECK(cli_flags_spec(&set, &command, &spec, &err) == HT_INVALID);
+    CHECK(cli_flags_spec(&set, &command, NULL, &spec, &err) == HT_INVALID);
     CHECK(strstr(err.text, "--seed") != NULL);
     arena_free(arena);
 }

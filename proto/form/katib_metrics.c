@@ -1,0 +1,259 @@
+/* katib_metrics.c - the metrics collector of a Katib Experiment: patterns of
+ * lines, or a file. */
+
+#include "proto/form/katib.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "proto/base/text.h"
+#include "proto/job/metrics_file.h"
+#include "proto/job/pattern.h"
+
+/* Where a container has its trial's folder. */
+#define IN_CONTAINER "/hypertune/trial/"
+
+/* ---- patterns ---- */
+
+/* What is around the name and the value of a metric in a line, as parts of a
+ * pattern: BEFORE NAME BETWEEN VALUE BEHIND. */
+struct around {
+    const char *before, *between, *behind;
+};
+
+struct metrics {
+    struct katib *katib;
+    size_t n;
+    const struct node *names[HT_MAX_METRICS];
+    struct grown patterns;
+};
+
+static void put_literal(struct text *out, char c)
+{
+    if (c == '{' || c == '}')
+        text_append(out, &c, 1); /* doubled, it is itself */
+    text_append(out, &c, 1);
+}
+
+static void put_item(struct text *out, const struct around *around,
+                     const char *metric)
+{
+    text_puts(out, around->before);
+    for (const char *c = metric; *c; c++)
+        put_literal(out, *c);
+    text_printf(out, "%s{%s}%s", around->between, metric, around->behind);
+}
+
+static void put_pattern(struct metrics *metrics, const struct around *around,
+                        const struct node *one, const char *apart,
+                        const struct node *other)
+{
+    struct text out = {0};
+    if (metrics->patterns.node->count >= HT_MAX_METRICS)
+        return;
+    put_item(&out, around, one->text);
+    if (other != NULL) {
+        text_puts(&out, apart);
+        put_item(&out, around, other->text);
+    }
+    foreign_put_text(metrics->katib->arena, &metrics->patterns, NULL,
+                     text_string(&out), one);
+    text_free(&out);
+}
+
+/* The first pattern that matches reads a line, so those of the objective with
+ * its first companion come before those of one metric. */
+static void put_patterns(struct metrics *metrics, const struct around around[],
+                         size_t n)
+{
+    static const char *const apart[] = {" ", ", ", ";"};
+    enum { N_APART = sizeof apart / sizeof *apart };
+    for (size_t k = 0; k < n && metrics->n > 1; k++)
+        for (size_t i = 0; i < N_APART; i++) {
+            put_pattern(metrics, &around[k], metrics->names[0], apart[i],
+                        metrics->names[1]);
+            put_pattern(metrics, &around[k], metrics->names[1], apart[i],
+                        metrics->names[0]);
+        }
+    for (size_t i = 0; i < metrics->n; i++)
+        for (size_t k = 0; k < n; k++)
+            put_pattern(metrics, &around[k], metrics->names[i], NULL, NULL);
+}
+
+/* ---- filters ---- */
+
+/* The end of the group that begins at `c`, behind its parenthesis; NULL: it has
+ * none. */
+static const char *group_end(const char *c)
+{
+    int depth = 0;
+    bool in_set = false;
+    for (; *c != '\0'; c++) {
+        if (*c == '\\' && c[1] != '\0')
+            c++;
+        else if (in_set || *c == '[')
+            in_set = *c != ']';
+        else if (*c == '(')
+            depth++;
+        else if (*c == ')' && --depth == 0)
+            return c + 1;
+    }
+    return NULL;
+}
+
+/* Copies literal text of an expression up to a group or its end; blanks that
+ * may be missing are `blank`. NULL: it is more than literal text and blanks. */
+static const char *take_literal(const char *c, const char *blank,
+                                struct text *out)
+{
+    text_puts(out, "");
+    for (; *c != '\0' && *c != '('; c++) {
+        if (c[0] == '\\' && c[1] == 's') {
+            text_puts(out, c[2] == '*' ? blank : " ");
+            c += c[2] == '*' || c[2] == '+' ? 2 : 1;
+        } else if (c[0] == '\\' && ispunct((unsigned char)c[1])) {
+            put_literal(out, *++c);
+        } else if (strchr("\\.[]|?*+^$", *c) != NULL) {
+            return NULL;
+        } else {
+            put_literal(out, *c);
+        }
+    }
+    return c;
+}
+
+/* An expression with a group for the name and one for the value, as in
+ * "metric: ([\w|-]+) is ((-?\d+)(\.\d+)?)". */
+static bool read_filter(struct arena *arena, const char *filter,
+                        const char *blank, struct around *around)
+{
+    struct text parts[3] = {{0}};
+    const char *c = filter;
+    for (size_t i = 0; i < 3 && c != NULL; i++) {
+        c = take_literal(c, blank, &parts[i]);
+        if (c != NULL && i < 2)
+            c = *c == '(' ? group_end(c) : NULL;
+    }
+    const bool good = c != NULL && *c == '\0' && parts[1].len > 0;
+    *around = (struct around){text_take(&parts[0], arena),
+                              text_take(&parts[1], arena),
+                              text_take(&parts[2], arena)};
+    return good;
+}
+
+static void put_filters(struct metrics *metrics)
+{
+    struct katib *katib = metrics->katib;
+    const struct place at = katib->filters;
+    for (const struct place *one = field_items(&katib->reader, at); one->node;
+         one++) {
+        struct around around[2];
+        const char *filter = node_string(one->node);
+        if (filter != NULL &&
+            read_filter(katib->arena, filter, "", &around[0]) &&
+            read_filter(katib->arena, filter, " ", &around[1])) {
+            put_patterns(metrics, around, strstr(filter, "\\s*") ? 2 : 1);
+            continue;
+        }
+        field_warning(&katib->reader, *one,
+                      "this filter is more than literal text around a name and "
+                      "a value, and has no effect here");
+        diag_hint(katib->reader.diag, "add --metric 'loss: {loss}'");
+    }
+}
+
+/* ---- collectors ---- */
+
+static void put_stdout(struct metrics *metrics)
+{
+    static const struct around plain[] = {{"", "=", ""}, {"", " = ", ""}};
+    struct katib *katib = metrics->katib;
+    struct grown map =
+        foreign_begin(katib->arena, NODE_MAP, katib->metric.node);
+    metrics->patterns =
+        foreign_begin(katib->arena, NODE_LIST, katib->metric.node);
+    if (katib->filters.node != NULL)
+        put_filters(metrics);
+    else
+        put_patterns(metrics, plain, 2);
+    if (metrics->patterns.node->count == 0)
+        return;
+    foreign_put(katib->arena, &map, "stdout", metrics->patterns.node);
+    foreign_put(katib->arena, &katib->native, "metrics", map.node);
+}
+
+static void put_file(struct katib *katib)
+{
+    const char *path = katib->file.node ? katib->file.node->text : NULL;
+    const char *format = katib->format.node ? katib->format.node->text : NULL;
+    const size_t len = sizeof IN_CONTAINER - 1;
+    const struct place at = katib->file.node ? katib->file : katib->collector;
+    if (format == NULL || strcmp(format, "JSON") != 0) {
+        field_warning(&katib->reader, at,
+                      "a file of text lines is not read here");
+        diag_hint(katib->reader.diag,
+                  "let the trainer print NAME=VALUE, and leave out "
+                  "metricsCollectorSpec");
+        return;
+    }
+    if (path == NULL || strncmp(path, IN_CONTAINER, len) != 0) {
+        field_warning(&katib->reader, at,
+                      "only files in the trial's own folder are read");
+        diag_hint(katib->reader.diag,
+                  "let the trainer write " IN_CONTAINER "metrics.json");
+        return;
+    }
+    struct grown map = foreign_begin(katib->arena, NODE_MAP, katib->file.node);
+    foreign_put_text(
+        katib->arena, &map, "file",
+        arena_printf(katib->arena, TRIAL_DIR_REFERENCE "/%s", path + len),
+        katib->file.node);
+    foreign_put(katib->arena, &katib->native, "metrics", map.node);
+}
+
+static void add_name(struct metrics *metrics, struct place at)
+{
+    struct katib *katib = metrics->katib;
+    struct pattern *pattern;
+    const char *name = node_string(at.node);
+    if (name == NULL || metrics->n == HT_MAX_METRICS)
+        return;
+    if (pattern_compile(katib->arena, arena_printf(katib->arena, "{%s}", name),
+                        &pattern, NULL) == HT_OK)
+        metrics->names[metrics->n++] = at.node;
+    else
+        field_warning(&katib->reader, at,
+                      "a metric of this name cannot be read from lines");
+}
+
+static void find_names(struct metrics *metrics)
+{
+    struct katib *katib = metrics->katib;
+    const char *objective = katib->metric.node->text;
+    add_name(metrics, katib->metric);
+    if (katib->additional.node == NULL)
+        return;
+    for (const struct place *one =
+             field_items(&katib->reader, katib->additional);
+         one->node; one++)
+        if (one->node->text != NULL && strcmp(one->node->text, objective) != 0)
+            add_name(metrics, *one);
+}
+
+void katib_put_metrics(struct katib *katib)
+{
+    const struct place at = katib->collector;
+    const char *kind = at.node && at.node->text ? at.node->text : "StdOut";
+    struct metrics metrics = {.katib = katib};
+    if (strcmp(kind, "StdOut") == 0) {
+        find_names(&metrics);
+        put_stdout(&metrics);
+    } else if (strcmp(kind, "File") == 0) {
+        put_file(katib);
+    } else {
+        foreign_warn_of_reports(
+            &katib->reader, katib->metric,
+            arena_printf(katib->arena, "a collector of kind %s", kind));
+    }
+}
