@@ -16,6 +16,7 @@
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
 #include "proto/form/form.h"
+#include "proto/form/native.h"
 
 /* ---- a study made of results ---- */
 
@@ -235,17 +236,17 @@ char *cli_import_read(struct cli *cli, const char *path, size_t most,
 
 /* ---- an experiment of Katib ---- */
 
-static const struct node *read_experiment(struct cli *cli, const char *path)
+static const struct node *read_experiment(struct cli *cli, const char *path,
+                                          struct diag *diag)
 {
     size_t len;
-    struct diag diag;
     char *content = cli_import_read(cli, path, HT_MAX_YAML, &len);
     if (content == NULL)
         return NULL;
-    diag_init(&diag, cli->arena, path, content, len);
-    const struct node *root = node_read(cli->arena, content, len, &diag);
+    diag_init(diag, cli->arena, path, content, len);
+    const struct node *root = node_read(cli->arena, content, len, diag);
     if (root == NULL) {
-        cli_spec_print_diag(&diag);
+        cli_spec_print_diag(diag);
         return NULL;
     }
     if (strcmp(node_get_string(root, "kind", ""), "Experiment") == 0 &&
@@ -266,10 +267,14 @@ static int submit(struct cli *cli, struct job *job, const char *path)
     return code == CLI_DONE ? cli_submit_print_name(study.name) : code;
 }
 
-static int print_spec(struct cli *cli, const struct node *spec)
+static int print_spec(struct cli *cli, const struct job *job)
 {
     struct text out = {0};
-    node_write_yaml(spec, &out);
+    struct diag diag;
+    diag_init(&diag, cli->arena, "native", NULL, 0);
+    native_omits(job, &diag);
+    cli_spec_print_diag(&diag);
+    node_write_yaml(cli_spec_tree(cli, native_write(job), &diag), &out);
     const int code = cli_print(&out);
     if (code == CLI_DONE)
         cli_say(cli,
@@ -279,25 +284,20 @@ static int print_spec(struct cli *cli, const struct node *spec)
     return code;
 }
 
-/* A spec, printed or submitted; each part without a counterpart gets a message.
- * Our own reader checks the spec first. */
+/* A spec, printed or submitted; what has no counterpart gets a warning. */
 static int import_katib(struct cli *cli, const char *path)
 {
-    const struct node *root = read_experiment(cli, path);
+    struct diag diag;
+    const struct node *root = read_experiment(cli, path, &diag);
     if (root == NULL)
         return CLI_USAGE;
-    struct diag diag;
-    struct katib_notes notes = {.arena = cli->arena};
-    diag_init(&diag, cli->arena, path, NULL, 0);
-    const struct node *spec =
-        cli_spec_tree(cli, katib_spec(root, cli->set.name, &notes), &diag);
-    for (size_t i = 0; i < notes.lines.n; i++)
-        cli_say(cli, "%s:%s", path, notes.lines.items[i]);
-    struct job *job = spec != NULL ? native_read(spec, &diag) : NULL;
+    struct job *job = form_read(root, &diag);
     cli_spec_print_diag(&diag);
     if (job == NULL)
         return cli_fail(cli, CLI_USAGE, "%s makes no spec as it is", path);
-    return cli->set.submit ? submit(cli, job, path) : print_spec(cli, spec);
+    if (cli->set.name != NULL)
+        job->name = job->display = cli->set.name;
+    return cli->set.submit ? submit(cli, job, path) : print_spec(cli, job);
 }
 
 /* ---- the command ---- */

@@ -61,15 +61,4 @@ int cli_imported_note(struct cli_imported *imported, cJSON *metadata);
  * Returns the exit code. */
 int cli_imported_close(struct cli_imported *imported, int code);
 
-/* The parts that were left out, as "LINE: PATH: reason". */
-struct katib_notes {
-    struct arena *arena;
-    struct words lines;
-};
-
-/* The native spec of an Experiment; `name` replaces its own unless NULL. The
- * caller owns it. It may still lack what every spec needs. */
-cJSON *katib_spec(const struct node *experiment, const char *name,
-                  struct katib_notes *notes);
-
 #endif
