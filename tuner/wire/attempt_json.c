@@ -80,6 +80,40 @@ static void add_seed(const struct lease_facts *facts, cJSON *variables)
         push_pairs(variables, &(struct pairs){1, &seed});
 }
 
+static bool has_variable(const struct pairs *pairs, const char *name)
+{
+    for (size_t i = 0; i < pairs->n; i++)
+        if (strcmp(pairs->items[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* What a trainer's own calls of W&B and MLflow go by: a run that says which
+ * trial it is, the same in each attempt, so that a retry continues it. Every
+ * replica has a run of its own. What the job or its shell set stays. */
+static void add_trackers(const struct lease_facts *facts,
+                         const struct pairs *env, const char *replica,
+                         cJSON *variables)
+{
+    const struct study_row *study = facts->study;
+    const long long trial = (long long)facts->pair->trial.id;
+    const struct pair all[] = {
+        {"WANDB_RUN_GROUP", study->name},
+        {"WANDB_NAME",
+         arena_printf(facts->arena, "%s-%lld%s", study->name, trial, replica)},
+        {"WANDB_RUN_ID",
+         arena_printf(facts->arena, "ht-%s-%lld-%lld%s", facts->server_id,
+                      (long long)study->id, trial, replica)},
+        {"WANDB_RESUME", "allow"},
+        {"MLFLOW_RUN_NAME",
+         arena_printf(facts->arena, "%s-%lld%s", study->name, trial, replica)}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (facts->job->kind == JOB_TUNING &&
+            !has_variable(&facts->job->captured_env, all[i].name) &&
+            !has_variable(env, all[i].name))
+            push_pairs(variables, &(struct pairs){1, &all[i]});
+}
+
 static void add_replicas(const struct lease_facts *facts, cJSON *out,
                          const struct value point[])
 {
@@ -101,6 +135,11 @@ static void add_replicas(const struct lease_facts *facts, cJSON *out,
                 push_pairs(variables, &facts->job->captured_env);
             push_pairs(variables, &env);
             add_seed(facts, variables);
+            add_trackers(facts, &env,
+                         i == 0 ? ""
+                                : arena_printf(facts->arena, "-%s-%d",
+                                               pool->type, index),
+                         variables);
             json_add_string(replica, "workdir", facts->job->workdir);
             add_needs(facts, pool, replica);
         }

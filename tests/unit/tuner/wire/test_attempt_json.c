@@ -69,6 +69,35 @@ static void containers_get_what_was_passed_as_their_own(void)
     fixture_close(&f);
 }
 
+/* Every replica has its own run, and what a shell or the job set stays. */
+static void variables_of_trackers_name_the_trial(void)
+{
+    struct fixture f;
+    const struct node *attempt =
+        attempt_of(&f,
+                   JOB("\"env\":[{\"name\":\"WANDB_NAME\",\"value\":\"own\"}],"
+                       "\"command\":[\"train\"]",
+                       "\"capturedEnv\":[{\"name\":\"WANDB_RESUME\",\"value\":"
+                       "\"never\"}]"),
+                   "\"images\":false");
+    const struct node *master = node_find(attempt, "replicas")->first;
+    const struct node *env = node_find(master, "env");
+    const struct node *other = node_find(master->next, "env");
+    const char *id = value_of(env, "WANDB_RUN_ID");
+    CHECK_TEXT(value_of(env, "WANDB_RUN_GROUP"), "s");
+    CHECK_TEXT(value_of(env, "WANDB_NAME"), "own");
+    CHECK_TEXT(value_of(env, "WANDB_RESUME"), "none");
+    CHECK_TEXT(value_of(env, "MLFLOW_RUN_NAME"), "s-1");
+    CHECK_TEXT(value_of(other, "MLFLOW_RUN_NAME"), "s-1-worker-0");
+    /* That of the attempt, without its number. */
+    CHECK_TEXT(arena_printf(f.arena, "%s-1", id),
+               node_get_string(attempt, "name", ""));
+    CHECK_TEXT(value_of(other, "WANDB_RUN_ID"),
+               arena_printf(f.arena, "%s-worker-0", id));
+    CHECK(strpbrk(id, "/\\#?%:") == NULL);
+    fixture_close(&f);
+}
+
 static void replicas_need_what_their_type_says_or_the_job(void)
 {
     struct fixture f;
@@ -162,6 +191,7 @@ int main(void)
     json_init();
     RUN(processes_get_the_shell_apart_from_the_job);
     RUN(containers_get_what_was_passed_as_their_own);
+    RUN(variables_of_trackers_name_the_trial);
     RUN(replicas_need_what_their_type_says_or_the_job);
     RUN(the_job_of_vertex_is_shown_as_it_was_sent);
     RUN(a_native_job_is_shown_as_a_training_input);

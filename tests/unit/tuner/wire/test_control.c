@@ -56,7 +56,7 @@ static void an_attempt_says_all_a_runner_needs(struct fixture *f)
     CHECK(argv->count == 2);
     CHECK(strncmp(argv->first->next->text, "--rate=0", 8) == 0);
     const struct node *env = node_find(replica, "env");
-    CHECK(env->count == 2);
+    CHECK(env->count == 7);
     CHECK_TEXT(env->first->first->text, "A");
     CHECK_TEXT(env->first->first->next->text, "b");
     CHECK_TEXT(env->first->next->first->text, "HYPERTUNE_SEED");
