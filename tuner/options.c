@@ -1,6 +1,7 @@
 #include "tuner/options.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,11 @@ static const struct flag table[] = {
         "what containers may do beyond the usual, see hypertune-runner --help"),
     FLAG("docker-host", "URL", FLAG_TEXT, MEMBER(docker_host),
          "the container engine (default DOCKER_HOST, else the usual sockets)"),
+    FLAG("mlflow", "URL", FLAG_TEXT, MEMBER(mlflow),
+         "the MLflow that studies may be shown in (default none; on demand: "
+         "MLFLOW_TRACKING_URI)"),
+    FLAG("mlflow-login", "FILE", FLAG_TEXT, MEMBER(mlflow_login),
+         "file with its token, or USER:PASSWORD, of mode 0600"),
     FLAG("max-page", "N", FLAG_COUNT, MEMBER(max_page),
          "most elements in a page of a list (default 1000)"),
     FLAG("on-demand", NULL, FLAG_ORDER, MEMBER(on_demand),
@@ -154,6 +160,27 @@ static enum ht_status check(struct options *options, struct ht_error *err)
     return HT_OK;
 }
 
+/* A server on demand runs for who started it, as does the MLflow that MLflow's
+ * own variables name. A folder or a database, which they may name, too, is none
+ * that a server can be asked for. */
+static void take_own_mlflow(const struct flags_source *source,
+                            struct options *read)
+{
+    const char *url = source->lookup("MLFLOW_TRACKING_URI");
+    const char *token = source->lookup("MLFLOW_TRACKING_TOKEN");
+    const char *user = source->lookup("MLFLOW_TRACKING_USERNAME");
+    const char *password = source->lookup("MLFLOW_TRACKING_PASSWORD");
+    char *login = read->mlflow_own_login;
+    if (url == NULL ||
+        (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0))
+        return;
+    read->mlflow = url;
+    if (user != NULL && password != NULL)
+        snprintf(login, OPTIONS_LOGIN_BYTES, "%s:%s", user, password);
+    else if (token != NULL)
+        snprintf(login, OPTIONS_LOGIN_BYTES, "%s", token);
+}
+
 enum ht_status options_read(const struct flags_source *source,
                             struct options *options, struct text *shown,
                             struct ht_error *err)
@@ -172,6 +199,8 @@ enum ht_status options_read(const struct flags_source *source,
         status = check(&read, err);
     if (status != HT_OK)
         return status;
+    if (read.mlflow == NULL && read.on_demand)
+        take_own_mlflow(source, &read);
     if (read.idle_exit_ms < 0)
         read.idle_exit_ms = read.on_demand ? 30 * 60 * 1000 : 0;
     *options = read;

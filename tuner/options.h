@@ -10,6 +10,8 @@
 #include "proto/base/flags.h"
 #include "proto/base/text.h"
 
+enum { OPTIONS_LOGIN_BYTES = 8192 };
+
 struct options {
     const char *data;           /* directory; required */
     const char *listen;         /* HOST:PORT of HTTP, port 0: any */
@@ -26,6 +28,9 @@ struct options {
     const char *credentials;
     const char *allow;
     const char *docker_host;
+    const char *mlflow;       /* URL; NULL: none */
+    const char *mlflow_login; /* file of its token or password; NULL: none */
+    char mlflow_own_login[OPTIONS_LOGIN_BYTES]; /* that itself, or "" */
     int64_t max_page;     /* elements in a page of a list; 0: the default */
     bool on_demand;       /* started by a command for its user */
     int64_t idle_exit_ms; /* end after this long idle; 0: never */

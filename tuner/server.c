@@ -20,6 +20,7 @@
 #include "tuner/parts.h"
 #include "tuner/read/reader.h"
 #include "tuner/runners/last_seen.h"
+#include "tuner/tracker/trackers.h"
 #include "tuner/webhook/webhooks.h"
 #include "tuner/wire/nng_socket.h"
 
@@ -44,6 +45,7 @@ struct server {
     struct logs *logs;
     struct sse *sse;
     struct webhooks *webhooks;
+    struct trackers *trackers;
     struct last_seen *last_seen;
     struct core *core;
     struct nng_socket *report, *control;
@@ -115,22 +117,32 @@ static void stop_logs(struct server *server)
     logs_stop(server->logs);
 }
 
-static enum ht_status start_streams(struct server *server, struct ht_error *err)
-{
-    (void)err;
-    server->sse = sse_new();
-    server->webhooks = webhooks_new();
-    server->last_seen = last_seen_new();
-    return HT_OK;
-}
-
 /* The core has ended, so nothing can answer a call of HTTP any more. */
 static void stop_streams(struct server *server)
 {
     http_free(server->http);
     sse_free(server->sse);
     webhooks_free(server->webhooks);
+    trackers_free(server->trackers);
     last_seen_free(server->last_seen);
+}
+
+static enum ht_status start_streams(struct server *server, struct ht_error *err)
+{
+    const char *login = server->options->mlflow_own_login;
+    const struct trackers_options trackers = {
+        .folder = server->dir.path,
+        .mlflow = server->options->mlflow,
+        .login_file = server->options->mlflow_login,
+        .login = login[0] != '\0' ? login : NULL};
+    server->sse = sse_new();
+    server->webhooks = webhooks_new();
+    server->last_seen = last_seen_new();
+    const enum ht_status status =
+        trackers_new(&trackers, &server->trackers, err);
+    if (status != HT_OK)
+        stop_streams(server);
+    return status;
 }
 
 static void on_revision(void *context, int64_t study, int64_t revision)
@@ -138,6 +150,7 @@ static void on_revision(void *context, int64_t study, int64_t revision)
     struct server *server = context;
     sse_publish(server->sse, study, revision);
     webhooks_note(server->webhooks, study);
+    trackers_note(server->trackers, study);
 }
 
 static void on_deleted(void *context, int64_t study)
@@ -145,6 +158,7 @@ static void on_deleted(void *context, int64_t study)
     struct server *server = context;
     logs_forget(server->logs, study);
     webhooks_note(server->webhooks, study);
+    trackers_note(server->trackers, study);
 }
 
 static void on_seen(void *context, const char *runner, int64_t wall_ms)
@@ -167,6 +181,7 @@ static enum ht_status start_core(struct server *server, struct ht_error *err)
         .on_seen = on_seen,
         .context = server,
         .webhooks = webhooks_board(server->webhooks),
+        .trackers = trackers_board(server->trackers),
         .fail = server->fail,
     };
     return core_start(&options, &server->core, err);
@@ -281,6 +296,7 @@ static enum ht_status start_readers(struct server *server, struct ht_error *err)
         .folder = server->dir.path,
         .last_seen = server->last_seen,
         .webhooks = webhooks_board(server->webhooks),
+        .trackers = trackers_board(server->trackers),
         .started_ms = clock_monotonic_ms(),
     };
     struct reader_options options = {.path = path,
@@ -313,6 +329,17 @@ static enum ht_status start_webhooks(struct server *server,
 static void stop_webhooks(struct server *server)
 {
     webhooks_stop(server->webhooks);
+}
+
+static enum ht_status start_trackers(struct server *server,
+                                     struct ht_error *err)
+{
+    return trackers_start(server->trackers, core_server_id(server->core), err);
+}
+
+static void stop_trackers(struct server *server)
+{
+    trackers_stop(server->trackers);
 }
 
 static enum ht_status start_http(struct server *server, struct ht_error *err)
@@ -390,6 +417,7 @@ static const struct step {
     {"gate", start_gate, stop_gate},
     {"readers", start_readers, stop_readers},
     {"webhooks", start_webhooks, stop_webhooks},
+    {"trackers", start_trackers, stop_trackers},
     {"HTTP", start_http, stop_http},
     {"note", start_note, stop_note},
     {"runner", start_runners, stop_runners},

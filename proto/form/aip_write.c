@@ -406,7 +406,7 @@ static const char *const losses[] = {
     /* the trials */
     "trialTimeout", "silence", "onSilence", "retries", "grace", "args",
     "workdir", "passEnv", "metrics.stdout", "metrics.file", "metricDoctor",
-    "notify", "resources.cpus", "resources.memory", "volumes", "outputDir",
+    "notify", "trackers", "resources.cpus", "resources.memory", "volumes", "outputDir",
     "container", "secrets", "reporter", "rewriteGs", "keep",
     "replicas.*.resources"};
 

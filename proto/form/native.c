@@ -10,6 +10,7 @@
 #include "proto/job/container_words.h"
 #include "proto/job/draft.h"
 #include "proto/job/notify.h"
+#include "proto/job/trackers.h"
 
 #define DRAFT(member) offsetof(struct native_draft, member)
 #define JOB(member) offsetof(struct native_draft, draft.job.member)
@@ -164,6 +165,7 @@ static const struct field root_rows[] = {
     {"metricDoctor", field_choose, JOB(metric_doctor),
      .choices = job_metric_doctors},
     {"notify", job_notify, .offset = JOB(notify)},
+    {"trackers", field_map, JOB(trackers), .rows = job_tracker_rows},
     {"reporter", field_choose, JOB(reporter), .choices = job_reporters},
     {"machine", field_word, DRAFT(pools[0].pool.machine),
      .fault = container_machine_fault},
@@ -196,6 +198,7 @@ void native_fields(struct text *out)
     list_fields("container.", job_container_rows, out);
     list_fields("secrets.*.", job_secret_rows, out);
     list_fields("keep.", job_keep_rows, out);
+    list_fields("trackers.", job_tracker_rows, out);
     list_fields("replicas.", native_replicas_rows, out);
     list_fields("replicas.*.", native_replica_rows, out);
     list_fields("replicas.*.resources.", native_resource_rows, out);

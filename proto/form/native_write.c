@@ -11,6 +11,7 @@
 #include "proto/job/command.h"
 #include "proto/job/draft.h"
 #include "proto/job/notify.h"
+#include "proto/job/trackers.h"
 
 /* ---- small parts ---- */
 
@@ -335,6 +336,7 @@ static void add_surroundings(cJSON *root, const struct job *job)
     if (job->metric_doctor != DOCTOR_PAUSE)
         json_add_string(root, "metricDoctor", "warn");
     job_notify_write(root, &job->notify);
+    job_trackers_write(root, &job->trackers);
     add_resources(root, job->cpus, job->memory_bytes,
                   job->n_pools > 0 ? job->pools[0].gpus : 0);
     job_container_write(root, job);

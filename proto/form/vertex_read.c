@@ -10,6 +10,7 @@
 #include "proto/job/check.h"
 #include "proto/job/draft.h"
 #include "proto/job/notify.h"
+#include "proto/job/trackers.h"
 
 #define DRAFT(member) offsetof(struct vertex_draft, member)
 #define JOB(member) DRAFT(draft.job.member)
@@ -118,6 +119,7 @@ static const struct field hypertune_rows[] = {
     {"metricDoctor", field_choose, JOB(metric_doctor),
      .choices = job_metric_doctors},
     {"notify", job_notify, .offset = JOB(notify)},
+    {"trackers", field_map, JOB(trackers), .rows = job_tracker_rows},
     {"constraints", field_texts, JOB(constraints), .max = HT_MAX_ENV,
      .place = DRAFT(draft.constraints)},
     {"warmStart", field_texts, JOB(warm_start), .max = HT_MAX_PRIORS},

@@ -11,6 +11,7 @@
 #include "proto/job/draft.h"
 #include "proto/job/job.h"
 #include "proto/job/notify.h"
+#include "proto/job/trackers.h"
 
 /* ---- small parts ---- */
 
@@ -217,6 +218,7 @@ static void add_hypertune(cJSON *root, const struct job *job)
     json_add_flag(hypertune, "openSpace", job->space.open);
     vertex_add_extras(hypertune, &job->space);
     job_notify_write(hypertune, &job->notify);
+    job_trackers_write(hypertune, &job->trackers);
     add_kept(root, hypertune, job);
     json_add_filled(root, "hypertune", hypertune);
 }

@@ -127,6 +127,12 @@ struct notify {
     struct notify_item *items;
 };
 
+/* Where the study is shown, too. */
+struct job_trackers {
+    const char *mlflow; /* name of its experiment, "": the study's; or NULL */
+    bool tensorboard;
+};
+
 /* A variable whose value only the runner has. */
 struct secret {
     const char *name; /* of the variable */
@@ -209,6 +215,7 @@ struct job {
     int64_t grace_ms; /* SIGTERM to SIGKILL */
     enum job_metric_doctor metric_doctor;
     struct notify notify;
+    struct job_trackers trackers;
 
     size_t n_pools;
     struct pool *pools;     /* master first, then in the order of types above */

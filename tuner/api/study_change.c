@@ -8,6 +8,7 @@
 #include "tuner/api/method.h"
 #include "tuner/api/study.h"
 #include "tuner/ask/faults.h"
+#include "tuner/base/tracker_board.h"
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/search/method.h"
@@ -220,6 +221,8 @@ static enum ht_status read_whole_job(struct change *change,
         status = check_space(change, wanted, err);
     if (status != HT_OK)
         return status;
+    tracker_board_check(core_options_of(change->call->core)->trackers, wanted,
+                        "job.hypertune.", faults_of(change->call->req));
     wanted->name = change->job->name;
     if (wanted->captured_env.n == 0) /* what the shell of submit had */
         wanted->captured_env = change->job->captured_env;

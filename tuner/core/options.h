@@ -8,6 +8,7 @@
 #include "proto/base/error.h"
 
 struct core;
+struct tracker_board;
 struct webhook_board;
 
 /* What a part does after the COMMIT, see core_defer(). */
@@ -61,6 +62,7 @@ struct core_options {
     void (*on_seen)(void *context, const char *runner, int64_t wall_ms);
     void *context;
     struct webhook_board *webhooks; /* that specs may name; NULL: none */
+    struct tracker_board *trackers; /* the same */
     const char *fail;               /* "name:n", see failpoint.h; or NULL */
 };
 

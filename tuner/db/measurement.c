@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/crc32c.h"
 #include "proto/base/text.h"
 #include "tuner/db/columns.h"
 #include "tuner/db/internal.h"
@@ -17,24 +18,6 @@ void db_read_measurement(sqlite3_stmt *stmt, struct arena *arena, void *row)
 }
 
 /* --- checksums --- */
-
-/* CRC-32C (Castagnoli), reflected polynomial of RFC 3720 appendix B.4. Four
- * bits a step: the table stays in one cache line pair and records are short. */
-static uint32_t crc32c(uint32_t crc, const void *data, size_t len)
-{
-    static const uint32_t table[16] = {
-        0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
-        0x61c69362, 0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
-        0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75};
-    const unsigned char *bytes = data;
-    crc = ~crc;
-    for (size_t i = 0; i < len; i++) {
-        crc ^= bytes[i];
-        crc = table[crc & 15] ^ (crc >> 4);
-        crc = table[crc & 15] ^ (crc >> 4);
-    }
-    return ~crc;
-}
 
 /* Low byte first, so that the file means the same on every machine. */
 static uint32_t crc32c_number(uint32_t crc, int64_t number)

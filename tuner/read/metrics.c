@@ -6,6 +6,7 @@
 
 #include "proto/base/clock.h"
 #include "tuner/base/meter.h"
+#include "tuner/base/tracker_board.h"
 #include "tuner/base/webhook_board.h"
 #include "tuner/db/db.h"
 #include "tuner/db/silence.h"
@@ -138,6 +139,28 @@ static void write_webhooks(const struct webhook_rows *rows, struct text *out)
     text_free(&dropped);
 }
 
+static void write_trackers(struct tracker_board *board, struct text *out)
+{
+    static const char behind[] = "hypertune_tracker_behind";
+    static const char failures[] = "hypertune_tracker_failures";
+    struct text failing = {0}; /* the second family, after all of the first */
+    meter_family(out, behind, "gauge",
+                 "Studies that a tracker does not have all of.");
+    meter_family(&failing, failures, "gauge",
+                 "Attempts in a row that a tracker refused.");
+    for (int i = 0; i < TRACKERS; i++) {
+        const enum tracker_name name = (enum tracker_name)i;
+        const struct tracker_row row = tracker_board_get(board, name);
+        const struct meter_label label = {"tracker", tracker_name(name)};
+        if (row.place[0] == '\0')
+            continue;
+        meter_sample(out, behind, 1, &label, (double)row.behind);
+        meter_sample(&failing, failures, 1, &label, (double)row.failures);
+    }
+    text_append(out, failing.data, failing.len);
+    text_free(&failing);
+}
+
 static void write_server(const struct reader *reader, struct text *out)
 {
     const struct meter_label labels[] = {{"version", HT_VERSION},
@@ -181,6 +204,7 @@ enum ht_status read_metrics(struct reader *reader, struct request *req,
     const struct webhook_rows webhooks =
         webhook_board_get(reader->facts->webhooks, req->arena);
     write_webhooks(&webhooks, &req->reply);
+    write_trackers(reader->facts->trackers, &req->reply);
     meter_write(&req->reply);
     /* Every answer gets its last line end when it is sent. */
     req->reply.data[--req->reply.len] = '\0';

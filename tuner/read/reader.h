@@ -18,6 +18,7 @@ struct logs;
 struct reader_pool;
 struct replay;
 struct last_seen;
+struct tracker_board;
 struct webhook_board;
 
 enum { READER_SLICE_MS = 2000, READERS_MOST = 4 };
@@ -28,6 +29,7 @@ struct server_facts {
     const char *folder;                              /* data, borrowed, too */
     struct last_seen *last_seen;                     /* borrowed as well */
     struct webhook_board *webhooks;                  /* and this */
+    struct tracker_board *trackers;                  /* and this */
     int64_t started_ms;                              /* monotonic */
 };
 

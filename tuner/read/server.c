@@ -9,6 +9,7 @@
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 #include "tuner/ask/query.h"
+#include "tuner/base/tracker_board.h"
 #include "tuner/base/webhook_board.h"
 #include "tuner/runners/last_seen.h"
 #include "tuner/view/view.h"
@@ -59,6 +60,7 @@ enum ht_status read_server(struct reader *reader, struct request *req,
     json_add_text(object, "readOnlyReason", reader->damage);
     add_disk(object, req->arena, facts->folder);
     webhook_board_write(facts->webhooks, req->arena, object);
+    tracker_board_write(facts->trackers, object);
     json_print(object, &req->reply);
     return HT_OK;
 }

@@ -11,6 +11,7 @@
 #include "proto/doc/node.h"
 #include "proto/form/native.h"
 #include "proto/job/metrics_file.h"
+#include "tuner/base/tracker_board.h"
 #include "tuner/base/webhook_board.h"
 #include "tuner/db/db.h"
 
@@ -323,6 +324,7 @@ static enum ht_status check_draft(struct reader *reader,
     check_alone(root, job, diag);
     metrics_file_check(root, job, diag);
     webhook_board_check(reader->facts->webhooks, job, "", diag, diag);
+    tracker_board_check(reader->facts->trackers, job, "", diag);
     if (now == NULL)
         return check_name(reader, root, job, diag, err);
     check_change(root, job, now, diag);

@@ -9,6 +9,7 @@
 #include "proto/job/metrics_file.h"
 #include "tuner/ask/faults.h"
 #include "tuner/base/reason.h"
+#include "tuner/base/tracker_board.h"
 #include "tuner/base/webhook_board.h"
 #include "tuner/core/core.h"
 #include "tuner/db/write.h"
@@ -136,6 +137,8 @@ static enum ht_status check_server(struct core *core, struct request *req,
     can_run_check(core, making->job, errors, &making->warnings);
     webhook_board_check(core_options_of(core)->webhooks, making->job,
                         "hypertune.", errors, &making->warnings);
+    tracker_board_check(core_options_of(core)->trackers, making->job,
+                        "hypertune.", errors);
     return errors->errors == 0 ? HT_OK : faults_fail(errors, err);
 }
 

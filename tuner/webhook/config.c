@@ -113,10 +113,9 @@ static enum ht_status read_file(const char *path, size_t most, char *text,
     return status;
 }
 
-/* The key of a signature: the file's text without its line end. */
-static enum ht_status read_secret_text(struct arena *arena, const char *folder,
-                                       const char *path, const char **secret,
-                                       struct ht_error *err)
+enum ht_status webhook_secret_read(struct arena *arena, const char *folder,
+                                   const char *path, const char **secret,
+                                   struct ht_error *err)
 {
     char text[SECRET_BYTES + 1];
     struct stat info = {0};
@@ -181,8 +180,8 @@ static void read_secret_file(const struct field_reader *reader, struct place at,
         return;
     if (path == NULL)
         field_wrong_kind(reader, at, "the path of a file");
-    else if (read_secret_text(reader->arena, draft->folder, path,
-                              &draft->webhook.secret, &err) != HT_OK)
+    else if (webhook_secret_read(reader->arena, draft->folder, path,
+                                 &draft->webhook.secret, &err) != HT_OK)
         field_error(reader, at, "%s %s", path, err.text);
 }
 

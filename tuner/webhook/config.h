@@ -49,6 +49,14 @@ enum ht_status webhook_url_check(struct arena *arena, const char *url,
                                  bool local, const char **host,
                                  struct ht_error *err);
 
+/* A secret of the admin's, in the arena: the text of that file, which lies in
+ * `folder` unless the path begins with "/", without its line end.
+ * HT_INVALID    it is empty, long, a link, or open to others
+ * HT_NOT_FOUND  there is none; HT_IO: it cannot be read */
+enum ht_status webhook_secret_read(struct arena *arena, const char *folder,
+                                   const char *path, const char **secret,
+                                   struct ht_error *err);
+
 struct webhook_config {  /* what is in force: read-only outside */
     const char *folder;  /* borrowed */
     struct arena *arena; /* of the rules */

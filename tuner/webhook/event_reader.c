@@ -1,12 +1,12 @@
 #include "tuner/webhook/event_reader.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
+#include "tuner/base/changed_studies.h"
 #include "tuner/db/ranking.h"
 #include "tuner/view/view.h"
 #include "tuner/webhook/outbox.h"
@@ -17,9 +17,7 @@ enum {
 };
 
 struct webhook_reader {
-    pthread_mutex_t lock; /* guards the studies that have changed */
-    size_t n, room;
-    int64_t *studies; /* in any order, with repeats */
+    struct changed_studies *changed;
 
     /* the thread's own */
     const char *http;
@@ -29,7 +27,7 @@ struct webhook_reader {
 struct webhook_reader *webhook_reader_new(void)
 {
     struct webhook_reader *reader = ht_xcalloc(1, sizeof *reader);
-    pthread_mutex_init(&reader->lock, NULL);
+    reader->changed = changed_studies_new();
     return reader;
 }
 
@@ -37,51 +35,14 @@ void webhook_reader_free(struct webhook_reader *reader)
 {
     if (reader == NULL)
         return;
-    pthread_mutex_destroy(&reader->lock);
     db_close(reader->db);
-    free(reader->studies);
+    changed_studies_free(reader->changed);
     free(reader);
 }
 
-/* --- the studies that have changed --- */
-
 bool webhook_reader_note(struct webhook_reader *reader, int64_t study)
 {
-    pthread_mutex_lock(&reader->lock);
-    const bool first = reader->n == 0;
-    if (reader->n == reader->room) {
-        reader->room = 2 * reader->room + 8;
-        reader->studies =
-            ht_xrealloc(reader->studies, reader->room, sizeof study);
-    }
-    reader->studies[reader->n++] = study;
-    pthread_mutex_unlock(&reader->lock);
-    return first;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
-    return (one > other) - (one < other);
-}
-
-/* Takes all of them, each once; the caller frees *studies. */
-static size_t take_changed(struct webhook_reader *reader, int64_t **studies)
-{
-    size_t n = 0;
-    pthread_mutex_lock(&reader->lock);
-    const size_t noted = reader->n;
-    int64_t *taken = reader->studies;
-    reader->studies = NULL;
-    reader->n = reader->room = 0;
-    pthread_mutex_unlock(&reader->lock);
-    if (noted > 0)
-        qsort(taken, noted, sizeof *taken, compare);
-    for (size_t i = 0; i < noted; i++)
-        if (n == 0 || taken[i] != taken[n - 1])
-            taken[n++] = taken[i];
-    *studies = taken;
-    return n;
+    return changed_studies_add(reader->changed, study);
 }
 
 /* --- all studies --- */
@@ -379,7 +340,7 @@ enum ht_status webhook_reader_read(struct webhook_reader *reader,
     int64_t *studies;
     enum ht_status status = HT_OK;
     size_t done = 0;
-    *n = take_changed(reader, &studies);
+    *n = changed_studies_take(reader->changed, &studies);
     while (done < *n && status == HT_OK && !atomic_load(stop)) {
         const size_t left = *n - done;
         const size_t end =

@@ -404,6 +404,48 @@ void cli_describe_origin(const struct cli_study *study, int64_t now_ms,
     table_cells(table, study->home->kind_name, study->id, study->reason, NULL);
 }
 
+/* As the server names it: the study's name may have a "/". */
+static const char *tensorboard_folder(struct cli *cli,
+                                      const struct cli_study *study)
+{
+    char *name = arena_printf(cli->arena, "%s-%s", study->id, study->name);
+    for (char *at = name; *at != '\0'; at++)
+        if (*at == '/')
+            *at = '_';
+    return name;
+}
+
+/* Where trackers show the study, and why one does not. */
+static void describe_trackers(struct cli *cli, const struct cli_study *study,
+                              const struct job *job, struct text *out)
+{
+    struct cli_http_answer answer;
+    const struct job_trackers *wanted = &job->trackers;
+    if ((wanted->mlflow == NULL && !wanted->tensorboard) ||
+        cli_call(cli, "GET", "/hypertune/v1/server", NULL, &answer, NULL) !=
+            HT_OK)
+        return;
+    NODE_EACH (one, node_first(answer.root, "trackers")) {
+        const char *name = node_get_string(one, "name", "");
+        const char *place = node_get_string(one, "place", "");
+        const bool is_mlflow = strcmp(name, "mlflow") == 0;
+        if (is_mlflow ? wanted->mlflow == NULL : !wanted->tensorboard)
+            continue;
+        if (is_mlflow)
+            text_print_safe(out, "mlflow      experiment %s at %s\n",
+                            wanted->mlflow[0] != '\0' ? wanted->mlflow
+                                                      : study->name,
+                            place);
+        else
+            text_print_safe(out, "tensorboard tensorboard --logdir '%s/%s'\n",
+                            place, tensorboard_folder(cli, study));
+        if (node_get_int(one, "failures", 0) > 0)
+            text_print_safe(out,
+                            "            does not work, is tried again: %s\n",
+                            node_get_string(one, "lastError", ""));
+    }
+}
+
 void cli_describe_study(struct cli *cli, const struct cli_study *study,
                         struct text *out)
 {
@@ -445,6 +487,7 @@ void cli_describe_study(struct cli *cli, const struct cli_study *study,
         cli_trial_get(cli, study->name, "1", &trial, NULL) == HT_OK)
         describe_attempts(trial, out);
     if (job != NULL) {
+        describe_trackers(cli, study, job, out);
         text_puts(out, "spec\n");
         cli_plan_describe(cli, job, 1, out);
     }

@@ -158,6 +158,8 @@ static void check_rest(const struct job *a, const struct job *b)
     CHECK(a->cancel_after.running_ms == b->cancel_after.running_ms);
     CHECK(a->trial_timeout_ms == b->trial_timeout_ms);
     CHECK(a->silence_ms == b->silence_ms);
+    CHECK(same_text(a->trackers.mlflow, b->trackers.mlflow));
+    CHECK(a->trackers.tensorboard == b->trackers.tensorboard);
     CHECK(a->on_silence == b->on_silence);
     CHECK(a->retries == b->retries && a->grace_ms == b->grace_ms);
     CHECK(a->args_mode == b->args_mode && a->substitute == b->substitute);

@@ -69,6 +69,8 @@ static void every_wish_of_a_container_arrives(void)
     CHECK_TEXT(job->notify.items[1].webhook, "archive.v1/a");
     CHECK(job->notify.items[1].events == NOTIFY_ALL);
     CHECK(job->notify.items[2].events == 1U << NOTIFY_STUDY_PAUSED);
+    CHECK_TEXT(job->trackers.mlflow, "the digits");
+    CHECK(job->trackers.tensorboard);
     CHECK(job->keep_best == 2 && job->n_secrets == 1);
     CHECK_TEXT(job->secrets[0].file, "key");
     CHECK(job_needs_images(job) && !job_mentions_gcs(job));
