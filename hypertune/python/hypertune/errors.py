@@ -87,11 +87,12 @@ def from_answer(code: int, body: Any) -> ApiError:
         for item in detail.get("fieldViolations", ()):
             violations[item.get("field", "")] = item.get("description", "")
     status = error.get("status", "")
-    lines = ["%s: %s" % item if item[0] else item[1]
-             for item in violations.items()]
+    lines = [error.get("message", "HTTP status %d" % code)]
     # The message of a wrong document is the first of the violations.
-    if not lines or status != "INVALID_ARGUMENT":
-        lines.insert(0, error.get("message", "HTTP status %d" % code))
+    if violations and (status == "INVALID_ARGUMENT" or "message" not in error):
+        lines = []
+    lines += ["%s: %s" % item if item[0] else item[1]
+              for item in violations.items()]
     kind = _BY_STATUS.get(status, ApiError)
     return kind("\n".join(lines), code, status, violations)
 
