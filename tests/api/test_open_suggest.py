@@ -1,4 +1,4 @@
-"""The search gives open trials values, of a space that each question brings."""
+"""The search gives open trials values of a space that a question brings."""
 
 import api
 import harness

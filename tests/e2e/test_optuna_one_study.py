@@ -13,7 +13,8 @@ import tree
 BEGIN = """
 import sys, optuna, hypertune.optuna
 study = optuna.load_study(study_name="begin", storage={database!r},
-    sampler=hypertune.optuna.Sampler(seed=1, url={url!r}, token_file={token!r}))
+    sampler=hypertune.optuna.Sampler(seed=1, url={url!r},
+                                     token_file={token!r}))
 print(flush=True)
 sys.stdin.readline()
 study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=3)
@@ -61,10 +62,9 @@ def main():
             return found[0]
 
         def places():
-            """Our storage, and others, with a word for each."""
+            """Our storage, and another, with a word for each."""
             yield "ours", storage()
             yield "memory", optuna.storages.InMemoryStorage()
-            yield "sqlite", "sqlite:///%s/optuna.db" % tempfile.mkdtemp()
 
         def points(study):
             return [(t.value, t.params) for t in study.trials]
@@ -78,18 +78,19 @@ def main():
                 name = "branches-" + word
                 study = optuna.create_study(study_name=name, storage=place,
                                             sampler=sampler(seed=3))
-                study.optimize(branches, n_trials=25)
+                study.optimize(branches, n_trials=18)
                 shown = the_one(name)
                 tap.equal([(t.value, t.params) for t in shown.trials()],
                           points(study), word)
                 tap.equal(sorted(shown.parameters()),
                           ["kind", "lr", "n", "u", "v"])
                 tap.equal(verdicts(shown), {"SAME"}, word)
-                tap.true(study.best_value < 0.3, study.best_value)
+                tap.true(study.best_value < 0.4, study.best_value)
 
         def every_storage_gets_the_same_points():
             seen = []
-            for word, place in places():
+            database = "sqlite:///%s/optuna.db" % tempfile.mkdtemp()
+            for word, place in list(places()) + [("sqlite", database)]:
                 study = optuna.create_study(study_name="same-" + word,
                                             storage=place,
                                             sampler=sampler(seed=5))
@@ -131,7 +132,7 @@ def main():
                     sampler=sampler(seed=2, constraints_func=limit))
                 study.enqueue_trial({"x": 0.05})
                 study.optimize(lambda t: t.suggest_float("x", 0, 1),
-                               n_trials=20)
+                               n_trials=14)
                 shown = the_one("limit-" + word)
                 tap.equal(shown._metrics(),
                           ["value", "constraint_0", "constraint_1"])
@@ -142,9 +143,10 @@ def main():
                 study.optimize(lambda t: t.suggest_float("x", 0, 1),
                                n_trials=1)
                 if word == "ours":  # others' have no sampler to send it
-                    last = the_one("limit-" + word).trial(21)
+                    last = the_one("limit-" + word).trial(15)
                     tap.equal((last.state, last.latest),
-                              ("INFEASIBLE", {"value": study.trials[-1].value}))
+                              ("INFEASIBLE",
+                               {"value": study.trials[-1].value}))
                 tap.equal(the_one("limit-" + word).counts["active"], 0)
                 tap.equal(shown.best_trial.params["x"], best)
 
