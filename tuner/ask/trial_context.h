@@ -9,8 +9,9 @@
  *      "untried": true, "trial": "7", "search": {"studySpec": ...}}
  *
  * The last two are of a question for an open trial: which one it is, and what
- * it asks for (tuner/search/asked_space.h). An empty member is left out. With the text a context goes to the
- * search, into the reason of its trial and from there into replays. */
+ * it asks for (tuner/search/asked_space.h). An empty member is left out. With
+ * the text a context goes to the search, into the reason of its trial and from
+ * there into replays. */
 #ifndef HT_TUNER_ASK_TRIAL_CONTEXT_H
 #define HT_TUNER_ASK_TRIAL_CONTEXT_H
 
