@@ -112,8 +112,8 @@ def main():
             error = tap.raises(hypertune.Conflict, cell,
                                until={"trials": 10, "time": "1h"},
                                params={**SPACE, "lr": "log:1e-4..0.1"})
-            tap.equal(error.violations, {"trials": "9 -> 10",
-                                         "parameters.lr.min": "1e-05 -> 0.0001"})
+            tap.equal(error.violations, {
+                "trials": "9 -> 10", "parameters.lr.min": "1e-05 -> 0.0001"})
             tap.contains("study cell exists with another spec", str(error))
             tap.raises(hypertune.Conflict, make, "cell")
             study.stop()

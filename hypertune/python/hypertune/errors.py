@@ -87,12 +87,12 @@ def from_answer(code: int, body: Any) -> ApiError:
         for item in detail.get("fieldViolations", ()):
             violations[item.get("field", "")] = item.get("description", "")
     status = error.get("status", "")
-    lines = [error.get("message", "HTTP status %d" % code)]
-    # The message of a wrong document is the first of the violations.
-    if violations and (status == "INVALID_ARGUMENT" or "message" not in error):
-        lines = []
-    lines += ["%s: %s" % item if item[0] else item[1]
-              for item in violations.items()]
+    lines = ["%s: %s" % item if item[0] else item[1]
+             for item in violations.items()]
+    # The message is the first of the violations, if there are any; but what
+    # differs needs a sentence before it.
+    if not lines or status == "ALREADY_EXISTS":
+        lines.insert(0, error.get("message", "HTTP status %d" % code))
     kind = _BY_STATUS.get(status, ApiError)
     return kind("\n".join(lines), code, status, violations)
 

@@ -227,6 +227,7 @@ def _become_child(parent: int, output: int) -> None:
     if os.getppid() != parent:
         os._exit(1)
     os.setpgid(0, 0)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     os.dup2(output, 1)
     os.dup2(output, 2)
     sys.stdout = open(1, "w", 1, closefd=False, errors="backslashreplace")
@@ -254,6 +255,15 @@ def _evaluate_one(f: Function, arguments: _Arguments, trial: Trial,
 
 
 # --- in this process ---
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
 
 class _Job:
     """The process of one trial."""
@@ -394,8 +404,10 @@ class _Processes:
                 self._conclude(trial, {"metrics": None, "step": 0})
                 full = True
             else:
-                self._jobs[trial.id] = _Job(
-                    trial, _evaluate_one, (self._f, self._arguments), seat)
+                with _uninterrupted():  # until the job can be ended
+                    self._jobs[trial.id] = _Job(
+                        trial, _evaluate_one, (self._f, self._arguments),
+                        seat)
         return full
 
     def _await_one(self) -> None:
@@ -429,8 +441,10 @@ class _Processes:
             self._blame_parameters()
         self._failed.append((trial, error))
         if len(self._failed) >= FAILURES_MOST:
-            raise TrialsFailed("the first %d trials of %s failed alike: %s\n\n%s" % (
-                FAILURES_MOST, self._study.name, error, said["traceback"]))
+            raise TrialsFailed(
+                "the first %d trials of %s failed alike: %s\n\n%s" % (
+                    FAILURES_MOST, self._study.name, error,
+                    said["traceback"]))
 
     def _complete(self, trial: Trial, said: Dict[str, Any]) -> Optional[str]:
         """Why it has no result; None when it has ended."""

@@ -33,7 +33,7 @@ class Parameter:
 
     def to_spec(self) -> Dict[str, Any]:
         """The parameter as a spec file has it below its name."""
-        spec = {"type": self.kind, **self._values}
+        spec: Dict[str, Any] = {"type": self.kind, **self._values}
         if self.when:
             spec["when"] = {
                 parent: values if isinstance(values, (str, int, float))
@@ -57,7 +57,7 @@ class Double(Parameter):
     def __init__(self, name: str, min: float, max: float, log: bool = False,
                  reverse_log: bool = False, default: Optional[float] = None,
                  when: Optional[When] = None, step: Optional[float] = None):
-        values = {"min": float(min), "max": float(max)}
+        values: Dict[str, Any] = {"min": float(min), "max": float(max)}
         if step is not None:
             values["step"] = float(step)
         super().__init__(name, values, default, when, log, reverse_log)
@@ -72,7 +72,7 @@ class Integer(Parameter):
     def __init__(self, name: str, min: int, max: int, log: bool = False,
                  reverse_log: bool = False, default: Optional[int] = None,
                  when: Optional[When] = None, step: Optional[int] = None):
-        values = {"min": int(min), "max": int(max)}
+        values: Dict[str, Any] = {"min": int(min), "max": int(max)}
         if step is not None:
             values["step"] = int(step)
         super().__init__(name, values,

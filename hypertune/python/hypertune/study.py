@@ -189,7 +189,8 @@ class Study:
     def parameters(self) -> List[str]:
         """The names of the hyperparameters in declared order."""
         return list(dict.fromkeys(
-            list(self._own.get("parameterOrder", ())) + [spec["parameterId"] for spec in self._specs()]))
+            list(self._own.get("parameterOrder", ())) +
+            [spec["parameterId"] for spec in self._specs()]))
 
     def _specs(self) -> List[Mapping[str, Any]]:
         found = []
@@ -388,7 +389,8 @@ class Study:
 
     def cancel(self) -> "Study":
         """Ends the study and its running trials; their results do not count.
-        One that has ended stays as it is. FailedPrecondition when its clients run the trials: stop() it."""
+        One that has ended stays as it is. FailedPrecondition when its clients
+        run the trials: stop() it."""
         if not self.runs_trials:
             raise FailedPrecondition(
                 "the trials of %s run at its clients; stop() ends it" %

@@ -3,7 +3,7 @@ figures and settings stay as they are."""
 import io
 import re
 import warnings
-from typing import List
+from typing import Any, List
 from xml.sax.saxutils import escape
 
 import matplotlib
@@ -24,7 +24,7 @@ def _words(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def _set_up(axis, scale, side: Axis) -> None:
+def _set_up(axis: Any, scale: Any, side: Axis) -> None:
     """`axis` is that of matplotlib, `scale` sets its scale."""
     axis.set_label_text(_words(side.name))
     if side.log:
@@ -36,7 +36,7 @@ def _set_up(axis, scale, side: Axis) -> None:
         axis.set_major_locator(MaxNLocator(integer=True))
 
 
-def _draw(axes, mark: Mark, name: str) -> None:
+def _draw(axes: Any, mark: Mark, name: str) -> None:
     if mark.kind == "text":
         axes.text(mark.xs[0], mark.ys[0], _words(mark.tips[0]),
                   color=mark.color, ha="center", va="center", zorder=4,

@@ -151,7 +151,7 @@ class Picture:
         try:
             from hypertune.plots import draw_matplotlib as drawing
         except ImportError:
-            from hypertune.plots import draw_svg as drawing
+            from hypertune.plots import draw_svg as drawing  # type: ignore
         return Plot(show.plain(self._full), show.plain(drawing.draw(self)))
 
     def empty(self, why: str) -> Plot:

@@ -1,5 +1,6 @@
 """Pictures of what the server's model of a study says."""
-from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence
+from typing import (TYPE_CHECKING, Any, List, Mapping, Optional, Sequence,
+                    Tuple)
 
 from hypertune import show
 from hypertune.plots.marks import (BEST, FAINT, GRID, INK, POINT, Axis,
@@ -55,9 +56,9 @@ def slices(name: str, spec: Mapping[str, Any], answer: Mapping[str, Any],
     trial, with the range of two thirds of all results; and the trials."""
     along = answer["axes"][0]
     parameter, metric = along["parameter"], answer["metric"]
-    known = [row for row in zip(along["values"], answer["low"],
-                                answer["median"], answer["high"])
-             if row[2] is not None]
+    known: List[Tuple[Any, ...]] = [
+        row for row in zip(along["values"], answer["low"], answer["median"],
+                           answer["high"]) if row[2] is not None]
     trials = _shown(trials, metric, [parameter])
     results = [value_of(trial, metric) for trial in trials]
     x = Axis.of(spec, along["values"])
