@@ -56,6 +56,7 @@ KILLED = """
 def main():
     import joblib
     import numpy
+    import pandas
     from joblib.externals import loky
     from scipy import stats
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -69,7 +70,7 @@ def main():
     from sklearn.svm import SVC
 
     import hypertune
-    from hypertune.sklearn import HypertuneSearchCV
+    from hypertune.sklearn import HypertuneSearchCV, _content
 
     X, y = load_iris(return_X_y=True)
 
@@ -288,6 +289,38 @@ def main():
                          "else: data is not the same; give this search "
                          "another name", done.stderr)
 
+        def equal_data_is_recognized():
+            def frame(order):
+                return pandas.DataFrame({
+                    "word": ["a", "b", "a"] * 50, "x": X[:, 0],
+                    "kind": pandas.Categorical(y)}), numpy.array(X, order=order)
+
+            def fit(data, target=y):
+                search(Known(), {"x": [1, 2]}, n_trials=1, refit=False,
+                       name="equal").fit(data, target)
+                return len(Known.fits)
+            first, dense = frame("C")
+            again, turned = frame("F")
+            again["word"].describe()
+            again["x"].sum()
+            tap.equal([fit(first), fit(again), fit(first.copy())], [3, 0, 0])
+            again.loc[149, "word"] = "b"
+            tap.raises(ValueError, fit, again)
+            tap.raises(ValueError, fit, first, pandas.Series(y[::-1]))
+            tap.equal(joblib.hash(_content(dense)),
+                      joblib.hash(_content(turned)))
+
+        def a_study_of_another_kind_is_left_alone():
+            client.create_study("mine", metric="mean_test_score",
+                                goal="MAXIMIZE", params=[
+                                    hypertune.Double("x", 0, 1)])
+            error = tap.raises(ValueError, search(
+                Known(), {"x": stats.uniform(0, 1)}, name="mine").fit, X, y)
+            tap.contains("mine searches something else: param_space, "
+                         "estimator, scoring, data, folds are not the same",
+                         str(error))
+            tap.equal(client.study("mine").trials(), [])
+
         def folds_are_the_same_for_all_trials():
             found = search(Ridge(), {"alpha": [1.0, 1.5]}, n_trials=2,
                            algorithm="grid", cv=ShuffleSplit(3))
@@ -305,6 +338,9 @@ def main():
                     ([{"C": [1]}], "[0] is no Parameter")):
                 tap.contains("param_space: " + text, str(tap.raises(
                     TypeError, search(SVC(), space).fit, X, y)))
+            tap.contains("error_score is a number or 'raise', not 'no'", str(
+                tap.raises(ValueError, search(
+                    SVC(), {"C": [1, 2]}, error_score="no").fit, X, y)))
             tap.contains("Invalid parameter 'D'", str(tap.raises(
                 ValueError, search(SVC(), {"D": [1, 2]}).fit, X, y)))
 
@@ -318,10 +354,12 @@ def main():
             an_error_counts_as_its_score,
             several_scores_are_kept_and_one_is_searched_for,
             a_killed_process_is_continued_by_its_name,
+            equal_data_is_recognized,
+            a_study_of_another_kind_is_left_alone,
             folds_are_the_same_for_all_trials,
             a_wrong_space_is_named,
         ])
 
 
 if __name__ == "__main__":
-    library_there.run(main, "python3-sklearn")
+    library_there.run(main, "python3-sklearn", "python3-pandas")

@@ -10,7 +10,7 @@
 
 Needs XGBoost 1.7 or newer.
 """
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, Optional
 
 import xgboost
 from xgboost import collective
@@ -19,7 +19,7 @@ from hypertune import callback
 
 __all__ = ["Callback"]
 
-Log = Dict[str, Dict[str, List[Union[float, Tuple[float, float]]]]]
+Log = Dict[str, Dict[str, Any]]  # a list of scores by data and metric
 
 
 class Callback(xgboost.callback.TrainingCallback):

@@ -56,7 +56,8 @@ class HypertuneSearchCV(BaseSearchCV):
                     where trials run one after the other
 
     The others are scikit-learn's: scoring, n_jobs (trials at once), refit,
-    cv, verbose, pre_dispatch, error_score, return_train_score.
+    cv, verbose (of the trials), pre_dispatch, error_score,
+    return_train_score.
 
     With several scores the search is for that which `refit` names, else for
     all of them. Fitted, it has the attributes of RandomizedSearchCV and
@@ -97,17 +98,22 @@ class HypertuneSearchCV(BaseSearchCV):
         ValueError when no trial has a score, or when the study `name` was
         made for something else; an error of a fold counts as `error_score`.
         """
+        if self.error_score != "raise" and not isinstance(self.error_score,
+                                                          numbers.Real):
+            raise ValueError("error_score is a number or 'raise', not %r" %
+                             (self.error_score,))
         X, y, groups = indexable(X, y, groups)
         scorer, scores = self._scorers()
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         splits = list(cv.split(X, y, groups))
         space = Space(self.param_space)
         study = self._study(space, scores, {
-            "data": joblib.hash([X, y, fit_params]),
+            "data": joblib.hash([_content(X), _content(y), {
+                key: _content(value) for key, value in fit_params.items()}]),
             "folds": joblib.hash(splits)})
         work = folds.Work(
             study, space, clone(self.estimator), (X, y), splits, {
-                "scoring": self.scoring, "verbose": self.verbose,
+                "scoring": self.scoring,
                 "return_train_score": self.return_train_score,
                 folds.FIT_PARAMS: fit_params},
             self.error_score, scores, folds.stored(study, "folds"))
@@ -152,19 +158,18 @@ class HypertuneSearchCV(BaseSearchCV):
                  "scoring": _text([self.scoring, goals]), **hashes}
         try:
             study = self._create(client, name, goals, space)
+            folds.store(study, 0, "about", about)
+            return study
         except errors.Conflict:
             study = client.study(name)
-        try:
-            folds.store(study, 0, "about", about, once=True)
-        except errors.Conflict:
-            known = folds.stored(study, "about")[0]
-            other = [key for key in about if known.get(key) != about[key]]
-            if other:
-                raise ValueError(
-                    "the study %s searches something else: %s not the same; "
-                    "give this search another name" %
-                    (name, ", ".join(other) + (
-                        " is" if len(other) == 1 else " are"))) from None
+        known = folds.stored(study, "about").get(0, {})
+        other = [key for key in about if known.get(key) != about[key]]
+        if other:
+            raise ValueError(
+                "the study %s searches something else: %s %s not the same; "
+                "give this search another name" % (
+                    name, ", ".join(other), "is" if len(other) == 1 else
+                    "are"))
         return study
 
     def _create(self, client: Client, name: str, goals: List[str],
@@ -259,6 +264,18 @@ def _warn_or_raise(outcomes: Sequence[Optional[folds.Fault]]) -> None:
     if len(faults) == len(outcomes):
         raise faults[0].error from FitFailedWarning(text)
     warnings.warn(text, FitFailedWarning)
+
+
+def _content(data: Any) -> Any:
+    """What joblib.hash() finds equal for equal data, however it lies in
+    memory and whatever was asked of it before."""
+    if hasattr(data, "iloc"):  # of pandas
+        frame = data.to_frame() if data.ndim == 1 else data
+        return [_text(list(frame.dtypes.items())),
+                [_content(numpy.asarray(frame.iloc[:, column]))
+                 for column in range(frame.shape[1])]]
+    return (numpy.ascontiguousarray(data)
+            if isinstance(data, numpy.ndarray) else data)
 
 
 def _text(thing: Any) -> str:

@@ -52,14 +52,11 @@ def configured(estimator: Any, params: Mapping[str, Any]) -> Any:
         name: clone(value, safe=False) for name, value in params.items()})
 
 
-def store(study: Study, trial: int, key: str, value: Any,
-          once: bool = False) -> None:
-    """Keeps a value as JSON with a trial, or with the study (trial 0).
-    Conflict when `once` and there is one."""
-    place = {"trial": trial, "ns": _NAMESPACE, "key": key}
-    study._transport.call("PATCH", study._ours("/metadata"), {
-        "metadata": [{**place, "value": json.dumps(value)}],
-        "expect": [place] if once else []})
+def store(study: Study, trial: int, key: str, value: Any) -> None:
+    """Keeps a value as JSON with a trial, or with the study (trial 0)."""
+    study._transport.call("PATCH", study._ours("/metadata"), {"metadata": [{
+        "trial": trial, "ns": _NAMESPACE, "key": key,
+        "value": json.dumps(value)}]})
 
 
 def stored(study: Study, key: str) -> Dict[int, Any]:
