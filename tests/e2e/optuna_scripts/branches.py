@@ -8,9 +8,12 @@ class Objective:
         self.most_layers = most_layers
 
     def __call__(self, trial: Trial) -> float:
+        from optuna.distributions import FloatDistribution
         kind = trial.suggest_categorical("classifier", ["SVC", "MLP"])
         if kind == "SVC":
             c = trial.suggest_float("svc_c", 1e-10, 1e10, log=True)
+            assert trial.distributions["svc_c"] == FloatDistribution(
+                1e-10, 1e10, log=True)
             return abs(c - 1) / (c + 1)
         error = 0.5
         for layer in range(trial.suggest_int("layers", 1, self.most_layers)):

@@ -3,11 +3,9 @@ import matplotlib
 
 matplotlib.use("Agg")
 import optuna
+import optuna.visualization.matplotlib as pictures
 import pandas
 from optuna.importance import get_param_importances
-from optuna.visualization.matplotlib import (plot_contour,
-                                             plot_optimization_history,
-                                             plot_param_importances)
 
 
 def objective(trial):
@@ -25,5 +23,5 @@ assert isinstance(frame, pandas.DataFrame)
 importances = get_param_importances(
     study, evaluator=optuna.importance.MeanDecreaseImpurityImportanceEvaluator(
         seed=0))
-axes = [plot_optimization_history(study), plot_contour(study),
-        plot_param_importances(study)]
+axes = [pictures.plot_optimization_history(study),
+        pictures.plot_contour(study), pictures.plot_param_importances(study)]
