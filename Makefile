@@ -81,7 +81,8 @@ PROGRAMS := $(B)/bin/hypertuned $(B)/bin/hypertune-runner \
   $(B)/bin/hypertune-shim $(B)/bin/hypertune $(B)/bin/hypertune-trial
 LIBRARIES := $(B)/lib/libhypertune.a $(B)/lib/libhypertune.so
 # What a runner mounts into every container, found beside its programs.
-PYTHON_SRC := $(foreach f,*.py py.typed,$(call files,hypertune/python/hypertune,$f))
+PYTHON_SRC := $(foreach f,*.py py.typed,$(call files,hypertune/python/hypertune,$f)) \
+  $(call files,hypertune/python/hydra_plugins,*.py)
 PYTHON_HOOK := hypertune/python/hook/sitecustomize.py
 KIT := $(B)/kit/.complete
 TRAINERS := $(B)/bin/digits

@@ -72,8 +72,14 @@ def write_wheel(directory, files, tags=PURE_TAGS, metadata=METADATA):
     return name
 
 
+def packages():
+    """All that Python imports; Hydra finds its plugins by their place."""
+    return list(tree(PACKAGE, "hypertune")) + list(
+        tree(os.path.join(HERE, "hydra_plugins"), "hydra_plugins"))
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    return write_wheel(wheel_directory, tree(PACKAGE, "hypertune"))
+    return write_wheel(wheel_directory, packages())
 
 
 def build_editable(wheel_directory, config_settings=None,

@@ -142,7 +142,7 @@ def main(root, folder):
                  if not one[0].startswith(data + "/data/bin/")]
         files += build_wheel.tree(os.path.join(prefix, "bin"),
                                   data + "/scripts")
-        files += build_wheel.tree(build_wheel.PACKAGE, "hypertune")
+        files += build_wheel.packages()
         files += [("hypertune-%s.dist-info/licenses/%s" % (version, name),
                    text, 0o644) for name, text in sorted(licences(found).items())]
         tag = "py3-none-manylinux_%d_%d_%s" % (

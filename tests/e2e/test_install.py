@@ -56,6 +56,8 @@ def make_install_fills_the_usual_folders():
                  "lib/systemd/user/hypertuned.service",
                  "lib/python3/dist-packages/hypertune/__init__.py",
                  "lib/python3/dist-packages/hypertune/optuna/__init__.py",
+                 "lib/python3/dist-packages/hydra_plugins/hypertune_sweeper/"
+                 "sweeper.py",
                  "share/man/man1/hypertune.1", "share/man/man8/hypertuned.8",
                  "share/man/man5/hypertune-spec.5",
                  "share/bash-completion/completions/hypertune",

@@ -72,7 +72,8 @@ def pip_installs_it_into_a_virtual_environment_without_a_network():
             [path + "/venv/bin/python", "-c",
              "import os, hypertune; print(hypertune.Client, hypertune.report);"
              "os.stat(os.path.join(hypertune.__path__[0], 'optuna', "
-             "'storage.py'))"],
+             "'storage.py')); os.stat(os.path.join(hypertune.__path__[0], '..',"
+             "'hydra_plugins', 'hypertune_sweeper', 'sweeper.py'))"],
             check=True, cwd=path, stdout=subprocess.DEVNULL)
 
 

@@ -1,0 +1,1 @@
+"""A sweeper for Hydra whose points hypertune's search chooses."""
