@@ -222,6 +222,26 @@ def main():
                              "circle", "polyline", "rect", "path", "use")]
                 tap.true(len(marks) >= 3, repr(picture))
 
+        def pictures_are_of_every_metric_that_was_measured():
+            study = client.study("watched")
+            good = study.trials(state="SUCCEEDED")
+            for picture in (study.plot_history("latency"),
+                            study.plot_distribution("latency"),
+                            study.plot_parallel("latency"),
+                            study.plot_pareto("accuracy", "latency"),
+                            study.plot_pareto(second="latency")):
+                tap.contains("latency", str(picture))
+                tap.lacks("best so far", str(picture))  # of what is no goal
+                tap.lacks("none is better", str(picture))
+                tap.lacks(" yet<", str(picture))
+            shown = str(study.plot_history("latency"))
+            tap.equal(shown.count("latency="), len(good))
+            for plot in (study.plot_history, study.plot_pareto):
+                error = tap.raises(ValueError, plot, "latenzy")
+                tap.contains("latency", str(error))
+            tap.contains("accuracy, latency, loss", str(tap.raises(
+                ValueError, study.plot_pareto)))
+
         def the_same_spec_again_is_the_same_study():
             tap.equal(client.submit(spec("watched")).id,
                       client.study("watched").id)
@@ -546,6 +566,7 @@ def main():
             the_frame_of_measurements_has_a_row_for_each_report,
             the_frame_has_whole_numbers_and_attributes_of_users,
             pictures_of_a_real_study_are_well_formed,
+            pictures_are_of_every_metric_that_was_measured,
             the_same_spec_again_is_the_same_study,
             a_wrong_spec_is_refused_with_its_place,
             a_vertex_job_goes_straight_to_the_server,

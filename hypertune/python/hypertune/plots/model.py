@@ -107,14 +107,16 @@ def contour(name: str, maximize: bool, specs: Sequence[Mapping[str, Any]],
         for ys, value in zip(y.cells(up["values"]), row):
             picture.add("box", xs, ys, GRID if value is None else
                         shade((value - ends[0]) / span))
-    for trial in _shown(trials, metric, names):
-        place = [axis.at(trial.params[name])
-                 for axis, name in zip((x, y), names)]
-        for color, size in ((("white", 6.0), (BEST, 4.5))
-                            if trial.id == best else
-                            ((INK, 3.0), ("white", 2.0))):
-            picture.add("points", place[:1], place[1:], color, size,
-                        tips=[tip_of(trial, metric)])
+    shown = _shown(trials, metric, names)
+    for some, color, size in (
+            ([t for t in shown if t.id != best], INK, 3.0),
+            ([t for t in shown if t.id != best], "white", 2.0),
+            ([t for t in shown if t.id == best], "white", 6.0),
+            ([t for t in shown if t.id == best], BEST, 4.5)):
+        picture.add("points", *(
+            [axis.at(trial.params[name]) for trial in some]
+            for axis, name in zip((x, y), names)), color, size,
+            tips=[tip_of(trial, metric) for trial in some])
     picture.legend = [(show.number(end), shade(share)) for share, end in
                       zip((0.0, 1.0), ends)]
     if best is not None:

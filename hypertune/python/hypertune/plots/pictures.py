@@ -1,6 +1,7 @@
 """The pictures of a study: each asks for its data and is drawn."""
 import time
-from typing import TYPE_CHECKING, Any, Callable, Dict, Optional
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Optional, Sequence,
+                    Tuple)
 
 from hypertune.errors import FailedPrecondition
 from hypertune.plots import model, results, trials
@@ -8,13 +9,26 @@ from hypertune.plots.marks import Plot
 
 if TYPE_CHECKING:
     from hypertune.study import Study
+    from hypertune.trial import Trial
 
 
-def plot_history(study: "Study") -> Plot:
+def _of(study: "Study", found: Sequence["Trial"], metric: Optional[str]
+        ) -> Tuple[str, Optional[bool]]:
+    """The metric, by default the objective, and whether more is better; None
+    of one that is no goal. ValueError when no trial measured it."""
+    metric = metric or study.metric
+    known = study._measured(found)
+    if metric not in known:
+        raise ValueError("no metric %r; there are %s" %
+                         (metric, ", ".join(known)))
+    return metric, study.goals().get(metric)
+
+
+def plot_history(study: "Study", metric: Optional[str] = None) -> Plot:
     """Every trial's objective in the order of the trials, and the best so
-    far."""
-    return trials.history(study.name, study.metric, study.maximize,
-                          study.trials())
+    far; or another metric that trials measured."""
+    found = study.trials()
+    return trials.history(study.name, *_of(study, found, metric), found)
 
 
 def plot_curves(study: "Study", metric: Optional[str] = None) -> Plot:
@@ -26,17 +40,20 @@ def plot_curves(study: "Study", metric: Optional[str] = None) -> Plot:
                          None if best is None else best.id)
 
 
-def plot_parallel(study: "Study") -> Plot:
+def plot_parallel(study: "Study", metric: Optional[str] = None) -> Plot:
     """One line for each succeeded trial through its parameters to its
-    objective, the best ones on top."""
-    return trials.parallel(study.name, study.metric, study.maximize,
-                           study._specs(), study.trials())
+    objective, the best ones on top, at most 1000; or to another metric, where
+    less counts as better if it is no goal."""
+    found = study.trials()
+    name, grows = _of(study, found, metric)
+    return trials.parallel(study.name, name, bool(grows), study._specs(),
+                           found)
 
 
-def plot_distribution(study: "Study") -> Plot:
+def plot_distribution(study: "Study", metric: Optional[str] = None) -> Plot:
     """Which share of the results is at most that large (EDF)."""
-    return results.distribution(study.name, study.metric,
-                                study.maximize, study.trials())
+    found = study.trials()
+    return results.distribution(study.name, *_of(study, found, metric), found)
 
 
 def plot_timeline(study: "Study") -> Plot:
@@ -46,20 +63,18 @@ def plot_timeline(study: "Study") -> Plot:
 
 def plot_pareto(study: "Study", first: Optional[str] = None,
                 second: Optional[str] = None) -> Plot:
-    """Two goals of every trial (by default the first two) against each
-    other, and the trials that none beats in all goals. ValueError for a
-    study with one goal."""
-    goals = study.goals()
-    if len(goals) < 2:
-        raise ValueError("%s has one goal, %s" % (study.name, study.metric))
-    names = list(goals)
-    pair = [first or names[0], second or names[1]]
-    for name in pair:
-        if name not in goals:
-            raise ValueError("no goal %r; there are %s" %
-                             (name, ", ".join(names)))
+    """Two metrics of every trial (by default the first two goals) against
+    each other, and the trials that none beats in all goals. ValueError for a
+    study with one goal when no second metric is named."""
+    found, goals = study.trials(), list(study.goals())
+    if second is None and len(goals) < 2:
+        raise ValueError("%s has one goal, %s; plot_pareto(first, second) "
+                         "takes any metrics: %s" % (
+                             study.name, study.metric,
+                             ", ".join(study._measured(found))))
     return results.pareto(
-        study.name, [(name, goals[name]) for name in pair], study.trials(),
+        study.name, [_of(study, found, first or goals[0]),
+                     _of(study, found, second or goals[1])], found,
         {trial.id for trial in study.best_trials()})
 
 

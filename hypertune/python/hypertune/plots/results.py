@@ -1,5 +1,5 @@
 """Pictures of the results of a study and of when they came."""
-from typing import TYPE_CHECKING, List, Sequence, Set, Tuple
+from typing import TYPE_CHECKING, List, Optional, Sequence, Set, Tuple
 
 from hypertune import show
 from hypertune.plots.marks import (BEST, LOST, POINT, Axis, Picture, Plot,
@@ -19,10 +19,11 @@ _UNITS = ((2 * 86400.0, 86400.0, "days"), (2 * 3600.0, 3600.0, "hours"),
           (120.0, 60.0, "minutes"), (0.0, 1.0, "seconds"))
 
 
-def pareto(name: str, goals: Sequence[Tuple[str, bool]],
+def pareto(name: str, goals: Sequence[Tuple[str, Optional[bool]]],
            trials: Sequence["Trial"], optimal: Set[int]) -> Plot:
-    """Two goals of each trial against each other; the ones that no other trial
-    beats are joined. A goal is a metric and whether more is better."""
+    """Two metrics of each trial against each other. Each comes with whether
+    more is better, None if it is no goal; of two goals the trials that no
+    other one beats are joined."""
     (first, _), (second, _) = goals
     shown = sorted((trial for trial in trials if
                     is_finite(value_of(trial, first)) and
@@ -30,15 +31,17 @@ def pareto(name: str, goals: Sequence[Tuple[str, bool]],
                    key=lambda trial: value_of(trial, first))
     values = [[value_of(trial, metric) for trial in shown]
               for metric in (first, second)]
-    x, y = (Axis("%s (%s is better)" % (metric, "more" if grows else "less"),
-                 log=spans_decades(found))
+    better = {None: "", True: " (more is better)", False: " (less is better)"}
+    x, y = (Axis(metric + better[grows], log=spans_decades(found))
             for (metric, grows), found in zip(goals, values))
+    joined = all(grows is not None for _, grows in goals)
     picture = Picture(name, "%s against %s" % (second, first), x, y)
     if not shown:
         return picture.empty("no trial has both results yet")
     front = [trial for trial in shown if trial.id in optimal]
-    picture.add("line", [value_of(trial, first) for trial in front],
-                [value_of(trial, second) for trial in front], BEST, 1.2)
+    if joined:
+        picture.add("line", [value_of(trial, first) for trial in front],
+                    [value_of(trial, second) for trial in front], BEST, 1.2)
     for color, size, some in (
             (POINT, 3.0, [t for t in shown if t.id not in optimal]),
             (BEST, 4.0, front)):
@@ -47,14 +50,17 @@ def pareto(name: str, goals: Sequence[Tuple[str, bool]],
                     tips=["trial %d: %s" % (trial.id,
                                             show.params(trial.metrics))
                           for trial in some])
-    picture.legend = [("trials", POINT), ("none is better in both", BEST)]
+    picture.legend = [("trials", POINT),
+                      ("none is better in both" if joined else "the best",
+                       BEST)]
     return picture.draw()
 
 
-def distribution(name: str, metric: str, maximize: bool,
+def distribution(name: str, metric: str, maximize: Optional[bool],
                  trials: Sequence["Trial"]) -> Plot:
     """Which share of all results is at most that large (EDF)."""
-    values = sorted(value_of(trial) for trial in trials if counts(trial))
+    values = sorted(value_of(trial, metric) for trial in trials
+                    if counts(trial, metric))
     picture = Picture(
         name, "distribution of " + metric,
         Axis(metric, log=spans_decades(values)),
@@ -67,12 +73,13 @@ def distribution(name: str, metric: str, maximize: bool,
         stairs += [(value, stairs[-1][1]), (value, (i + 1) / len(values))]
     picture.add("line", [x for x, _ in stairs], [y for _, y in stairs], POINT,
                 2.0)
-    best = values[-1] if maximize else values[0]
-    picture.add("line", [best, best], [0.0, 1.0], BEST, 1.2,
-                tips=["best: %s" % show.number(best)])
     picture.legend = [("result" if len(values) == 1 else
-                       "%d results" % len(values), POINT),
-                      ("the best", BEST)]
+                       "%d results" % len(values), POINT)]
+    if maximize is not None:
+        best = values[-1] if maximize else values[0]
+        picture.add("line", [best, best], [0.0, 1.0], BEST, 1.2,
+                    tips=["best: %s" % show.number(best)])
+        picture.legend.append(("the best", BEST))
     return picture.draw()
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hypertune.trial import Trial
 
 MOST_CURVES = 200
+_MOST_LINES = 1000  # of trials across axes; more are only a stain
 _LEAST_GAP = 90  # pixels between two axes of parameters
 COUNTED = ("SUCCEEDED", "STOPPED")  # states in which a result counts
 
@@ -54,13 +55,13 @@ def no_result(trials: Sequence["Trial"]) -> str:
 # --- the pictures ---
 
 
-def _best_so_far(trials: Sequence["Trial"],
-                 maximize: bool) -> List[Tuple[int, float]]:
+def _best_so_far(trials: Sequence["Trial"], maximize: bool,
+                 metric: Optional[str] = None) -> List[Tuple[int, float]]:
     """The corners of the stairs, up to the last trial."""
     better: Callable[[float, float], float] = max if maximize else min
     stairs: List[Tuple[int, float]] = []
     for trial in trials:
-        value = value_of(trial)
+        value = value_of(trial, metric)
         if stairs:
             stairs.append((trial.id, stairs[-1][1]))
             value = better(value, stairs[-1][1])
@@ -68,14 +69,16 @@ def _best_so_far(trials: Sequence["Trial"],
     return stairs
 
 
-def history(name: str, metric: str, maximize: bool,
+def history(name: str, metric: str, maximize: Optional[bool],
             trials: Sequence["Trial"]) -> Plot:
-    """Objective by trial, and the best so far; what has none at the bottom."""
-    valued = [trial for trial in trials if is_finite(value_of(trial))]
+    """A metric by trial, and the best so far (not of one that is no goal:
+    None); what has no value at the bottom."""
+    valued = [trial for trial in trials
+              if is_finite(value_of(trial, metric))]
     counted = [trial for trial in valued if trial.state in COUNTED]
     lost = [trial for trial in trials if not trial.is_open and
-            not is_finite(value_of(trial))]
-    values = [value_of(trial) for trial in valued]
+            not is_finite(value_of(trial, metric))]
+    values = [value_of(trial, metric) for trial in valued]
     picture = Picture(name, metric + " by trial", Axis("trial", whole=True),
                       Axis(metric, log=spans_decades(values)))
     if not valued:
@@ -85,15 +88,17 @@ def history(name: str, metric: str, maximize: bool,
                     [min(values)] * len(lost), LOST, 2.0, tips=[
                         "trial %d: %s" % (trial.id, trial.reason or
                                           trial.state) for trial in lost])
-    stairs = _best_so_far(counted, maximize)
+    stairs = [] if maximize is None else _best_so_far(counted, maximize,
+                                                      metric)
     picture.add("line", [n for n, _ in stairs], [value for _, value in stairs],
                 BEST)
     for color, some in ((LOST, [t for t in valued if t not in counted]),
                         (POINT, counted)):
         picture.add("points", [trial.id for trial in some],
-                    [value_of(trial) for trial in some], color, 3.0,
-                    tips=[tip_of(trial) for trial in some])
-    picture.legend = [("trials", POINT), ("best so far", BEST)] + (
+                    [value_of(trial, metric) for trial in some], color, 3.0,
+                    tips=[tip_of(trial, metric) for trial in some])
+    picture.legend = [("trials", POINT)] + (
+        [("best so far", BEST)] if stairs else []) + (
         [("no result", LOST)] if lost else [])
     return picture.draw()
 
@@ -148,18 +153,22 @@ def parallel(name: str, metric: str, maximize: bool,
              specs: Sequence[Mapping[str, Any]],
              trials: Sequence["Trial"]) -> Plot:
     """A line for each trial across one axis for each parameter, then one for
-    the objective; the best on top."""
+    the metric; the best on top, and no others where there are many."""
+    def score(trial: "Trial") -> float:
+        return value_of(trial, metric)
     done = sorted((trial for trial in trials if trial.state == "SUCCEEDED"
-                   and is_finite(value_of(trial))),
-                  key=value_of, reverse=not maximize)
+                   and is_finite(score(trial))),
+                  key=score, reverse=not maximize)[-_MOST_LINES:]
     values = [[trial.params[spec["parameterId"]] for trial in done
                if spec["parameterId"] in trial.params] for spec in specs]
     axes = [Axis.of(spec, found) for spec, found in zip(specs, values)]
-    results = [value_of(trial) for trial in done]
+    results = [score(trial) for trial in done]
     last = Axis(metric, log=spans_decades(results))
     names = fit_all([axis.name for axis in axes] + [metric])
     picture = Picture(name, "parameters and " + metric,
-                      Axis(ticks=list(enumerate(names))))
+                      Axis("the best %d trials" % _MOST_LINES
+                           if len(done) == _MOST_LINES else "",
+                           ticks=list(enumerate(names))))
     picture.width = max(picture.width, _LEAST_GAP * len(names))
     if not done:
         return picture.empty(no_result(trials))
@@ -174,9 +183,9 @@ def parallel(name: str, metric: str, maximize: bool,
                   for i, (spec, axis, place) in
                   enumerate(zip(specs, axes, places))
                   if spec["parameterId"] in trial.params]
-        points.append((len(axes), end(value_of(trial))))
+        points.append((len(axes), end(score(trial))))
         picture.add("line", [x for x, _ in points], [y for _, y in points],
                     shade(share), 1.0 + 1.2 * (share == 1.0), 0.85,
-                    [tip_of(trial)])
+                    [tip_of(trial, metric)])
     picture.marks += columns.marks
     return picture.draw()

@@ -55,7 +55,8 @@ def each_trial_has_its_words_under_the_pointer():
 
 def a_dollar_sign_is_no_formula():
     svg = check_picture(plot.history("$\\frac{$", "a$b$c", True,
-                                     plain.trials_of(0.5, 0.7)))
+                                     plain.trials_of(0.5, 0.7,
+                                                     metric="a$b$c")))
     tap.equal("$\\frac{$: a$b$c by trial" in "".join(svg.itertext()), True)
 
 

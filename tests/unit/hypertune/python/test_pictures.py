@@ -179,8 +179,8 @@ def pictures_of_nothing_say_so():
         tap.equal(" yet" in text, True, text)
 
 
-def trials_of(*values):
-    made = resource()
+def trials_of(*values, metric="loss"):
+    made = resource(metric=metric)
     return [hypertune.Trial(Study(Canned(made), "", made), trial(n, value))
             for n, value in enumerate(values, 1)]
 
@@ -205,13 +205,13 @@ def results_over_decades_are_seen_apart():
     line = {**slice_of([lr], [-1.0, -1.0, -1.0], [1e-6, -0.5, 1.0],
                        [1.0, 1.0, 1e3]), "metric": "accuracy"}
     ys = heights(check_picture(plot_model.slices(
-        "q", lr, line, trials_of(1e-6, 1e-3, 1e3))))
+        "q", lr, line, trials_of(1e-6, 1e-3, 1e3, metric="accuracy"))))
     tap.equal(ys[0] - ys[1] > 50, True, ys)
 
 
 def words_that_are_too_long_end_in_an_ellipsis():
-    trials = trials_of(0.5, 0.7)
     long = "m" * 128
+    trials = trials_of(0.5, 0.7, metric=long)
     svg = check_picture(plot.history(long, long, True, trials))
     texts = [text for text in svg.itertext() if text.startswith("mmm")]
     tap.equal([text.count("\u2026") for text in texts if len(text) < 128],
