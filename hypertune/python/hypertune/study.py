@@ -1,5 +1,7 @@
 """One study: its state, its trials, and asking it for new ones."""
 import datetime
+import html
+import itertools
 import json
 import math
 import os
@@ -12,7 +14,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator,
 
 from hypertune import export, frames, show, where as conditions
 from hypertune.errors import (FailedPrecondition, NotFound, NoTrialYet,
-                              response_of)
+                              Unavailable, response_of)
 from hypertune.plots import pictures
 from hypertune.summary import Summary
 from hypertune.transport import Transport
@@ -27,6 +29,8 @@ Duration = Union[None, str, float]
 
 JOBS, STUDIES = "hyperparameterTuningJobs", "studies"  # kinds of resources
 PAGE = 500  # trials in one answer
+_BEST = 5   # trials of a study's card
+_AWAY = 60  # seconds that wait() waits for a server that restarts
 
 
 def _parameters(params: Mapping[str, Any]) -> List[Dict[str, Any]]:
@@ -354,11 +358,20 @@ class Study:
 
         `timeout` in seconds or as "1h30m"; TimeoutError after that, the study
         continues. `changed` is called with the newest summary once a second.
+        A server that restarts is waited for, for a minute; then Unavailable.
         """
         limit = math.inf if timeout is None else show.seconds(timeout)
         deadline = time.monotonic() + limit
+        reached = time.monotonic()  # when the server answered
         while True:
-            summary = self.summary()
+            try:
+                summary = self.summary()
+            except Unavailable:
+                if time.monotonic() > min(deadline, reached + _AWAY):
+                    raise
+                time.sleep(1.0)
+                continue
+            reached = time.monotonic()
             if changed is not None:
                 changed(summary)
             if not summary.is_open:
@@ -499,4 +512,25 @@ class Study:
         return "Study %s" % self.summary()
 
     def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
+        """The summary, the history of the objective and the best trials."""
+        summary, better = self.summary(), max if self.maximize else min
+        table = self._transport.call("GET", self._ours("/table"))
+        place = {name: i for i, name in enumerate(table.get("columns", ()))}
+        done = [(row[place["id"]], float(row[place["objective"]]),
+                 row[place["parameters"]]) for row in table.get("rows", ())
+                if row[place["state"]] == "SUCCEEDED" and
+                row[place["objective"]] is not None]
+        if not done:
+            return summary.card()
+        so_far = itertools.accumulate((value for _, value, _ in done), better)
+        best = sorted(done, key=lambda row: row[1],
+                      reverse=self.maximize)[:_BEST]
+        names = table["parameters"]
+        return summary.card([
+            ("history", show.spark([row[:2] for row in done], list(
+                zip((n for n, _, _ in done), so_far)))),
+            ("best trials", "<br>".join("%d: <b>%s</b> <code>%s</code>" % (
+                n, html.escape(show.number(value)), html.escape(show.params(
+                    {name: one for name, one in zip(names, params)
+                     if one is not None})))
+                for n, value, params in best))])

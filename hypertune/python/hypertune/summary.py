@@ -1,6 +1,6 @@
 """What a study was at one moment, and the card that a notebook shows."""
 import html
-from typing import TYPE_CHECKING, Any, Dict, Mapping
+from typing import TYPE_CHECKING, Any, Dict, Mapping, Sequence, Tuple
 
 from hypertune import show
 from hypertune.trial import Trial
@@ -62,6 +62,10 @@ class Summary:
         return show.plain(text)
 
     def _repr_html_(self) -> str:
+        return self.card()
+
+    def card(self, more: Sequence[Tuple[str, str]] = ()) -> str:
+        """HTML with further rows, pairs of text and HTML."""
         rows = []
         if self.best is not None:
             rows.append(("best " + self._study.metric,
@@ -82,6 +86,7 @@ class Summary:
         if self.best is not None:
             rows.append(("best parameters", "<code>%s</code>" % html.escape(
                 show.params(self.best.params))))
-        return show.table("%s - %s" % (self._study.name, self.state), rows)
+        return show.table("%s - %s" % (self._study.name, self.state),
+                          rows + list(more))
 
     __repr__ = __str__

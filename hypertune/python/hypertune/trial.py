@@ -260,6 +260,16 @@ class Trial:
             rows.append((self._study.metric, "<b>%s</b>%s" % (
                 html.escape(show.number(self.value)),
                 " (step %d)" % self.step if self.step else "")))
+        others = {name: value for name, value in self.metrics.items()
+                  if name != self._study.metric}
+        if others:
+            rows.append(("other metrics", html.escape(show.params(others))))
+        curve = [(float(step), value)
+                 for step, value, _ in self._study.curves(self)]
+        curve = curve[::len(curve) // show.MOST_DOTS + 1]
+        if len(curve) > 1:
+            rows.append(("reported", show.spark(curve, [
+                point for point in curve if math.isfinite(point[1])])))
         if self.reason:
             rows.append(("reason", html.escape(self.reason)))
         rows.append(("parameters", "<code>%s</code>" %

@@ -56,6 +56,65 @@ def names_from_outside_never_become_markup():
         tap.lacks("\u202e", text)
 
 
+def a_study_shows_its_history_and_its_best_trials():
+    made = resource("resnet", best=trial(3, 0.9), succeeded=4)
+    made.update({"columns": ["id", "state", "objective", "parameters"],
+                 "parameters": ["lr", HOSTILE], "rows": [
+                     [1, "SUCCEEDED", 0.5, [0.1, None]],
+                     [2, "FAILED", None, [0.1, "x"]],
+                     [3, "SUCCEEDED", 0.9, [0.2, HOSTILE]],
+                     [4, "STOPPED", 0.95, [0.2, "x"]],
+                     [5, "SUCCEEDED", 0.7, [0.3, "x"]]]})
+    shown = Study(Canned(made), "", made)._repr_html_()
+    tap.lacks("<script", shown)
+    tap.equal(shown.count("<circle"), 3)
+    # The stairs of the best so far: up once, then level.
+    tap.contains('points="4.0,36.0 100.0,4.0 196.0,4.0"', shown)
+    rows = shown.split("best trials</td><td>")[1].split("<br>")
+    tap.equal([row.split(" ")[:3] for row in rows],
+              [["3:", "<b>0.9</b>", "<code>lr=0.2"],
+               ["5:", "<b>0.7</b>", "<code>lr=0.3"],
+               ["1:", "<b>0.5</b>", "<code>lr=0.1</code></td></tr></table>"]])
+
+
+def a_trial_shows_all_its_metrics_and_its_curve():
+    made = resource()
+    study = Study(Canned({"measurements": [
+        {"trial": 1, "step": str(step), "timeMs": 5, "metrics": {
+            "accuracy": value}}
+        for step, value in enumerate(["NaN", 0.25, 0.75, 0.5])]}), "", made)
+    one = trial(1, 0.5)
+    one["finalMeasurement"] = {"metrics": [
+        {"metricId": "accuracy", "value": 0.5},
+        {"metricId": HOSTILE, "value": 3}]}
+    shown = hypertune.Trial(study, one)._repr_html_()
+    tap.contains("=3</td>", shown)
+    tap.lacks("<script", shown)
+    tap.equal(shown.count("<circle"), 3)
+    tap.lacks("nan", shown)
+    tap.contains('points="4.0,36.0 100.0,4.0 196.0,20.0"', shown)
+
+
+def waiting_outlives_a_server_that_restarts_but_not_a_deletion():
+    made = resource(succeeded=1)
+    made["hypertuneStatus"]["state"] = "SUCCEEDED"
+    answers = [hypertune.Unavailable("refused"),
+               hypertune.Unavailable("refused"), made,
+               hypertune.NotFound("no study")]
+
+    class Restarting:
+        def call(self, *_, **__):
+            answer = answers.pop(0)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+    study = Study(Restarting(), "", made)
+    tap.equal(study.wait(60), "SUCCEEDED")
+    tap.raises(hypertune.NotFound, study.wait)
+    answers.append(hypertune.Unavailable("refused"))
+    tap.raises(hypertune.Unavailable, study.wait, 0)
+
+
 def a_trial_without_a_value_shows_why():
     made = resource()
     study = Study(Canned(made), "", made)
@@ -95,6 +154,9 @@ if __name__ == "__main__":
     tap.run([
         a_study_shows_its_card, a_card_shows_the_failed_trials_of_an_ended_study,
         names_from_outside_never_become_markup,
+        a_study_shows_its_history_and_its_best_trials,
+        a_trial_shows_all_its_metrics_and_its_curve,
+        waiting_outlives_a_server_that_restarts_but_not_a_deletion,
         a_trial_without_a_value_shows_why,
         an_export_has_every_trial_and_no_markup_of_its_own,
     ])
