@@ -131,7 +131,8 @@ def a_sigterm_that_is_no_stop_ends_the_process_at_once():
     child = os.fork()
     if child == 0:
         folder = os.environ["TMPDIR"]
-        os.environ.update(HYPERTUNE_TRIAL_DIR=folder, AIP_CHECKPOINT_DIR=folder)
+        os.environ.update(HYPERTUNE_TRIAL_DIR=folder,
+                          AIP_CHECKPOINT_DIR=folder)
         for _ in hypertune.torch.epochs(1):
             os.kill(os.getpid(), signal.SIGTERM)
         os._exit(0)

@@ -30,8 +30,9 @@ def train(trial, epochs, folder):
     data = [{"x": torch.rand(2), "labels": torch.rand(1)} for _ in range(32)]
     arguments = TrainingArguments(
         folder, evaluation_strategy="epoch", save_strategy="epoch",
-        num_train_epochs=epochs, learning_rate=0.1, lr_scheduler_type="constant",
-        disable_tqdm=True, report_to=[], no_cuda=True)
+        num_train_epochs=epochs, learning_rate=0.1,
+        lr_scheduler_type="constant", disable_tqdm=True, report_to=[],
+        no_cuda=True)
     model_trainer = Trainer(
         Line(), arguments, train_dataset=data, eval_dataset=data,
         callbacks=[hypertune.transformers.Callback(

@@ -141,7 +141,8 @@ def epochs(count: int, trial: Optional[Any] = None,
     After every epoch of the trial that this process runs in, the states of
     `parts` (model, optimizer, scheduler ..., by any name) and of PyTorch's
     random numbers are kept in AIP_CHECKPOINT_DIR. A further attempt reports
-    the last epoch again and continues after it. Of a `trial` from ask() or minimize() nothing is kept.
+    the last epoch again and continues after it. Of a `trial` from ask() or
+    minimize() nothing is kept.
 
     ValueError when the checkpoint is one of other parts.
     """
