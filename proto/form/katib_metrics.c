@@ -26,6 +26,8 @@ struct metrics {
     struct katib *katib;
     size_t n;
     const struct node *names[HT_MAX_METRICS];
+    size_t n_around;
+    struct around around[HT_MAX_METRICS];
     struct grown patterns;
 };
 
@@ -63,22 +65,31 @@ static void put_pattern(struct metrics *metrics, const struct around *around,
 }
 
 /* The first pattern that matches reads a line, so those of the objective with
- * its first companion come before those of one metric. */
-static void put_patterns(struct metrics *metrics, const struct around around[],
-                         size_t n)
+ * its first companion come before those of one metric, as far as all of the
+ * latter have room. */
+static void put_patterns(struct metrics *metrics)
 {
     static const char *const apart[] = {" ", ", ", ";"};
     enum { N_APART = sizeof apart / sizeof *apart };
-    for (size_t k = 0; k < n && metrics->n > 1; k++)
-        for (size_t i = 0; i < N_APART; i++) {
-            put_pattern(metrics, &around[k], metrics->names[0], apart[i],
-                        metrics->names[1]);
-            put_pattern(metrics, &around[k], metrics->names[1], apart[i],
-                        metrics->names[0]);
+    const size_t n = metrics->n_around;
+    const size_t singles = n * metrics->n;
+    size_t room = singles < HT_MAX_METRICS ? HT_MAX_METRICS - singles : 0;
+    for (size_t i = 0; i < N_APART && metrics->n > 1; i++)
+        for (size_t k = 0; k < n && room >= 2; k++, room -= 2) {
+            put_pattern(metrics, &metrics->around[k], metrics->names[0],
+                        apart[i], metrics->names[1]);
+            put_pattern(metrics, &metrics->around[k], metrics->names[1],
+                        apart[i], metrics->names[0]);
         }
     for (size_t i = 0; i < metrics->n; i++)
         for (size_t k = 0; k < n; k++)
-            put_pattern(metrics, &around[k], metrics->names[i], NULL, NULL);
+            put_pattern(metrics, &metrics->around[k], metrics->names[i], NULL,
+                        NULL);
+    if (singles > HT_MAX_METRICS)
+        field_warning(&metrics->katib->reader, metrics->katib->additional,
+                      "only the first %d of the %zu patterns that read them "
+                      "are used",
+                      HT_MAX_METRICS, singles);
 }
 
 /* ---- filters ---- */
@@ -102,15 +113,23 @@ static const char *group_end(const char *c)
     return NULL;
 }
 
-/* Copies literal text of an expression up to a group or its end; blanks that
- * may be missing are `blank`. NULL: it is more than literal text and blanks. */
-static const char *take_literal(const char *c, const char *blank,
+/* What stands for blanks that may be missing. */
+struct blanks {
+    const char *first; /* where a part begins */
+    const char *later;
+};
+
+/* Copies literal text of an expression up to a group or its end. NULL: it is
+ * more than literal text and blanks. */
+static const char *take_literal(const char *c, const struct blanks *blanks,
                                 struct text *out)
 {
     text_puts(out, "");
     for (; *c != '\0' && *c != '('; c++) {
         if (c[0] == '\\' && c[1] == 's') {
-            text_puts(out, c[2] == '*' ? blank : " ");
+            text_puts(out, c[2] != '*'     ? " "
+                           : out->len == 0 ? blanks->first
+                                           : blanks->later);
             c += c[2] == '*' || c[2] == '+' ? 2 : 1;
         } else if (c[0] == '\\' && ispunct((unsigned char)c[1])) {
             put_literal(out, *++c);
@@ -126,12 +145,12 @@ static const char *take_literal(const char *c, const char *blank,
 /* An expression with a group for the name and one for the value, as in
  * "metric: ([\w|-]+) is ((-?\d+)(\.\d+)?)". */
 static bool read_filter(struct arena *arena, const char *filter,
-                        const char *blank, struct around *around)
+                        const struct blanks *blanks, struct around *around)
 {
     struct text parts[3] = {{0}};
     const char *c = filter;
     for (size_t i = 0; i < 3 && c != NULL; i++) {
-        c = take_literal(c, blank, &parts[i]);
+        c = take_literal(c, blanks, &parts[i]);
         if (c != NULL && i < 2)
             c = *c == '(' ? group_end(c) : NULL;
     }
@@ -142,20 +161,42 @@ static bool read_filter(struct arena *arena, const char *filter,
     return good;
 }
 
-static void put_filters(struct metrics *metrics)
+static bool is_same(const struct around *a, const struct around *b)
+{
+    return strcmp(a->before, b->before) == 0 &&
+           strcmp(a->between, b->between) == 0 &&
+           strcmp(a->behind, b->behind) == 0;
+}
+
+/* With no blanks where they may be missing, with all, and as in "loss: 0.3". */
+static bool add_filter(struct metrics *metrics, const char *filter)
+{
+    static const struct blanks blanks[] = {{"", ""}, {" ", " "}, {"", " "}};
+    enum { N_BLANKS = sizeof blanks / sizeof *blanks };
+    struct around around[N_BLANKS];
+    for (size_t i = 0; i < N_BLANKS; i++)
+        if (metrics->n_around + N_BLANKS > HT_MAX_METRICS ||
+            !read_filter(metrics->katib->arena, filter, &blanks[i], &around[i]))
+            return false;
+    for (size_t i = 0; i < N_BLANKS; i++) {
+        size_t k = 0;
+        while (k < i && !is_same(&around[k], &around[i]))
+            k++;
+        if (k == i)
+            metrics->around[metrics->n_around++] = around[i];
+    }
+    return true;
+}
+
+static void read_filters(struct metrics *metrics)
 {
     struct katib *katib = metrics->katib;
     const struct place at = katib->filters;
     for (const struct place *one = field_items(&katib->reader, at); one->node;
          one++) {
-        struct around around[2];
         const char *filter = node_string(one->node);
-        if (filter != NULL &&
-            read_filter(katib->arena, filter, "", &around[0]) &&
-            read_filter(katib->arena, filter, " ", &around[1])) {
-            put_patterns(metrics, around, strstr(filter, "\\s*") ? 2 : 1);
+        if (filter != NULL && add_filter(metrics, filter))
             continue;
-        }
         field_warning(&katib->reader, *one,
                       "this filter is more than literal text around a name and "
                       "a value, and has no effect here");
@@ -167,16 +208,19 @@ static void put_filters(struct metrics *metrics)
 
 static void put_stdout(struct metrics *metrics)
 {
-    static const struct around plain[] = {{"", "=", ""}, {"", " = ", ""}};
     struct katib *katib = metrics->katib;
     struct grown map =
         foreign_begin(katib->arena, NODE_MAP, katib->metric.node);
     metrics->patterns =
         foreign_begin(katib->arena, NODE_LIST, katib->metric.node);
-    if (katib->filters.node != NULL)
-        put_filters(metrics);
-    else
-        put_patterns(metrics, plain, 2);
+    if (katib->filters.node != NULL) {
+        read_filters(metrics);
+    } else { /* as Katib's own filter */
+        metrics->around[0] = (struct around){"", "=", ""};
+        metrics->around[1] = (struct around){"", " = ", ""};
+        metrics->n_around = 2;
+    }
+    put_patterns(metrics);
     if (metrics->patterns.node->count == 0)
         return;
     foreign_put(katib->arena, &map, "stdout", metrics->patterns.node);

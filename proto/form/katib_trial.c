@@ -306,9 +306,10 @@ static void put_container(const struct container *container, struct grown *out,
 static struct place find_container(const struct katib *katib, struct place at)
 {
     static const char *const known[] = {"containers", "restartPolicy", NULL};
+    static const char *const of_template[] = {"spec", NULL};
     const struct field_reader *reader = &katib->reader;
-    const struct place pod =
-        field_member(reader, field_member(reader, at, "template"), "spec");
+    const struct place template = field_member(reader, at, "template");
+    const struct place pod = field_member(reader, template, "spec");
     const struct place list = field_member(reader, pod, "containers");
     const char *primary = katib->primary.node && katib->primary.node->text
                               ? katib->primary.node->text
@@ -320,12 +321,15 @@ static struct place find_container(const struct katib *katib, struct place at)
                       "only a container can run here");
         return found;
     }
+    warn_of_others(katib, template, of_template);
     warn_of_others(katib, pod, known);
     const struct place *items = field_items(reader, list);
     for (const struct place *one = items; one->node; one++)
         if (found.node == NULL &&
             strcmp(node_get_string(one->node, "name", ""), primary) == 0)
             found = *one;
+    if (found.node == NULL && primary[0] != '\0' && list.node->count > 1)
+        field_error(reader, katib->primary, "no container has this name");
     if (found.node == NULL)
         found = items[0];
     for (const struct place *one = items; one->node; one++)
@@ -374,10 +378,13 @@ static int64_t count_of(const struct katib *katib, struct place at)
 static void put_replicas(struct katib *katib, struct grown *replicas,
                          struct place at, const char *role, int64_t count)
 {
+    static const char *const known[] = {"replicas", "restartPolicy", "template",
+                                        NULL};
     const struct container container = {katib, find_container(katib, at)};
     struct grown out = foreign_begin(katib->arena, NODE_MAP, at.node);
     if (container.at.node == NULL)
         return;
+    warn_of_others(katib, at, known);
     if (strcmp(role, "master") == 0) {
         put_container(&container, &katib->native, true);
         if (--count == 0)

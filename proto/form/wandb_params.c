@@ -221,6 +221,14 @@ static enum values_kind put_constant(const struct wandb *wandb,
     return kind_of(at.node);
 }
 
+static void missing(const struct wandb *wandb, const struct wandb_param *param,
+                    const char *key, const struct shape *shape)
+{
+    field_missing(
+        &wandb->reader, param->at, key,
+        arena_printf(wandb->reader.arena, "%s needs it", shape->name));
+}
+
 /* ---- ranges ---- */
 
 static bool read_bounds(const struct wandb *wandb,
@@ -229,9 +237,9 @@ static bool read_bounds(const struct wandb *wandb,
 {
     const struct field_reader *reader = &wandb->reader;
     if (param->min.node == NULL)
-        field_missing(reader, param->at, "min", shape->name);
+        missing(wandb, param, "min", shape);
     if (param->max.node == NULL)
-        field_missing(reader, param->at, "max", shape->name);
+        missing(wandb, param, "max", shape);
     if (param->min.node == NULL || param->max.node == NULL ||
         !foreign_number(reader, param->min, &bounds[0]) ||
         !foreign_number(reader, param->max, &bounds[1]))
@@ -331,9 +339,8 @@ static enum values_kind put_leaf(struct wandb *wandb,
     else if (shape->kind == SHAPE_RANGE)
         put_range(wandb, param, shape, &out);
     else if (list.node == NULL)
-        field_missing(&wandb->reader, param->at,
-                      shape->kind == SHAPE_VALUE ? "value" : "values",
-                      shape->name);
+        missing(wandb, param, shape->kind == SHAPE_VALUE ? "value" : "values",
+                shape);
     else if (shape->kind == SHAPE_VALUE)
         kind = put_constant(wandb, &out, list);
     else
