@@ -31,6 +31,16 @@ looks for mistakes and shows every one with its line and column,
 lists the same fields as this page.
 Job files of AI Platform and of Vertex AI are read too; what tells them apart
 are their top-level members.
+So are a sweep of Weights & Biases, an Experiment of Katib and a configuration
+of Hydra whose sweeper is Optuna; a command behind
+.Ql --
+replaces theirs, and that of Hydra, which has none, is given so.
+The search space that
+.Ql optuna ask --search-space
+takes is read where flags say the goal and the command.
+What has no effect is named in a warning,
+.Ql hypertune check FILE -o native
+prints the spec that the file comes to.
 .Sh THE FIELDS
 """
 TAIL = """\
