@@ -222,7 +222,9 @@ static void read_member(const struct field_reader *reader, struct place at,
         return;
     if (field->place > 0)
         *(struct place *)(void *)((char *)into + field->place) = at;
-    field->read(reader, at, field, (char *)into + field->offset);
+    /* Rows that keep read into nothing. */
+    field->read(reader, at, field,
+                into != NULL ? (char *)into + field->offset : NULL);
     if (field->said > 0 && reader->diag->errors == before)
         *(bool *)((char *)into + field->said) = true;
 }

@@ -172,16 +172,14 @@ static bool check_sweeper(struct hydra *hydra)
 /* Names for the values that the application returns, those of Optuna. */
 static void put_goals(struct hydra *hydra)
 {
-    const struct place at =
-        hydra->direction.node ? hydra->direction : hydra->sweeper;
-    const struct place *one =
-        hydra->direction.node ? field_items(&hydra->reader, at) : &at;
-    const bool several = at.node->kind == NODE_LIST;
+    const bool said = hydra->direction.node != NULL;
+    const struct place at = said ? hydra->direction : hydra->sweeper;
+    const struct place *one = said ? field_items(&hydra->reader, at) : &at;
+    const bool several = said && at.node->kind == NODE_LIST;
     struct grown list = foreign_begin(hydra->arena, NODE_LIST, at.node);
     size_t n = several ? at.node->count : 1;
     for (size_t i = 0; i < n; i++) {
-        const char *way =
-            hydra->direction.node ? one[i].node->text : "minimize";
+        const char *way = said ? one[i].node->text : "minimize";
         if (way == NULL ||
             (strcmp(way, "minimize") != 0 && strcmp(way, "maximize") != 0)) {
             field_error(&hydra->reader, one[i], "must be minimize or maximize");

@@ -56,8 +56,10 @@ static bool split(struct arena *arena, const char *text, struct call *call)
             return depth == 0 && quote == '\0';
         if (*c == '\\' && c[1] != '\0')
             c++;
+        else if (quote != '\0' && *c == quote)
+            quote = '\0';
         else if (quote != '\0')
-            quote = *c == quote ? '\0' : quote;
+            continue;
         else if (*c == '"' || *c == '\'')
             quote = *c;
         else if (strchr("([{", *c) != NULL)
