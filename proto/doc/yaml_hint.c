@@ -62,7 +62,10 @@ static const char *part_words(struct arena *arena, const struct spot *spot)
         return arena_printf(arena,
                             "write \"- %.*s\", with a blank behind \"-\"",
                             len - 1, first + 1);
-    const int name = (int)strspn(first, of_names);
+    int name = 0; /* the text has no end of its own */
+    while (name < len &&
+           memchr(of_names, first[name], sizeof of_names - 1) != NULL)
+        name++;
     if (name > 0 && name + 1 < len && first[name] == ':' &&
         !is_one_of(first[name + 1], " /"))
         return arena_printf(arena,
