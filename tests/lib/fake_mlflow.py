@@ -5,7 +5,6 @@ import http.server
 import json
 import re
 import threading
-import time
 import urllib.parse
 
 NAME = re.compile(r"^[/\w.\- :]*$")
@@ -24,14 +23,15 @@ def check_name(name):
 
 
 class FakeMlflow:
-    """`faults` are taken one for each request: a status of HTTP, "lost" (done,
-    and the connection ends without an answer), "cut" (not done, the same), or
-    a function that is called before the request."""
+    """`faults` of a request's name, such as "runs_create", are taken one for
+    each such request: a status of HTTP, "lost" (done, and the connection ends
+    without an answer), "cut" (not done, the same), or a function that is
+    called before the request and returns one of these or None."""
 
-    def __init__(self, login=None):
+    def __init__(self, login=None, port=0):
         fake = self
         self.experiments, self.runs, self.requests = {}, {}, []
-        self.faults, self.always = [], None
+        self.faults = {}
         self.login = login
         self.lock = threading.Lock()
 
@@ -45,11 +45,17 @@ class FakeMlflow:
                 length = int(self.headers["Content-Length"])
                 fake.handle(self, json.loads(self.rfile.read(length)))
 
+            def handle_one_request(self):
+                try:
+                    super().handle_one_request()
+                except OSError:
+                    self.close_connection = True  # who asked was killed
+
             def log_message(self, *_):
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0),
-                                                      Handler)
+        self.server = http.server.ThreadingHTTPServer(
+            ("127.0.0.1", port), Handler)
         self.server.daemon_threads = True
         self.port = self.server.server_port
         self.url = "http://127.0.0.1:%d" % self.port
@@ -67,8 +73,9 @@ class FakeMlflow:
         if body is None:
             body = dict(urllib.parse.parse_qsl(place.query))
         with self.lock:
-            fault = self.faults.pop(0) if self.faults else self.always
-            self.requests.append((name, fault))
+            waiting = self.faults.get(name)
+            fault = waiting.pop(0) if waiting else None
+            self.requests.append(name)
         if callable(fault):
             fault = fault()
         if fault == "cut":
@@ -175,8 +182,3 @@ class FakeMlflow:
     def state(self, study, trial=None):
         run = self.run_of(study, trial)
         return run and run["tags"].get("hypertune.state")
-
-    @staticmethod
-    def hang(seconds):
-        """A fault: it answers so late that nobody may wait for it."""
-        return lambda: time.sleep(seconds)

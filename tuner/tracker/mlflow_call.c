@@ -19,9 +19,14 @@ enum ht_status mlflow_url_check(const char *url, struct ht_error *err)
     const char *host;
     struct arena *arena = arena_new();
     const enum ht_status status =
-        webhook_url_check(arena, url, true, &host, err);
+        webhook_url_check(arena, url, true, &host, NULL);
     arena_free(arena);
-    return status;
+    return status == HT_OK
+               ? HT_OK
+               : ht_fail(err, HT_INVALID,
+                         "\"%.100s\" is no URL of http or https, without user "
+                         "and password",
+                         url);
 }
 
 /* --- the request --- */
@@ -69,6 +74,10 @@ static void set_rules(struct mlflow_server *server, struct text *answer)
     curl_easy_reset(curl);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+    /* On a connection of before, libcurl would repeat a request that has no
+     * answer by itself, and a run would be made twice. */
+    curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
+    curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
     curl_easy_setopt(curl, CURLOPT_PROXY, "");
     curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);

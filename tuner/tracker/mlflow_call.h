@@ -21,7 +21,7 @@ struct mlflow_server {
     const char *login;           /* the same itself; NULL: none */
     const char *folder;          /* that a relative login_file counts from */
     const atomic_bool *stopping; /* ends a request under way */
-    CURL *curl;                  /* keeps its connection */
+    CURL *curl;
 };
 
 /* Checks an address: http or https, without user and password.

@@ -56,6 +56,31 @@ static void flags_win_over_variables_over_defaults(void)
     CHECK_TEXT(options.listen, "127.0.0.1:9");
 }
 
+static char *mlflows(const char *name)
+{
+    static char url[] = "http://m:5000", user[] = "me", password[] = "key";
+    if (strcmp(name, "MLFLOW_TRACKING_URI") == 0)
+        return url;
+    if (strcmp(name, "MLFLOW_TRACKING_USERNAME") == 0)
+        return user;
+    if (strcmp(name, "MLFLOW_TRACKING_PASSWORD") == 0)
+        return password;
+    return NULL;
+}
+
+static void a_server_of_ones_own_takes_ones_own_mlflow(void)
+{
+    CHECK(READ(mlflows, "--data", "/d") == HT_OK);
+    CHECK(options.mlflow == NULL && options.mlflow_own_login[0] == '\0');
+    CHECK(READ(mlflows, "--data", "/d", "--on-demand") == HT_OK);
+    CHECK_TEXT(options.mlflow, "http://m:5000");
+    CHECK_TEXT(options.mlflow_own_login, "me:key");
+    CHECK(READ(mlflows, "--data", "/d", "--on-demand", "--mlflow",
+               "https://n") == HT_OK);
+    CHECK_TEXT(options.mlflow, "https://n");
+    CHECK(options.mlflow_own_login[0] == '\0');
+}
+
 static void an_on_demand_server_ends_after_half_an_hour(void)
 {
     CHECK(READ(some, "--on-demand") == HT_OK);
@@ -139,6 +164,7 @@ int main(void)
 {
     RUN(defaults_are_those_of_the_manual);
     RUN(flags_win_over_variables_over_defaults);
+    RUN(a_server_of_ones_own_takes_ones_own_mlflow);
     RUN(an_on_demand_server_ends_after_half_an_hour);
     RUN(help_names_every_flag_and_variable);
     RUN(wrong_words_are_refused);
