@@ -212,8 +212,12 @@ def a_dead_or_slow_tracker_delays_nothing():
         tracked.measure(first, 1.0, 1)
         tracked.end(first)
         wait_failure(server, "Couldn't connect to server")
-        tap.contains("does not work, is tried again",
+        tap.contains("fails, and is tried again: experiments/get-by-name",
                      server.cli("describe", "early").stdout)
+        doctor = server.cli("doctor", check=False, env={
+            "DOCKER_HOST": "unix:///nonexistent/engine.sock"}).stdout
+        tap.contains("mlflow at http://%s lacks parts of studies (1): "
+                     "experiments/get-by-name" % port.address, doctor)
         metrics = api.ask(server, "GET", "/metrics").body.decode().split("\n")
         tap.contains('hypertune_tracker_behind{tracker="mlflow"} 1', metrics)
         port.close()
@@ -229,6 +233,12 @@ def a_dead_or_slow_tracker_delays_nothing():
         tap.equal(tracked.study.good("GET", second)["state"], "SUCCEEDED")
         tap.equal(server.stop(), 0)
         release.set()
+        server.options = ["--runner", "none"]
+        server.start()
+        tap.contains("mlflow      experiment lab at -\n            not now",
+                     server.cli("describe", "early").stdout)
+        server.stop()
+        server.options += ["--mlflow", mlflow.url]
         server.start()
         tap.equal(curve(tracked.wait(mlflow, 2)), [(2.0, 1)])
         tap.equal(curve(mlflow.run_of("early", 1)), [(1.0, 1)])
@@ -318,7 +328,7 @@ def tensorboard_gets_scalars_and_parameters():
         tap.equal(experiment["metrics"], ["hypertune.final.loss"])
         tap.equal(experiment["parameters"],
                   {"x": (0.0, 1.0), "opt": ["a", "b"]})
-        tap.contains("tensorboard --logdir '%s'" % folder,
+        tap.contains("tensorboard --logdir %s\n" % folder,
                      server.cli("describe", "a/b").stdout)
         tracked.study.good("DELETE", tracked.study.path)
         harness.wait_until(lambda: not os.path.exists(folder), "its removal")

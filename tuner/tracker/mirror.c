@@ -18,7 +18,7 @@ enum {
     EVENTS_PAGE = 200,
     STUDIES_PAGE = 100,
     READ_MS = 200, /* between two rounds, so that a burst is one */
-    FIRST_MS = 1000,
+    FIRST_MS = 250,
     LONGEST_MS = 60000
 };
 

@@ -204,6 +204,19 @@ static void check_webhooks(struct findings *findings, const struct node *server)
         check_webhook(findings, one);
 }
 
+static void check_trackers(struct findings *findings, const struct node *server)
+{
+    NODE_EACH (one, node_first(server, "trackers"))
+        if (node_get_int(one, "failures", 0) > 0)
+            findings_add(findings, FINDING_WARN, "tracker",
+                         "see why it refuses; what it lacks is sent later",
+                         "%s at %s lacks parts of studies (%lld): %s",
+                         node_get_string(one, "name", "?"),
+                         node_get_string(one, "place", "?"),
+                         (long long)node_get_int(one, "behind", 0),
+                         node_get_string(one, "lastError", ""));
+}
+
 static bool check_study(const struct node *job, void *context)
 {
     struct findings *findings = context;
@@ -262,6 +275,7 @@ static void ask_server(struct findings *findings, const char *whose)
         clock_duration(span, node_get_int(answer.root, "uptimeMs", 0)),
         damage[0] != '\0' ? ", read only: " : "", damage);
     check_webhooks(findings, answer.root);
+    check_trackers(findings, answer.root);
     if (cli_runners_each(cli, check_runner, findings, &err) != HT_OK)
         findings_add(findings, FINDING_WARN, "runner", NULL, "%s", err.text);
     if (check_studies(findings, &err) != HT_OK)

@@ -415,34 +415,50 @@ static const char *tensorboard_folder(struct cli *cli,
     return name;
 }
 
+/* The server's tracker of that name; NULL: it has none. */
+static const struct node *find_tracker(const struct node *server,
+                                       const char *name)
+{
+    NODE_EACH (one, node_first(server, "trackers"))
+        if (strcmp(node_get_string(one, "name", ""), name) == 0)
+            return one;
+    return NULL;
+}
+
+static void describe_trouble(const struct node *tracker, struct text *out)
+{
+    if (tracker == NULL)
+        text_puts(out, "            not now: the server has no --mlflow\n");
+    else if (node_get_int(tracker, "failures", 0) > 0)
+        text_print_safe(out, "            fails, and is tried again: %s\n",
+                        node_get_string(tracker, "lastError", ""));
+}
+
 /* Where trackers show the study, and why one does not. */
 static void describe_trackers(struct cli *cli, const struct cli_study *study,
                               const struct job *job, struct text *out)
 {
     struct cli_http_answer answer;
-    const struct job_trackers *wanted = &job->trackers;
-    if ((wanted->mlflow == NULL && !wanted->tensorboard) ||
+    const char *experiment = job->trackers.mlflow;
+    if ((experiment == NULL && !job->trackers.tensorboard) ||
         cli_call(cli, "GET", "/hypertune/v1/server", NULL, &answer, NULL) !=
             HT_OK)
         return;
-    NODE_EACH (one, node_first(answer.root, "trackers")) {
-        const char *name = node_get_string(one, "name", "");
-        const char *place = node_get_string(one, "place", "");
-        const bool is_mlflow = strcmp(name, "mlflow") == 0;
-        if (is_mlflow ? wanted->mlflow == NULL : !wanted->tensorboard)
-            continue;
-        if (is_mlflow)
-            text_print_safe(out, "mlflow      experiment %s at %s\n",
-                            wanted->mlflow[0] != '\0' ? wanted->mlflow
-                                                      : study->name,
-                            place);
-        else
-            text_print_safe(out, "tensorboard tensorboard --logdir '%s/%s'\n",
-                            place, tensorboard_folder(cli, study));
-        if (node_get_int(one, "failures", 0) > 0)
-            text_print_safe(out,
-                            "            does not work, is tried again: %s\n",
-                            node_get_string(one, "lastError", ""));
+    const struct node *mlflow = find_tracker(answer.root, "mlflow");
+    const struct node *logs = find_tracker(answer.root, "tensorboard");
+    if (experiment != NULL) {
+        text_print_safe(out, "mlflow      experiment %s at %s\n",
+                        experiment[0] != '\0' ? experiment : study->name,
+                        node_get_string(mlflow, "place", "-"));
+        describe_trouble(mlflow, out);
+    }
+    if (job->trackers.tensorboard && logs != NULL) {
+        text_puts(out, "tensorboard tensorboard --logdir ");
+        text_shell_word(out, arena_printf(cli->arena, "%s/%s",
+                                          node_get_string(logs, "place", ""),
+                                          tensorboard_folder(cli, study)));
+        text_puts(out, "\n");
+        describe_trouble(logs, out);
     }
 }
 
