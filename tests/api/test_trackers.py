@@ -117,12 +117,13 @@ def a_retried_trial_stays_one_run():
         path = os.path.join(server.folder, "t.py")
         with open(path, "w", encoding="utf-8") as file:
             file.write(TRAINER)
-        server.submit({"name": "again", "goal": "minimize loss",
-                       "parameters": {"a//b": [0.1, 0.2]}, "trials": 1,
-                       "retries": 1, "args": "none",
-                       "command": ["python3", path, server.folder],
-                       "metrics": {"stdout": ["epoch {step}: loss={loss}"]},
-                       "trackers": {"mlflow": "lab"}})
+        spec = {"name": "again", "goal": "minimize loss",
+                "parameters": {"a//b": [0.1, 0.2]}, "trials": 1,
+                "retries": 1, "args": "none",
+                "command": ["python3", path, server.folder],
+                "metrics": {"stdout": ["epoch {step}: loss={loss}"]},
+                "trackers": {"mlflow": "lab"}}
+        server.submit(spec)
         server.wait_study("again")
         harness.wait_until(lambda: mlflow.state("again") == "SUCCEEDED",
                            "the end of the study")
@@ -131,7 +132,20 @@ def a_retried_trial_stays_one_run():
         tap.equal((run["status"], run["tags"]["hypertune.attempt"]),
                   ("FINISHED", "2"))
         tap.equal(list(run["params"]), ["a_x2F__x2F_b"])
-        tap.equal(mlflow.run_of("again")["status"], "FINISHED")
+        parent = mlflow.run_of("again")
+        tap.equal(parent["status"], "FINISHED")
+        tap.equal(curve(parent, "hypertune.best.loss"), [(2.0, 1)])
+        # Another tracker later gets all that was before.
+        spec["trackers"]["tensorboard"] = True
+        with open(server.folder + "/again.yaml", "w",
+                  encoding="utf-8") as file:
+            json.dump(spec, file)
+        server.cli("submit", "--continue", file.name)
+        harness.wait_until(lambda: [
+            (one["step"], one["value"]) for path in logs_of(server, "again")
+            if "/trial-1/" in path for one in tfevents.read(path)
+            if one.get("tag") == "loss"] == [(1, 4.0), (1, 4.0), (2, 2.0)],
+            "what was measured before")
     mlflow.close()
 
 

@@ -454,9 +454,11 @@ static enum ht_status finish(void *self, struct tracked_study *study,
     const struct study_row *row = &study->row;
     const struct trial_row *best = &study->best;
     const char *state = db_study_state_name(row->state);
-    const char *shown = arena_printf(
-        study->arena, "%s %lld %s %s", state, (long long)best->id,
-        best->final_metrics != NULL ? best->final_metrics : "", row->reason);
+    const char *found =
+        arena_printf(study->arena, "%lld %s\n", (long long)best->id,
+                     best->final_metrics != NULL ? best->final_metrics : "");
+    const char *shown =
+        arena_printf(study->arena, "%s%s %s", found, state, row->reason);
     if (strcmp(shown, study->run.shown) == 0)
         return HT_OK;
     enum ht_status status =
@@ -464,7 +466,8 @@ static enum ht_status finish(void *self, struct tracked_study *study,
     struct batch batch = new_batch(shown);
     add_tag(&session, batch.tags, "hypertune.state", state);
     add_tag(&session, batch.tags, "hypertune.reason", row->reason);
-    if (status == HT_OK && best->final_metrics != NULL)
+    if (status == HT_OK && best->final_metrics != NULL &&
+        strncmp(found, study->run.shown, strlen(found)) != 0)
         status = add_best(&session, &batch, err);
     if (status == HT_OK)
         return send_batch(&session, &batch, err);
