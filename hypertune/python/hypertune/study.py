@@ -230,8 +230,8 @@ class Study:
             return params[key]
         if key in (self.metric, "value", "objective"):
             return trial.value
-        return {**trial.metrics, "step": trial.step,
-                "state": trial.state}.get(key)
+        own: Dict[str, Any] = {"step": trial.step, "state": trial.state}
+        return own[key] if key in own else trial.metrics.get(key)
 
     def _holds(self, trial: Trial, one: conditions.Condition) -> bool:
         """As the server counts them: what is INFEASIBLE has failed, too."""
@@ -513,7 +513,9 @@ class Study:
 
     def _repr_html_(self) -> str:
         """The summary, the history of the objective and the best trials."""
-        summary, better = self.summary(), max if self.maximize else min
+        summary = self.summary()
+        better: Callable[[float, float], float] = (
+            max if self.maximize else min)
         table = self._transport.call("GET", self._ours("/table"))
         place = {name: i for i, name in enumerate(table.get("columns", ()))}
         done = [(row[place["id"]], float(row[place["objective"]]),
@@ -522,7 +524,8 @@ class Study:
                 row[place["objective"]] is not None]
         if not done:
             return summary.card()
-        so_far = itertools.accumulate((value for _, value, _ in done), better)
+        so_far: Iterable[float] = itertools.accumulate(
+            (value for _, value, _ in done), better)
         best = sorted(done, key=lambda row: row[1],
                       reverse=self.maximize)[:_BEST]
         names = table["parameters"]

@@ -113,10 +113,10 @@ def contour(name: str, maximize: bool, specs: Sequence[Mapping[str, Any]],
             ([t for t in shown if t.id != best], "white", 2.0),
             ([t for t in shown if t.id == best], "white", 6.0),
             ([t for t in shown if t.id == best], BEST, 4.5)):
-        picture.add("points", *(
-            [axis.at(trial.params[name]) for trial in some]
-            for axis, name in zip((x, y), names)), color, size,
-            tips=[tip_of(trial, metric) for trial in some])
+        picture.add("points",
+                    [x.at(trial.params[names[0]]) for trial in some],
+                    [y.at(trial.params[names[1]]) for trial in some], color,
+                    size, tips=[tip_of(trial, metric) for trial in some])
     picture.legend = [(show.number(end), shade(share)) for share, end in
                       zip((0.0, 1.0), ends)]
     if best is not None:

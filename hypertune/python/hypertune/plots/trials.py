@@ -166,7 +166,7 @@ def parallel(name: str, metric: str, maximize: bool,
     last = Axis(metric, log=spans_decades(results))
     names = fit_all([axis.name for axis in axes] + [metric])
     picture = Picture(name, "parameters and " + metric,
-                      Axis("the best %d trials" % _MOST_LINES
+                      Axis("the first %d by %s" % (_MOST_LINES, metric)
                            if len(done) == _MOST_LINES else "",
                            ticks=list(enumerate(names))))
     picture.width = max(picture.width, _LEAST_GAP * len(names))
