@@ -175,6 +175,26 @@ def lost_answers_neither_lose_nor_repeat():
     mlflow.close()
 
 
+def what_mlflow_refuses_holds_up_no_other_study():
+    mlflow = FakeMlflow()
+    with harness.Server("--runner", "none", "--mlflow", mlflow.url) as server:
+        bad, good = (Tracked(server, name) for name in ("bad", "good"))
+        trial = bad.begin()
+        bad.measure(trial, 1.0, 1)
+        harness.wait_until(lambda: mlflow.run_of("bad", 1) and
+                           standing(server)["behind"] == 0 and
+                           mlflow.state("bad", 1) == "ACTIVE", "its run")
+        del mlflow.runs[mlflow.run_of("bad", 1)["id"]]
+        bad.measure(trial, 2.0, 2)
+        wait_failure(server, "RESOURCE_DOES_NOT_EXIST")
+        other = good.begin()
+        good.measure(other, 3.0, 1)
+        good.end(other)
+        tap.equal(curve(good.wait(mlflow, 1)), [(3.0, 1)])
+        tap.equal(standing(server)["behind"], 1)
+    mlflow.close()
+
+
 def a_server_killed_within_a_request_sends_it_once():
     mlflow = FakeMlflow()
     server = harness.Server("--runner", "none", "--mlflow", mlflow.url)
@@ -385,6 +405,7 @@ tap.run([
     a_study_has_a_run_and_one_for_each_trial,
     a_retried_trial_stays_one_run,
     lost_answers_neither_lose_nor_repeat,
+    what_mlflow_refuses_holds_up_no_other_study,
     a_server_killed_within_a_request_sends_it_once,
     a_dead_or_slow_tracker_delays_nothing,
     a_server_without_mlflow_refuses_a_spec_that_names_it,

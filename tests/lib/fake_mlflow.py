@@ -31,7 +31,7 @@ class FakeMlflow:
     def __init__(self, login=None, port=0):
         fake = self
         self.experiments, self.runs, self.requests = {}, {}, []
-        self.faults = {}
+        self.faults, self.made = {}, 0
         self.login = login
         self.lock = threading.Lock()
 
@@ -119,7 +119,8 @@ class FakeMlflow:
         return {"experiment_id": self.experiments[name]}
 
     def runs_create(self, experiment_id, run_name, start_time, tags):
-        number = "%032x" % (len(self.runs) + 1)
+        self.made += 1
+        number = "%032x" % self.made
         self.runs[number] = {
             "id": number, "experiment": experiment_id, "name": run_name,
             "start": start_time, "status": "RUNNING", "end": None,

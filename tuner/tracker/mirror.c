@@ -19,6 +19,7 @@ enum {
     STUDIES_PAGE = 100,
     READ_MS = 200, /* between two rounds, so that a burst is one */
     FIRST_MS = 250,
+    REFUSED_MS = 2000, /* at most, where only some studies fail */
     LONGEST_MS = 60000
 };
 
@@ -306,12 +307,13 @@ static enum ht_status show_study(struct mirror *mirror, int64_t id,
             status = HT_NOT_FOUND;
         db_rollback(mirror->db);
     }
+    const bool is_nothing = status == HT_NOT_FOUND;
     if (status == HT_OK)
         status = show_page(&round, err);
     if (status == HT_OK && round.more)
         mirror_note(mirror, id);
     arena_free(round.study.arena);
-    return status == HT_NOT_FOUND ? HT_OK : status;
+    return is_nothing ? HT_OK : status;
 }
 
 /* --- all studies --- */
@@ -319,10 +321,13 @@ static enum ht_status show_study(struct mirror *mirror, int64_t id,
 static void note_failure(struct mirror *mirror, const struct ht_error *err)
 {
     struct tracker_row *row = &mirror->row;
+    /* Other studies wait as long as one that is refused. */
+    const int64_t most_ms =
+        err->status == HT_UNAVAILABLE ? LONGEST_MS : REFUSED_MS;
     int64_t pause_ms = FIRST_MS;
-    for (int64_t i = 0; i < row->failures && pause_ms < LONGEST_MS; i++)
+    for (int64_t i = 0; i < row->failures && pause_ms < most_ms; i++)
         pause_ms *= 2;
-    pause_ms = pause_ms < LONGEST_MS ? pause_ms : LONGEST_MS;
+    pause_ms = pause_ms < most_ms ? pause_ms : most_ms;
     if (row->failures == 0 || strcmp(row->failure.text, err->text) != 0)
         log_event(LOG_WARN, "tracker.failed", "tracker=%s reason=\"%s\"",
                   tracker_name(mirror->with.name), err->text);
