@@ -406,8 +406,8 @@ static const char *const losses[] = {
     /* the trials */
     "trialTimeout", "silence", "onSilence", "retries", "grace", "args",
     "workdir", "passEnv", "metrics.stdout", "metrics.file", "metricDoctor",
-    "notify", "trackers", "resources.cpus", "resources.memory", "volumes", "outputDir",
-    "container", "secrets", "reporter", "rewriteGs", "keep",
+    "notify", "trackers", "resources.cpus", "resources.memory", "volumes",
+    "outputDir", "container", "secrets", "reporter", "rewriteGs", "keep",
     "replicas.*.resources"};
 
 /* Where that says too much, a function. */

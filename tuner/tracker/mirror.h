@@ -3,8 +3,8 @@
  * It follows the events of each study that names the tracker, from the mark in
  * the ledger, and gives the tracker the trials that have changed. The database
  * is all that it needs: what a dead tracker missed is read again later, so
- * nothing waits in memory. A failure is repeated after 250 ms, twice as long each
- * time up to a minute, for ever. */
+ * nothing waits in memory. A failure is repeated after 250 ms, twice as long
+ * each time up to a minute, for ever. */
 #ifndef HT_TUNER_TRACKER_MIRROR_H
 #define HT_TUNER_TRACKER_MIRROR_H
 
