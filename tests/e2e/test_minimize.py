@@ -76,6 +76,20 @@ def main():
                     tap.equal(trial.value, trial.params["x"] +
                               trial.params.get("m", 9))
 
+        def reports_without_a_trial_are_those_of_this_one():
+            def f(x):
+                for step in range(1, 4):
+                    hypertune.report(step=step, value=x + step)
+                tap.equal(hypertune.params(), {"x": x})
+                return x + (100 if hypertune.should_stop() else 0)
+            study = minimize(f, trials=2)
+            for trial in study.trials():
+                x = trial.params["x"]
+                tap.equal([(step, value) for step, value, _
+                           in study.curves(trial)],
+                          [(1, x + 1), (2, x + 2), (3, x + 3)])
+                tap.equal(trial.value, x)
+
         def a_function_that_does_not_fit_makes_no_study():
             space = {"x": "0..1.5", "opt": ["a", "b"], "m": {
                 "type": "double", "min": 3, "max": 4, "when": {"opt": "a"}}}
@@ -281,6 +295,7 @@ def main():
 
         tap.run([
             a_function_gets_what_it_names,
+            reports_without_a_trial_are_those_of_this_one,
             a_function_that_does_not_fit_makes_no_study,
             the_best_is_found_and_what_is_printed_names_its_trial,
             a_trial_that_fails_or_dies_leaves_the_others_alone,

@@ -39,7 +39,7 @@ def report(trial: Optional[Any], step: int,
     if not metrics:
         return
     if trial is None:
-        reporter.report(step, None, **metrics)
+        reporter.report_all(metrics, step)
     else:
         trial.report(dict(metrics), step=step)
 

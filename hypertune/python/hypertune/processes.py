@@ -18,7 +18,7 @@ from multiprocessing import connection
 from typing import (Any, Callable, Dict, Iterator, List, Mapping, Optional,
                     Sequence, Set, Tuple, TypeVar, Union)
 
-from hypertune import space
+from hypertune import reporter, space
 from hypertune.client import Client
 from hypertune.errors import (Conflict, FailedPrecondition, InvalidArgument,
                               NotFound, TrialsFailed, Unavailable)
@@ -241,6 +241,8 @@ def _evaluate_one(f: Function, arguments: _Arguments, trial: Trial,
     seat.close()
     _become_child(parent, output)
     said: Dict[str, Any] = {}
+    # What callbacks without a trial report to; that half has no types.
+    reporter.evaluated = trial  # type: ignore[assignment]
     try:
         said["metrics"] = _result(f(**arguments.of(trial)))
     except Unavailable:

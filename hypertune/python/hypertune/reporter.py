@@ -320,14 +320,25 @@ def _at_exit():
 atexit.register(_at_exit)
 
 
+evaluated = None  # the Trial of minimize() that this process evaluates
+
+
 def report(step=None, checkpoint=None, **metrics):
     """Records metrics that belong together: report(step=3, accuracy=0.93).
 
     Without a step the server counts. Outside a trial nothing happens, unless
     CLOUD_ML_HP_METRIC_FILE names a file.
     """
+    report_all(metrics, step, checkpoint)
+
+
+def report_all(metrics, step=None, checkpoint=None):
+    """As report(), for metrics of any name."""
     values = dict((name, float(value)) for name, value in metrics.items())
     number = None if step is None else int(step)
+    if evaluated is not None:
+        evaluated.report(values, step=number)
+        return
     reporter = _reporter()
     if reporter.in_trial:
         reporter.record(values, number, checkpoint)
@@ -347,7 +358,10 @@ def flush(timeout=10.0):
 
 
 def should_stop():
-    """True when the trial should end now. Never touches the network."""
+    """True when the trial should end now. A file says it, no network; only
+    in minimize() the server is asked."""
+    if evaluated is not None:
+        return evaluated.should_stop()
     folder = _reporter().folder()
     return bool(folder) and os.path.exists(os.path.join(folder, "stop"))
 
@@ -365,6 +379,8 @@ def _value(text):
 
 def params():
     """This trial's hyperparameters by name, numbers as numbers; {} outside."""
+    if evaluated is not None:
+        return evaluated.params
     folder = _reporter().folder()
     if not folder:
         return {}
