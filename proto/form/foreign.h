@@ -7,7 +7,6 @@
 #include "proto/doc/diag.h"
 #include "proto/doc/field.h"
 #include "proto/doc/node.h"
-#include "proto/job/job.h"
 
 /* A list or map that grows at its end. */
 struct grown {

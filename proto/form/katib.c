@@ -8,6 +8,7 @@
 #include "proto/base/limits.h"
 #include "proto/base/number.h"
 #include "proto/base/text.h"
+#include "proto/job/job.h"
 
 #define KATIB(member) offsetof(struct katib, member)
 

@@ -287,7 +287,8 @@ static void check_search_only(const struct field_reader *reader,
 {
     static const char fields[] =
         "spec name labels goal safety parameters constraints warmStart "
-        "algorithm seed trials parallel until earlyStopping selection noise trackers";
+        "algorithm seed trials parallel until earlyStopping selection noise "
+        "trackers";
     for (const struct place *item = field_members(reader, root); item->node;
          item++)
         if (field_is_known(root_rows, item->node->key) &&

@@ -3,7 +3,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "proto/base/limits.h"
 #include "proto/base/text.h"
 #include "proto/doc/json.h"
 

@@ -12,11 +12,16 @@ import tap
 from cli_home import Home
 from harness import wait_until
 
+# The end of the master ends the others, so it waits for their line.
 DUMP = """
-import json, os, sys
+import json, os, sys, time
 print(json.dumps({"argv": open("/proc/self/cmdline").read().split("\\0")[:-1],
                   "cwd": os.getcwd(), "env": dict(os.environ),
-                  "exe": os.path.realpath(sys.executable)}))
+                  "exe": os.path.realpath(sys.executable)}), flush=True)
+if os.environ["HYPERTUNE_REPLICA"] != "master-0":
+    open("worker.printed", "w").close()
+while "--wait" in sys.argv and not os.path.exists("worker.printed"):
+    time.sleep(0.01)
 print("accuracy=1")
 """
 
@@ -87,7 +92,7 @@ def a_process_runs_as_it_was_shown():
             jobDir="jobs", passEnv=["MINE"],
             env={"LEVEL": "${x}", "MODE": "a b"},
             replicas={"worker": {"count": 1}},
-            command=[sys.executable, "train.py", "--level=${x}"]))
+            command=[sys.executable, "train.py", "--wait", "--level=${x}"]))
         plan = planned(home, MINE="my own")
         home.cli("submit", "--wait", MINE="my own")
         for label, arguments in (("for example", ()),

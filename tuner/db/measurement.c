@@ -2,7 +2,6 @@
  * that arrives again changes nothing. */
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "proto/base/crc32c.h"

@@ -12,8 +12,6 @@
 #ifndef HT_TUNER_SEARCH_ASKED_SPACE_H
 #define HT_TUNER_SEARCH_ASKED_SPACE_H
 
-#include <stdbool.h>
-
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/doc/diag.h"

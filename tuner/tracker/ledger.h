@@ -9,7 +9,6 @@
 #ifndef HT_TUNER_TRACKER_LEDGER_H
 #define HT_TUNER_TRACKER_LEDGER_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "proto/base/arena.h"

@@ -13,6 +13,7 @@
 #include "tuner/base/changed_studies.h"
 #include "tuner/db/curve.h"
 #include "tuner/db/ranking.h"
+#include "tuner/tracker/tracker.h"
 
 enum {
     EVENTS_PAGE = 200,

@@ -13,7 +13,6 @@
 
 #include "proto/base/error.h"
 #include "tuner/base/tracker_board.h"
-#include "tuner/tracker/tracker.h"
 
 struct mirror;
 

@@ -12,8 +12,6 @@
 
 #include "hypertune/cli/frame/cli.h"
 #include "proto/base/text.h"
-#include "proto/base/words.h"
-#include "proto/doc/node.h"
 
 /* Each imports the file or folder and returns CLI_DONE, or another exit code
  * after a message. */
