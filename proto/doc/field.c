@@ -225,7 +225,7 @@ static void read_member(const struct field_reader *reader, struct place at,
     /* Rows that keep read into nothing. */
     field->read(reader, at, field,
                 into != NULL ? (char *)into + field->offset : NULL);
-    if (field->said > 0 && reader->diag->errors == before)
+    if (field->said > 0 && into != NULL && reader->diag->errors == before)
         *(bool *)((char *)into + field->said) = true;
 }
 

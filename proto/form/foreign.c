@@ -7,6 +7,7 @@
 #include "proto/base/text.h"
 #include "proto/form/native.h"
 #include "proto/job/command.h"
+#include "proto/job/job.h"
 
 /* ---- growing a tree ---- */
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "proto/base/text.h"
+#include "proto/job/job.h"
 
 #define SWEEP(member) offsetof(struct wandb, member)
 
