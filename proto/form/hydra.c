@@ -6,7 +6,6 @@
 #include "proto/base/words.h"
 #include "proto/form/hydra_sweep.h"
 #include "proto/form/optuna.h"
-#include "proto/job/job.h"
 
 enum { TRIALS = 20, JOBS = 2 }; /* Hydra's own defaults */
 
