@@ -7,6 +7,8 @@
 
 #include <arpa/inet.h>
 
+#include "tuner/tracker/mlflow_call.h"
+
 #define MEMBER(name) offsetof(struct options, name)
 
 static const struct flag table[] = {
@@ -171,8 +173,7 @@ static void take_own_mlflow(const struct flags_source *source,
     const char *user = source->lookup("MLFLOW_TRACKING_USERNAME");
     const char *password = source->lookup("MLFLOW_TRACKING_PASSWORD");
     char *login = read->mlflow_own_login;
-    if (url == NULL ||
-        (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0))
+    if (url == NULL || mlflow_url_check(url, NULL) != HT_OK)
         return;
     read->mlflow = url;
     if (user != NULL && password != NULL)

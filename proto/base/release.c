@@ -1,20 +1,24 @@
 #include "proto/base/release.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 struct release {
-    int major, minor;
+    long major, minor;
 };
 
 static bool read_release(const char *text, struct release *release)
 {
-    return sscanf(text, "%9d.%9d.", &release->major, &release->minor) == 2;
+    char *end, *last;
+    release->major = strtol(text, &end, 10);
+    if (end == text || *end != '.' || release->major < 0)
+        return false;
+    release->minor = strtol(end + 1, &last, 10);
+    return last > end + 1 && *last == '.' && release->minor >= 0;
 }
 
 bool release_fits(const char *ours, const char *theirs)
 {
     struct release a, b;
     return !read_release(ours, &a) || !read_release(theirs, &b) ||
-           (a.major == b.major && abs(a.minor - b.minor) <= 1);
+           (a.major == b.major && labs(a.minor - b.minor) <= 1);
 }

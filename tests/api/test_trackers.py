@@ -195,6 +195,23 @@ def what_mlflow_refuses_holds_up_no_other_study():
     mlflow.close()
 
 
+def an_experiment_that_always_fails_holds_up_no_other_study():
+    mlflow = FakeMlflow()
+    mlflow.broken = "broken"
+    with harness.Server("--runner", "none", "--mlflow", mlflow.url) as server:
+        bad = Tracked(server, "bad", mlflow="broken")
+        good = Tracked(server, "good")  # behind it
+        bad.measure(bad.begin(), 1.0, 1)
+        wait_failure(server, "503")
+        trial = good.begin()
+        good.measure(trial, 3.0, 1)
+        good.end(trial)
+        tap.equal(curve(good.wait(mlflow, 1)), [(3.0, 1)])
+        mlflow.broken = None
+        bad.wait(mlflow, 1, "ACTIVE")
+    mlflow.close()
+
+
 def a_server_killed_within_a_request_sends_it_once():
     mlflow = FakeMlflow()
     server = harness.Server("--runner", "none", "--mlflow", mlflow.url)
@@ -406,6 +423,7 @@ tap.run([
     a_retried_trial_stays_one_run,
     lost_answers_neither_lose_nor_repeat,
     what_mlflow_refuses_holds_up_no_other_study,
+    an_experiment_that_always_fails_holds_up_no_other_study,
     a_server_killed_within_a_request_sends_it_once,
     a_dead_or_slow_tracker_delays_nothing,
     a_server_without_mlflow_refuses_a_spec_that_names_it,

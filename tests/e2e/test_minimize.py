@@ -224,6 +224,9 @@ def main():
             def f(x, trial):
                 touch(folder, "interrupted-%d-%d" % (trial.id, os.getpid()))
                 if trial.id == 2:
+                    harness.wait_until(lambda: any(
+                        name.startswith("interrupted-1-")
+                        for name in os.listdir(folder)), "the first trial")
                     os.kill(os.getppid(), signal.SIGINT)
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
                 threading.Event().wait()

@@ -33,6 +33,7 @@ class FakeMlflow:
         self.experiments, self.runs, self.requests = {}, {}, []
         self.faults, self.made = {}, 0
         self.login = login
+        self.broken = None  # the experiment that all requests fail for
         self.lock = threading.Lock()
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -107,6 +108,8 @@ class FakeMlflow:
     # --- what MLflow does ---
 
     def experiments_get_by_name(self, experiment_name):
+        if experiment_name == self.broken:
+            raise Refused(503, "TEMPORARILY_UNAVAILABLE", "no such database")
         if experiment_name not in self.experiments:
             raise Refused(404, "RESOURCE_DOES_NOT_EXIST", experiment_name)
         return {"experiment": {
@@ -152,7 +155,8 @@ class FakeMlflow:
 
     def runs_log_batch(self, run_id, metrics=(), params=(), tags=()):
         run = self.find(run_id)
-        if len(metrics) > 1000 or len(params) > 100 or len(tags) > 100:
+        if (len(metrics) + len(params) + len(tags) > 1000 or
+                len(params) > 100 or len(tags) > 100):
             raise Refused(400, "INVALID_PARAMETER_VALUE", "too many")
         for one in list(metrics) + list(params):
             check_name(one["key"])

@@ -37,7 +37,8 @@ struct mirror {
     /* the thread's own */
     struct db *db, *ledger; /* ledger NULL: there is none yet */
     struct tracker_row row;
-    int64_t due_ms; /* no round before; monotonic */
+    int64_t due_ms;  /* no round before; monotonic */
+    int64_t refused; /* the study that the last round ended at; 0: none */
 };
 
 /* --- waking --- */
@@ -356,15 +357,20 @@ static void show_changed(struct mirror *mirror)
     const size_t n = changed_studies_take(mirror->changed, &studies);
     struct ht_error err, first = {0};
     enum ht_status status = HT_OK;
-    size_t failed = 0;
+    size_t failed = 0, begin = 0;
+    while (begin < n && studies[begin] <= mirror->refused)
+        begin++; /* one study that always fails does not hold up the others */
     for (size_t i = 0; i < n; i++) {
-        if (status != HT_UNAVAILABLE && !atomic_load(mirror->with.stopping))
-            status = show_study(mirror, studies[i], &err);
+        const int64_t study = studies[(begin + i) % n];
+        if (status != HT_UNAVAILABLE && !atomic_load(mirror->with.stopping)) {
+            status = show_study(mirror, study, &err);
+            mirror->refused = status == HT_UNAVAILABLE ? study : 0;
+        }
         if (status == HT_OK)
             continue;
         if (failed++ == 0)
             first = err;
-        mirror_note(mirror, studies[i]);
+        mirror_note(mirror, study);
     }
     free(studies);
     mirror->row.behind = (int64_t)failed;

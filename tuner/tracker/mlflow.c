@@ -8,7 +8,7 @@
 
 /* Of one log-batch. */
 enum {
-    METRICS_MOST = 1000,
+    METRICS_ENOUGH = 900, /* metrics, parameters and tags: 1000 */
     PARAMS_MOST = 100,
     VALUE_MOST = 500, /* bytes of a parameter, before MLflow 2.8 */
     TAG_MOST = 4000   /* of a tag: 5000 */
@@ -324,16 +324,14 @@ static enum ht_status send_measurements(const struct session *session,
     for (size_t i = 0; status == HT_OK && i < list->n;) {
         struct batch batch = new_batch(session->run->shown);
         batch.first = &list->rows[i];
-        int metrics = 0;
         do {
             const struct measurement_row *row = &list->rows[i++];
-            const int before = cJSON_GetArraySize(batch.metrics);
             add_metrics(session->arena, "", row->metrics,
                         (struct moment){row->time_ms, row->step},
                         batch.metrics);
-            metrics = 2 * cJSON_GetArraySize(batch.metrics) - before;
             batch.n++;
-        } while (i < list->n && metrics <= METRICS_MOST);
+        } while (i < list->n &&
+                 cJSON_GetArraySize(batch.metrics) < METRICS_ENOUGH);
         status = send_batch(session, &batch, err);
     }
     return status;

@@ -23,10 +23,10 @@ enum ht_status mlflow_url_check(const char *url, struct ht_error *err)
     arena_free(arena);
     return status == HT_OK
                ? HT_OK
+               /* It may have a password. */
                : ht_fail(err, HT_INVALID,
-                         "\"%.100s\" is no URL of http or https, without user "
-                         "and password",
-                         url);
+                         "this is no URL of http or https, without user and "
+                         "password");
 }
 
 /* --- the request --- */

@@ -22,6 +22,13 @@ def _pandas() -> Any:
     return pandas
 
 
+def is_whole(spec: Mapping[str, Any]) -> bool:
+    """Has this ParameterSpec whole numbers only?"""
+    return "integerValueSpec" in spec or all(
+        float(value).is_integer() for value in
+        spec.get("discreteValueSpec", {}).get("values", [0.5]))
+
+
 def _parameter(specs: Sequence[Mapping[str, Any]],
                values: List[Any]) -> "pandas.Series":
     """A column. Branches that exclude each other may share a name: `specs`
@@ -36,11 +43,7 @@ def _parameter(specs: Sequence[Mapping[str, Any]],
         # An edit of the study may have removed what trials have.
         return pandas.Series(pandas.Categorical(
             values, list(dict.fromkeys(labels + given))))
-    whole = specs and all(
-        "integerValueSpec" in spec or
-        all(float(value).is_integer() for value in
-            spec.get("discreteValueSpec", {}).get("values", [0.5]))
-        for spec in specs)
+    whole = specs and all(is_whole(spec) for spec in specs)
     return pandas.Series(values, dtype="Int64" if whole else "float64")
 
 

@@ -465,7 +465,9 @@ class _Processes:
             if metrics is not None:
                 said["traceback"] = str(error)
                 return "its result was refused: %s" % error
-            return "the function returned None, and has reported no result"
+            said["traceback"] = (
+                "the function returned None, and has reported no result")
+            return str(said["traceback"])
         if trial.state != "INFEASIBLE":
             self._proven = True
             self._blame_parameters()

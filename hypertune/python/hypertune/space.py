@@ -99,8 +99,12 @@ class Categorical(Parameter):
 
     def __init__(self, name: str, values: Iterable[str],
                  default: Optional[str] = None, when: Optional[When] = None):
-        super().__init__(name, {"values": [str(v) for v in values]}, default,
-                         when)
+        labels = list(values)
+        for label in labels:
+            if not isinstance(label, str):
+                raise TypeError("%s: %r is no text; Discrete has numbers" %
+                                (name, label))
+        super().__init__(name, {"values": labels}, default, when)
 
 
 Params = Union[Sequence[Parameter], Mapping[str, Any]]
@@ -137,7 +141,29 @@ def _described(name: str, value: Any) -> Any:
                         "parameters" % (name, type(value).__name__))
     if isinstance(value, str) and ".." in value:
         return _range(name, value)
-    return list(value) if isinstance(value, (tuple, range)) else value
+    if isinstance(value, (tuple, range)):
+        value = list(value)
+    _check_choices(name, value.get("values") if isinstance(value, Mapping)
+                   else value)
+    if _is_number(value):  # a constant, which a spec file has as text
+        return {"type": "discrete", "values": [value]}
+    return value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _check_choices(name: str, value: Any) -> None:
+    """A trial has texts and numbers: of other choices it would have the text,
+    such as "false", which Python takes as true."""
+    choices = value if isinstance(value, list) else [value]
+    if any(isinstance(choice, bool) for choice in choices):
+        raise TypeError("%s: True and False are no values of a parameter; "
+                        "take [0, 1], or texts" % name)
+    if any(map(_is_number, choices)) and not all(map(_is_number, choices)):
+        raise TypeError("%s: choices are numbers or texts, not both: %r" %
+                        (name, choices))
 
 
 def to_spec(params: Params) -> Dict[str, Any]:

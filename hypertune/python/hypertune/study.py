@@ -54,6 +54,10 @@ class Study:
         self._spec: Mapping[str, Any] = resource["studySpec"]
         self._own: Mapping[str, Any] = resource.get("hypertune", {})
         self._asker = uuid.uuid4().hex[:12]
+        # Of several branches that share a name, all must be real.
+        self._reals = {spec["parameterId"] for spec in self._specs()} - {
+            spec["parameterId"] for spec in self._specs()
+            if "categoricalValueSpec" in spec or frames.is_whole(spec)}
 
     # --- what it is ---
 

@@ -93,7 +93,9 @@ class Trial:
     @property
     def params(self) -> Dict[str, Any]:
         """The hyperparameters by name: int, float or str."""
-        return dict(self._own.get("params", {}))
+        reals = self._study._reals  # JSON has no 1000.0
+        return {name: float(value) if name in reals else value
+                for name, value in self._own.get("params", {}).items()}
 
     @property
     def args(self) -> List[str]:

@@ -81,6 +81,18 @@ static void a_server_of_ones_own_takes_ones_own_mlflow(void)
     CHECK(options.mlflow_own_login[0] == '\0');
 }
 
+static char *with_password(const char *name)
+{
+    static char url[] = "http://me:key@m:5000";
+    return strcmp(name, "MLFLOW_TRACKING_URI") == 0 ? url : NULL;
+}
+
+static void an_mlflow_that_cannot_be_used_is_left_out(void)
+{
+    CHECK(READ(with_password, "--data", "/d", "--on-demand") == HT_OK);
+    CHECK(options.mlflow == NULL);
+}
+
 static void an_on_demand_server_ends_after_half_an_hour(void)
 {
     CHECK(READ(some, "--on-demand") == HT_OK);
@@ -165,6 +177,7 @@ int main(void)
     RUN(defaults_are_those_of_the_manual);
     RUN(flags_win_over_variables_over_defaults);
     RUN(a_server_of_ones_own_takes_ones_own_mlflow);
+    RUN(an_mlflow_that_cannot_be_used_is_left_out);
     RUN(an_on_demand_server_ends_after_half_an_hour);
     RUN(help_names_every_flag_and_variable);
     RUN(wrong_words_are_refused);

@@ -13,7 +13,7 @@ from optuna.trial import FrozenTrial, TrialState
 from hypertune import errors
 from hypertune.optuna.line import Line
 from hypertune.optuna.record import Record
-from hypertune.optuna.spaces import Space, server_name
+from hypertune.optuna.spaces import Space
 from hypertune.trial import measurement
 
 CONSTRAINTS = "constraints"  # where Optuna's own samplers keep them
@@ -112,17 +112,26 @@ class Mirror:
             record.sent |= space.ranges()
             given.update(new)
 
-    def _drop_unused(self, record: Record, number: int,
-                     trial: FrozenTrial) -> None:
-        """Of the values that were suggested, the objective may have asked for
-        some only."""
-        used = {server_name(name, record.names) for name in trial.params}
+    def _settle(self, record: Record, number: int,
+                trial: FrozenTrial) -> None:
+        """Its values are the trial's: an objective may not have asked for all
+        that were suggested, and an enqueued trial, or the retry of one, has
+        values of its own. One outside of its range and of those that were
+        asked for has no place on the server."""
+        space = record.space(trial.distributions)
         given = record.given.pop(number, {})
-        if set(given) - used:
-            self._tell(record, number, "define", {
-                "whole": True, "parameters": _named({
-                    name: value for name, value in given.items()
-                    if name in used})})
+        values = {
+            **{one.name: given[one.name]
+               for name, one in space.parameters.items()
+               if given.get(one.name) == trial.params[name]},
+            **space.wire_values(trial.params)}
+        if given == values:
+            return
+        body: Dict[str, Any] = {"whole": True, "parameters": _named(values)}
+        if space.ranges() - record.sent:
+            body["parameterSpecs"] = space.to_vertex()
+        if self._tell(record, number, "define", body):
+            record.sent |= space.ranges()
 
     def moved(self, record: Record, trial: FrozenTrial, state: TrialState,
               values: Optional[Sequence[float]]) -> None:
@@ -136,7 +145,7 @@ class Mirror:
     def end(self, record: Record, number: int, trial: FrozenTrial,
             state: TrialState, values: Optional[Sequence[float]]) -> None:
         """Its end, with its values, unless it failed, and constraints."""
-        self._drop_unused(record, number, trial)
+        self._settle(record, number, trial)
         if state == TrialState.FAIL or values is None:
             self._fail(record, number, "%s in Optuna" % state.name)
             return

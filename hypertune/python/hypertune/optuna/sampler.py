@@ -16,6 +16,8 @@ from hypertune.optuna.storage import Storage
 
 _ENDED = (TrialState.COMPLETE, TrialState.PRUNED)
 
+_COMMON_LEAST = 10  # trials that show which parameters all have
+
 Constraints = Callable[[FrozenTrial], Sequence[float]]
 
 
@@ -91,8 +93,8 @@ class Sampler(BaseSampler):
                         ) -> Dict[str, Any]:
         if not search_space:
             return {}
-        return self._suggest(study, trial, search_space,
-                             trial.system_attrs.get("fixed_params", {}))
+        return self._suggest(study, trial, search_space, {
+            **trial.system_attrs.get("fixed_params", {}), **trial.params})
 
     def sample_independent(self, study: "optuna.Study", trial: FrozenTrial,
                            param_name: str,
@@ -177,9 +179,11 @@ def _searched(space: Mapping[str, BaseDistribution]
 
 
 def _common_space(study: "optuna.Study") -> Dict[str, BaseDistribution]:
-    """What every completed trial has, with the newest one's range."""
+    """What the newer half of the completed trials have in common, with the
+    newest one's range: a space that has grown is searched as a whole."""
     common: Optional[Dict[str, BaseDistribution]] = None
-    for trial in _ended(study):
+    ended = list(_ended(study))
+    for trial in ended[-max(_COMMON_LEAST, len(ended) // 2):]:
         common = {name: distribution
                   for name, distribution in trial.distributions.items()
                   if common is None or name in common}

@@ -64,7 +64,9 @@ def ranges_are_texts_as_on_the_command_line():
                                "scale": "log"})):
         tap.equal(space.to_spec({"x": text}), {"x": want}, text)
     given = {"b": [32, 64], "opt": ("adam", "sgd"), "n": {"min": 1}, "e": 20}
-    tap.equal(space.to_spec(given), {**given, "opt": ["adam", "sgd"]})
+    tap.equal(space.to_spec(given), {
+        **given, "opt": ["adam", "sgd"],
+        "e": {"type": "discrete", "values": [20]}})
     for wrong in ("1..x", "..8", "log:1..", "0..1:", "big:1..8"):
         tap.contains("rate: ", str(tap.raises(ValueError, space.to_spec,
                                               {"rate": wrong})))

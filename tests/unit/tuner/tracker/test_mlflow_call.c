@@ -29,6 +29,7 @@ static void only_addresses_of_the_web_are_taken(void)
     CHECK(mlflow_url_check("https://m.example.org/x", &err) == HT_OK);
     CHECK(mlflow_url_check("file:///etc", &err) == HT_INVALID);
     CHECK(mlflow_url_check("https://a:b@m.example.org", &err) == HT_INVALID);
+    CHECK(strstr(err.text, "a:b") == NULL);
     CHECK(mlflow_url_check("./mlruns", &err) == HT_INVALID);
 }
 
