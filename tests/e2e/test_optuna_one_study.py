@@ -161,6 +161,31 @@ def main():
             tap.equal([t.params for t in shown.trials()],
                       [t.params for t in study.trials])
 
+        def values_of_ones_own_are_those_of_the_servers_trial():
+            """An enqueued value outside of its range, and the retry of a
+            trial, which waits with all its parameters."""
+            study = optuna.create_study(study_name="own", storage=storage(),
+                                        sampler=sampler(seed=1))
+
+            def f(trial):
+                return (trial.suggest_float("x", -1, 1) +
+                        trial.suggest_int("y", 1, 4))
+            study.optimize(f, n_trials=4)
+            study.enqueue_trial({"x": 99.0})
+            ranges = study.trials[0].distributions
+            study.add_trial(optuna.trial.create_trial(
+                state=TrialState.WAITING, params={"x": 1.0, "y": 1},
+                distributions=ranges))
+            study.optimize(f, n_trials=2)
+            tap.equal([t.params for t in study.trials[-1:]],
+                      [{"x": 1.0, "y": 1}])
+            outside, retried = (the_one("own").trial(number)
+                                for number in (5, 6))
+            tap.equal(study.trials[4].params["x"], 99.0)
+            tap.equal(outside.params, {"y": study.trials[4].params["y"]})
+            tap.equal((retried.params, retried.value),
+                      ({"x": 1.0, "y": 1}, 2.0))
+
         def a_name_that_is_taken_is_left_alone():
             first = optuna.create_study(study_name="name", sampler=sampler())
             second = optuna.create_study(study_name="name", sampler=sampler())
@@ -239,6 +264,7 @@ def main():
             each_of_a_batch_gets_its_own_point,
             constraints_are_metrics_of_the_same_study,
             what_the_objective_takes_instead_is_what_counts,
+            values_of_ones_own_are_those_of_the_servers_trial,
             a_name_that_is_taken_is_left_alone,
             processes_that_begin_together_make_one_study,
             a_grid_has_each_point_once,

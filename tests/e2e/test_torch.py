@@ -15,7 +15,7 @@ WAYS = ["never", "before report 3", "at the end"]
 # Two processes; the shell outlives the SIGTERM with which a stop comes.
 TOGETHER = """
 trap : TERM
-export WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$2
+export WORLD_SIZE=2
 RANK=1 python3 "$0" never "$1" & other=$!
 RANK=0 python3 "$0" never "$1" && wait $other
 """
@@ -71,11 +71,7 @@ def a_killed_trial_continues_as_if_nothing_had_happened():
 
 def processes_that_train_together_stop_after_the_same_epoch():
     with harness.Server() as server:
-        with harness.socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        submit(server, "two", ["sh", "-c", TOGETHER, SCRIPT, "1000000",
-                               str(port)])
+        submit(server, "two", ["sh", "-c", TOGETHER, SCRIPT, "1000000"])
         harness.wait_until(
             lambda: ["never", "1", "2"] in notes(server, "epochs"),
             "the second epoch of the second process")

@@ -110,6 +110,23 @@ def main():
                                   callbacks=[Callback()])
             tap.equal(model.num_boosted_rounds(), 4)
 
+        def a_function_trains_in_processes_though_this_one_has_trained():
+            """What waits for this process's OpenMP threads hangs."""
+            xgboost.train({}, data, 1)
+
+            def f(eta):
+                said = {}
+                xgboost.train({"eta": eta}, data, 3, verbose_eval=False,
+                              evals=[(data, "x")], evals_result=said,
+                              callbacks=[Callback(metrics={
+                                  "loss": "x-rmse"})])
+                return said["x"]["rmse"][-1]
+            found = hypertune.minimize(f, {"eta": "0.1..0.5"}, trials=2,
+                                       metric="loss", client=client)
+            for trial in found.trials():
+                tap.equal([value for _, value, _ in found.curves(trial)][-1],
+                          trial.value)
+
         def a_launched_trial_is_the_one_of_its_process():
             path = os.path.join(server.folder, "trainer.py")
             with open(path, "w", encoding="utf-8") as file:
@@ -133,6 +150,7 @@ def main():
             estimators_and_cross_validation_report_too,
             a_metric_that_is_not_there_is_named,
             outside_of_a_trial_it_trains_as_always,
+            a_function_trains_in_processes_though_this_one_has_trained,
             a_launched_trial_is_the_one_of_its_process,
         ])
 

@@ -12,7 +12,7 @@
 #include "proto/form/form.h"
 #include "tuner/base/changed_studies.h"
 #include "tuner/db/curve.h"
-#include "tuner/db/ranking.h"
+#include "tuner/search/pareto_trials.h"
 #include "tuner/tracker/tracker.h"
 
 enum {
@@ -200,10 +200,10 @@ static enum ht_status read_study(struct round *round, int64_t id,
         with->tracker->home(with->self, study->arena, &study->row, study->job);
     if (study->home == NULL)
         return HT_NOT_FOUND;
+    const struct pareto_trials_scope scope = {.study = id};
     if (study->job->n_metrics > 0)
-        status =
-            db_trial_best(mirror->db, study->arena, id,
-                          study->job->metrics[0].maximize, &study->best, err);
+        status = pareto_trials_best(mirror->db, study->arena, &scope,
+                                    study->job, &study->best, err);
     return status == HT_NOT_FOUND ? HT_OK : status;
 }
 

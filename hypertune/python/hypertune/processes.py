@@ -267,6 +267,21 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def _end_openmp_threads() -> None:
+    """GNU OpenMP, which XGBoost and scikit-learn use, waits in a forked child
+    for threads that only this process has; it makes new ones when they are
+    needed (omp_pause_resource_all of OpenMP 5.0, omp_pause_hard)."""
+    with open("/proc/self/maps", encoding="utf-8",
+              errors="surrogateescape") as file:
+        paths = {line.split(None, 5)[5].rstrip("\n") for line in file
+                 if "/libgomp" in line}
+    for path in sorted(paths):
+        try:
+            ctypes.CDLL(path).omp_pause_resource_all(2)
+        except (OSError, AttributeError):
+            pass  # removed while it is used, or older than OpenMP 5.0
+
+
 class _Job:
     """The process of one trial."""
 
@@ -277,6 +292,7 @@ class _Job:
         self._answer, answer = multiprocessing.Pipe(duplex=False)
         self.output, output = os.pipe()
         os.set_blocking(self.output, False)
+        _end_openmp_threads()
         context = multiprocessing.get_context("fork")
         self.process = context.Process(target=target, args=first + (
             trial, answer, seat, os.getpid(), output))

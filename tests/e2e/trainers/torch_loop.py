@@ -16,7 +16,9 @@ import torch
 when, count = sys.argv[1], int(sys.argv[2])
 rank = int(os.environ.get("RANK", 0))
 if "RANK" in os.environ:
-    torch.distributed.init_process_group("gloo")
+    torch.distributed.init_process_group(
+        "gloo", "file://%s/together" % os.environ["HYPERTUNE_TRIAL_DIR"],
+        rank=rank, world_size=int(os.environ["WORLD_SIZE"]))
 
 
 def die(now):

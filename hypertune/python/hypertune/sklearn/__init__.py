@@ -119,9 +119,9 @@ class HypertuneSearchCV(BaseSearchCV):
             self.error_score, scores, folds.stored(study, "folds"))
         parallel = Parallel(n_jobs=self.n_jobs, verbose=self.verbose,
                             pre_dispatch=self.pre_dispatch)
-        _warn_or_raise(sum(parallel(delayed(folds.run_trial)(work, client_id)
-                                    for client_id in self._client_ids(study)),
-                           []))
+        outcomes = sum(parallel(delayed(folds.run_trial)(work, client_id)
+                                for client_id in self._client_ids(study)), [])
+        _warn_or_raise(outcomes, bool(work.begun))
         self.study_name_, self.n_splits_ = study.name, len(splits)
         self.scorer_ = scorer
         self._choose(self._results(study, space))
@@ -254,14 +254,16 @@ class HypertuneSearchCV(BaseSearchCV):
             self.feature_names_in_ = best.feature_names_in_
 
 
-def _warn_or_raise(outcomes: Sequence[Optional[folds.Fault]]) -> None:
-    """Says how many folds failed and why. The first error when all did."""
+def _warn_or_raise(outcomes: Sequence[Optional[folds.Fault]],
+                   had_some: bool) -> None:
+    """Says how many folds failed and why. The first error when all did, and
+    none was scored before."""
     faults = [fault for fault in outcomes if fault is not None]
     if not faults:
         return
     text = "%d of %d folds failed. The first:\n%s" % (
         len(faults), len(outcomes), faults[0].trace)
-    if len(faults) == len(outcomes):
+    if len(faults) == len(outcomes) and not had_some:
         raise faults[0].error from FitFailedWarning(text)
     warnings.warn(text, FitFailedWarning)
 

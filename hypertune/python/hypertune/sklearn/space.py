@@ -2,6 +2,7 @@
 the server knows them."""
 import math
 import numbers
+import re
 from typing import Any, Dict, Iterable, List, Mapping, Sequence, Union
 
 from hypertune import show
@@ -87,7 +88,8 @@ def _labels(choices: Iterable[Any]) -> List[str]:
     """A text for each choice, all different, also of None and "None"."""
     taken: Dict[str, None] = {}
     for choice in choices:
-        text = choice if isinstance(choice, str) else repr(choice)
+        text = choice if isinstance(choice, str) else re.sub(
+            " at 0x[0-9a-f]+", "", repr(choice))  # of this process alone
         text = show.plain(" ".join(text.split()))[:_MOST_LABEL] or "''"
         label, count = text, 1
         while label in taken:

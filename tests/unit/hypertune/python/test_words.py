@@ -70,6 +70,10 @@ def ranges_are_texts_as_on_the_command_line():
     for wrong in ("1..x", "..8", "log:1..", "0..1:", "big:1..8"):
         tap.contains("rate: ", str(tap.raises(ValueError, space.to_spec,
                                               {"rate": wrong})))
+    for wrong in ([True, False], ["a", 1], {"values": [1, True]}):
+        tap.contains("rate: ", str(tap.raises(TypeError, space.to_spec,
+                                              {"rate": wrong})))
+    tap.raises(TypeError, hypertune.Categorical, "n", [1, 2])
     tap.contains("a: its name", str(tap.raises(
         TypeError, space.to_spec, {"a": hypertune.Double("a", 0, 1)})))
 
