@@ -1,5 +1,6 @@
 """Points of a grid, of a sequence, by chance, and partly fixed."""
 import optuna
+import scipy  # noqa: F401 - QMCSampler loads it
 from optuna.samplers import (GridSampler, PartialFixedSampler, QMCSampler,
                              RandomSampler)
 
