@@ -139,9 +139,13 @@ def a_key_is_never_in_a_log_nor_in_a_trials_folder():
     text = log_of(await_end("shown"), "stdout")
     tap.equal((SECRET in text, "***" in text, ACCOUNT in text),
               (False, True, True), text)
-    # The attempt's own copy goes with the attempt, just after its end.
-    copies = os.path.join(server.data, "runs", "credentials")
-    harness.wait_until(lambda: not os.listdir(copies), "the copies to go")
+    # The attempt's own copy goes with the attempt, just after its end; then its
+    # folder, whose log is what the trainer printed.
+    runs = os.path.join(server.data, "runs")
+    harness.wait_until(
+        lambda: not os.listdir(os.path.join(runs, "credentials")) and
+        not any(name.endswith(".log") for _, _, names in os.walk(runs)
+                for name in names), "the attempts to go")
     for folder, _, names in os.walk(server.data):
         for name in names:
             # The runner forgets the attempt meanwhile, folder and all.
