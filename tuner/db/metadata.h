@@ -43,7 +43,7 @@ enum ht_status db_metadata_since(struct db *db, struct arena *arena,
                                  struct metadata_list *list,
                                  struct ht_error *err);
 
-/* Those that Optuna calls user attributes: namespace "optuna", key "user:NAME";
+/* Optuna's user attributes: namespace "optuna", key "user:NAME";
  * here the key is NAME. */
 struct metadata_attributes {
     int64_t study, trial;

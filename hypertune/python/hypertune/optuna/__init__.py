@@ -5,11 +5,11 @@
     study = optuna.create_study(direction="maximize")
     study.optimize(objective, n_trials=100)
 
-All names and modules of Optuna are here. Those that make, load, copy and delete
-studies use the server where no storage is named, the samplers that search
-are the server's search, all else is Optuna's own. `Sampler()`, `Storage()` and
-`Pruner()` can be given to Optuna's own functions as well. Needs Optuna 3.1 or
-newer.
+All names and modules of Optuna are here. Functions that make, load, copy and
+delete studies use the server where no storage is named, the samplers that
+search are the server's search, all else is Optuna's own. `Sampler()`,
+`Storage()` and `Pruner()` can be given to Optuna's own functions as well.
+Needs Optuna 3.1 or newer.
 """
 from typing import Any, List
 

@@ -1,4 +1,4 @@
-"""Optuna's samplers; those that search are this server's search.
+"""Optuna's samplers, where this server's search takes their place.
 
 `TPESampler`, `GPSampler` and the others of _OURS take the arguments of Optuna's
 and are a hypertune.optuna.Sampler. All others are Optuna's own.

@@ -185,7 +185,7 @@ class HypertuneSearchCV(BaseSearchCV):
             early_stopping=self.early_stopping)
 
     def _client_ids(self, study: Study) -> List[str]:
-        """Who asks for a trial: first those that a killed process has left
+        """Who asks for a trial: first the ids that a killed process has left
         open, then one for each trial that is to be made."""
         trials = list(study._all_trials())
         new = max(self.n_trials - len(trials), 0)
