@@ -203,8 +203,8 @@ static enum ht_status close_transaction(struct core *core, int64_t changes,
 
 static void handle_one(struct core *core, struct request *req)
 {
-    if (req->actor != NULL)
-        core_act_for(core, req->actor);
+    if (req->from.name[0] != '\0')
+        core_act_for(core, req->from.name);
     req->status = in_savepoint(core, work_request, req, &req->err);
     core_act_for(core, CORE_ACTOR);
     if (req->status != HT_OK)

@@ -14,6 +14,7 @@
 
 #include "proto/base/error.h"
 #include "proto/base/text.h"
+#include "tuner/core/principal.h"
 #include "tuner/db/rows.h"
 
 struct core;
@@ -33,7 +34,7 @@ struct request {
     request_handler *handle;
     request_answer *answer;
     void *owner;              /* the interface's own data */
-    const char *actor;        /* of its events; NULL: the core itself */
+    struct principal from;    /* who asks: the actor of its events */
     const struct node *body;  /* parsed message or HTTP body; NULL: none */
     struct study_scope scope; /* HTTP path parts, decoded; the path's kinds */
     const char *pattern;      /* of the route; NULL: not over HTTP */
@@ -59,6 +60,10 @@ struct request {
     void *kept; /* of a held one, or of one answered in pieces: state of its
                    handler, in the arena */
     struct request *next; /* link of whichever list holds it */
+
+    /* from either side, by any thread */
+    _Atomic bool abandoned; /* its client has gone: an answer is needed, but
+                               work for it is not */
 };
 
 /* The caller owns it and its arena until it posts it. */

@@ -237,9 +237,11 @@ static enum ht_status pass_gate(struct call *call, const char *method,
         .authorization = header(call, "Authorization"),
         .agent = header(call, "User-Agent"),
         .session = session_roles(call),
+        .peer = peer_address(call->peer),
         .content_type = header(call, "Content-Type"),
         .has_body = has_body(call),
     };
+    struct principal *from = &call->req->from;
     struct ht_error unrouted;
     enum ht_status status = gate_check_place(gate, &asked, err);
     if (status != HT_OK)
@@ -248,16 +250,15 @@ static enum ht_status pass_gate(struct call *call, const char *method,
                                        &call->allow, &unrouted);
     bool open = routed == HT_OK && call->route->needs == GATE_OPEN;
     if (!open)
-        status = gate_check_token(gate, &asked, &call->roles, err);
+        status = gate_check_token(gate, &asked, from, err);
     if (status == HT_OK)
         status = gate_check_release(&asked, err);
     if (status == HT_OK && routed != HT_OK)
         status = ht_fail(err, routed, "%s", unrouted.text);
     if (status == HT_OK)
-        status = gate_check_role(call->route->needs, call->roles, err);
+        status = gate_check_role(call->route->needs, from->roles, err);
     if (status == HT_OK)
         status = gate_check_type(&asked, err);
-    call->req->actor = gate_actor(gate, call->roles);
     return status;
 }
 
@@ -340,8 +341,7 @@ static enum ht_status answer_login(struct call *call, struct ht_error *err)
     struct http *http = call->http;
     struct login login = {.gate = http->options.gate,
                           .sessions = http->options.sessions,
-                          .req = call->req,
-                          .roles = call->roles};
+                          .req = call->req};
     const enum ht_status status = call->route->login(&login, err);
     if (status != HT_OK)
         return status;

@@ -39,7 +39,6 @@ struct call {
     const char *allow; /* for 405 */
     bool is_head;
     bool is_framed; /* it is clear where the request ends */
-    unsigned roles; /* of the client */
     struct text body;
     size_t received;         /* bytes of body, kept or not */
     struct ht_error refusal; /* of its headers, sent behind the body */

@@ -178,14 +178,10 @@ static enum ht_status check_session(const struct gate_request *request,
     return HT_OK;
 }
 
-enum ht_status gate_check_token(const struct gate *gate,
-                                const struct gate_request *request,
-                                unsigned *roles, struct ht_error *err)
+static enum ht_status find_roles(const struct gate *gate,
+                                 const struct gate_request *request,
+                                 unsigned *roles, struct ht_error *err)
 {
-    if (gate->open_to_all) {
-        *roles = GATE_ALL;
-        return HT_OK;
-    }
     static const char scheme[] = "Bearer ";
     if (request->authorization == NULL && request->session != 0)
         return check_session(request, roles, err);
@@ -196,11 +192,35 @@ enum ht_status gate_check_token(const struct gate *gate,
     if (strncasecmp(request->authorization, scheme, sizeof scheme - 1) != 0)
         return ht_fail(err, HT_UNAUTHENTICATED,
                        "the Authorization header must be: Bearer TOKEN");
-    unsigned found = roles_of(gate, request->authorization + sizeof scheme - 1);
-    if (found == 0)
+    *roles = roles_of(gate, request->authorization + sizeof scheme - 1);
+    if (*roles == 0)
         return ht_fail(err, HT_UNAUTHENTICATED,
                        "this token is not valid here: take " TOKEN_PLACE);
-    *roles = found;
+    return HT_OK;
+}
+
+/* Of the highest role; "client" where no token is required. */
+static const char *name_of(const struct gate *gate, unsigned roles)
+{
+    unsigned highest = gate->open_to_all ? GATE_OPEN : GATE_ADMIN;
+    while (highest != GATE_OPEN && (roles & highest) == 0)
+        highest = highest << 1 & (GATE_ALL | GATE_TRIAL);
+    return gate_role_name((enum gate_role)highest);
+}
+
+enum ht_status gate_check_token(const struct gate *gate,
+                                const struct gate_request *request,
+                                struct principal *from, struct ht_error *err)
+{
+    unsigned roles = GATE_ALL;
+    const enum ht_status status =
+        gate->open_to_all ? HT_OK : find_roles(gate, request, &roles, err);
+    if (status != HT_OK)
+        return status;
+    *from = (struct principal){.roles = roles};
+    snprintf(from->name, sizeof from->name, "%s", name_of(gate, roles));
+    snprintf(from->peer, sizeof from->peer, "%s",
+             request->peer != NULL ? request->peer : "");
     return HT_OK;
 }
 
@@ -213,14 +233,6 @@ const char *gate_role_name(enum gate_role role)
                                         [GATE_TRIAL] = "trial"};
     const size_t n = sizeof names / sizeof *names;
     return role < n && names[role] != NULL ? names[role] : "client";
-}
-
-const char *gate_actor(const struct gate *gate, unsigned roles)
-{
-    unsigned highest = gate->open_to_all ? GATE_OPEN : GATE_ADMIN;
-    while (highest != GATE_OPEN && (roles & highest) == 0)
-        highest = highest << 1 & (GATE_ALL | GATE_TRIAL);
-    return gate_role_name((enum gate_role)highest);
 }
 
 enum ht_status gate_check_role(unsigned needs, unsigned roles,

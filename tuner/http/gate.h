@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "proto/base/error.h"
+#include "tuner/core/principal.h"
 
 /* What a route needs and a token grants: a set of bits. */
 enum gate_role {
@@ -51,6 +52,7 @@ struct gate_request {
     const char *authorization;
     const char *agent; /* User-Agent */
     unsigned session;  /* roles of its cookie, see session.h; 0: none */
+    const char *peer;  /* address of the client, or NULL */
     const char *content_type;
     bool has_body;
 };
@@ -68,19 +70,15 @@ enum ht_status gate_check_place(const struct gate *gate,
 enum ht_status gate_check_release(const struct gate_request *request,
                                   struct ht_error *err);
 
-/* The client's roles: of the token, or without one of the session.
+/* Who the client is: by the token, or without one by the session.
  * HT_UNAUTHENTICATED: neither, or a wrong token
  * HT_DENIED: a change by a session without the header Origin */
 enum ht_status gate_check_token(const struct gate *gate,
                                 const struct gate_request *request,
-                                unsigned *roles, struct ht_error *err);
+                                struct principal *from, struct ht_error *err);
 
 /* "admin": the name of a role. */
 const char *gate_role_name(enum gate_role role);
-/* The client's name in events: the highest of the roles; "client" where no
- * token is required. */
-const char *gate_actor(const struct gate *gate, unsigned roles);
-
 /* HT_DENIED when none of the needed roles is there. */
 enum ht_status gate_check_role(unsigned needs, unsigned roles,
                                struct ht_error *err);

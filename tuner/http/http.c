@@ -53,7 +53,10 @@ static void on_connection(void *context, struct MHD_Connection *connection,
     }
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    *socket_context = peers_open(http->peers, info->connect_fd);
+    const union MHD_ConnectionInfo *from =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    *socket_context =
+        peers_open(http->peers, info->connect_fd, from->client_addr);
     pthread_mutex_lock(&http->lock);
     pthread_cond_broadcast(&http->changed);
     pthread_mutex_unlock(&http->lock);

@@ -23,7 +23,7 @@ enum ht_status login_show(struct login *login, struct ht_error *err)
     cJSON *object = cJSON_CreateObject();
     json_add_string(object, "auth",
                     gate_is_open_to_all(login->gate) ? "none" : "token");
-    add_roles(object, login->roles);
+    add_roles(object, login->req->from.roles);
     json_print(object, &login->req->reply);
     return HT_OK;
 }
@@ -32,7 +32,8 @@ enum ht_status login_invite(struct login *login, struct ht_error *err)
 {
     char code[SESSION_CODE_BYTES], stamp[CLOCK_STAMP_BYTES];
     (void)err;
-    sessions_invite(login->sessions, login->roles, clock_monotonic_ms(), code);
+    sessions_invite(login->sessions, login->req->from.roles,
+                    clock_monotonic_ms(), code);
     cJSON *object = cJSON_CreateObject();
     json_add_string(object, "code", code);
     json_add_string(object, "path",
@@ -43,21 +44,23 @@ enum ht_status login_invite(struct login *login, struct ht_error *err)
     return HT_OK;
 }
 
-/* The roles of the code or the token in the body. */
-static enum ht_status find_roles(const struct login *login, unsigned *roles,
-                                 struct ht_error *err)
+/* By the code or the token in the body. */
+static enum ht_status find_client(const struct login *login,
+                                  struct ht_error *err)
 {
+    struct principal *from = &login->req->from;
     const struct node *body = login->req->body;
     const char *token = node_get_string(body, "token", "");
     if (token[0] != '\0') {
         const struct gate_request asked = {
             .method = "POST",
+            .peer = from->peer,
             .authorization =
                 arena_printf(login->req->arena, "Bearer %s", token)};
-        return gate_check_token(login->gate, &asked, roles, err);
+        return gate_check_token(login->gate, &asked, from, err);
     }
     if (sessions_redeem(login->sessions, node_get_string(body, "code", ""),
-                        clock_monotonic_ms(), roles))
+                        clock_monotonic_ms(), &from->roles))
         return HT_OK;
     return ht_fail(err, HT_UNAUTHENTICATED,
                    "this login link was used already or is too old; "
@@ -79,11 +82,11 @@ enum ht_status login_enter(struct login *login, struct ht_error *err)
     if (login->req->body == NULL || login->req->body->kind != NODE_MAP)
         return ht_fail(err, HT_INVALID,
                        "the body must be {\"code\":...} or {\"token\":...}");
-    const enum ht_status status = find_roles(login, &login->roles, err);
+    const enum ht_status status = find_client(login, err);
     if (status != HT_OK)
         return status;
-    sessions_seal(login->sessions, login->roles, clock_wall_ms() / 1000,
-                  cookie);
+    sessions_seal(login->sessions, login->req->from.roles,
+                  clock_wall_ms() / 1000, cookie);
     login->cookie = cookie_line(login, cookie, SESSION_SECONDS);
     return login_show(login, err);
 }

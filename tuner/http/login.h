@@ -14,8 +14,7 @@ struct sessions;
 struct login {
     const struct gate *gate;
     struct sessions *sessions;
-    struct request *req; /* the handler fills its reply */
-    unsigned roles;      /* of the client */
+    struct request *req; /* has the client; the handler fills its reply */
     const char *cookie;  /* Set-Cookie of the answer, or NULL; in the arena */
 };
 

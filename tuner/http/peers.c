@@ -4,11 +4,15 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
 
 struct peer {
     int fd;
+    char address[INET6_ADDRSTRLEN];
     int64_t deadline_ms; /* monotonic; 0: none */
     struct peer *before, *next;
 };
@@ -43,10 +47,34 @@ void peers_free(struct peers *peers)
     free(peers);
 }
 
-struct peer *peers_open(struct peers *peers, int fd)
+/* An address of IPv4 has one form, also where it comes to a socket of IPv6. */
+static void write_address(const struct sockaddr *address,
+                          char text[INET6_ADDRSTRLEN])
+{
+    const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
+    if (address == NULL)
+        return;
+    if (address->sa_family == AF_INET)
+        inet_ntop(AF_INET, &v4->sin_addr, text, INET6_ADDRSTRLEN);
+    else if (address->sa_family == AF_INET6 &&
+             IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr))
+        inet_ntop(AF_INET, &v6->sin6_addr.s6_addr[12], text, INET6_ADDRSTRLEN);
+    else if (address->sa_family == AF_INET6)
+        inet_ntop(AF_INET6, &v6->sin6_addr, text, INET6_ADDRSTRLEN);
+}
+
+const char *peer_address(const struct peer *peer)
+{
+    return peer->address;
+}
+
+struct peer *peers_open(struct peers *peers, int fd,
+                        const struct sockaddr *address)
 {
     struct peer *peer = ht_xcalloc(1, sizeof *peer);
     peer->fd = fd;
+    write_address(address, peer->address);
     peer->deadline_ms = deadline_of(PEER_HEADERS);
     pthread_mutex_lock(&peers->lock);
     peer->next = peers->first;

@@ -20,18 +20,23 @@ enum peer_phase {
 
 struct peers;
 struct peer;
+struct sockaddr;
 
 /* No connection; peers_free() only after each was closed. */
 struct peers *peers_new(void);
 void peers_free(struct peers *peers); /* all closed; accepts NULL */
 
-/* A new connection, due to send its headers; end it with peers_close(). Any
- * thread, as all that follow. */
-struct peer *peers_open(struct peers *peers, int fd);
+/* A new connection, due to send its headers; end it with peers_close();
+ * `address` may be NULL. Any thread, as all that follow. */
+struct peer *peers_open(struct peers *peers, int fd,
+                        const struct sockaddr *address);
 /* Frees the peer; call it before the descriptor is closed. */
 void peers_close(struct peers *peers, struct peer *peer);
 /* Sets the deadline anew from now on. */
 void peers_enter(struct peers *peers, struct peer *peer, enum peer_phase phase);
+
+/* Without the port, in numbers; "" for none. Until peers_close(). */
+const char *peer_address(const struct peer *peer);
 
 /* Shuts down the late ones. False when no connection is open. */
 bool peers_tick(struct peers *peers, int64_t now_ms);

@@ -38,11 +38,11 @@ static enum ht_status admit(const struct gate *gate, const struct route *route,
                             const char *authorization)
 {
     struct gate_request request = asked(authorization);
-    unsigned roles = GATE_OPEN;
+    struct principal from = {.roles = GATE_OPEN};
     enum ht_status status = HT_OK;
     if (route->needs != GATE_OPEN)
-        status = gate_check_token(gate, &request, &roles, NULL);
-    return status == HT_OK ? gate_check_role(route->needs, roles, NULL)
+        status = gate_check_token(gate, &request, &from, NULL);
+    return status == HT_OK ? gate_check_role(route->needs, from.roles, NULL)
                            : status;
 }
 
@@ -121,13 +121,13 @@ static enum ht_status session(const char *method, const char *origin,
 {
     struct gate *gate = make_gate();
     struct gate_request request = asked(NULL);
-    unsigned granted = 0;
+    struct principal granted = {0};
     request.method = method;
     request.origin = origin;
     request.session = roles;
     const enum ht_status status =
         gate_check_token(gate, &request, &granted, NULL);
-    CHECK(status != HT_OK || granted == roles);
+    CHECK(status != HT_OK || granted.roles == roles);
     gate_free(gate);
     return status;
 }
@@ -228,24 +228,34 @@ static void without_tokens_everyone_has_every_role_but_a_trials(void)
 {
     struct gate *gate = gate_new(true);
     struct gate_request request = asked(NULL);
-    unsigned roles;
-    CHECK(gate_check_token(gate, &request, &roles, NULL) == HT_OK);
-    CHECK(roles == GATE_ALL && (roles & GATE_TRIAL) == 0);
+    struct principal from;
+    CHECK(gate_check_token(gate, &request, &from, NULL) == HT_OK);
+    CHECK(from.roles == GATE_ALL && (from.roles & GATE_TRIAL) == 0);
+    CHECK_TEXT(from.name, "client");
+    gate_free(gate);
+}
+
+/* Whom events name when that token asks. */
+static void check_name(unsigned roles, const char *want)
+{
+    struct gate *gate = make_gate();
+    struct principal from;
+    struct gate_request request = asked("Bearer dddddddd");
+    gate_grant(gate, "dddddddd", roles);
+    request.peer = "192.0.2.7";
+    CHECK(gate_check_token(gate, &request, &from, NULL) == HT_OK);
+    CHECK_TEXT(from.name, want);
+    CHECK_TEXT(from.peer, "192.0.2.7");
     gate_free(gate);
 }
 
 static void who_asks_is_the_highest_role(void)
 {
-    struct gate *gate = gate_new(false), *open = gate_new(true);
-    CHECK_TEXT(gate_actor(gate, GATE_ALL), "admin");
-    CHECK_TEXT(gate_actor(gate, GATE_SUBMIT | GATE_READ), "submit");
-    CHECK_TEXT(gate_actor(gate, GATE_READ), "read");
-    CHECK_TEXT(gate_actor(gate, GATE_RUNNER), "runner");
-    CHECK_TEXT(gate_actor(gate, GATE_TRIAL), "trial");
-    CHECK_TEXT(gate_actor(gate, GATE_OPEN), "client");
-    CHECK_TEXT(gate_actor(open, GATE_ALL), "client");
-    gate_free(gate);
-    gate_free(open);
+    check_name(GATE_ALL, "admin");
+    check_name(GATE_SUBMIT | GATE_READ, "submit");
+    check_name(GATE_READ, "read");
+    check_name(GATE_RUNNER, "runner");
+    check_name(GATE_TRIAL, "trial");
 }
 
 int main(void)

@@ -35,10 +35,10 @@ static void close_server(struct server server)
 /* A login by that client; its request is the caller's. */
 static struct login login_of(struct server server, unsigned roles)
 {
-    return (struct login){.gate = server.gate,
-                          .sessions = server.sessions,
-                          .req = request_new(),
-                          .roles = roles};
+    const struct login login = {
+        .gate = server.gate, .sessions = server.sessions, .req = request_new()};
+    login.req->from.roles = roles;
+    return login;
 }
 
 /* Sends a JSON body to login_enter; the roles of the cookie that comes back,

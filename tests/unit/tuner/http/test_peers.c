@@ -43,7 +43,7 @@ static void a_phase_ends_at_its_deadline(void)
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
         struct peers *peers = peers_new();
         const struct pair pair = connect_pair();
-        struct peer *peer = peers_open(peers, pair.ours);
+        struct peer *peer = peers_open(peers, pair.ours, NULL);
         const int64_t before_ms = clock_monotonic_ms();
         peers_enter(peers, peer, phases[i].phase);
         const int64_t after_ms = clock_monotonic_ms();
@@ -63,7 +63,7 @@ static bool ends_by(const enum peer_phase *phase, int64_t now_ms)
 {
     struct peers *peers = peers_new();
     const struct pair pair = connect_pair();
-    struct peer *peer = peers_open(peers, pair.ours);
+    struct peer *peer = peers_open(peers, pair.ours, NULL);
     if (phase != NULL)
         peers_enter(peers, peer, *phase);
     CHECK(peers_tick(peers, now_ms));
@@ -93,7 +93,7 @@ static void only_the_late_one_is_shut_down(void)
     struct peer *open[3];
     for (int i = 0; i < 3; i++) {
         pairs[i] = connect_pair();
-        open[i] = peers_open(peers, pairs[i].ours);
+        open[i] = peers_open(peers, pairs[i].ours, NULL);
         peers_enter(peers, open[i], i == 1 ? PEER_BODY : PEER_IDLE);
     }
     peers_tick(peers, clock_monotonic_ms() + 31000);

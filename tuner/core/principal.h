@@ -1,0 +1,23 @@
+/* principal.h - who asks: the name, what it may do, in which project, and from
+ * which address. */
+#ifndef HT_TUNER_CORE_PRINCIPAL_H
+#define HT_TUNER_CORE_PRINCIPAL_H
+
+#include "proto/base/limits.h"
+
+enum {
+    PRINCIPAL_NAME_BYTES = HT_MAX_NAME + 16,
+    PRINCIPAL_PEER_BYTES = 46 /* INET6_ADDRSTRLEN */
+};
+
+/* Set by the interface before the request is posted; budgets, queues and the
+ * audit log count by `name`. */
+struct principal {
+    char name[PRINCIPAL_NAME_BYTES]; /* the actor of its events: "admin",
+                                        "runner NAME"; "": the core itself */
+    unsigned roles;                  /* bits of enum gate_role */
+    char project[HT_MAX_NAME + 1];   /* the only one it may use; "": all */
+    char peer[PRINCIPAL_PEER_BYTES]; /* its address, without a port; "": none */
+};
+
+#endif
