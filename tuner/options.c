@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 
+#include "tuner/base/budget.h"
 #include "tuner/tracker/mlflow_call.h"
 
 #define MEMBER(name) offsetof(struct options, name)
@@ -54,6 +55,9 @@ static const struct flag table[] = {
          "file with its token, or USER:PASSWORD, of mode 0600"),
     FLAG("max-page", "N", FLAG_COUNT, MEMBER(max_page),
          "most elements in a page of a list (default 1000)"),
+    FLAG("budget", "NAME=N,...", FLAG_TEXT, MEMBER(budget),
+         "what one address, token, study or attempt may take, see "
+         "docs/operations.md"),
     FLAG("on-demand", NULL, FLAG_ORDER, MEMBER(on_demand),
          "take any port when the default is in use; end when idle"),
     FLAG("idle-exit", "DURATION", FLAG_DURATION, MEMBER(idle_exit_ms),
@@ -198,6 +202,8 @@ enum ht_status options_read(const struct flags_source *source,
     enum ht_status status = flags_read(&flags, source, &read, err);
     if (status == HT_OK)
         status = check(&read, err);
+    if (status == HT_OK && read.budget != NULL)
+        status = budget_set(read.budget, err);
     if (status != HT_OK)
         return status;
     if (read.mlflow == NULL && read.on_demand)

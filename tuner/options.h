@@ -32,6 +32,7 @@ struct options {
     const char *mlflow_login; /* file of its token or password; NULL: none */
     char mlflow_own_login[OPTIONS_LOGIN_BYTES]; /* that itself, or "" */
     int64_t max_page;     /* elements in a page of a list; 0: the default */
+    const char *budget;   /* see budget_set(); NULL: the defaults */
     bool on_demand;       /* started by a command for its user */
     int64_t idle_exit_ms; /* end after this long idle; 0: never */
     bool verbose;         /* log debug events */

@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 
 #include "proto/base/clock.h"
+#include "tuner/base/budget.h"
 #include "tuner/base/meter.h"
 #include "tuner/base/tracker_board.h"
 #include "tuner/base/webhook_board.h"
@@ -205,6 +206,7 @@ enum ht_status read_metrics(struct reader *reader, struct request *req,
         webhook_board_get(reader->facts->webhooks, req->arena);
     write_webhooks(&webhooks, &req->reply);
     write_trackers(reader->facts->trackers, &req->reply);
+    budget_write(&req->reply);
     meter_write(&req->reply);
     /* Every answer gets its last line end when it is sent. */
     req->reply.data[--req->reply.len] = '\0';

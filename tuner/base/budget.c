@@ -1,0 +1,122 @@
+#include "tuner/base/budget.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "proto/base/limits.h"
+#include "proto/base/number.h"
+#include "tuner/base/meter.h"
+
+const struct budget_row budget_table[BUDGETS] = {
+    [BUDGET_HALF_OPEN] =
+        {"half-open", 64, 1, 10000, "address",
+         "connections without a complete request or a token; a new one ends "
+         "the oldest"},
+    [BUDGET_CONNECTIONS] =
+        {"connections", 512, 1, 10000, "principal",
+         "open connections that have sent a token; a new one ends the oldest "
+         "idle one"},
+    [BUDGET_QUESTIONS] =
+        {"questions", 64, 1, 100000, "principal",
+         "requests that wait for a search, a model or a reader; further ones "
+         "are answered 429"},
+    [BUDGET_RECORDS] =
+        {"records", 100, 1, 1000000, "attempt",
+         "records a second; of more, every second, fourth ... one is kept"},
+    [BUDGET_RECORD_BYTES] =
+        {"record-bytes", 65536, 1024, 1 << 30, "attempt",
+         "bytes of records a second; more are thinned likewise"},
+    [BUDGET_TRIAL_RECORDS] =
+        {"trial-records", HT_MAX_REPORTS, 1, 100000000, "trial",
+         "records; beyond it every second one is kept, beyond twice as many "
+         "every fourth"},
+    [BUDGET_LOG_BYTES] =
+        {"log-bytes", 10 << 20, 65536, INT64_C(1) << 40, "attempt",
+         "bytes of lines in logs.db; further ones are counted, not kept"},
+};
+
+static int64_t changed[BUDGETS]; /* 0: the default */
+static _Atomic int64_t exceeded[BUDGETS];
+
+static size_t find(const char *name, size_t len)
+{
+    size_t i = 0;
+    while (i < BUDGETS && (strlen(budget_table[i].name) != len ||
+                           memcmp(budget_table[i].name, name, len) != 0))
+        i++;
+    return i;
+}
+
+/* One item "NAME=N" of `len` bytes. */
+static enum ht_status set_one(const char *item, size_t len,
+                              int64_t values[BUDGETS], struct ht_error *err)
+{
+    const char *equals = memchr(item, '=', len);
+    const size_t i =
+        equals == NULL ? BUDGETS : find(item, (size_t)(equals - item));
+    if (i == BUDGETS)
+        return ht_fail(err, HT_INVALID,
+                       "--budget: \"%.*s\" is not NAME=N with a name that "
+                       "docs/operations.md lists",
+                       (int)(len < 64 ? len : 64), item);
+    const struct budget_row *row = &budget_table[i];
+    char text[24] = "";
+    const size_t digits = len - (size_t)(equals + 1 - item);
+    if (digits < sizeof text)
+        memcpy(text, equals + 1, digits);
+    if (!number_int64(text, &values[i]) || values[i] < row->least ||
+        values[i] > row->most)
+        return ht_fail(err, HT_INVALID,
+                       "--budget: %s must be from %lld to %lld", row->name,
+                       (long long)row->least, (long long)row->most);
+    return HT_OK;
+}
+
+enum ht_status budget_set(const char *list, struct ht_error *err)
+{
+    int64_t values[BUDGETS];
+    memcpy(values, changed, sizeof values);
+    while (*list != '\0') {
+        const size_t len = strcspn(list, ",");
+        const enum ht_status status = set_one(list, len, values, err);
+        if (status != HT_OK)
+            return status;
+        list += len + (list[len] == ',');
+    }
+    memcpy(changed, values, sizeof values);
+    return HT_OK;
+}
+
+int64_t budget_of(enum budget budget)
+{
+    return changed[budget] != 0 ? changed[budget]
+                                : budget_table[budget].standard;
+}
+
+void budget_exceeded(enum budget budget)
+{
+    atomic_fetch_add_explicit(&exceeded[budget], 1, memory_order_relaxed);
+}
+
+static double count_of(enum budget budget)
+{
+    return (double)atomic_load_explicit(&exceeded[budget],
+                                        memory_order_relaxed);
+}
+
+void budget_write(struct text *out)
+{
+    static const char limit[] = "hypertune_budget";
+    static const char beyond[] = "hypertune_budget_exceeded_total";
+    struct text counts = {0}; /* the second family, after all of the first */
+    meter_family(out, limit, "gauge", "What one of its kind may take.");
+    meter_family(&counts, beyond, "counter",
+                 "How often more was refused, dropped or thinned.");
+    for (int i = 0; i < BUDGETS; i++) {
+        const struct meter_label label = {"budget", budget_table[i].name};
+        meter_sample(out, limit, 1, &label, (double)budget_of((enum budget)i));
+        meter_sample(&counts, beyond, 1, &label, count_of((enum budget)i));
+    }
+    text_append(out, counts.data, counts.len);
+    text_free(&counts);
+}
