@@ -7,7 +7,6 @@
 #ifndef HT_TUNER_BASE_BUDGET_H
 #define HT_TUNER_BASE_BUDGET_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/base/error.h"
