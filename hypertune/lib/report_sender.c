@@ -20,8 +20,12 @@ enum {
     QUEUE_BYTES = 4 * 1024 * 1024, /* of records; about 40,000 of them */
     BATCH_BYTES = 256 * 1024,      /* of one message, under the wire's 1 MiB */
     ANSWER_BYTES = 16 * 1024,
-    WORD_BYTES = 256,   /* of a token or a replica's name, with its NUL */
-    RESEND_MS = 2000,   /* as nng's clients of the report address do */
+    WORD_BYTES = 256,        /* of a token or a replica's name, with its NUL */
+    START_BYTES = 16 * 1024, /* of a message before anything was measured */
+    STEP_BYTES = 1024, /* by which a message grows near the size that failed */
+    SILENT_MS = 2000,  /* without a byte, beside what the last answer took */
+    SILENT_STEP_MS = 500, /* more after each silence */
+    SILENT_MAX_MS = 30000,
     RETRY_MIN_MS = 100, /* pauses a server may ask for */
     RETRY_MAX_MS = 30000,
     RETRY_MS = 2000,    /* when it does not say */
@@ -52,10 +56,17 @@ struct report_sender {
     /* The thread's alone. */
     struct spreq req;
     char token[WORD_BYTES];
-    char *message;    /* BATCH_BYTES */
-    size_t len;       /* of message; 0: nothing sent yet */
-    int64_t newest;   /* seq of its last record */
-    uint32_t next_id; /* of the JSON message */
+    char *message;         /* BATCH_BYTES */
+    size_t len;            /* of message; 0: nothing sent yet */
+    size_t head_len;       /* of what stands in it before the records */
+    size_t last_at;        /* where its last record begins */
+    int64_t newest;        /* seq of its last record */
+    uint32_t next_id;      /* of the JSON message */
+    size_t batch;          /* most bytes of the next message; 0: one record */
+    size_t threshold;      /* of batch: doubled below, in steps from here on */
+    size_t failed_len;     /* of the message that got no answer; 0: none */
+    int64_t failed_newest; /* seq of its last record */
+    int silent_ms;         /* without a byte moved, before the next try */
     char answer[ANSWER_BYTES];
 };
 
@@ -85,6 +96,9 @@ report_sender_new(const struct report_sender_options *options)
     sender->queue = queue;
     sender->message = message;
     sender->options = *options;
+    sender->batch = START_BYTES;
+    sender->threshold = BATCH_BYTES;
+    sender->silent_ms = SILENT_MS;
     snprintf(sender->replica, sizeof sender->replica, "%s", options->replica);
     cut_word(sender->replica);
     sender->thin = 1;
@@ -101,6 +115,13 @@ report_sender_new(const struct report_sender_options *options)
 void report_sender_disinherit(struct report_sender *sender)
 {
     spreq_close(&sender->req);
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 static struct timespec in_ms(int64_t ms)
@@ -130,10 +151,11 @@ static void put(struct report_sender *sender, const void *data, size_t len)
     sender->used += len;
 }
 
-/* Copies the oldest bytes without taking them. */
-static void look(const struct report_sender *sender, void *data, size_t len)
+/* Copies the bytes from the `at`-th oldest on without taking them. */
+static void look(const struct report_sender *sender, size_t at, void *data,
+                 size_t len)
 {
-    size_t at = sender->head;
+    at = (sender->head + at) % QUEUE_BYTES;
     size_t first = len < QUEUE_BYTES - at ? len : QUEUE_BYTES - at;
     memcpy(data, sender->queue + at, first);
     memcpy((char *)data + first, sender->queue, len - first);
@@ -145,15 +167,29 @@ static void skip(struct report_sender *sender, size_t len)
     sender->used -= len;
 }
 
+/* Drops the oldest entry when its seq is at most `seq`. */
+static bool drop_oldest(struct report_sender *sender, int64_t seq)
+{
+    struct entry oldest;
+    look(sender, 0, &oldest, sizeof oldest);
+    if (oldest.seq > seq)
+        return false;
+    skip(sender, sizeof oldest + oldest.len);
+    return true;
+}
+
+static void drop_through(struct report_sender *sender, int64_t seq)
+{
+    while (sender->used > 0 && drop_oldest(sender, seq)) {
+    }
+}
+
 static void append(struct report_sender *sender, int64_t seq,
                    const char *record, size_t len)
 {
     const struct entry entry = {seq, len};
-    while (QUEUE_BYTES - sender->used < sizeof entry + len) {
-        struct entry oldest;
-        look(sender, &oldest, sizeof oldest);
-        skip(sender, sizeof oldest + oldest.len);
-    }
+    while (QUEUE_BYTES - sender->used < sizeof entry + len)
+        drop_oldest(sender, INT64_MAX);
     put(sender, &entry, sizeof entry);
     put(sender, record, len);
 }
@@ -174,7 +210,8 @@ static void read_token(struct report_sender *sender)
     cut_word(sender->token);
 }
 
-/* Moves records from the queue into one message; the lock is held. */
+/* Copies the oldest records into one message of at most `batch` bytes; they
+ * stay in the queue until the server has decided. The lock is held. */
 static void fill_message(struct report_sender *sender)
 {
     int head =
@@ -183,26 +220,46 @@ static void fill_message(struct report_sender *sender)
                  "\"id\":%u,\"replica\":\"%s\",\"records\":[",
                  sender->token, (unsigned)++sender->next_id, sender->replica);
     size_t len = (size_t)head;
-    for (bool is_first = true; sender->used > 0; is_first = false) {
+    sender->head_len = len;
+    for (size_t at = 0; at < sender->used;) {
         struct entry entry;
-        look(sender, &entry, sizeof entry);
-        if (len + entry.len + sizeof ",]}" > BATCH_BYTES)
+        look(sender, at, &entry, sizeof entry);
+        const bool is_first = at == 0;
+        if (len + entry.len + sizeof ",]}" >
+            (is_first ? BATCH_BYTES : sender->batch))
             break;
         if (!is_first)
             sender->message[len++] = ',';
-        skip(sender, sizeof entry);
-        look(sender, sender->message + len, entry.len);
-        skip(sender, entry.len);
+        look(sender, at + sizeof entry, sender->message + len, entry.len);
+        sender->last_at = len;
         len += entry.len;
+        at += sizeof entry + entry.len;
         sender->newest = entry.seq;
     }
     memcpy(sender->message + len, "]}", 2);
     sender->len = len + 2;
 }
 
+/* Without new records the last one goes again: the answer contains what the
+ * server has by now. */
+static void prepare_message(struct report_sender *sender)
+{
+    pthread_mutex_lock(&sender->lock);
+    if (sender->used > 0) {
+        fill_message(sender);
+    } else {
+        sender->len -= sender->last_at - sender->head_len;
+        memmove(sender->message + sender->head_len,
+                sender->message + sender->last_at,
+                sender->len - sender->head_len);
+        sender->last_at = sender->head_len;
+    }
+    pthread_mutex_unlock(&sender->lock);
+}
+
 /* Blocks until there is something to send: new records, or, when a caller
- * waits for records that fell out of the queue, the newest message again, as
- * its answer contains what the runner has read from the file by then. */
+ * waits for records that fell out of the queue, the newest record again, as
+ * the answer contains what the runner has read from the file by then. */
 static void await_work(struct report_sender *sender)
 {
     pthread_mutex_lock(&sender->lock);
@@ -217,8 +274,6 @@ static void await_work(struct report_sender *sender)
             sender->waiters > 0 && sender->len > 0)
             break;
     }
-    if (sender->used > 0)
-        fill_message(sender);
     pthread_mutex_unlock(&sender->lock);
 }
 
@@ -229,6 +284,7 @@ static void note_stored(struct report_sender *sender,
     pthread_mutex_lock(&sender->lock);
     if (have > sender->confirmed)
         sender->confirmed = have;
+    drop_through(sender, have > sender->newest ? have : sender->newest);
     atomic_store(&sender->thin, answer->thin);
     pthread_cond_broadcast(&sender->news);
     pthread_mutex_unlock(&sender->lock);
@@ -250,30 +306,86 @@ static void pause_for(int64_t asked_ms)
     poll(NULL, 0, (int)(ms > RETRY_MAX_MS ? RETRY_MAX_MS : ms));
 }
 
-/* Until the server answers: resent every 2 s, on a new connection every 4 s. */
-static void exchange(struct report_sender *sender, struct spreq_buffer *answer)
+static void drop_message(struct report_sender *sender)
 {
-    int rc = spreq_request(&sender->req, sender->message, sender->len, answer,
-                           RESEND_MS);
-    while (rc != 0)
-        rc = spreq_resend(&sender->req, sender->message, sender->len, answer,
-                          RESEND_MS);
+    pthread_mutex_lock(&sender->lock);
+    drop_through(sender, sender->newest);
+    pthread_mutex_unlock(&sender->lock);
 }
 
-/* Sends the message until it is decided; false: nothing else is to be sent. */
+/* After silence or a cut one record goes alone, the oldest: the answer to it
+ * also says whether the message before was stored, whose answer was lost then.
+ */
+static void note_failure(struct report_sender *sender, bool was_silent)
+{
+    if (sender->failed_len == 0) {
+        sender->failed_len = sender->len;
+        sender->failed_newest = sender->newest;
+    }
+    sender->batch = 0;
+    if (was_silent && sender->silent_ms < SILENT_MAX_MS)
+        sender->silent_ms += SILENT_STEP_MS;
+}
+
+static void note_answer(struct report_sender *sender, int64_t have, int64_t ms)
+{
+    const int64_t silent_ms = SILENT_MS + 4 * ms; /* a message may double */
+    sender->silent_ms =
+        (int)(silent_ms < SILENT_MAX_MS ? silent_ms : SILENT_MAX_MS);
+    if (sender->failed_len > 0) {
+        const bool was_stored = have >= sender->failed_newest;
+        const size_t half = sender->failed_len / 2;
+        sender->batch = was_stored ? sender->failed_len : 0;
+        sender->threshold = was_stored          ? BATCH_BYTES
+                            : half > STEP_BYTES ? half
+                                                : STEP_BYTES;
+        sender->failed_len = 0;
+    } else if (2 * sender->len < sender->batch) {
+        return; /* its size was not tried */
+    }
+    if (sender->batch >= sender->threshold)
+        sender->batch += STEP_BYTES;
+    else
+        sender->batch =
+            2 * (sender->len > sender->batch ? sender->len : sender->batch);
+    if (sender->batch > BATCH_BYTES)
+        sender->batch = BATCH_BYTES;
+}
+
+/* Tries until the server answers: after each failure with less in the message,
+ * and in the same request, as the late answer to a try before will do. */
+static struct report_answer exchange(struct report_sender *sender)
+{
+    for (bool again = false;; again = true) {
+        prepare_message(sender);
+        struct spreq_buffer buffer = {sender->answer, ANSWER_BYTES, 0};
+        const int64_t start = now_ms();
+        const int rc = (again ? spreq_resend : spreq_request)(
+            &sender->req, sender->message, sender->len, &buffer,
+            sender->silent_ms);
+        if (rc != 0) {
+            note_failure(sender, rc == ETIMEDOUT);
+            continue;
+        }
+        struct report_answer answer =
+            report_answer_read(buffer.data, buffer.len, sender->options.writer);
+        note_answer(sender, answer.have, now_ms() - start);
+        return answer;
+    }
+}
+
+/* Sends until a message is decided; false: nothing else is to be sent. */
 static bool deliver(struct report_sender *sender)
 {
     for (;;) {
-        struct spreq_buffer buffer = {sender->answer, ANSWER_BYTES, 0};
-        exchange(sender, &buffer);
-        struct report_answer answer =
-            report_answer_read(buffer.data, buffer.len, sender->options.writer);
+        struct report_answer answer = exchange(sender);
         switch (answer.status) {
         case ANSWER_OK:
             note_stored(sender, &answer);
             return true;
         case ANSWER_INVALID:
-            return true; /* drop it: it would be refused again */
+            drop_message(sender); /* it would be refused again */
+            return true;
         case ANSWER_RETRY:
         case ANSWER_GARBLED:
             pause_for(answer.retry_ms);

@@ -1,11 +1,13 @@
 #include "hypertune/lib/spreq.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +18,7 @@ enum {
     BACKOFF_FIRST_MS = 100,
     BACKOFF_LAST_MS = 5000,
     CONNECT_MS = 3000, /* for one address, and for the peer's hello */
+    LOOK_MS = 250,     /* between looks whether bytes have moved */
     LENGTH_BYTES = 8,
     ID_BYTES = 4
 };
@@ -49,15 +52,42 @@ static uint64_t get_be(const unsigned char *at, int bytes)
     return value;
 }
 
-/* Waits until fd can do `events`; ETIMEDOUT after the deadline. */
-static int wait_for(int fd, short events, int64_t deadline_ms)
+/* How long to wait: until deadline_ms, which every byte that moves sets to
+ * silent_ms from then. */
+struct patience {
+    int64_t deadline_ms; /* monotonic */
+    int silent_ms;       /* 0: bytes change nothing */
+    int unsent;          /* bytes that the peer has not acknowledged */
+};
+
+static void note_moved(struct patience *patience)
+{
+    int64_t deadline_ms = now_ms() + patience->silent_ms;
+    if (deadline_ms > patience->deadline_ms)
+        patience->deadline_ms = deadline_ms;
+}
+
+/* Bytes that were sent may still wait here for a slow link. */
+static void look_at_unsent(int fd, struct patience *patience)
+{
+    int unsent = 0;
+    if (ioctl(fd, SIOCOUTQ, &unsent) != 0)
+        unsent = patience->unsent;
+    if (unsent < patience->unsent)
+        note_moved(patience);
+    patience->unsent = unsent;
+}
+
+/* Waits until fd can do `events`; ETIMEDOUT when the patience has ended. */
+static int wait_for(int fd, short events, struct patience *patience)
 {
     for (;;) {
-        int64_t left = deadline_ms - now_ms();
+        look_at_unsent(fd, patience);
+        int64_t left = patience->deadline_ms - now_ms();
         if (left <= 0)
             return ETIMEDOUT;
         struct pollfd poller = {.fd = fd, .events = events};
-        int n = poll(&poller, 1, (int)earlier(left, 60000));
+        int n = poll(&poller, 1, (int)earlier(left, LOOK_MS));
         if (n > 0)
             return 0;
         if (n < 0 && errno != EINTR)
@@ -66,7 +96,7 @@ static int wait_for(int fd, short events, int64_t deadline_ms)
 }
 
 static int send_all(int fd, const void *data, size_t len, int flags,
-                    int64_t deadline_ms)
+                    struct patience *patience)
 {
     const char *at = data;
     while (len > 0) {
@@ -74,18 +104,20 @@ static int send_all(int fd, const void *data, size_t len, int flags,
         if (sent >= 0) {
             at += sent;
             len -= (size_t)sent;
+            note_moved(patience);
             continue;
         }
         if (errno != EAGAIN && errno != EINTR)
             return errno;
-        int rc = wait_for(fd, POLLOUT, deadline_ms);
+        int rc = wait_for(fd, POLLOUT, patience);
         if (rc != 0)
             return rc;
     }
     return 0;
 }
 
-static int receive_all(int fd, void *data, size_t len, int64_t deadline_ms)
+static int receive_all(int fd, void *data, size_t len,
+                       struct patience *patience)
 {
     char *at = data;
     while (len > 0) {
@@ -95,11 +127,12 @@ static int receive_all(int fd, void *data, size_t len, int64_t deadline_ms)
         if (got > 0) {
             at += got;
             len -= (size_t)got;
+            note_moved(patience);
             continue;
         }
         if (errno != EAGAIN && errno != EINTR)
             return errno;
-        int rc = wait_for(fd, POLLIN, deadline_ms);
+        int rc = wait_for(fd, POLLIN, patience);
         if (rc != 0)
             return rc;
     }
@@ -150,12 +183,12 @@ void spreq_close(struct spreq *req)
         close(fd);
 }
 
-static int greet(int fd, int64_t deadline_ms)
+static int greet(int fd, struct patience *patience)
 {
     char peer[sizeof hello_rep];
-    int rc = send_all(fd, hello_req, sizeof hello_req, 0, deadline_ms);
+    int rc = send_all(fd, hello_req, sizeof hello_req, 0, patience);
     if (rc == 0)
-        rc = receive_all(fd, peer, sizeof peer, deadline_ms);
+        rc = receive_all(fd, peer, sizeof peer, patience);
     if (rc == 0 && memcmp(peer, hello_rep, sizeof peer) != 0)
         rc = EPROTO;
     return rc;
@@ -165,6 +198,7 @@ static int greet(int fd, int64_t deadline_ms)
 static int dial(struct spreq *req, const struct host_address *address,
                 int64_t deadline_ms)
 {
+    struct patience patience = {.deadline_ms = deadline_ms};
     int fd = socket(address->as.any.sa_family,
                     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
@@ -172,7 +206,7 @@ static int dial(struct spreq *req, const struct host_address *address,
     int rc = connect(fd, &address->as.any, address->len) == 0 ? 0 : errno;
     if (rc == EINPROGRESS || rc == EINTR) {
         socklen_t size = sizeof rc;
-        int waited = wait_for(fd, POLLOUT, deadline_ms);
+        int waited = wait_for(fd, POLLOUT, &patience);
         if (waited != 0)
             rc = waited;
         else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &rc, &size) != 0)
@@ -181,7 +215,7 @@ static int dial(struct spreq *req, const struct host_address *address,
     if (rc == 0) {
         int on = 1; /* a report must not wait for more bytes to come */
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        rc = greet(fd, deadline_ms);
+        rc = greet(fd, &patience);
     }
     struct stat self;
     if (rc == 0 && fstat(fd, &self) != 0)
@@ -228,13 +262,13 @@ static void back_off(struct spreq *req)
 /* Receives frames until the one that answers the newest request; EAGAIN when
  * none came in time and the stream is at the start of a frame. */
 static int receive_answer(struct spreq *req, struct spreq_buffer *answer,
-                          int64_t deadline_ms)
+                          struct patience *patience)
 {
     for (;;) {
         unsigned char head[LENGTH_BYTES + ID_BYTES];
-        if (wait_for(req->fd, POLLIN, deadline_ms) == ETIMEDOUT)
+        if (wait_for(req->fd, POLLIN, patience) == ETIMEDOUT)
             return EAGAIN;
-        int rc = receive_all(req->fd, head, sizeof head, deadline_ms);
+        int rc = receive_all(req->fd, head, sizeof head, patience);
         if (rc != 0)
             return rc;
         uint64_t frame = get_be(head, LENGTH_BYTES);
@@ -242,7 +276,7 @@ static int receive_answer(struct spreq *req, struct spreq_buffer *answer,
         if (frame < ID_BYTES || frame - ID_BYTES > answer->cap)
             return EPROTO;
         size_t len = (size_t)frame - ID_BYTES;
-        rc = receive_all(req->fd, answer->data, len, deadline_ms);
+        rc = receive_all(req->fd, answer->data, len, patience);
         if (rc != 0)
             return rc;
         if (id == (req->id | 0x80000000u)) {
@@ -253,30 +287,17 @@ static int receive_answer(struct spreq *req, struct spreq_buffer *answer,
 }
 
 static int exchange(struct spreq *req, const char *payload, size_t len,
-                    struct spreq_buffer *answer, int64_t deadline_ms)
+                    struct spreq_buffer *answer, struct patience *patience)
 {
     unsigned char head[LENGTH_BYTES + ID_BYTES];
     put_be(head, LENGTH_BYTES, len + ID_BYTES);
     put_be(head + LENGTH_BYTES, ID_BYTES, req->id | 0x80000000u);
     /* MSG_MORE: head and payload leave in one segment. */
-    int rc = send_all(req->fd, head, sizeof head, len > 0 ? MSG_MORE : 0,
-                      deadline_ms);
+    int rc =
+        send_all(req->fd, head, sizeof head, len > 0 ? MSG_MORE : 0, patience);
     if (rc == 0)
-        rc = send_all(req->fd, payload, len, 0, deadline_ms);
-    return rc != 0 ? rc : receive_answer(req, answer, deadline_ms);
-}
-
-/* One attempt: connects when needed, sends, waits for the answer. */
-static int connect_and_ask(struct spreq *req, const char *payload, size_t len,
-                           struct spreq_buffer *answer, int64_t deadline_ms)
-{
-    if (!still_ours(req)) {
-        req->fd = -1;
-        int rc = reconnect(req, deadline_ms);
-        if (rc != 0)
-            return rc;
-    }
-    return exchange(req, payload, len, answer, deadline_ms);
+        rc = send_all(req->fd, payload, len, 0, patience);
+    return rc != 0 ? rc : receive_answer(req, answer, patience);
 }
 
 /* The server may only be slow: its late answer is either what a resend waits
@@ -293,33 +314,50 @@ static int give_up_quietly(struct spreq *req)
 }
 
 int spreq_request(struct spreq *req, const char *payload, size_t len,
-                  struct spreq_buffer *answer, int timeout_ms)
+                  struct spreq_buffer *answer, int silent_ms)
 {
     req->id = (req->id + 1) & 0x7FFFFFFFu;
-    return spreq_resend(req, payload, len, answer, timeout_ms);
+    return spreq_resend(req, payload, len, answer, silent_ms);
 }
 
-int spreq_resend(struct spreq *req, const char *payload, size_t len,
-                 struct spreq_buffer *answer, int timeout_ms)
+/* Connects unless it is connected, as often as the time allows. */
+static int connect_in_time(struct spreq *req, int64_t deadline_ms)
 {
-    if (len > SPREQ_MAX_MESSAGE)
-        return EMSGSIZE;
-    int64_t deadline_ms = now_ms() + timeout_ms;
-    for (;;) {
-        int rc = connect_and_ask(req, payload, len, answer, deadline_ms);
-        if (rc == 0) {
-            req->backoff_ms = 0;
-            req->error = 0;
-            req->was_silent = false;
+    while (!still_ours(req)) {
+        req->fd = -1;
+        int rc = reconnect(req, deadline_ms);
+        if (rc == 0)
             return 0;
-        }
-        if (rc == EAGAIN)
-            return give_up_quietly(req);
-        spreq_close(req); /* half a frame is lost; the next one starts clean */
         if (rc != ETIMEDOUT || req->error == 0)
             req->error = rc; /* a wait cut short says less than its cause */
         if (now_ms() >= deadline_ms)
             return ETIMEDOUT;
         back_off(req);
     }
+    return 0;
+}
+
+int spreq_resend(struct spreq *req, const char *payload, size_t len,
+                 struct spreq_buffer *answer, int silent_ms)
+{
+    if (len > SPREQ_MAX_MESSAGE)
+        return EMSGSIZE;
+    struct patience patience = {.deadline_ms = now_ms() + silent_ms,
+                                .silent_ms = silent_ms};
+    int rc = connect_in_time(req, patience.deadline_ms);
+    if (rc != 0)
+        return rc;
+    rc = exchange(req, payload, len, answer, &patience);
+    if (rc == 0) {
+        req->backoff_ms = 0;
+        req->error = 0;
+        req->was_silent = false;
+        return 0;
+    }
+    if (rc == EAGAIN)
+        return give_up_quietly(req);
+    spreq_close(req); /* half a frame is lost; the next one starts clean */
+    req->error = rc;
+    back_off(req);
+    return rc == ETIMEDOUT ? ETIMEDOUT : ECONNRESET;
 }

@@ -41,18 +41,20 @@ int spreq_init(struct spreq *req, const char *url);
 /* Closes the connection; the next request opens a new one. */
 void spreq_close(struct spreq *req);
 
-/* Sends the payload and waits for its answer, which replaces answer->len bytes
- * of answer->data (no NUL). A connection that breaks is made again, after 0.1 s
- * growing to 5 s, and the request is sent again on it; answers to older
- * requests are skipped. Returns 0 or
- * ETIMEDOUT  no answer after timeout_ms; req->error says what went wrong last
- * EMSGSIZE   the payload is over SPREQ_MAX_MESSAGE bytes */
+/* Connects unless it is connected (with pauses of 0.1 s growing to 5 s between
+ * tries), sends the payload and waits for its answer, which replaces
+ * answer->len bytes of answer->data (no NUL); answers to older requests are
+ * skipped. Returns 0 or
+ * ETIMEDOUT   no byte moved for silent_ms, either way; req->error says what
+ *             went wrong last. The second time in a row it disconnects.
+ * ECONNRESET  the connection broke; the server may have got the request
+ * EMSGSIZE    the payload is over SPREQ_MAX_MESSAGE bytes */
 int spreq_request(struct spreq *req, const char *payload, size_t len,
-                  struct spreq_buffer *answer, int timeout_ms);
-/* The same request once more, after ETIMEDOUT: the late answer to its first
- * sending will do as well, so that a server slower than the timeout is still
- * understood. */
+                  struct spreq_buffer *answer, int silent_ms);
+/* The same request once more, after ETIMEDOUT or ECONNRESET, perhaps with less
+ * in it: the late answer to an earlier sending will do as well, so that a
+ * server slower than silent_ms is still understood. */
 int spreq_resend(struct spreq *req, const char *payload, size_t len,
-                 struct spreq_buffer *answer, int timeout_ms);
+                 struct spreq_buffer *answer, int silent_ms);
 
 #endif

@@ -1,6 +1,7 @@
 /* The hand-written REQ against the real nng, and against peers that lie. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,8 +77,13 @@ static void echo_stop(struct echo *echo)
 static bool ask(struct spreq *req, const char *payload, size_t len, int ms)
 {
     struct spreq_buffer answer = new_answer();
-    return spreq_request(req, payload, len, &answer, ms) == 0 &&
-           answer.len == len && memcmp(answer.data, payload, len) == 0;
+    const long deadline = now_ms() + ms;
+    int rc = spreq_request(req, payload, len, &answer, ms);
+    while (rc == ECONNRESET && now_ms() < deadline)
+        rc = spreq_resend(req, payload, len, &answer,
+                          (int)(deadline - now_ms()));
+    return rc == 0 && answer.len == len &&
+           memcmp(answer.data, payload, len) == 0;
 }
 
 static void nng_echoes_small_empty_and_large_payloads(void)
@@ -389,6 +395,56 @@ static void the_second_silence_in_a_row_costs_the_connection(void)
     CHECK(visits == 2);
 }
 
+/* One byte of the answer in a third of the patience. */
+static void answer_slowly(int fd, int visit)
+{
+    (void)visit;
+    unsigned char frame[17] = {0};
+    greet(fd, 5, frame + 8);
+    frame[7] = 9;
+    memcpy(frame + 12, "hello", 5);
+    for (size_t i = 0; i < sizeof frame; i++) {
+        poll(NULL, 0, 200);
+        send(fd, frame + i, 1, MSG_NOSIGNAL);
+    }
+    wait_for_close(fd);
+}
+
+static void a_connection_on_which_bytes_move_is_kept(void)
+{
+    struct peer peer;
+    struct spreq req;
+    peer_start(&peer, answer_slowly);
+    spreq_init(&req, peer.url);
+    struct spreq_buffer answer = new_answer();
+    CHECK(spreq_request(&req, "hello", 5, &answer, 2000) == 0);
+    spreq_close(&req);
+    peer_stop(&peer);
+}
+
+static void cut_the_first(int fd, int visit)
+{
+    unsigned char id[4];
+    greet(fd, 5, id);
+    if (visit > 0) {
+        reply(fd, id, "hello");
+        wait_for_close(fd);
+    }
+}
+
+static void a_cut_is_said_at_once(void)
+{
+    struct peer peer;
+    struct spreq req;
+    peer_start(&peer, cut_the_first);
+    spreq_init(&req, peer.url);
+    struct spreq_buffer answer = new_answer();
+    CHECK(spreq_request(&req, "hello", 5, &answer, PATIENCE_MS) == ECONNRESET);
+    CHECK(spreq_resend(&req, "hello", 5, &answer, PATIENCE_MS) == 0);
+    spreq_close(&req);
+    peer_stop(&peer);
+}
+
 static void a_descriptor_taken_by_another_file_is_left_alone(void)
 {
     struct echo echo;
@@ -486,6 +542,8 @@ int main(void)
     RUN(no_answer_ends_at_the_deadline_and_late_ones_are_skipped);
     RUN(a_late_answer_will_do_for_a_resent_request);
     RUN(the_second_silence_in_a_row_costs_the_connection);
+    RUN(a_connection_on_which_bytes_move_is_kept);
+    RUN(a_cut_is_said_at_once);
     RUN(a_descriptor_taken_by_another_file_is_left_alone);
     RUN(addresses_are_read_strictly);
     RUN(hosts_files_are_read_before_dns);
