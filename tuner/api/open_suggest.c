@@ -4,6 +4,7 @@
 #include "proto/doc/json.h"
 #include "tuner/api/method.h"
 #include "tuner/api/open_trial.h"
+#include "tuner/api/search_wait.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/ask/trial_context.h"
@@ -13,8 +14,6 @@
 #include "tuner/search/method.h"
 #include "tuner/study/settle.h"
 #include "tuner/study/suggestion_stock.h"
-
-enum { HOLD_MS = 20000 }; /* a request waits for the search, at most */
 
 struct wish {
     struct place search, parameters;
@@ -97,45 +96,14 @@ static enum ht_status widen(struct method_call *call, const struct space *asked,
     return open_trial_widen(call, &more, err);
 }
 
-/* --- the answer of the search --- */
-
-/* Based on the results that existed when the request came, not when a held
- * request is tried again. */
-static struct suggestion_claim claim_of(struct method_call *call,
-                                        const char *context)
-{
-    struct request *req = call->req;
-    if (req->held_until_ms == 0) {
-        int64_t *owed = arena_alloc(req->arena, 1, sizeof *owed);
-        *owed = suggestion_stock_ask(call->core, call->study.id, true);
-        req->kept = owed;
-    }
-    return (struct suggestion_claim){.study = call->study.id,
-                                     .owed = *(const int64_t *)req->kept,
-                                     .context = context};
-}
-
 static enum ht_status wait_for_search(struct method_call *call,
                                       const char *context, struct ht_error *err)
 {
-    struct core *core = call->core;
-    struct request *req = call->req;
-    const int64_t now_ms = core_now_ms(core);
-    if (live_study(core_live(core), call->study.id)->ask_after_ms > now_ms)
-        return ht_fail(err, HT_UNAVAILABLE,
-                       "the search of study %.128s failed; ask again in a "
-                       "second",
-                       call->study.name);
-    if (req->held_until_ms == 0) {
-        req->held_until_ms = now_ms + HOLD_MS;
-        req->held_for = call->study.id;
-    }
-    if (req->held_until_ms <= now_ms)
-        return ht_fail(err, HT_TIMEOUT,
-                       "the search has found nothing in %d s; ask again",
-                       HOLD_MS / 1000);
-    study_ask_about(core, &call->study, call->trial.id - 1, context);
-    return HT_OK;
+    const enum ht_status status =
+        search_wait_hold(call, "the search has found nothing; ask again", err);
+    if (status == HT_OK)
+        study_ask_about(call->core, &call->study, call->trial.id - 1, context);
+    return status;
 }
 
 static enum ht_status suggest(struct method_call *call, struct ht_error *err)
@@ -153,7 +121,7 @@ static enum ht_status suggest(struct method_call *call, struct ht_error *err)
         call->req->held_until_ms = 0;
         return HT_OK; /* asked before, when the answer was lost */
     }
-    const struct suggestion_claim claim = claim_of(call, wish.context);
+    const struct suggestion_claim claim = search_wait_claim(call, wish.context);
     const struct suggestion *item = suggestion_stock_take(call->core, &claim);
     if (item == NULL && !suggestion_stock_is_exhausted(call->core, &claim))
         return wait_for_search(call, wish.context, err);

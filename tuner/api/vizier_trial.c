@@ -5,6 +5,7 @@
 #include "proto/base/limits.h"
 #include "proto/space/part.h"
 #include "tuner/api/method.h"
+#include "tuner/api/search_wait.h"
 #include "tuner/api/vizier.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
@@ -16,10 +17,6 @@
 #include "tuner/study/settle.h"
 #include "tuner/study/suggestion_stock.h"
 #include "tuner/study/trial.h"
-
-/* Less than clients wait for an answer: a trial that is made later would be
- * unknown to its client. */
-enum { HOLD_MS = 20000 };
 
 /* Numbers of google.cloud.aiplatform.v1.Trial.State. */
 enum wanted_state {
@@ -193,22 +190,6 @@ static enum ht_status check_study(struct method_call *call,
 
 /* --- a part of the point: the search chooses the rest --- */
 
-/* The claim is based on the results that existed when the request came, not
- * when a held request is tried again. */
-static struct suggestion_claim claim_of(struct method_call *call,
-                                        const char *context)
-{
-    struct request *req = call->req;
-    if (req->held_until_ms == 0) {
-        int64_t *owed = arena_alloc(req->arena, 1, sizeof *owed);
-        *owed = suggestion_stock_ask(call->core, call->study.id, true);
-        req->kept = owed;
-    }
-    return (struct suggestion_claim){.study = call->study.id,
-                                     .owed = *(const int64_t *)req->kept,
-                                     .context = context};
-}
-
 /* Points that another was quicker to take are skipped. */
 static enum ht_status take(struct method_call *call,
                            const struct suggestion_claim *claim, bool *created,
@@ -253,25 +234,13 @@ static enum ht_status refuse(struct method_call *call, bool barren,
 static enum ht_status wait_for_search(struct method_call *call,
                                       const char *context, struct ht_error *err)
 {
-    struct core *core = call->core;
-    struct request *req = call->req;
-    const int64_t now_ms = core_now_ms(core);
-    if (live_study(core_live(core), call->study.id)->ask_after_ms > now_ms)
-        return ht_fail(err, HT_UNAVAILABLE,
-                       "the search of study %.128s failed; nothing was added, "
-                       "try again in a second",
-                       call->study.name);
-    if (req->held_until_ms == 0) {
-        req->held_until_ms = now_ms + HOLD_MS;
-        req->held_for = call->study.id;
-    }
-    if (req->held_until_ms <= now_ms)
-        return ht_fail(err, HT_TIMEOUT,
-                       "the search has not completed the point in %d s; "
-                       "nothing was added",
-                       HOLD_MS / 1000);
-    study_ask(core, &call->study, 1, context);
-    return HT_OK;
+    const enum ht_status status = search_wait_hold(
+        call,
+        "the search has not completed the point; nothing was added, try again",
+        err);
+    if (status == HT_OK)
+        study_ask(call->core, &call->study, 1, context);
+    return status;
 }
 
 /* As trial_create(), of call->trial, whose point the search completes by the
@@ -283,7 +252,7 @@ static enum ht_status wait_for_search(struct method_call *call,
 static enum ht_status complete(struct method_call *call, const char *context,
                                bool *created, struct ht_error *err)
 {
-    const struct suggestion_claim claim = claim_of(call, context);
+    const struct suggestion_claim claim = search_wait_claim(call, context);
     const enum ht_status status = take(call, &claim, created, err);
     if (status != HT_OK)
         return status;
