@@ -137,6 +137,60 @@ def ambiguous_framing_is_refused_and_ends_the_connection():
             tap.equal(api.read_answer(sock), None, lines)
 
 
+def raw(lines, body=b""):
+    """A POST whose head has these lines as they are."""
+    return (b"POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n"
+            b"%s\r\n\r\n%s" % (
+                api.JOBS.encode(), server.http.split("//")[1].encode(),
+                api.token(server).encode(), lines, body))
+
+
+def a_head_against_the_grammar_ends_the_connection():
+    """None of them lets the next request through, which is in its body."""
+    inner = api.head(server, "GET", "/healthz")
+    length = b"%d" % len(inner)
+    for lines in (b"Content-Length : " + length,
+                  b"Content-Length\t: " + length,
+                  b"X-A: a\x00b", b"X-A: a\rb", b"X-A: a\x1bb", b": a",
+                  b" X-A: a", b"X A: a", b"X-A: a\r\n b", b"X-A: a\nX-B: b",
+                  b"Origin: http://a\r\nOrigin: http://b",
+                  b"Authorization: Bearer x", b"Host: x",
+                  b"Content-Type: application/json\r\nContent-Type: text/a",
+                  b"Transfer-Encoding: identity",
+                  b"Content-Length: +2", b"Content-Length: 2, 2",
+                  b"Content-Length:", b"Content-Length: 2x"):
+        with api.connect(server) as sock:
+            sock.sendall(raw(lines, inner))
+            data = b""
+            try:
+                while True:
+                    part = sock.recv(65536)
+                    if not part:
+                        break
+                    data += part
+            except ConnectionResetError:
+                pass  # it had not read all of it
+            tap.starts(data, b"HTTP/1.1 400", lines)
+            tap.equal(data.count(b"HTTP/1.1 200"), 0, lines)
+
+
+def a_request_line_is_taken_by_the_letter():
+    place = server.http.split("//")[1]
+    for target, version, status in (
+            ("http://%s/healthz" % place, "1.1", 200),
+            ("HTTP://%s/healthz?a=b" % place, "1.0", 200),
+            ("http://other/healthz", "1.1", 400), ("healthz", "1.1", 400),
+            ("*", "1.1", 400), ("ftp://%s/healthz" % place, "1.1", 400),
+            ("/healthz#a", "1.1", 400), ("/health z", "1.1", 400),
+            ("/h\xe4", "1.1", 400), (" /healthz", "1.1", 400),
+            ("/healthz", "1.2", 400), ("/healthz", "2.0", 505)):
+        answer = api.exchange(server, (
+            "GET %s HTTP/%s\r\nHost: %s\r\n\r\n" %
+            (target, version, place)).encode("latin-1"))
+        tap.equal(answer.status, status, target)
+    tap.equal(api.ask(server, "G(T", "/healthz").status, 400)
+
+
 def what_is_not_json_is_refused_with_its_place():
     for body in (b"", b"{", b"{}{}", b'{"a":1,"a":2}', b"{'a':1}", b"\xff",
                  b"[1,]", b'{"a":01}', b"NaN", b'"\\u0000"',
@@ -247,6 +301,8 @@ with harness.Server("--runner", "none") as server:
         a_body_that_does_not_end_is_cut,
         chunked_bodies_are_read_and_limited,
         ambiguous_framing_is_refused_and_ends_the_connection,
+        a_head_against_the_grammar_ends_the_connection,
+        a_request_line_is_taken_by_the_letter,
         what_is_not_json_is_refused_with_its_place,
         requests_may_follow_each_other_on_one_connection,
         a_client_that_expects_a_go_ahead_gets_it,

@@ -16,6 +16,19 @@ const struct budget_row budget_table[BUDGETS] = {
         {"connections", 512, 1, 10000, "principal",
          "open connections that have sent a token; a new one ends the oldest "
          "idle one"},
+    [BUDGET_BODY_BYTES] =
+        {"body-bytes", 64 << 20, 1 << 20, INT64_C(1) << 40, "principal",
+         "bytes of request bodies that are not complete yet; a request beyond "
+         "them is answered 429"},
+    [BUDGET_PIPES] =
+        {"pipes", 4096, 1, 100000, "address",
+         "connections to the report address, and to the control address; a "
+         "new one ends one without a valid message, or else the one whose "
+         "last message is oldest"},
+    [BUDGET_REFUSED_LINES] =
+        {"refused-lines", 10, 1, 10000, "server",
+         "lines of the log a second about refused requests; further ones are "
+         "counted"},
     [BUDGET_QUESTIONS] =
         {"questions", 64, 1, 100000, "principal",
          "requests that wait for a search, a model or a reader; further ones "

@@ -244,6 +244,14 @@ void core_stop_holding(struct core *core)
     pthread_mutex_unlock(&core->lock);
 }
 
+void core_drop_abandoned(struct core *core)
+{
+    pthread_mutex_lock(&core->lock);
+    atomic_store(&core->some_abandoned, true);
+    pthread_cond_signal(&core->wake);
+    pthread_mutex_unlock(&core->lock);
+}
+
 void core_post(struct core *core, struct request *req)
 {
     pthread_mutex_lock(&core->lock);

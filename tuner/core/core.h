@@ -35,6 +35,10 @@ void core_stop(struct core *core);
  * further one is held. Any thread. */
 void core_stop_holding(struct core *core);
 
+/* Requests with `abandoned` set that are held are answered, not handled again;
+ * those that wait are so in any case. Any thread. */
+void core_drop_abandoned(struct core *core);
+
 /* Hands a request to the core thread, which calls its `answer`; callable from
  * any thread, never waits for the database. After core_stop() began, the
  * request is answered with HT_UNAVAILABLE before this returns. */

@@ -29,7 +29,7 @@ struct core {
     pthread_cond_t wake;
     struct request_queue queue;
     bool stopping;
-    atomic_bool busy, no_holding;
+    atomic_bool busy, no_holding, some_abandoned;
 
     /* the core thread's own */
     struct db *db; /* NULL: broken, to be opened again */

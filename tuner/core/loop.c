@@ -201,8 +201,22 @@ static enum ht_status close_transaction(struct core *core, int64_t changes,
     return HT_OK;
 }
 
+/* Nothing of it has begun, so nothing is to be taken back. */
+static bool is_dropped(struct request *req)
+{
+    if (!atomic_load(&req->abandoned))
+        return false;
+    struct ht_error err;
+    ht_fail(&err, HT_UNAVAILABLE, "the client has gone");
+    core_refuse(req, &err);
+    req->held_until_ms = 0;
+    return true;
+}
+
 static void handle_one(struct core *core, struct request *req)
 {
+    if (is_dropped(req))
+        return;
     if (req->from.name[0] != '\0')
         core_act_for(core, req->from.name);
     req->status = in_savepoint(core, work_request, req, &req->err);
@@ -266,6 +280,19 @@ static void requeue_held(struct core *core, struct request_queue *todo,
                            req);
     request_queue_prepend(&core->held, &rest);
     request_queue_prepend(todo, &due);
+}
+
+static void drop_abandoned(struct core *core)
+{
+    struct request_queue rest;
+    struct request *req;
+    request_queue_init(&rest);
+    while ((req = request_queue_pop(&core->held)) != NULL)
+        if (is_dropped(req))
+            answer(core, req);
+        else
+            request_queue_push(&rest, req);
+    request_queue_prepend(&core->held, &rest);
 }
 
 /* One pass: some of `todo` in one transaction, then their answers. */
@@ -388,8 +415,9 @@ static bool take(struct core *core, struct request_queue *todo,
                  int64_t deadline_ms)
 {
     pthread_mutex_lock(&core->lock);
-    const bool release =
-        atomic_load(&core->no_holding) && core->held.first != NULL;
+    const bool release = (atomic_load(&core->no_holding) ||
+                          atomic_load(&core->some_abandoned)) &&
+                         core->held.first != NULL;
     if (core->queue.first == NULL && todo->first == NULL && !core->stopping &&
         !release)
         wait_until(core, deadline_ms);
@@ -412,6 +440,8 @@ void *core_run(void *argument)
         bound_wal(core);
         if (atomic_load(&core->no_holding))
             release_held(core);
+        if (atomic_exchange(&core->some_abandoned, false))
+            drop_abandoned(core);
         core_look_at_clocks(core);
         if (next_deadline(core) <= core->now_ms) {
             tick(core);

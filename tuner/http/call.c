@@ -3,16 +3,18 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <sys/socket.h>
 
 #include <microhttpd.h>
 
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "tuner/ask/query.h"
+#include "tuner/base/budget.h"
 #include "tuner/core/core.h"
 #include "tuner/http/dashboard.h"
 #include "tuner/http/gate.h"
+#include "tuner/http/head.h"
 #include "tuner/http/login.h"
 #include "tuner/http/reply.h"
 #include "tuner/http/route.h"
@@ -77,6 +79,27 @@ void call_expire(struct call *call)
     resume_as(call, CALL_EXPIRED);
 }
 
+void call_abandon(struct call *call)
+{
+    atomic_store(&call->req->abandoned, true);
+    call_expire(call);
+}
+
+/* A client that sends nothing more may have closed its end for good, or only
+ * its own half and waits for the answer. An interim answer, which every client
+ * of HTTP/1.1 skips, makes the system of one that has gone say so, and the
+ * next look at the descriptor sees that. */
+void call_probe(struct call *call)
+{
+    static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    if (call->probed || call->begun || !call->takes_interim)
+        return;
+    call->probed = true;
+    if (send(peer_fd(call->peer), interim, sizeof interim - 1,
+             MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+        call_abandon(call);
+}
+
 /* Whether what a reader has gathered is to be stored. */
 static bool has_gathered(struct call *call)
 {
@@ -127,55 +150,6 @@ void call_end(struct call *call)
 static const char *header(const struct call *call, const char *name)
 {
     return MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND, name);
-}
-
-struct counted {
-    const char *name;
-    int n;
-};
-
-static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind,
-                                    const char *key, const char *value)
-{
-    struct counted *counted = context;
-    (void)kind;
-    (void)value;
-    counted->n += strcasecmp(key, counted->name) == 0;
-    return MHD_YES;
-}
-
-static int count_headers(const struct call *call, const char *name)
-{
-    struct counted counted = {name, 0};
-    MHD_get_connection_values(call->connection, MHD_HEADER_KIND, count_header,
-                              &counted);
-    return counted.n;
-}
-
-/* One grammar for bodies: a proxy and we must never disagree where a request
- * ends. */
-static enum ht_status check_framing(const struct call *call,
-                                    struct ht_error *err)
-{
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
-        call->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    if (info != NULL && info->header_size > HT_MAX_HEADER)
-        return ht_fail(err, HT_HEADER_TOO_LARGE,
-                       "the request line and headers are over %d bytes",
-                       HT_MAX_HEADER);
-    const char *length = header(call, "Content-Length");
-    const char *coding = header(call, "Transfer-Encoding");
-    if (coding != NULL && length != NULL)
-        return ht_fail(err, HT_INVALID,
-                       "Content-Length and Transfer-Encoding exclude each "
-                       "other");
-    if (coding != NULL && strcasecmp(coding, "chunked") != 0)
-        return ht_fail(err, HT_INVALID,
-                       "chunked is the only Transfer-Encoding here");
-    if (count_headers(call, "Content-Length") > 1 ||
-        count_headers(call, "Transfer-Encoding") > 1)
-        return ht_fail(err, HT_INVALID, "a length must be given once");
-    return HT_OK;
 }
 
 static bool has_body(const struct call *call)
@@ -232,7 +206,7 @@ static enum ht_status pass_gate(struct call *call, const char *method,
     struct gate_request asked = {
         .method = method,
         .host = header(call, "Host"),
-        .n_hosts = count_headers(call, "Host"),
+        .n_hosts = 1, /* head_check() refuses a second one */
         .origin = header(call, "Origin"),
         .authorization = header(call, "Authorization"),
         .agent = header(call, "User-Agent"),
@@ -262,14 +236,31 @@ static enum ht_status pass_gate(struct call *call, const char *method,
     return status;
 }
 
-enum ht_status call_begin(struct call *call, const char *method,
-                          const char *path, struct ht_error *err)
+/* One that passed the gate by its name is the principal's. */
+static enum ht_status claim_connection(struct call *call, struct ht_error *err)
 {
-    call->is_head = strcmp(method, "HEAD") == 0;
-    enum ht_status status = check_framing(call, err);
+    const char *name = call->req->from.name;
+    if (name[0] == '\0' || peers_claim(call->http->peers, call->peer, name))
+        return HT_OK;
+    call->is_framed = false;
+    return ht_fail(err, HT_LIMIT,
+                   "%s has %lld connections in use, no more are given: ask "
+                   "again when one is free",
+                   name, (long long)budget_of(BUDGET_CONNECTIONS));
+}
+
+enum ht_status call_begin(struct call *call, const struct head *head,
+                          struct ht_error *err)
+{
+    const char *path;
+    call->is_head = strcmp(head->method, "HEAD") == 0;
+    call->takes_interim = strcmp(head->version, "HTTP/1.1") == 0;
+    enum ht_status status = head_check(head, &path, err);
     call->is_framed = status == HT_OK;
     if (status == HT_OK)
-        status = pass_gate(call, method, path, err);
+        status = pass_gate(call, head->method, path, err);
+    if (status == HT_OK)
+        status = claim_connection(call, err);
     if (status == HT_OK)
         status = check_stream(call, err);
     if (status == HT_OK && announced_bytes(call) > HT_MAX_SPEC)
@@ -371,7 +362,8 @@ enum ht_status call_post(struct call *call, struct ht_error *err)
         http->n_unfinished += call->phase == CALL_READING;
         call->phase = CALL_POSTED;
         call->holders++;
-        call->deadline_ms = clock_monotonic_ms() + ANSWER_MS;
+        call->posted_ms = clock_monotonic_ms();
+        call->deadline_ms = call->posted_ms + ANSWER_MS;
         list_add(call);
         MHD_suspend_connection(call->connection);
     }
@@ -494,6 +486,7 @@ static bool begin_pieces(struct call *call, bool close)
     const struct http_reply reply = {.code = MHD_HTTP_OK, .close = close};
     if (response == NULL)
         return false;
+    call->begun = true;
     if (call->is_head)
         http_fit_head(response);
     return http_queue_response(call->connection, &reply, response);

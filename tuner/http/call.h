@@ -15,6 +15,7 @@
 #include "tuner/http/peers.h"
 
 struct MHD_Connection;
+struct head;
 struct http;
 
 /* Bytes of a body that are read, kept or not, before it is refused, so that the
@@ -43,18 +44,22 @@ struct call {
     size_t received;         /* bytes of body, kept or not */
     struct ht_error refusal; /* of its headers, sent behind the body */
     size_t sent;             /* of the piece in req->reply */
+    bool begun;              /* an answer in pieces has begun */
+    bool takes_interim;      /* the client has HTTP/1.1 */
     bool gathered;           /* of LANE_GATHER: the core has it now */
 
     /* guarded by http->lock */
     enum call_phase phase;
     int holders;
+    int64_t posted_ms;          /* monotonic */
     int64_t deadline_ms;        /* of a posted call, monotonic */
+    bool probed;                /* by call_probe() */
     struct call *before, *next; /* list of posted calls */
 };
 
 /* Checks the headers: grammar, gate, route, size. */
-enum ht_status call_begin(struct call *call, const char *method,
-                          const char *path, struct ht_error *err);
+enum ht_status call_begin(struct call *call, const struct head *head,
+                          struct ht_error *err);
 /* Whether what follows the headers ends within what is read, and comes without
  * a go-ahead. */
 bool call_is_bounded(const struct call *call);
@@ -77,5 +82,10 @@ struct call *call_new(struct http *http, struct MHD_Connection *connection,
 void call_end(struct call *call);
 /* Resumes a posted call unanswered; http->lock is held. */
 void call_expire(struct call *call);
+/* The same, and nobody waits for the answer. */
+void call_abandon(struct call *call);
+/* Finds out whether the client of a posted call, which sends no more, has gone;
+ * http->lock is held. */
+void call_probe(struct call *call);
 
 #endif

@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,15 +16,19 @@
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/base/log.h"
+#include "tuner/base/budget.h"
 #include "tuner/base/meter.h"
+#include "tuner/core/core.h"
 #include "tuner/http/call.h"
+#include "tuner/http/head.h"
 #include "tuner/http/route.h"
 #include "tuner/http/sse.h"
 #include "tuner/http/state.h"
 
 enum {
-    MAX_CONNECTIONS = 10000,
-    MAX_PER_ADDRESS = 8192,
+    MOST_CONNECTIONS = 10000,
+    SPARE_CONNECTIONS = 512,  /* shut down, but not closed yet */
+    RESERVED_FILES = 256,     /* for the database, logs and others */
     CONNECTION_BYTES = 24576, /* headers of HT_MAX_HEADER, parsed, fit */
     IDLE_SECONDS = 60,
     BACKLOG = 512,
@@ -99,8 +105,18 @@ static enum MHD_Result refuse(struct call *call, const struct ht_error *err,
     return call_refuse(call, err, close) ? MHD_YES : MHD_NO;
 }
 
-static enum MHD_Result begin(struct call *call, const char *method,
-                             const char *path)
+static void log_refused(struct call *call, const struct head *head,
+                        const struct ht_error *err)
+{
+    const struct refused refused = {.why = err,
+                                    .method = head->method,
+                                    .path = head->target,
+                                    .peer = peer_address(call->peer),
+                                    .principal = call->req->from.name};
+    refused_write(&call->http->refused, &refused, clock_monotonic_ms());
+}
+
+static enum MHD_Result begin(struct call *call, const struct head *head)
 {
     struct http *http = call->http;
     struct ht_error err;
@@ -109,10 +125,11 @@ static enum MHD_Result begin(struct call *call, const char *method,
     pthread_mutex_unlock(&http->lock);
     const enum ht_status status =
         stopping ? ht_fail(&err, HT_UNAVAILABLE, "the server is stopping")
-                 : call_begin(call, method, path, &err);
+                 : call_begin(call, head, &err);
     peers_enter(http->peers, call->peer, PEER_BODY);
     if (status == HT_OK)
         return MHD_YES;
+    log_refused(call, head, &err);
     /* Most clients read nothing before they have sent their body, so a refusal
      * waits for its end, where there is one to come. */
     call->refusal = err;
@@ -123,8 +140,17 @@ static enum MHD_Result take_body(struct call *call, const char *data,
                                  size_t *len)
 {
     call->received += *len;
-    if (call->refusal.status == HT_OK && call->received <= HT_MAX_SPEC)
-        text_append(&call->body, data, *len);
+    if (call->refusal.status == HT_OK && call->received <= HT_MAX_SPEC) {
+        if (peers_hold(call->http->peers, call->peer, *len))
+            text_append(&call->body, data, *len);
+        else
+            ht_fail(&call->refusal, HT_LIMIT,
+                    "the bodies under way have over %lld bytes: ask again "
+                    "when they have come",
+                    (long long)budget_of(BUDGET_BODY_BYTES));
+    }
+    if (call->refusal.status != HT_OK)
+        text_free(&call->body);
     *len = 0;
     return call->received <= CALL_MOST_READ ? MHD_YES : MHD_NO;
 }
@@ -137,10 +163,10 @@ static enum MHD_Result on_request(void *context,
                                   size_t *len, void **call_context)
 {
     struct call *call = *call_context;
-    (void)version;
     if (call == NULL) {
+        const struct head head = {connection, method, url, version};
         call = *call_context = new_call(context, connection);
-        return begin(call, method, url);
+        return begin(call, &head);
     }
     if (*len > 0)
         return take_body(call, data, len);
@@ -168,6 +194,49 @@ static void expire_late(struct http *http, int64_t now_ms)
     }
 }
 
+enum { WATCHED = 512 }; /* in one look */
+
+/* The library does not watch a suspended connection. http->lock is held. */
+static bool look_at(struct call *calls[], struct pollfd fds[], nfds_t n)
+{
+    bool gone = false;
+    if (n == 0 || poll(fds, n, 0) <= 0)
+        return false;
+    for (nfds_t i = 0; i < n; i++)
+        if ((fds[i].revents & (POLLHUP | POLLERR)) != 0) {
+            call_abandon(calls[i]);
+            gone = true;
+        } else if ((fds[i].revents & POLLRDHUP) != 0) {
+            call_probe(calls[i]);
+            gone |= calls[i]->phase == CALL_EXPIRED;
+        }
+    return gone;
+}
+
+/* Calls that clients have left are resumed, so that they end; the core drops
+ * what it holds of them. Only those that take longer than a tick are looked
+ * at. http->lock is held. */
+static void drop_left(struct http *http, int64_t now_ms)
+{
+    struct call *calls[WATCHED], *next;
+    struct pollfd fds[WATCHED];
+    nfds_t n = 0;
+    bool gone = false;
+    for (struct call *call = http->posted; call != NULL; call = next) {
+        next = call->next;
+        if (now_ms - call->posted_ms >= TICK_MS) {
+            calls[n] = call;
+            fds[n++] = (struct pollfd){peer_fd(call->peer), POLLRDHUP, 0};
+        }
+        if (n == WATCHED || next == NULL) {
+            gone |= look_at(calls, fds, n);
+            n = 0;
+        }
+    }
+    if (gone)
+        core_drop_abandoned(http->options.core);
+}
+
 static void wait_ms(struct http *http, int64_t ms)
 {
     const struct timespec until = clock_in_ms(ms);
@@ -188,6 +257,7 @@ static void *run_clock(void *context)
         }
         next_ms = now_ms + TICK_MS;
         expire_late(http, now_ms);
+        drop_left(http, now_ms);
         sse_tick(http->options.sse, now_ms);
         if (!peers_tick(http->peers, now_ms) && !http->clock_stopping)
             pthread_cond_wait(&http->changed, &http->lock);
@@ -208,6 +278,19 @@ on_daemon_log(void *context, const char *format, va_list args)
     log_event(LOG_DEBUG, "http.library", "text=\"%s\"", text);
 }
 
+/* At most half of the descriptors: reports and files need some, too. The
+ * library's own limits would refuse the newest, so they are never reached. */
+static size_t most_connections(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 ||
+        files.rlim_cur / 2 > MOST_CONNECTIONS + SPARE_CONNECTIONS)
+        return MOST_CONNECTIONS;
+    return files.rlim_cur > 4 * RESERVED_FILES
+               ? (files.rlim_cur - RESERVED_FILES) / 2
+               : RESERVED_FILES / 2;
+}
+
 static struct MHD_Daemon *start_daemon(struct http *http)
 {
     const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD |
@@ -217,8 +300,8 @@ static struct MHD_Daemon *start_daemon(struct http *http)
         flags, 0, NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER,
         on_daemon_log, NULL, MHD_OPTION_LISTEN_SOCKET, http->options.listen_fd,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)MAX_PER_ADDRESS,
+        MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)(most_connections() + SPARE_CONNECTIONS),
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
         MHD_OPTION_THREAD_STACK_SIZE, (size_t)THREAD_STACK,
         MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
@@ -256,7 +339,7 @@ enum ht_status http_start(const struct http_options *options, struct http **out,
 {
     struct http *http = ht_xcalloc(1, sizeof *http);
     http->options = *options;
-    http->peers = peers_new();
+    http->peers = peers_new(most_connections());
     meter_name_routes(route_count, name_route);
     atomic_store(&http->active_ms, clock_monotonic_ms());
     pthread_mutex_init(&http->lock, NULL);

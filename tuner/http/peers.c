@@ -1,7 +1,9 @@
 #include "tuner/http/peers.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include <arpa/inet.h>
@@ -9,33 +11,41 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
+#include "tuner/http/crowd.h"
 
 struct peer {
     int fd;
     char address[INET6_ADDRSTRLEN];
-    int64_t deadline_ms; /* monotonic; 0: none */
-    struct peer *before, *next;
+    enum peer_phase phase;
+    int64_t deadline_ms; /* monotonic */
+    int64_t bytes;       /* of its body, counted in the crowd's */
+    struct crowd *crowd; /* NULL: it was shut down */
+    struct links by_phase, in_crowd;
 };
 
 struct peers {
-    pthread_mutex_t lock; /* guards the list and all deadlines */
-    struct peer *first;
+    pthread_mutex_t lock; /* guards all */
+    struct crowds *crowds;
+    /* One limit for each phase, so the first has the earliest deadline. */
+    struct links phases[PEER_PHASES];
+    size_t most, n; /* not shut down */
+    size_t open;    /* not closed */
 };
 
-static int64_t deadline_of(enum peer_phase phase)
-{
-    static const int64_t limits_ms[] = {[PEER_HEADERS] = 10000,
-                                        [PEER_BODY] = 30000,
-                                        [PEER_WORK] = 0,
-                                        [PEER_ANSWER] = 60000,
-                                        [PEER_IDLE] = 60000};
-    return limits_ms[phase] > 0 ? clock_monotonic_ms() + limits_ms[phase] : 0;
-}
+static const int64_t limits_ms[PEER_PHASES] = {[PEER_HEADERS] = 10000,
+                                               [PEER_BODY] = 30000,
+                                               [PEER_WORK] = INT64_MAX,
+                                               [PEER_ANSWER] = 60000,
+                                               [PEER_IDLE] = 60000};
 
-struct peers *peers_new(void)
+struct peers *peers_new(size_t most)
 {
     struct peers *peers = ht_xcalloc(1, sizeof *peers);
     pthread_mutex_init(&peers->lock, NULL);
+    peers->crowds = crowds_new();
+    peers->most = most;
+    for (int i = 0; i < PEER_PHASES; i++)
+        links_init(&peers->phases[i]);
     return peers;
 }
 
@@ -43,25 +53,31 @@ void peers_free(struct peers *peers)
 {
     if (peers == NULL)
         return;
+    crowds_free(peers->crowds);
     pthread_mutex_destroy(&peers->lock);
     free(peers);
 }
 
-/* An address of IPv4 has one form, also where it comes to a socket of IPv6. */
+/* An address of IPv4 has one form, also where it comes to a socket of IPv6.
+ * `net` is what counts as one address: a host has 2^64 of IPv6. */
 static void write_address(const struct sockaddr *address,
-                          char text[INET6_ADDRSTRLEN])
+                          char text[INET6_ADDRSTRLEN],
+                          char net[INET6_ADDRSTRLEN])
 {
-    const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
-    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
-    if (address == NULL)
-        return;
-    if (address->sa_family == AF_INET)
+    if (address != NULL && address->sa_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
         inet_ntop(AF_INET, &v4->sin_addr, text, INET6_ADDRSTRLEN);
-    else if (address->sa_family == AF_INET6 &&
-             IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr))
-        inet_ntop(AF_INET, &v6->sin6_addr.s6_addr[12], text, INET6_ADDRSTRLEN);
-    else if (address->sa_family == AF_INET6)
-        inet_ntop(AF_INET6, &v6->sin6_addr, text, INET6_ADDRSTRLEN);
+    } else if (address != NULL && address->sa_family == AF_INET6) {
+        struct in6_addr v6 = ((const struct sockaddr_in6 *)address)->sin6_addr;
+        if (!IN6_IS_ADDR_V4MAPPED(&v6)) {
+            inet_ntop(AF_INET6, &v6, text, INET6_ADDRSTRLEN);
+            memset(&v6.s6_addr[8], 0, 8);
+            inet_ntop(AF_INET6, &v6, net, INET6_ADDRSTRLEN);
+            return;
+        }
+        inet_ntop(AF_INET, &v6.s6_addr[12], text, INET6_ADDRSTRLEN);
+    }
+    memcpy(net, text, INET6_ADDRSTRLEN);
 }
 
 const char *peer_address(const struct peer *peer)
@@ -69,18 +85,132 @@ const char *peer_address(const struct peer *peer)
     return peer->address;
 }
 
+int peer_fd(const struct peer *peer)
+{
+    return peer->fd;
+}
+
+/* --- all that follow: the lock is held --- */
+
+static void place(struct peers *peers, struct peer *peer, enum peer_phase phase)
+{
+    const bool waits = phase == PEER_HEADERS || phase == PEER_IDLE;
+    struct crowd *crowd = peer->crowd;
+    crowd->bytes -= peer->bytes;
+    peer->bytes = 0;
+    peer->phase = phase;
+    peer->deadline_ms = phase == PEER_WORK
+                            ? INT64_MAX
+                            : clock_monotonic_ms() + limits_ms[phase];
+    links_append(&peers->phases[phase], &peer->by_phase);
+    links_append(waits ? &crowd->waiting : &crowd->working, &peer->in_crowd);
+}
+
+static void leave_crowd(struct peers *peers, struct peer *peer)
+{
+    peer->crowd->bytes -= peer->bytes;
+    peer->bytes = 0;
+    links_remove(&peer->in_crowd);
+    crowd_leave(peers->crowds, peer->crowd);
+    peer->crowd = NULL;
+}
+
+/* The library sees its end, and closes it. */
+static void end(struct peers *peers, struct peer *peer)
+{
+    shutdown(peer->fd, SHUT_RDWR);
+    links_remove(&peer->by_phase);
+    leave_crowd(peers, peer);
+    peers->n--;
+}
+
+static struct peer *first_in(const struct links *list)
+{
+    return links_empty(list) ? NULL
+                             : LINKS_OF(list->next, struct peer, in_crowd);
+}
+
+/* Of an address the newest may be the only one that waits. */
+static struct peer *oldest_of(const struct crowd *crowd, const struct peer *new)
+{
+    struct peer *oldest = first_in(&crowd->waiting);
+    if (oldest == new && !links_empty(&crowd->working))
+        oldest = first_in(&crowd->working);
+    return oldest;
+}
+
+static struct peer *oldest_of_all(const struct peers *peers,
+                                  struct peer *newest)
+{
+    static const enum peer_phase order[] = {PEER_HEADERS, PEER_IDLE, PEER_BODY};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        const struct links *list = &peers->phases[order[i]];
+        struct peer *oldest = LINKS_OF(list->next, struct peer, by_phase);
+        if (!links_empty(list) && oldest != newest)
+            return oldest;
+    }
+    return newest;
+}
+
+/* A new one ends another one where there are too many. */
+static void make_room(struct peers *peers, struct peer *new)
+{
+    struct crowd *crowd = new->crowd;
+    if (crowd->n > (size_t)budget_of(crowd->budget)) {
+        crowd_note(peers->crowds, crowd, clock_monotonic_ms());
+        end(peers, oldest_of(crowd, new));
+    } else if (peers->n > peers->most) {
+        struct peer *oldest = oldest_of_all(peers, new);
+        crowd_note(peers->crowds, oldest->crowd, clock_monotonic_ms());
+        end(peers, oldest);
+    }
+}
+
+static bool claim(struct peers *peers, struct peer *peer, const char *name)
+{
+    if (peer->crowd == NULL)
+        return false;
+    if (peer->crowd->budget == BUDGET_CONNECTIONS &&
+        strcmp(peer->crowd->key, name) == 0)
+        return true;
+    struct crowd *crowd = crowd_of(peers->crowds, BUDGET_CONNECTIONS, name);
+    crowd->n++; /* first, so that it lasts while others leave */
+    bool fits = crowd->n <= (size_t)budget_of(BUDGET_CONNECTIONS);
+    if (!fits) {
+        crowd_note(peers->crowds, crowd, clock_monotonic_ms());
+        struct peer *oldest = first_in(&crowd->waiting);
+        fits = oldest != NULL;
+        if (fits)
+            end(peers, oldest);
+    }
+    if (!fits) {
+        crowd_leave(peers->crowds, crowd);
+        return false;
+    }
+    leave_crowd(peers, peer);
+    peer->crowd = crowd;
+    place(peers, peer, peer->phase);
+    return true;
+}
+
+/* --- the interface --- */
+
 struct peer *peers_open(struct peers *peers, int fd,
                         const struct sockaddr *address)
 {
+    char net[INET6_ADDRSTRLEN] = "";
     struct peer *peer = ht_xcalloc(1, sizeof *peer);
     peer->fd = fd;
-    write_address(address, peer->address);
-    peer->deadline_ms = deadline_of(PEER_HEADERS);
+    write_address(address, peer->address, net);
+    links_init(&peer->by_phase);
+    links_init(&peer->in_crowd);
     pthread_mutex_lock(&peers->lock);
-    peer->next = peers->first;
-    if (peer->next != NULL)
-        peer->next->before = peer;
-    peers->first = peer;
+    peers->open++;
+    peers->n++;
+    peer->crowd = crowd_of(peers->crowds, BUDGET_HALF_OPEN, net);
+    peer->crowd->n++;
+    place(peers, peer, PEER_HEADERS);
+    make_room(peers, peer);
     pthread_mutex_unlock(&peers->lock);
     return peer;
 }
@@ -88,12 +218,12 @@ struct peer *peers_open(struct peers *peers, int fd,
 void peers_close(struct peers *peers, struct peer *peer)
 {
     pthread_mutex_lock(&peers->lock);
-    if (peer->before != NULL)
-        peer->before->next = peer->next;
-    else
-        peers->first = peer->next;
-    if (peer->next != NULL)
-        peer->next->before = peer->before;
+    if (peer->crowd != NULL) {
+        links_remove(&peer->by_phase);
+        leave_crowd(peers, peer);
+        peers->n--;
+    }
+    peers->open--;
     pthread_mutex_unlock(&peers->lock);
     free(peer);
 }
@@ -101,20 +231,48 @@ void peers_close(struct peers *peers, struct peer *peer)
 void peers_enter(struct peers *peers, struct peer *peer, enum peer_phase phase)
 {
     pthread_mutex_lock(&peers->lock);
-    peer->deadline_ms = deadline_of(phase);
+    if (peer->crowd != NULL)
+        place(peers, peer, phase);
     pthread_mutex_unlock(&peers->lock);
+}
+
+bool peers_claim(struct peers *peers, struct peer *peer, const char *principal)
+{
+    pthread_mutex_lock(&peers->lock);
+    const bool claimed = claim(peers, peer, principal);
+    pthread_mutex_unlock(&peers->lock);
+    return claimed;
+}
+
+bool peers_hold(struct peers *peers, struct peer *peer, size_t bytes)
+{
+    pthread_mutex_lock(&peers->lock);
+    struct crowd *crowd = peer->crowd;
+    const bool fits = crowd != NULL && crowd->bytes + (int64_t)bytes <=
+                                           budget_of(BUDGET_BODY_BYTES);
+    if (fits) {
+        crowd->bytes += (int64_t)bytes;
+        peer->bytes += (int64_t)bytes;
+    }
+    pthread_mutex_unlock(&peers->lock);
+    if (!fits)
+        budget_exceeded(BUDGET_BODY_BYTES);
+    return fits;
 }
 
 bool peers_tick(struct peers *peers, int64_t now_ms)
 {
     pthread_mutex_lock(&peers->lock);
-    for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
-        if (peer->deadline_ms == 0 || now_ms < peer->deadline_ms)
-            continue;
-        shutdown(peer->fd, SHUT_RDWR);
-        peer->deadline_ms = 0;
+    for (int i = 0; i < PEER_PHASES; i++) {
+        const struct links *list = &peers->phases[i];
+        while (!links_empty(list)) {
+            struct peer *first = LINKS_OF(list->next, struct peer, by_phase);
+            if (i == PEER_WORK || now_ms < first->deadline_ms)
+                break;
+            end(peers, first);
+        }
     }
-    bool any = peers->first != NULL;
+    const bool more = crowds_tick(peers->crowds, now_ms) || peers->open > 0;
     pthread_mutex_unlock(&peers->lock);
-    return any;
+    return more;
 }

@@ -75,7 +75,8 @@ bool http_queue_response(struct MHD_Connection *connection,
         MHD_add_response_header(response, "Connection", "close");
     if (reply->code == MHD_HTTP_UNAUTHORIZED)
         MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
-    if (reply->code == MHD_HTTP_SERVICE_UNAVAILABLE)
+    if (reply->code == MHD_HTTP_SERVICE_UNAVAILABLE ||
+        reply->code == MHD_HTTP_TOO_MANY_REQUESTS)
         MHD_add_response_header(response, "Retry-After", "1");
     enum MHD_Result queued =
         MHD_queue_response(connection, (unsigned)reply->code, response);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "tuner/http/http.h"
+#include "tuner/http/refused.h"
 
 struct MHD_Daemon;
 struct call;
@@ -15,6 +16,7 @@ struct http {
     struct http_options options;
     struct MHD_Daemon *daemon;
     struct peers *peers;
+    struct refused_log refused; /* the HTTP thread's */
     pthread_mutex_t lock; /* guards calls and what follows */
     pthread_cond_t changed;
     struct call *posted;

@@ -41,7 +41,7 @@ static void a_phase_ends_at_its_deadline(void)
                   {PEER_ANSWER, 60000},
                   {PEER_IDLE, 60000}};
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
-        struct peers *peers = peers_new();
+        struct peers *peers = peers_new(100);
         const struct pair pair = connect_pair();
         struct peer *peer = peers_open(peers, pair.ours, NULL);
         const int64_t before_ms = clock_monotonic_ms();
@@ -61,7 +61,7 @@ static void a_phase_ends_at_its_deadline(void)
  */
 static bool ends_by(const enum peer_phase *phase, int64_t now_ms)
 {
-    struct peers *peers = peers_new();
+    struct peers *peers = peers_new(100);
     const struct pair pair = connect_pair();
     struct peer *peer = peers_open(peers, pair.ours, NULL);
     if (phase != NULL)
@@ -88,7 +88,7 @@ static void our_own_work_has_no_deadline(void)
 
 static void only_the_late_one_is_shut_down(void)
 {
-    struct peers *peers = peers_new();
+    struct peers *peers = peers_new(100);
     struct pair pairs[3];
     struct peer *open[3];
     for (int i = 0; i < 3; i++) {
