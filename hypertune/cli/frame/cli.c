@@ -207,6 +207,11 @@ static const char *advice(const struct cli *cli, enum ht_status status)
         !cli_http_has_answered(cli->http))
         return "\n  start a server with \"hypertune serve\", or name one with "
                "--server or HYPERTUNE_SERVER";
+    if (status == HT_DENIED && cli->http != NULL &&
+        !cli_http_has_answered(cli->http))
+        return "\n  \"hypertune tls show\" on the server prints what to "
+               "trust: --ca FILE (its tls/ca.pem) or --pin (HYPERTUNE_CA, "
+               "HYPERTUNE_PIN)";
     if (status == HT_UNAUTHENTICATED)
         return "\n  name the file of the server's token with --token-file or "
                "HYPERTUNE_TOKEN_FILE";
@@ -326,15 +331,27 @@ static enum ht_status read_token(struct cli *cli, const char *path,
     return HT_OK;
 }
 
+static struct cli_trust named_trust(const struct cli *cli)
+{
+    const char *insecure = cli_variable(cli, "HYPERTUNE_INSECURE");
+    return (struct cli_trust){
+        .ca = cli->set.ca ? cli->set.ca : cli_variable(cli, "HYPERTUNE_CA"),
+        .pin = cli->set.pin ? cli->set.pin : cli_variable(cli, "HYPERTUNE_PIN"),
+        .insecure = cli->set.insecure ||
+                    (insecure != NULL && strcmp(insecure, "1") == 0)};
+}
+
 static enum ht_status use_server(struct cli *cli, const char *url,
                                  const char *token_file, struct ht_error *err)
 {
     const char *token = NULL;
-    if (token_file != NULL) {
-        enum ht_status status = read_token(cli, token_file, &token, err);
-        if (status != HT_OK)
-            return status;
-    }
+    const struct cli_trust trust = named_trust(cli);
+    enum ht_status status =
+        cli_trust_check(&trust, url, token_file != NULL, err);
+    if (status == HT_OK && token_file != NULL)
+        status = read_token(cli, token_file, &token, err);
+    if (status != HT_OK)
+        return status;
     cli->token_file = token_file;
     size_t len = strlen(url);
     while (len > 0 && url[len - 1] == '/')
@@ -342,7 +359,8 @@ static enum ht_status use_server(struct cli *cli, const char *url,
     struct cli_http_settings settings = {
         .url = arena_strndup(cli->lasting, url, len),
         .token = token,
-        .timeout_ms = cli->request_ms};
+        .timeout_ms = cli->request_ms,
+        .trust = trust};
     cli_http_free(cli->http);
     cli->http = cli_http_new(&settings);
     return HT_OK;

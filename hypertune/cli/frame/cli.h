@@ -51,8 +51,8 @@ extern const char cli_formats[]; /* their names in this order, by blanks */
  * were not given are CLI_UNSET. */
 #define CLI_UNSET (-1)
 struct cli_settings {
-    const char *server, *token_file, *data, *output;
-    bool quiet, verbose, no_color, yes, help, version;
+    const char *server, *token_file, *data, *output, *ca, *pin;
+    bool insecure, quiet, verbose, no_color, yes, help, version;
     int64_t timeout_ms;
     /* submit, run, check, set, clone */
     const char *name, *maximize, *minimize, *algorithm, *seed, *image;

@@ -80,6 +80,9 @@ static void help_environment(struct text *out)
     text_puts(out,
               "HYPERTUNE_SERVER      URL of a server, instead of your own\n"
               "HYPERTUNE_TOKEN_FILE  file of its token\n"
+              "HYPERTUNE_CA          file of the authority of its certificate\n"
+              "HYPERTUNE_PIN         its public key: sha256//KEY\n"
+              "HYPERTUNE_INSECURE    1: the token may go over http\n"
               "HYPERTUNE_STATE       folder of your own server (default\n"
               "                      $XDG_STATE_HOME/hypertune, "
               "~/.local/state/hypertune)\n"

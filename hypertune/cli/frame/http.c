@@ -22,8 +22,10 @@ struct cli_http {
     CURL *easy;
     struct curl_slist *headers;
     int64_t timeout_ms;
-    bool answered; /* the newest request was */
-    CURLM *multi;  /* event stream, made on first use */
+    struct cli_trust trust;
+    char why[CURL_ERROR_SIZE]; /* of the newest failure */
+    bool answered;             /* the newest request was */
+    CURLM *multi;              /* event stream, made on first use */
     CURL *stream;
     struct curl_slist *stream_headers;
     bool streaming, woken;
@@ -54,6 +56,7 @@ struct cli_http *cli_http_new(const struct cli_http_settings *settings)
     struct cli_http *http = ht_xcalloc(1, sizeof *http);
     http->url = ht_xstrdup(settings->url);
     http->timeout_ms = settings->timeout_ms ? settings->timeout_ms : REQUEST_MS;
+    http->trust = settings->trust;
     http->easy = curl_easy_init();
     if (http->easy == NULL)
         abort();
@@ -86,6 +89,11 @@ void cli_http_free(struct cli_http *http)
 const char *cli_http_url(const struct cli_http *http)
 {
     return http->url;
+}
+
+const struct cli_trust *cli_http_trust(const struct cli_http *http)
+{
+    return &http->trust;
 }
 
 bool cli_http_has_answered(const struct cli_http *http)
@@ -122,6 +130,7 @@ static void prepare(struct cli_http *http, CURL *easy, const char *path,
     struct text url = {0};
     text_printf(&url, "%s%s", http->url, path);
     cli_http_prepare(easy, url.data, timeout_ms, body);
+    cli_trust_apply(&http->trust, easy);
     text_free(&url);
 }
 
@@ -130,11 +139,17 @@ static enum ht_status refuse_connection(const struct cli_http *http,
 {
     if (code == CURLE_OPERATION_TIMEDOUT)
         return ht_fail(err, HT_TIMEOUT, "no answer from %s in time", http->url);
+    if (cli_trust_is_lacking((int)code))
+        return ht_fail(err, HT_DENIED, "no trust in %.100s: %.120s", http->url,
+                       http->why[0] != '\0' ? http->why
+                                            : curl_easy_strerror(code));
     long number = 0;
     char buffer[128];
     curl_easy_getinfo(http->easy, CURLINFO_OS_ERRNO, &number);
     const char *why = curl_easy_strerror(code);
-    if (number == ECONNREFUSED)
+    if (code == CURLE_SSL_CONNECT_ERROR)
+        why = "no TLS of version 1.2 or later is spoken there";
+    else if (number == ECONNREFUSED)
         why = "connection refused";
     else if (number != 0)
         why = strerror_r((int)number, buffer, sizeof buffer);
@@ -193,6 +208,8 @@ enum ht_status cli_http_call(struct cli_http *http, struct arena *arena,
     struct text received = {0};
     curl_easy_reset(easy); /* keeps the connection */
     prepare(http, easy, request->path, (long)http->timeout_ms, &received);
+    http->why[0] = '\0';
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, http->why);
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, http->headers);
     if (request->body != NULL)

@@ -342,7 +342,8 @@ static const char *python_lines(const struct gcloud_env *env)
 /* Does it answer without any token? */
 static bool is_open(struct cli *cli)
 {
-    struct cli_http_settings settings = {.url = cli_http_url(cli->http)};
+    struct cli_http_settings settings = {.url = cli_http_url(cli->http),
+                                         .trust = *cli_http_trust(cli->http)};
     struct cli_http_request request = {"GET", "/hypertune/v1/server", NULL};
     struct cli_http_answer answer;
     struct cli_http *http = cli_http_new(&settings);

@@ -4,7 +4,6 @@ A server that is named is never started. Otherwise it is this user's own one:
 server.json of the state folder, believed only while the server holds `lock`.
 """
 import fcntl
-import ipaddress
 import json
 import os
 from typing import Mapping, NamedTuple, Optional
@@ -12,6 +11,7 @@ from urllib.parse import urlsplit
 
 from hypertune import program
 from hypertune.errors import PermissionDenied, Unavailable
+from hypertune.trust import is_loopback
 
 
 class Address(NamedTuple):
@@ -53,14 +53,7 @@ def _is_held(folder: str) -> bool:
 
 def _is_loopback(url: str) -> bool:
     parts = urlsplit(url)
-    if parts.scheme != "http" or not parts.hostname:
-        return False
-    if parts.hostname == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(parts.hostname).is_loopback
-    except ValueError:
-        return False
+    return parts.scheme == "http" and is_loopback(parts.hostname or "")
 
 
 def find_own(folder: str) -> Optional[str]:

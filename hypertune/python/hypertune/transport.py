@@ -1,6 +1,7 @@
 """Requests and answers: JSON over HTTP/1.1, with the standard library."""
 import http.client
 import json
+import os
 import socket
 import ssl
 import time
@@ -8,7 +9,7 @@ from typing import Any, Dict, Optional
 from urllib.parse import quote, urlencode, urlsplit
 
 import hypertune
-from hypertune import errors, locate
+from hypertune import errors, locate, trust
 
 ATTEMPTS = 4
 PAUSE_SECONDS = 0.1  # before the second attempt, doubled for each further one
@@ -39,6 +40,8 @@ class Transport:
                              address.url)
         self.address = address
         self._parts = parts
+        self._trust = trust.read(os.environ)
+        trust.check(self._trust, address.url, address.token_file is not None)
         self._token = locate.read_token(address.token_file)
 
     def call(self, method: str, path: str, body: Any = None,
@@ -83,9 +86,7 @@ class Transport:
     def _connect(self, seconds: float) -> http.client.HTTPConnection:
         host, port = str(self._parts.hostname), self._parts.port
         if self._parts.scheme == "https":
-            return http.client.HTTPSConnection(
-                host, port, timeout=seconds,
-                context=ssl.create_default_context())
+            return trust.Connection(host, port, seconds, self._trust)
         return http.client.HTTPConnection(host, port, timeout=seconds)
 
     def _exchange(self, method: str, target: str, body: Any,
@@ -107,6 +108,12 @@ class Transport:
             raise errors.DeadlineExceeded(
                 "no answer from %s within %g s" %
                 (self.address.url, self.timeout)) from error
+        except ssl.SSLCertVerificationError as error:
+            raise errors.PermissionDenied(
+                "no trust in %s: %s\n  \"hypertune tls show\" on the server "
+                "prints what to trust: HYPERTUNE_CA (its tls/ca.pem) or "
+                "HYPERTUNE_PIN" % (self.address.url,
+                                   error.verify_message)) from error
         except (OSError, http.client.HTTPException) as error:
             raise errors.Unavailable("cannot reach %s (%s)" % (
                 self.address.url, _reason(error))) from error
