@@ -8,8 +8,6 @@
 #include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/ask/trial_context.h"
-#include "tuner/core/core.h"
-#include "tuner/core/live.h"
 #include "tuner/search/asked_space.h"
 #include "tuner/search/method.h"
 #include "tuner/study/settle.h"
