@@ -20,11 +20,6 @@ const struct budget_row budget_table[BUDGETS] = {
         {"body-bytes", 64 << 20, 1 << 20, INT64_C(1) << 40, "principal",
          "bytes of request bodies that are not complete yet; a request beyond "
          "them is answered 429"},
-    [BUDGET_PIPES] =
-        {"pipes", 4096, 1, 100000, "address",
-         "connections to the report address, and to the control address; a "
-         "new one ends one without a valid message, or else the one whose "
-         "last message is oldest"},
     [BUDGET_REFUSED_LINES] =
         {"refused-lines", 10, 1, 10000, "server",
          "lines of the log a second about refused requests; further ones are "

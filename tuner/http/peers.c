@@ -1,7 +1,6 @@
 #include "tuner/http/peers.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -17,7 +17,7 @@ struct http {
     struct MHD_Daemon *daemon;
     struct peers *peers;
     struct refused_log refused; /* the HTTP thread's */
-    pthread_mutex_t lock; /* guards calls and what follows */
+    pthread_mutex_t lock;       /* guards calls and what follows */
     pthread_cond_t changed;
     struct call *posted;
     int n_unfinished; /* posted or answered, not yet sent */
