@@ -1,4 +1,6 @@
 /* The whole life of studies: how they want trials, and each way to end. */
+#include <stdatomic.h>
+
 #include "tests/lib/core_fixture.h"
 #include "tuner/db/internal.h"
 
@@ -309,6 +311,22 @@ static void after_the_stop_requests_are_refused(struct fixture *f)
     CHECK(held->status == HT_UNAVAILABLE);
 }
 
+/* It is answered, but neither held on nor given work that others may have. */
+static void what_a_client_has_left_is_dropped(struct fixture *f)
+{
+    fixture_submit(f, two_points);
+    fixture_hello(f, 2);
+    struct leased leased[2] = {0};
+    CHECK(fixture_lease(f, 2, leased) == 2);
+    struct request *held =
+        fixture_post_control(f, "lease", f->next_id++, "\"free\":1");
+    atomic_store(&held->abandoned, true);
+    core_drop_abandoned(f->core);
+    fixture_wait(f, held);
+    CHECK(held->status == HT_UNAVAILABLE);
+    CHECK(strstr(held->err.text, "the client has gone") != NULL);
+}
+
 int main(void)
 {
     RUN_ON_CORE(a_study_runs_until_its_space_is_tried);
@@ -326,5 +344,6 @@ int main(void)
     RUN_ON_CORE(a_full_disk_is_refused_and_overcome);
     RUN_ON_CORE(a_failed_commit_answers_503_and_the_core_goes_on);
     RUN_ON_CORE(after_the_stop_requests_are_refused);
+    RUN_ON_CORE(what_a_client_has_left_is_dropped);
     return check_done();
 }

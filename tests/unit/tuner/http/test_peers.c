@@ -6,26 +6,27 @@
 
 #include "proto/base/clock.h"
 #include "tests/check.h"
+#include "tuner/base/budget.h"
 
-struct pair {
+struct ends {
     int ours, theirs;
 };
 
-static struct pair connect_pair(void)
+static struct ends connect_pair(void)
 {
     int fds[2] = {-1, -1};
     CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) == 0);
-    return (struct pair){fds[0], fds[1]};
+    return (struct ends){fds[0], fds[1]};
 }
 
-static void close_pair(struct pair pair)
+static void close_pair(struct ends pair)
 {
     close(pair.ours);
     close(pair.theirs);
 }
 
 /* Whether the other end sees the connection closed. */
-static bool is_shut(struct pair pair)
+static bool is_shut(struct ends pair)
 {
     char byte;
     return recv(pair.theirs, &byte, 1, MSG_DONTWAIT) == 0;
@@ -42,7 +43,7 @@ static void a_phase_ends_at_its_deadline(void)
                   {PEER_IDLE, 60000}};
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
         struct peers *peers = peers_new(100);
-        const struct pair pair = connect_pair();
+        const struct ends pair = connect_pair();
         struct peer *peer = peers_open(peers, pair.ours, NULL);
         const int64_t before_ms = clock_monotonic_ms();
         peers_enter(peers, peer, phases[i].phase);
@@ -62,7 +63,7 @@ static void a_phase_ends_at_its_deadline(void)
 static bool ends_by(const enum peer_phase *phase, int64_t now_ms)
 {
     struct peers *peers = peers_new(100);
-    const struct pair pair = connect_pair();
+    const struct ends pair = connect_pair();
     struct peer *peer = peers_open(peers, pair.ours, NULL);
     if (phase != NULL)
         peers_enter(peers, peer, *phase);
@@ -89,7 +90,7 @@ static void our_own_work_has_no_deadline(void)
 static void only_the_late_one_is_shut_down(void)
 {
     struct peers *peers = peers_new(100);
-    struct pair pairs[3];
+    struct ends pairs[3];
     struct peer *open[3];
     for (int i = 0; i < 3; i++) {
         pairs[i] = connect_pair();
@@ -111,8 +112,110 @@ static void only_the_late_one_is_shut_down(void)
         close_pair(pairs[i]);
 }
 
+enum { MANY = 200 };
+
+static struct ends pairs[MANY];
+static struct peer *open_ones[MANY];
+
+static void open_many(struct peers *peers, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        pairs[i] = connect_pair();
+        open_ones[i] = peers_open(peers, pairs[i].ours, NULL);
+    }
+}
+
+static void close_many(struct peers *peers, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        peers_close(peers, open_ones[i]);
+        close_pair(pairs[i]);
+    }
+    peers_free(peers);
+}
+
+static void check_shut(size_t from, size_t to, bool shut)
+{
+    for (size_t i = from; i < to; i++)
+        CHECK(is_shut(pairs[i]) == shut);
+}
+
+static void a_new_one_ends_the_oldest_of_its_address(void)
+{
+    const size_t most = (size_t)budget_of(BUDGET_HALF_OPEN);
+    struct peers *peers = peers_new(1000);
+    open_many(peers, most + 5);
+    check_shut(0, 5, true);
+    check_shut(5, most + 5, false);
+    close_many(peers, most + 5);
+}
+
+static void one_that_waits_ends_before_one_that_works(void)
+{
+    const size_t most = (size_t)budget_of(BUDGET_HALF_OPEN);
+    struct peers *peers = peers_new(1000);
+    open_many(peers, 1);
+    peers_enter(peers, open_ones[0], PEER_BODY);
+    for (size_t i = 1; i < most + 1; i++) {
+        pairs[i] = connect_pair();
+        open_ones[i] = peers_open(peers, pairs[i].ours, NULL);
+    }
+    check_shut(0, 1, false);
+    check_shut(1, 2, true);
+    close_many(peers, most + 1);
+}
+
+static void in_all_the_oldest_of_any_ends(void)
+{
+    struct peers *peers = peers_new(10);
+    open_many(peers, 12);
+    check_shut(0, 2, true);
+    check_shut(2, 12, false);
+    CHECK(!peers_claim(peers, open_ones[0], "a")); /* it has ended */
+    close_many(peers, 12);
+}
+
+static void a_principal_ends_its_idle_ones_only(void)
+{
+    struct ht_error err;
+    CHECK(budget_set("connections=3", &err) == HT_OK);
+    struct peers *peers = peers_new(1000);
+    open_many(peers, 6);
+    for (size_t i = 0; i < 3; i++) {
+        CHECK(peers_claim(peers, open_ones[i], "a"));
+        peers_enter(peers, open_ones[i], i == 1 ? PEER_IDLE : PEER_WORK);
+    }
+    CHECK(peers_claim(peers, open_ones[3], "a")); /* the idle one ends */
+    check_shut(0, 1, false);
+    check_shut(1, 2, true);
+    peers_enter(peers, open_ones[3], PEER_WORK);
+    CHECK(!peers_claim(peers, open_ones[4], "a"));
+    CHECK(peers_claim(peers, open_ones[4], "b"));
+    CHECK(peers_claim(peers, open_ones[3], "a")); /* it is a's already */
+    check_shut(2, 6, false);
+    close_many(peers, 6);
+    CHECK(budget_set("connections=512", &err) == HT_OK);
+}
+
+static void bytes_of_bodies_count_until_they_are_complete(void)
+{
+    const size_t most = (size_t)budget_of(BUDGET_BODY_BYTES);
+    struct peers *peers = peers_new(1000);
+    open_many(peers, 2);
+    CHECK(peers_hold(peers, open_ones[0], most));
+    CHECK(!peers_hold(peers, open_ones[1], 1));
+    peers_enter(peers, open_ones[0], PEER_WORK);
+    CHECK(peers_hold(peers, open_ones[1], 1));
+    close_many(peers, 2);
+}
+
 int main(void)
 {
+    RUN(a_new_one_ends_the_oldest_of_its_address);
+    RUN(one_that_waits_ends_before_one_that_works);
+    RUN(in_all_the_oldest_of_any_ends);
+    RUN(a_principal_ends_its_idle_ones_only);
+    RUN(bytes_of_bodies_count_until_they_are_complete);
     RUN(a_phase_ends_at_its_deadline);
     RUN(a_new_connection_owes_its_headers);
     RUN(our_own_work_has_no_deadline);
