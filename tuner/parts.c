@@ -7,6 +7,7 @@
 #include "tuner/search/search_worker.h"
 #include "tuner/search/stop_worker.h"
 #include "tuner/study/early_stop.h"
+#include "tuner/study/living_attempts.h"
 #include "tuner/study/measured.h"
 #include "tuner/study/settle.h"
 #include "tuner/study/silence.h"
@@ -104,4 +105,6 @@ const struct core_part server_parts[CORE_PARTS] = {
                       .stop = silence_stop,
                       .tick = silence_tick,
                       .deadline = silence_deadline},
+    [CORE_LIVING] = {.start = living_attempts_start,
+                     .stop = living_attempts_stop},
 };

@@ -28,6 +28,7 @@ enum core_part_id {
     CORE_RUNNERS,
     CORE_MEASURED,
     CORE_SILENCE, /* struct life_board */
+    CORE_LIVING,  /* struct living_attempts */
     CORE_PARTS
 };
 

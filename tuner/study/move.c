@@ -6,6 +6,7 @@
 #include "tuner/base/meter.h"
 #include "tuner/core/core.h"
 #include "tuner/db/write.h"
+#include "tuner/study/living_attempts.h"
 #include "tuner/study/suggestion_stock.h"
 
 #define TO(state) (1u << (state))
@@ -230,6 +231,8 @@ enum ht_status move_attempt(struct core *core, struct attempt_row *row,
     if (status != HT_OK)
         return status;
     count_attempt(core, row, to);
+    if (to == ATTEMPT_ENDED)
+        living_attempts_drop(core, row->study, row->trial);
     row->state = to;
     row->reason = reason;
     if (to == ATTEMPT_RUNNING)

@@ -10,6 +10,7 @@
 #include "tuner/runners/machine_types.h"
 #include "tuner/study/end.h"
 #include "tuner/study/end_rules.h"
+#include "tuner/study/living_attempts.h"
 #include "tuner/study/move.h"
 #include "tuner/study/pauses.h"
 #include "tuner/study/rungs.h"
@@ -268,6 +269,8 @@ static enum ht_status erase(struct settling *settling, struct ht_error *err)
         core_db(settling->core), settling->row.id, ERASE_ROWS, &left, err);
     if (status != HT_OK)
         return status;
+    /* Before their logs are forgotten, so that no more come. */
+    living_attempts_drop(settling->core, settling->row.id, 0);
     if (left)
         look_at(settling->core, settling->row.id, core_now_ms(settling->core));
     else

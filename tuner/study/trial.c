@@ -11,6 +11,7 @@
 #include "tuner/db/write.h"
 #include "tuner/search/pareto_trials.h"
 #include "tuner/study/final_measurement.h"
+#include "tuner/study/living_attempts.h"
 #include "tuner/study/move.h"
 #include "tuner/study/outputs.h"
 #include "tuner/study/pauses.h"
@@ -384,6 +385,7 @@ enum ht_status trial_delete(struct core *core, const struct job *job,
     if (status == HT_OK)
         status = move_event(core, &event, err);
     suggestion_stock_outdate(core, trial->study);
+    living_attempts_drop(core, trial->study, trial->id);
     trial_forget(core, trial);
     core_touch(core, trial->study);
     return status;

@@ -12,6 +12,7 @@
 #include "tuner/core/runner_rules.h"
 #include "tuner/db/changes.h"
 #include "tuner/db/write.h"
+#include "tuner/study/living_attempts.h"
 #include "tuner/study/outputs.h"
 #include "tuner/study/report_batch.h"
 #include "tuner/wire/envelope.h"
@@ -143,6 +144,7 @@ static enum ht_status save_runner(struct core *core, struct request *req,
         return ht_fail(err, HT_INVALID, "engine or host is too long");
     runner_online_note(core, runner, true, row.slots);
     runner_online_note_rules(core, runner, rules);
+    living_attempts_greet(core, runner->id, runner->boot);
     return db_runner_save(core_db(core), &row, err);
 }
 

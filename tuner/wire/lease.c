@@ -11,6 +11,7 @@
 #include "tuner/runners/can_run.h"
 #include "tuner/runners/machine_types.h"
 #include "tuner/study/common_file.h"
+#include "tuner/study/living_attempts.h"
 #include "tuner/study/move.h"
 #include "tuner/study/trial.h"
 #include "tuner/study/trial_pause.h"
@@ -299,8 +300,12 @@ static enum ht_status give(struct lease_poll *poll, struct trial_pair *pair,
         return status;
     add_attempt(poll, text);
     status = insert_attempt(poll, pair, token, err);
+    const struct job *job;
+    if (status == HT_OK)
+        status = core_job(poll->core, pair->trial.study, &job, err);
     if (status != HT_OK)
         return status;
+    living_attempts_add(poll->core, &pair->attempt, job);
     struct event_row event = {
         .study = pair->trial.study,
         .kind = "attempt.moved",

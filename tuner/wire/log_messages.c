@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "tuner/logs/logs.h"
+#include "tuner/study/living_attempts.h"
 #include "tuner/study/silence.h"
 #include "tuner/wire/envelope.h"
 
@@ -38,8 +38,6 @@ static enum ht_status read_chunk(const struct request *req, struct log_key *key,
     if (!logs_has_stream(key->stream))
         return ht_fail(err, HT_INVALID,
                        "stream must be stdout, stderr or runner");
-    if (strlen(key->replica) > HT_MAX_NAME)
-        return ht_fail(err, HT_INVALID, "replica is too long");
     if (node_get_int(req->body, "offset", 0) < 0 ||
         node_get_int(req->body, "bytes", 0) < 0)
         return ht_fail(err, HT_INVALID, "offset and bytes count from 0");
@@ -49,8 +47,15 @@ static enum ht_status read_chunk(const struct request *req, struct log_key *key,
 static enum ht_status check(struct core *core, const struct request *req,
                             struct log_key *key, struct ht_error *err)
 {
-    const enum ht_status status = wire_check_runner(core, req, err);
-    return status == HT_OK ? read_chunk(req, key, err) : status;
+    enum ht_status status = wire_check_runner(core, req, err);
+    if (status == HT_OK)
+        status = read_chunk(req, key, err);
+    const struct trial_name name = {key->study, key->trial, key->attempt};
+    return status == HT_OK
+               ? living_attempts_check(
+                     core, &name, node_get_string(req->body, "runner", ""),
+                     node_get_string(req->body, "boot", ""), key->replica, err)
+               : status;
 }
 
 void log_messages_handle(struct core *core, struct logs *logs,

@@ -1,7 +1,6 @@
 #include "tuner/wire/report.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "proto/base/limits.h"
@@ -11,30 +10,13 @@
 #include "tuner/core/core.h"
 #include "tuner/db/write.h"
 #include "tuner/study/early_stop.h"
+#include "tuner/study/living_attempts.h"
 #include "tuner/study/measured.h"
 #include "tuner/study/report_batch.h"
 #include "tuner/study/silence.h"
 #include "tuner/wire/envelope.h"
 
 /* --- storing --- */
-
-/* One of the attempt: records of others would escape every limit. */
-static bool is_replica(const struct job *job, const char *name)
-{
-    for (size_t i = 0; i < job->n_pools; i++) {
-        const struct pool *pool = &job->pools[i];
-        const size_t len = strlen(pool->type);
-        if (strncmp(name, pool->type, len) != 0 || name[len] != '-')
-            continue;
-        const char *digits = name + len + 1;
-        const size_t n = strspn(digits, "0123456789");
-        if (n > 0 && n <= 6 && digits[n] == '\0' &&
-            (n == 1 || digits[0] != '0') &&
-            strtol(digits, NULL, 10) < pool->count)
-            return true;
-    }
-    return false;
-}
 
 static int64_t thin(int64_t records)
 {
@@ -66,7 +48,7 @@ static enum ht_status begin_batch(struct core *core, struct request *req,
     const enum ht_status status = core_job(core, pair->trial.study, &job, err);
     if (status != HT_OK)
         return status;
-    if (!is_replica(job, replica))
+    if (!living_attempts_has_replica(job, replica))
         return ht_fail(err, HT_INVALID, "the attempt has no replica %.64s",
                        replica);
     *batch = (struct report_batch){.db = core_db(core),

@@ -216,6 +216,17 @@ static void logs_go_past_the_core(void)
     serve(&served);
     struct arena *arena = arena_new();
     nng_socket socket = dial(nng_socket_url(served.control));
+    fixture_submit(&served.f, "spec: 1\nname: s\ngoal: maximize accuracy\n"
+                              "parameters:\n  lr: {type: double, min: 0, max: "
+                              "1}\nalgorithm: random\ntrials: 1\nparallel: "
+                              "1\ncommand: [./train]\n");
+    ask(socket, arena, control(arena, 1, 1, "hello", "\"slots\":1"));
+    while (node_find(ask(socket, arena,
+                         control(arena, 1, served.f.next_id++, "lease",
+                                 "\"free\":1")),
+                     "attempts")
+               ->count == 0)
+        fixture_nap();
     const struct node *answer =
         ask(socket, arena,
             control(arena, 1, 1, "log",
