@@ -31,7 +31,7 @@ enum {
     STOP_SECONDS = 5,      /* for everything */
     RUNNER_WAIT_MS = 1500,
     CALLS_WAIT_MS = 2000,
-    N_READERS = 2, /* threads */
+    N_READERS = 3, /* threads, one of them for quick questions only */
     URL_BYTES = OPTIONS_HOST_BYTES + 32
 };
 

@@ -6,16 +6,23 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
+#include "tuner/base/budget.h"
 #include "tuner/base/meter.h"
+#include "tuner/core/fair_queue.h"
 #include "tuner/search/models.h"
 
-enum { THREAD_STACK = 512 * 1024 };
+enum {
+    THREAD_STACK = 512 * 1024,
+    SLOW_US = 20000, /* expected longer: a slow question */
+    COSTS = 512      /* remembered */
+};
 
 /* What a reader may be asked; the request carries the answer. */
 struct job_link {
-    struct request *req; /* NULL: check the file */
+    struct fair_item turn; /* must be first */
+    struct request *req;   /* NULL: check the file */
     reader_handler *handler;
-    struct job_link *next;
+    size_t cost; /* its place among the costs */
 };
 
 struct reader_pool {
@@ -23,7 +30,9 @@ struct reader_pool {
     char *path;
     pthread_mutex_t lock; /* guards the queue, stopping and finding */
     pthread_cond_t work;
-    struct job_link *first, **last;
+    struct fair_queue *queue;
+    size_t slow_running;
+    int64_t costs_us[COSTS]; /* means of such questions; two may share one */
     bool stopping;
     size_t n_threads;
     pthread_t threads[READERS_MOST];
@@ -33,45 +42,106 @@ struct reader_pool {
 
 bool reader_is_late(const struct reader *reader)
 {
-    return clock_monotonic_ms() >= reader->deadline_ms;
+    return atomic_load_explicit(&reader->req->abandoned,
+                                memory_order_relaxed) ||
+           clock_monotonic_ms() >= reader->deadline_ms;
+}
+
+/* Slow questions leave one thread to quick ones. */
+static bool may_be_slow(const struct reader_pool *readers)
+{
+    return readers->options.threads == 1 ||
+           readers->slow_running + 1 < readers->options.threads;
 }
 
 static struct job_link *take(struct reader_pool *readers)
 {
+    struct fair_item *turn;
     pthread_mutex_lock(&readers->lock);
-    while (readers->first == NULL && !readers->stopping)
+    while ((turn = fair_queue_pop(readers->queue, may_be_slow(readers))) ==
+               NULL &&
+           !(readers->stopping && fair_queue_length(readers->queue) == 0))
         pthread_cond_wait(&readers->work, &readers->lock);
-    struct job_link *link = readers->first;
-    if (link != NULL) {
-        readers->first = link->next;
-        if (readers->first == NULL)
-            readers->last = &readers->first;
-    }
+    if (turn != NULL)
+        readers->slow_running += turn->slow;
     pthread_mutex_unlock(&readers->lock);
-    return link;
+    return (struct job_link *)turn;
+}
+
+/* Notes what the answer took, for its owner's turns and for such questions. */
+static void note_cost(struct reader_pool *readers, const struct job_link *link,
+                      int64_t cost_us)
+{
+    pthread_mutex_lock(&readers->lock);
+    int64_t *mean_us = &readers->costs_us[link->cost];
+    *mean_us += (cost_us - *mean_us) / 2;
+    fair_queue_charge(readers->queue, &link->turn, cost_us);
+    readers->slow_running -= link->turn.slow;
+    if (link->turn.slow || readers->stopping)
+        pthread_cond_broadcast(&readers->work);
+    pthread_mutex_unlock(&readers->lock);
+}
+
+/* Fills in whose turn it takes; the lock is held. */
+static void rank(struct reader_pool *readers, struct job_link *link)
+{
+    const struct request *req = link->req;
+    uint64_t asked = (uint64_t)(uintptr_t)link->handler;
+    if (req != NULL) {
+        link->turn.owner = fair_key(req->from.name);
+        link->turn.study = fair_key(req->study);
+        asked = (asked ^ link->turn.study) * UINT64_C(1099511628211);
+        asked ^= fair_key(req->trial);
+    }
+    link->cost = (size_t)((asked ^ asked >> 32) % COSTS);
+    link->turn.expected_us = readers->costs_us[link->cost];
+    link->turn.slow = req == NULL || readers->options.threads == 1 ||
+                      link->turn.expected_us > SLOW_US;
+}
+
+static enum ht_status enqueue(struct reader_pool *readers,
+                              struct job_link *link, struct ht_error *err)
+{
+    if (readers->stopping)
+        return ht_fail(err, HT_UNAVAILABLE, "the server is stopping");
+    rank(readers, link);
+    if (link->req != NULL && link->turn.slow &&
+        fair_queue_slow_of(readers->queue, link->turn.owner) >=
+            (size_t)budget_of(BUDGET_QUESTIONS)) {
+        budget_exceeded(BUDGET_QUESTIONS);
+        return ht_fail(err, HT_LIMIT,
+                       "%lld slow questions of %.64s wait already; ask again "
+                       "when some are answered",
+                       (long long)budget_of(BUDGET_QUESTIONS),
+                       link->req->from.name);
+    }
+    meter_add(METER_READER_POSTED, link->req != NULL);
+    fair_queue_push(readers->queue, &link->turn);
+    /* A thread that may take no slow one leaves it to the others. */
+    if (link->turn.slow)
+        pthread_cond_broadcast(&readers->work);
+    else
+        pthread_cond_signal(&readers->work);
+    return HT_OK;
 }
 
 static void put(struct reader_pool *readers, struct request *req,
                 reader_handler *handler)
 {
+    struct ht_error err;
     struct job_link *link = ht_xcalloc(1, sizeof *link);
     link->req = req;
     link->handler = handler;
     pthread_mutex_lock(&readers->lock);
-    bool accepted = !readers->stopping;
-    if (accepted) {
-        meter_add(METER_READER_POSTED, req != NULL);
-        *readers->last = link;
-        readers->last = &link->next;
-        pthread_cond_signal(&readers->work);
-    }
+    const enum ht_status status = enqueue(readers, link, &err);
     pthread_mutex_unlock(&readers->lock);
-    if (accepted)
+    if (status == HT_OK)
         return;
     free(link);
     if (req == NULL)
         return;
-    req->status = ht_fail(&req->err, HT_UNAVAILABLE, "the server is stopping");
+    req->status = status;
+    req->err = err;
     req->answer(req);
 }
 
@@ -117,11 +187,14 @@ static enum ht_status answer_in_snapshot(struct reader_pool *readers,
                                          const struct job_link *link)
 {
     struct ht_error *err = &link->req->err;
+    if (atomic_load(&link->req->abandoned))
+        return ht_fail(err, HT_UNAVAILABLE, "the client has gone");
     enum ht_status status = db_begin(state->db, err);
     if (status != HT_OK)
         return status;
     struct reader reader = {
         .db = state->db,
+        .req = link->req,
         .logs = readers->options.logs,
         .publish = readers->options.publish,
         .stream = readers->options.stream,
@@ -149,23 +222,31 @@ static void check_file(struct reader_pool *readers, struct db *db)
               (long long)(clock_monotonic_ms() - started_ms));
 }
 
+/* Answers the question, or checks the file. */
+static void work(struct reader_pool *readers, struct thread_state *state,
+                 const struct job_link *link)
+{
+    struct ht_error err = {0};
+    enum ht_status status = HT_OK;
+    if (state->db == NULL)
+        status = db_open_readonly(readers->path, &state->db, &err);
+    if (status == HT_OK && link->req == NULL)
+        check_file(readers, state->db);
+    else if (status == HT_OK)
+        link->req->status = answer_in_snapshot(readers, state, link);
+    else if (link->req != NULL)
+        link->req->status = ht_fail(&link->req->err, status, "%s", err.text);
+}
+
 static void *run(void *context)
 {
     struct reader_pool *readers = context;
     struct thread_state state = {0};
     struct job_link *link;
     while ((link = take(readers)) != NULL) {
-        struct ht_error err = {0};
-        enum ht_status status = HT_OK;
-        if (state.db == NULL)
-            status = db_open_readonly(readers->path, &state.db, &err);
-        if (status == HT_OK && link->req == NULL)
-            check_file(readers, state.db);
-        else if (status == HT_OK)
-            link->req->status = answer_in_snapshot(readers, &state, link);
-        else if (link->req != NULL)
-            link->req->status =
-                ht_fail(&link->req->err, status, "%s", err.text);
+        const int64_t begun_us = clock_monotonic_us();
+        work(readers, &state, link);
+        note_cost(readers, link, clock_monotonic_us() - begun_us);
         if (link->req != NULL) {
             meter_add(METER_READER_ANSWERED, 1);
             link->req->answer(link->req);
@@ -184,7 +265,7 @@ enum ht_status reader_start(const struct reader_options *options,
     struct reader_pool *readers = ht_xcalloc(1, sizeof *readers);
     readers->options = *options;
     readers->path = ht_xstrdup(options->path);
-    readers->last = &readers->first;
+    readers->queue = fair_queue_new();
     pthread_mutex_init(&readers->lock, NULL);
     pthread_cond_init(&readers->work, NULL);
     pthread_attr_t attr;
@@ -216,6 +297,7 @@ void reader_stop(struct reader_pool *readers)
         pthread_join(readers->threads[i], NULL);
     pthread_mutex_destroy(&readers->lock);
     pthread_cond_destroy(&readers->work);
+    fair_queue_free(readers->queue);
     free(readers->path);
     free(readers);
 }

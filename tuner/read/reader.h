@@ -38,7 +38,8 @@ typedef void revision_publisher(void *stream, int64_t study, int64_t revision);
 
 /* The input of a handler; valid during one call. */
 struct reader {
-    struct db *db; /* inside a snapshot */
+    struct db *db;             /* inside a snapshot */
+    const struct request *req; /* that is answered */
     struct logs *logs;
     revision_publisher *publish; /* what a stream of events begins with */
     void *stream;
@@ -73,7 +74,10 @@ enum ht_status reader_start(const struct reader_options *options,
 void reader_stop(struct reader_pool *readers);
 
 /* Hands over a request; req->answer is called on a reader thread. Any thread.
- * After reader_stop() began it is answered with HT_UNAVAILABLE. */
+ * Its turn comes as fair_queue.h says. A question that took long before, of
+ * that study, is a slow one: it leaves one thread to quick ones, and a
+ * principal may have no more of them waiting than its budget allows: HT_LIMIT
+ * at once. After reader_stop() began the answer is HT_UNAVAILABLE. */
 void reader_post(struct reader_pool *readers, struct request *req,
                  reader_handler *handler);
 
@@ -83,7 +87,7 @@ void reader_check(struct reader_pool *readers);
  * until reader_stop(). Any thread. */
 const char *reader_damage(struct reader_pool *readers);
 
-/* True when the slice of this answer is used up. */
+/* True when the slice of this answer is used up, or its client has gone. */
 bool reader_is_late(const struct reader *reader);
 
 void read_replay_free(struct replay *replay); /* accepts NULL */
