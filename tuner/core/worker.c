@@ -7,14 +7,15 @@
 
 #include "proto/base/clock.h"
 #include "tuner/core/core.h"
+#include "tuner/core/fair_queue.h"
 
 enum { REST_MS = 1000 }; /* at most */
 
 struct waiting {
+    struct fair_item turn; /* must be first */
     struct worker_question question;
     char *context; /* owned, the question's */
     int64_t asked_us;
-    struct waiting *next;
 };
 
 struct known_study {
@@ -29,9 +30,9 @@ struct worker {
     struct core *core;
     char *path;
     pthread_t thread;
-    pthread_mutex_t lock; /* guards the list and stopping */
+    pthread_mutex_t lock; /* guards the queue and stopping */
     pthread_cond_t wake;
-    struct waiting *first, **last;
+    struct fair_queue *queue;
     bool stopping;
 
     /* the thread's own */
@@ -110,17 +111,22 @@ static void drop(struct waiting *waiting)
 
 static struct waiting *take(struct worker *worker)
 {
+    struct fair_item *turn = NULL;
     pthread_mutex_lock(&worker->lock);
-    while (worker->first == NULL && !worker->stopping)
+    while (!worker->stopping &&
+           (turn = fair_queue_pop(worker->queue, true)) == NULL)
         pthread_cond_wait(&worker->wake, &worker->lock);
-    struct waiting *waiting = worker->stopping ? NULL : worker->first;
-    if (waiting != NULL) {
-        worker->first = waiting->next;
-        if (worker->first == NULL)
-            worker->last = &worker->first;
-    }
     pthread_mutex_unlock(&worker->lock);
-    return waiting;
+    return (struct waiting *)turn;
+}
+
+static void note_cost(struct worker *worker, const struct waiting *waiting,
+                      int64_t begun_us)
+{
+    pthread_mutex_lock(&worker->lock);
+    fair_queue_charge(worker->queue, &waiting->turn,
+                      clock_monotonic_us() - begun_us);
+    pthread_mutex_unlock(&worker->lock);
 }
 
 static void rest(struct worker *worker, int64_t ms)
@@ -180,7 +186,9 @@ static void *run(void *argument)
     struct waiting *waiting;
     while ((waiting = take(worker)) != NULL) {
         const int64_t begun_ms = clock_monotonic_ms();
+        const int64_t begun_us = clock_monotonic_us();
         answer(worker, &waiting->question);
+        note_cost(worker, waiting, begun_us);
         meter_observe_since(role->spread, waiting->asked_us);
         drop(waiting);
         rest(worker, role->rests * (clock_monotonic_ms() - begun_ms));
@@ -188,9 +196,11 @@ static void *run(void *argument)
     return NULL;
 }
 
-static bool is_same(const struct worker_question *a,
-                    const struct worker_question *b)
+static bool is_same(const struct fair_item *waits, const void *wanted)
 {
+    const struct worker_question *a =
+                                     &((const struct waiting *)waits)->question,
+                                 *b = wanted;
     return a->study == b->study && a->first == b->first && a->n == b->n &&
            (a->context == NULL || b->context == NULL
                 ? a->context == b->context
@@ -199,19 +209,20 @@ static bool is_same(const struct worker_question *a,
 
 void worker_ask(struct worker *worker, const struct worker_question *question)
 {
+    const struct fair_item turn = {.owner = fair_key(question->asker),
+                                   .study = (uint64_t)question->study};
     pthread_mutex_lock(&worker->lock);
-    const struct waiting *known = worker->first;
-    while (known != NULL && !is_same(&known->question, question))
-        known = known->next;
-    if (known == NULL) {
+    if (!fair_queue_has(worker->queue, turn.owner, turn.study, is_same,
+                        question)) {
         struct waiting *waiting = ht_xcalloc(1, sizeof *waiting);
+        waiting->turn = turn;
         waiting->question = *question;
+        waiting->question.asker = NULL; /* only its turn follows from it */
         waiting->asked_us = clock_monotonic_us();
         if (question->context != NULL)
             waiting->question.context = waiting->context =
                 ht_xstrdup(question->context);
-        *worker->last = waiting;
-        worker->last = &waiting->next;
+        fair_queue_push(worker->queue, &waiting->turn);
         pthread_cond_signal(&worker->wake);
     }
     pthread_mutex_unlock(&worker->lock);
@@ -221,11 +232,10 @@ void worker_ask(struct worker *worker, const struct worker_question *question)
 
 static void release(struct worker *worker)
 {
-    while (worker->first != NULL) {
-        struct waiting *waiting = worker->first;
-        worker->first = waiting->next;
-        drop(waiting);
-    }
+    struct fair_item *turn;
+    while ((turn = fair_queue_pop(worker->queue, true)) != NULL)
+        drop((struct waiting *)turn);
+    fair_queue_free(worker->queue);
     for (size_t i = 0; i < worker->role->studies; i++) {
         worker->role->free(worker->known[i].state);
         free(worker->known[i].part);
@@ -248,7 +258,7 @@ enum ht_status worker_start(const struct worker_role *role,
     worker->receiver = receiver;
     worker->path = ht_xstrdup(path);
     worker->core = core;
-    worker->last = &worker->first;
+    worker->queue = fair_queue_new();
     worker->known = ht_xcalloc(role->studies, sizeof *worker->known);
     pthread_mutex_init(&worker->lock, NULL);
     clock_cond_init(&worker->wake);

@@ -24,6 +24,7 @@ struct worker_question {
     int64_t first; /* of the n that it is about: points or trials */
     size_t n;
     const char *context; /* that the points have the values of; NULL: any */
+    const char *asker;   /* the principal whose turn it takes, or NULL */
 };
 
 /* What one kind of worker does. All but new and free may be slow. */
@@ -66,8 +67,8 @@ enum ht_status worker_start(const struct worker_role *role,
  * Accepts NULL. */
 void worker_stop(struct worker *worker);
 
-/* Questions are answered in turn; equal ones that wait are one. The context
- * is copied. Any thread. */
+/* Whose turn it is says fair_queue.h, by asker and study; equal questions of
+ * one asker that wait are one. The context is copied. Any thread. */
 void worker_ask(struct worker *worker, const struct worker_question *question);
 
 /* For answer(): the state of the study, or of that part of it (NULL: all), up

@@ -1,10 +1,14 @@
 #include "tuner/search/search_worker.h"
 
+#include "proto/base/clock.h"
 #include "proto/base/log.h"
 #include "tuner/search/asked_space.h"
 #include "tuner/search/study.h"
 
-enum { CACHED_STUDIES = 32 };
+enum {
+    CACHED_STUDIES = 32,
+    SLICE_MS = 250 /* of one question: then others have their turn */
+};
 
 /* --- what is kept of a study --- */
 
@@ -40,6 +44,7 @@ static enum ht_status find_points(struct worker *search,
     struct worker_question asked = *question;
     if (asked.context != NULL) /* it stays in the answer */
         asked.context = arena_strdup(arena, asked.context);
+    search_study_hurry(study, clock_monotonic_ms() + SLICE_MS);
     status = search_study_suggest(study, &asked, arena, found, err);
     if (status != HT_OK)
         worker_forget(search);

@@ -9,7 +9,8 @@
 #include "tuner/core/worker.h"
 
 /* Its answers are `struct suggestions`. A question is about the n points from
- * ordinal `first` on. */
+ * ordinal `first` on; who asked for many gets those found in a slice of time
+ * and asks again, so that the questions about other studies have their turn. */
 extern const struct worker_role search_role;
 
 #endif

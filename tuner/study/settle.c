@@ -92,15 +92,19 @@ void study_ask(struct core *core, const struct study_row *row, int64_t n,
         .study = row->id,
         .first = db_study_trials_made(row),
         .n = (size_t)(n < ASK_AT_ONCE ? n : ASK_AT_ONCE),
-        .context = context};
+        .context = context,
+        .asker = core_actor(core)};
     ask(core, &question);
 }
 
 void study_ask_about(struct core *core, const struct study_row *row,
                      int64_t ordinal, const char *context)
 {
-    const struct worker_question question = {
-        .study = row->id, .first = ordinal, .n = 1, .context = context};
+    const struct worker_question question = {.study = row->id,
+                                             .first = ordinal,
+                                             .n = 1,
+                                             .context = context,
+                                             .asker = core_actor(core)};
     ask(core, &question);
 }
 
