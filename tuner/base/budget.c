@@ -26,7 +26,11 @@ const struct budget_row budget_table[BUDGETS] = {
          "counted"},
     [BUDGET_QUESTIONS] =
         {"questions", 64, 1, 100000, "principal",
-         "requests that wait for a search, a model or a reader; further ones "
+         "slow questions that wait for a model or a reader; further ones are "
+         "answered 429"},
+    [BUDGET_HELD] =
+        {"held", 512, 1, 100000, "principal",
+         "requests held until a search or a rule has its answer; further ones "
          "are answered 429"},
     [BUDGET_RECORDS] =
         {"records", 100, 1, 1000000, "attempt",

@@ -181,6 +181,7 @@ static struct core *make(const struct core_options *options)
     transaction_init(&core->transaction);
     request_queue_init(&core->queue);
     request_queue_init(&core->held);
+    request_queue_init(&core->done);
     pthread_mutex_init(&core->lock, NULL);
     clock_cond_init(&core->wake);
     return core;

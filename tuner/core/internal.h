@@ -39,6 +39,7 @@ struct core {
     struct transaction transaction;
     int64_t transaction_number;
     struct request_queue held; /* answered polls that wait for news */
+    struct request_queue done; /* handled in the open transaction */
     int64_t now_ms, wall_ms;
     const char *actor;      /* of the current request, or "core" */
     int64_t wal_limit;      /* pages; beyond, the core empties the WAL itself */

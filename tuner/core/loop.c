@@ -3,8 +3,11 @@
 
 #include "tuner/core/internal.h"
 
+#include <string.h>
+
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
+#include "tuner/base/budget.h"
 #include "tuner/base/meter.h"
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
@@ -61,12 +64,44 @@ static enum ht_status in_savepoint(struct core *core, core_work *work,
     return status;
 }
 
+static size_t count_held(const struct request_queue *queue,
+                         const struct request *like)
+{
+    size_t n = 0;
+    for (const struct request *req = queue->first; req != NULL; req = req->next)
+        n += req->held_until_ms > 0 && req->held_for != 0 &&
+             strcmp(req->from.name, like->from.name) == 0;
+    return n;
+}
+
+/* A principal has only so many requests held. */
+static enum ht_status check_held(const struct core *core,
+                                 const struct request *req,
+                                 struct ht_error *err)
+{
+    const int64_t most = budget_of(BUDGET_HELD);
+    const size_t held =
+        count_held(&core->held, req) + count_held(&core->done, req);
+    if (req->held_for == 0 || (int64_t)held < most)
+        return HT_OK;
+    budget_exceeded(BUDGET_HELD);
+    return ht_fail(err, HT_LIMIT,
+                   "%lld requests of %.64s wait for suggestions or rules "
+                   "already; ask again when some are answered",
+                   (long long)most, req->from.name);
+}
+
 static enum ht_status work_request(struct core *core, void *data,
                                    struct ht_error *err)
 {
     struct request *req = data;
+    const bool first = req->held_until_ms == 0;
     text_clear(&req->reply);
-    const enum ht_status status = req->handle(core, req, err);
+    if (!first && atomic_load(&req->abandoned))
+        return ht_fail(err, HT_UNAVAILABLE, "the client has gone");
+    enum ht_status status = req->handle(core, req, err);
+    if (status == HT_OK && first && req->held_until_ms > 0)
+        status = check_held(core, req, err);
     if (status == HT_OK && req->reply.len == 0 && req->held_until_ms == 0)
         return ht_fail(err, HT_INTERNAL, "the handler gave no answer");
     return status;
@@ -226,8 +261,7 @@ static void handle_one(struct core *core, struct request *req)
 }
 
 /* Handles requests until the queue is empty or the transaction is full. */
-static void handle_queue(struct core *core, struct request_queue *todo,
-                         struct request_queue *done)
+static void handle_queue(struct core *core, struct request_queue *todo)
 {
     const int64_t end_ms = clock_monotonic_ms() + GROUP_MS;
     struct request *req;
@@ -236,7 +270,7 @@ static void handle_queue(struct core *core, struct request_queue *todo,
         if (req == NULL)
             return;
         handle_one(core, req);
-        request_queue_push(done, req);
+        request_queue_push(&core->done, req);
         if (clock_monotonic_ms() >= end_ms)
             return;
     }
@@ -299,17 +333,15 @@ static void drop_abandoned(struct core *core)
 static void run_transaction(struct core *core, struct request_queue *todo)
 {
     struct ht_error err = {0};
-    struct request_queue done;
-    request_queue_init(&done);
     enum ht_status status = open_transaction(core, &err);
     if (status != HT_OK) {
         finish_all(core, todo, status, &err);
         return;
     }
     const int64_t changes = db_total_changes(core->db);
-    handle_queue(core, todo, &done);
+    handle_queue(core, todo);
     status = close_transaction(core, changes, &err);
-    finish_all(core, &done, status, &err);
+    finish_all(core, &core->done, status, &err);
     /* Requests held by this transaction may have come before its changes. */
     if (status == HT_OK)
         requeue_held(core, todo, false);

@@ -2,6 +2,7 @@
 #include <stdatomic.h>
 
 #include "tests/lib/core_fixture.h"
+#include "tuner/base/budget.h"
 #include "tuner/db/internal.h"
 
 static const char two_points[] =
@@ -325,6 +326,39 @@ static void what_a_client_has_left_is_dropped(struct fixture *f)
     fixture_wait(f, held);
     CHECK(held->status == HT_UNAVAILABLE);
     CHECK(strstr(held->err.text, "the client has gone") != NULL);
+static enum ht_status hold(struct core *core, struct request *req,
+                           struct ht_error *err)
+{
+    (void)err;
+    req->held_for = 1;
+    req->held_until_ms = core_now_ms(core) + 3600000;
+    return HT_OK;
+}
+
+static struct request *post_held(struct fixture *f, const char *name)
+{
+    struct request *req = fixture_request(f, hold, NULL);
+    snprintf(req->from.name, sizeof req->from.name, "%s", name);
+    core_post(f->core, req);
+    return req;
+}
+
+/* Ann's third is refused at once, Bob's is held. */
+static void a_principal_has_so_many_requests_held(struct fixture *f)
+{
+    CHECK(budget_set("held=2", NULL) == HT_OK);
+    struct request *held[] = {post_held(f, "ann"), post_held(f, "ann"),
+                              post_held(f, "bob")};
+    struct request *refused = post_held(f, "ann");
+    fixture_wait(f, refused);
+    CHECK(refused->status == HT_LIMIT);
+    CHECK(strstr(refused->err.text, "2 requests of ann") != NULL);
+    for (size_t i = 0; i < 3; i++)
+        CHECK(!fixture_is_done(held[i]));
+    core_stop_holding(f->core);
+    for (size_t i = 0; i < 3; i++)
+        fixture_wait(f, held[i]);
+    CHECK(budget_set("held=512", NULL) == HT_OK);
 }
 
 int main(void)
@@ -345,5 +379,6 @@ int main(void)
     RUN_ON_CORE(a_failed_commit_answers_503_and_the_core_goes_on);
     RUN_ON_CORE(after_the_stop_requests_are_refused);
     RUN_ON_CORE(what_a_client_has_left_is_dropped);
+    RUN_ON_CORE(a_principal_has_so_many_requests_held);
     return check_done();
 }
