@@ -14,7 +14,11 @@ from hypertune.spreq import Spreq, monotonic
 
 QUEUE_RECORDS = 20000
 BATCH_BYTES = 256 * 1024
-ANSWER_SECONDS = 4.0  # then on a new connection
+START_BYTES = 16 * 1024  # of a message before anything was measured
+STEP_BYTES = 1024  # by which a message grows near the size that failed
+SILENT_SECONDS = 4.0  # without a byte, beside what the last answer took
+SILENT_STEP = 0.5  # more after each failure
+SILENT_MAX = 30.0
 ASK_AGAIN_SECONDS = 0.25
 DECIDED = ("ok", "gone", "denied", "invalid")  # all else: ask again
 
@@ -45,6 +49,43 @@ def signals_blocked():
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+class Pace(object):
+    """How much one message has, and how long its answer is waited for.
+
+    After silence or a cut one record goes alone, the oldest: the answer to it
+    also says whether the message before was stored, whose answer was lost
+    then. Messages grow again, in steps near the size that failed.
+    """
+
+    def __init__(self):
+        self.batch = START_BYTES  # most bytes of records; 0: one record
+        self.silent = SILENT_SECONDS
+        self._threshold = BATCH_BYTES
+        self._failed = None  # bytes and newest seq of what got no answer
+
+    def failed(self, size, newest):
+        self._failed = self._failed or (size, newest)
+        self.batch = 0
+        self.silent = min(self.silent + SILENT_STEP, SILENT_MAX)
+
+    def answered(self, size, have, seconds):
+        self.silent = min(SILENT_SECONDS + 4 * seconds, SILENT_MAX)
+        if self._failed:
+            before, newest = self._failed
+            stored = have >= newest
+            self.batch = before if stored else 0
+            self._threshold = (BATCH_BYTES if stored
+                               else max(before // 2, STEP_BYTES))
+            self._failed = None
+        elif 2 * size < self.batch:
+            return  # its size was not tried
+        if self.batch >= self._threshold:
+            self.batch += STEP_BYTES
+        else:
+            self.batch = 2 * max(size, self.batch)
+        self.batch = min(self.batch, BATCH_BYTES)
+
+
 class Sender(object):
     def __init__(self, url, token_path, replica, writer):
         self._spreq = Spreq(url)
@@ -53,6 +94,7 @@ class Sender(object):
         self._writer = writer
         self._changed = threading.Condition()
         self._queue = collections.deque(maxlen=QUEUE_RECORDS)
+        self._pace = Pace()
         self._confirmed = 0
         self._waiters = 0
         self._ended = False
@@ -114,25 +156,33 @@ class Sender(object):
             self._waiters -= 1
             return self._confirmed >= seq
 
-    def _take_batch(self):
-        """Blocks for records; None: ask again what the server has by now."""
+    def _await_work(self):
+        """Blocks until there is something to send, or to ask for."""
         with self._changed:
-            while not self._queue:
-                if self._ended:
-                    return None
+            while not self._queue and not self._ended:
                 if not self._waiters:
                     self._changed.wait()
                     continue
                 self._changed.wait(ASK_AGAIN_SECONDS)
-                if not self._queue and self._waiters:
-                    return None
-            batch, size = [], 0
-            while self._queue:
-                size += len(self._queue[0][1]) + 1
-                if batch and size > BATCH_BYTES:
+                if self._waiters:
                     break
-                batch.append(self._queue.popleft())
-            return batch
+
+    def _next_batch(self, last):
+        """The oldest records, which stay in the queue until the server has
+        decided; without any the last one again: the answer to it contains what
+        the server has by now."""
+        batch, size = [], 0
+        with self._changed:
+            for entry in self._queue:
+                size += len(entry[1]) + 1
+                if batch and size > self._pace.batch:
+                    break
+                batch.append(entry)
+        return batch or last[-1:]
+
+    def _drop_through(self, seq):
+        while self._queue and self._queue[0][0] <= seq:
+            self._queue.popleft()
 
     def _run(self):
         # Python 2 ends its modules under a running daemon thread, and prints
@@ -144,49 +194,47 @@ class Sender(object):
 
     def _send_all(self):
         token = read_token(self._token_path) if self._token_path else ""
-        message, newest, number = None, 0, 0
+        batch, number = [], 0
         while not self._ended:
-            batch = self._take_batch()
-            if self._ended:
-                break
-            if batch:
-                number += 1
-                newest = batch[-1][0]
-                head = json.dumps({"v": 1, "type": "report", "token": token,
-                                   "id": number, "replica": self._replica})
-                message = (head[:-1] + ', "records": [' +
-                           ",".join(record for _, record in batch) +
-                           "]}").encode("ascii")
-            if message is not None:
-                self._deliver(message, newest)
+            self._await_work()
+            batch = self._next_batch(batch)
+            if self._ended or not batch:
+                continue
+            number += 1
+            head = json.dumps({"v": 1, "type": "report", "token": token,
+                               "id": number, "replica": self._replica})
+            message = (head[:-1] + ', "records": [' +
+                       ",".join(record for _, record in batch) +
+                       "]}").encode("ascii")
+            self._try(message, batch[-1][0])
         self._spreq.close()
 
-    def _deliver(self, message, newest):
-        """Sends one message until the server has decided about it."""
-        while True:
-            raw = self._spreq.request(message, ANSWER_SECONDS)
-            if raw is None:
-                if self._ended:
-                    return
-                continue
-            try:
-                answer = json.loads(raw.decode("utf-8"))
-                status = answer.get("status")
-            except (ValueError, AttributeError):
-                answer, status = {}, None
-            if status not in DECIDED:
-                asked = answer.get("retryMs", 2000) / 1000.0
-                self._spreq.pause(min(max(asked, 0.1), 30.0))
-                if self._ended:
-                    return
-                continue
-            with self._changed:
-                if status == "ok":
-                    have = answer.get("have", {}).get(self._writer, newest)
-                    self._confirmed = max(self._confirmed, have)
-                    self.thin = max(1, answer.get("thin", 1))
-                elif status in ("gone", "denied"):
-                    self._ended = True
-                    self._queue.clear()
-                self._changed.notify_all()
+    def _try(self, message, newest):
+        """Sends one message; its records stay queued without a decision."""
+        start = monotonic()
+        raw = self._spreq.request(message, self._pace.silent)
+        if raw is None:
+            self._pace.failed(len(message), newest)
             return
+        try:
+            answer = json.loads(raw.decode("utf-8"))
+            status = answer.get("status")
+        except (ValueError, AttributeError):
+            answer, status = {}, None
+        have = -1
+        if status == "ok":
+            have = answer.get("have", {}).get(self._writer, newest)
+        self._pace.answered(len(message), have, monotonic() - start)
+        if status not in DECIDED:
+            asked = answer.get("retryMs", 2000) / 1000.0
+            self._spreq.pause(min(max(asked, 0.1), 30.0))
+            return
+        with self._changed:
+            if status == "ok":
+                self._confirmed = max(self._confirmed, have)
+                self.thin = max(1, answer.get("thin", 1))
+            elif status in ("gone", "denied"):
+                self._ended = True
+                self._queue.clear()
+            self._drop_through(max(newest, have))
+            self._changed.notify_all()

@@ -4,10 +4,12 @@ Wire: an 8-byte hello each way, then frames of a 64-bit length, a 32-bit request
 id with the top bit set, and the payload.
 """
 import errno
+import fcntl
 import os
 import select
 import socket
 import struct
+import termios
 import threading
 import time
 
@@ -17,6 +19,7 @@ MAX_MESSAGE = 1024 * 1024
 BACKOFF_FIRST = 0.1
 BACKOFF_LAST = 5.0
 CONNECT_SECONDS = 3.0
+LOOK_SECONDS = 0.25  # between looks whether bytes have moved
 
 monotonic = getattr(time, "monotonic", time.time)
 
@@ -39,6 +42,31 @@ def parse_url(url):
     if not colon or not host or not 0 < int(port) < 65536:
         raise ValueError("no host and port in %r" % url)
     return host.encode("ascii"), int(port)
+
+
+class Patience(object):
+    """Waits for `silent` seconds from the last byte that moved."""
+
+    def __init__(self, silent, deadline=0.0):
+        self.silent = silent
+        self.deadline = deadline
+        self._unsent = 0
+        self.moved()
+
+    def moved(self):
+        self.deadline = max(self.deadline, monotonic() + self.silent)
+
+    def look(self, sock):
+        """Bytes that were sent may still wait here for a slow link."""
+        unsent = self._unsent
+        try:
+            unsent, = struct.unpack("i", fcntl.ioctl(
+                sock.fileno(), termios.TIOCOUTQ, struct.pack("i", 0)))
+        except EnvironmentError:
+            pass  # a kernel that does not say
+        if unsent < self._unsent:
+            self.moved()
+        self._unsent = unsent
 
 
 class Spreq(object):
@@ -71,13 +99,14 @@ class Spreq(object):
             self._socket.close()
             self._socket = None
 
-    def request(self, payload, timeout):
-        """Returns the answer's bytes, or None when the time is over.
+    def request(self, payload, silent):
+        """Returns the answer's bytes, or None.
 
-        A broken connection is made again, with growing pauses, and the request
-        is sent again on it; answers to older requests are skipped.
+        None: no byte moved for `silent` seconds, or the connection broke, and
+        the server may have got the payload. Answers to older requests are
+        skipped.
         """
-        deadline = monotonic() + timeout
+        deadline = monotonic() + silent
         self._id = (self._id + 1) & 0x7FFFFFFF
         wire_id = self._id | 0x80000000
         frame = struct.pack(">QI", len(payload) + 4, wire_id) + payload
@@ -85,17 +114,26 @@ class Spreq(object):
             try:
                 if self._socket is None:
                     self._connect(deadline)
-                self._send(frame, deadline)
-                answer = self._receive_answer(wire_id, deadline)
+            except (SpreqError, EnvironmentError):
+                self._back_off()
+                if self._cut.is_set() or monotonic() >= deadline:
+                    return None
+                continue
+            try:
+                patience = Patience(silent)
+                self._send(frame, patience)
+                answer = self._receive_answer(wire_id, patience)
                 self._backoff = 0.0
                 return answer
             except (SpreqError, EnvironmentError):
-                self.close()
-                if self._cut.is_set() or monotonic() >= deadline:
-                    return None
-                self._backoff = min(max(self._backoff * 2, BACKOFF_FIRST),
-                                    BACKOFF_LAST)
-                self._connect_at = monotonic() + self._backoff
+                self._back_off()
+                return None
+
+    def _back_off(self):
+        self.close()
+        self._backoff = min(max(self._backoff * 2, BACKOFF_FIRST),
+                            BACKOFF_LAST)
+        self._connect_at = monotonic() + self._backoff
 
     def _connect(self, deadline):
         pause = min(self._connect_at, deadline) - monotonic()
@@ -109,34 +147,36 @@ class Spreq(object):
         self._socket = sock
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.setblocking(False)
-        soon = min(deadline, monotonic() + CONNECT_SECONDS)
+        soon = Patience(0.0, min(deadline, monotonic() + CONNECT_SECONDS))
         self._send(HELLO_REQ, soon)
         if self._receive(len(HELLO_REP), soon) != HELLO_REP:
             raise SpreqError("the peer is no REP socket")
 
-    def _wait(self, readable, deadline):
-        left = deadline - monotonic()
+    def _wait(self, readable, patience):
+        patience.look(self._socket)
+        left = patience.deadline - monotonic()
         if left <= 0:
             raise SpreqError("no answer in time")
         # poll, not select: a trainer may have more than 1024 descriptors.
         poller = select.poll()
         poller.register(self._socket,
                         select.POLLIN if readable else select.POLLOUT)
-        poller.poll(int(min(left, 60.0) * 1000) + 1)
+        poller.poll(int(min(left, LOOK_SECONDS) * 1000) + 1)
 
-    def _send(self, data, deadline):
+    def _send(self, data, patience):
         view = memoryview(data)
         while view:
             try:
                 # Python ignores SIGPIPE itself, but a trainer may restore it.
                 view = view[self._socket.send(
                     view, getattr(socket, "MSG_NOSIGNAL", 0x4000)):]
+                patience.moved()
             except EnvironmentError as error:
                 if error.errno not in (errno.EAGAIN, errno.EINTR):
                     raise
-                self._wait(False, deadline)
+                self._wait(False, patience)
 
-    def _receive(self, size, deadline):
+    def _receive(self, size, patience):
         chunks = []
         while size > 0:
             try:
@@ -144,19 +184,20 @@ class Spreq(object):
             except EnvironmentError as error:
                 if error.errno not in (errno.EAGAIN, errno.EINTR):
                     raise
-                self._wait(True, deadline)
+                self._wait(True, patience)
                 continue
             if not chunk:
                 raise SpreqError("the server closed the connection")
+            patience.moved()
             chunks.append(chunk)
             size -= len(chunk)
         return b"".join(chunks)
 
-    def _receive_answer(self, wire_id, deadline):
+    def _receive_answer(self, wire_id, patience):
         while True:
-            size, got = struct.unpack(">QI", self._receive(12, deadline))
+            size, got = struct.unpack(">QI", self._receive(12, patience))
             if not 4 <= size <= MAX_MESSAGE + 4:
                 raise SpreqError("a frame of %d bytes" % size)
-            payload = self._receive(size - 4, deadline)
+            payload = self._receive(size - 4, patience)
             if got == wire_id:
                 return payload
