@@ -2,7 +2,9 @@
  *
  * A bounded queue in front of one spreq connection. The thread starts with the
  * first record, blocks every signal, and is never joined: it owns nothing that
- * must outlive the process, as the report file already has each record. */
+ * must outlive the process, as the report file already has each record.
+ * Records go oldest first. A message begins with 16 KB of them, has one after
+ * silence or a cut, and grows again after answers. */
 #ifndef HT_HYPERTUNE_LIB_REPORT_SENDER_H
 #define HT_HYPERTUNE_LIB_REPORT_SENDER_H
 
@@ -34,6 +36,8 @@ int report_sender_push(struct report_sender *sender, int64_t seq,
                        const char *record, size_t len);
 
 /* Waits until the server has confirmed record `seq` and all before it.
+ * Over a slow link that is a wait for the whole queue; what has not arrived
+ * after timeout_ms is still sent, and the runner has it in the file.
  * ETIMEDOUT  it has not, after timeout_ms or as it will never */
 int report_sender_wait(struct report_sender *sender, int64_t seq,
                        int timeout_ms);
