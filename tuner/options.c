@@ -58,6 +58,13 @@ static const struct flag table[] = {
     FLAG("budget", "NAME=N,...", FLAG_TEXT, MEMBER(budget),
          "what one address, token, study or attempt may take, see "
          "docs/operations.md"),
+    FLAG("behind-proxy", "ADDRESS,...", FLAG_TEXT, MEMBER(behind_proxy),
+         "proxies that end TLS before the HTTP address, see "
+         "docs/operations.md"),
+    FLAG("public-name", "https://HOST[:PORT],...", FLAG_TEXT,
+         MEMBER(public_name), "what clients call this server"),
+    FLAG("insecure", NULL, FLAG_SWITCH, MEMBER(insecure),
+         "listen off loopback without TLS: tokens are readable on the way"),
     FLAG("on-demand", NULL, FLAG_ORDER, MEMBER(on_demand),
          "take any port when the default is in use; end when idle"),
     FLAG("idle-exit", "DURATION", FLAG_DURATION, MEMBER(idle_exit_ms),
@@ -141,6 +148,42 @@ static bool is_loopback(const char *host)
     return inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
+/* "tcp://HOST:PORT"; NULL: none. */
+static bool is_loopback_url(const char *url)
+{
+    char host[OPTIONS_HOST_BYTES];
+    int port;
+    return url == NULL || (options_split_address(url + strlen("tcp://"), host,
+                                                 &port, NULL) == HT_OK &&
+                           is_loopback(host));
+}
+
+/* What goes over a network in clear shows every token. */
+static enum ht_status check_exposure(const struct options *options,
+                                     const char *host, struct ht_error *err)
+{
+    if (options->behind_proxy != NULL && options->public_name == NULL)
+        return ht_fail(err, HT_INVALID,
+                       "--behind-proxy needs --public-name https://HOST, the "
+                       "name by which clients reach the proxy");
+    if (options->insecure)
+        return HT_OK;
+    if (!is_loopback(host) && options->behind_proxy == NULL)
+        return ht_fail(err, HT_INVALID,
+                       "--listen %s: http shows tokens to the network; use a "
+                       "proxy with TLS (--behind-proxy, docs/operations.md "
+                       "\"On a network\"), or --insecure where it is yours "
+                       "alone",
+                       options->listen);
+    if (!is_loopback_url(options->report_listen) ||
+        !is_loopback_url(options->control_listen))
+        return ht_fail(err, HT_INVALID,
+                       "--report-listen and --control-listen off loopback show "
+                       "tokens to the network; use 127.0.0.1 with a tunnel, "
+                       "or --insecure where the network is yours alone");
+    return HT_OK;
+}
+
 /* Checks that need all settings. */
 static enum ht_status check(struct options *options, struct ht_error *err)
 {
@@ -163,7 +206,7 @@ static enum ht_status check(struct options *options, struct ht_error *err)
         return ht_fail(err, HT_INVALID,
                        "--report-listen and --control-listen are "
                        "tcp://HOST:PORT");
-    return HT_OK;
+    return check_exposure(options, host, err);
 }
 
 /* A server on demand runs for who started it, as does the MLflow that MLflow's

@@ -31,11 +31,14 @@ struct options {
     const char *mlflow;       /* URL; NULL: none */
     const char *mlflow_login; /* file of its token or password; NULL: none */
     char mlflow_own_login[OPTIONS_LOGIN_BYTES]; /* that itself, or "" */
-    int64_t max_page;     /* elements in a page of a list; 0: the default */
-    const char *budget;   /* see budget_set(); NULL: the defaults */
-    bool on_demand;       /* started by a command for its user */
-    int64_t idle_exit_ms; /* end after this long idle; 0: never */
-    bool verbose;         /* log debug events */
+    int64_t max_page;         /* elements in a page of a list; 0: the default */
+    const char *budget;       /* see budget_set(); NULL: the defaults */
+    const char *behind_proxy; /* addresses of proxies; NULL: none */
+    const char *public_name;  /* "https://HOST[:PORT],..."; NULL: none */
+    bool insecure;            /* plain listeners off loopback are wanted */
+    bool on_demand;           /* started by a command for its user */
+    int64_t idle_exit_ms;     /* end after this long idle; 0: never */
+    bool verbose;             /* log debug events */
 };
 
 /* Strings of *options point into argv, the environment or constants. When

@@ -10,6 +10,7 @@
 #include "proto/base/log.h"
 #include "tuner/core/core.h"
 #include "tuner/datadir.h"
+#include "tuner/http/arrival.h"
 #include "tuner/http/gate.h"
 #include "tuner/http/http.h"
 #include "tuner/http/sessions.h"
@@ -51,6 +52,7 @@ struct server {
     struct nng_socket *report, *control;
     struct gate *gate;
     struct sessions *sessions;
+    struct proxies *proxies;
     struct server_facts facts;
     struct reader_pool *readers, *models;
     struct http *http;
@@ -256,9 +258,34 @@ static void stop_control(struct server *server)
     nng_socket_stop(server->control);
 }
 
+static void stop_gate(struct server *server)
+{
+    sessions_free(server->sessions);
+    gate_free(server->gate);
+    proxies_free(server->proxies);
+}
+
+/* Those of --public-name. */
+static enum ht_status allow_names(const struct server *server,
+                                  struct gate *gate, struct ht_error *err)
+{
+    const char *name = server->options->public_name;
+    enum ht_status status = HT_OK;
+    while (status == HT_OK && name != NULL && *name != '\0') {
+        const size_t len = strcspn(name, ",");
+        status = gate_allow_name(gate, name, len, err);
+        name += len + (name[len] == ',');
+    }
+    return status;
+}
+
 static enum ht_status start_gate(struct server *server, struct ht_error *err)
 {
-    (void)err;
+    const struct options *options = server->options;
+    if (options->behind_proxy != NULL &&
+        proxies_new(options->behind_proxy, options->insecure, &server->proxies,
+                    err) != HT_OK)
+        return err->status;
     struct gate *gate = gate_new(strcmp(server->options->auth, "none") == 0);
     gate_grant(gate, server->dir.admin_token, GATE_ALL);
     gate_grant(gate, server->dir.runner_token, GATE_RUNNER);
@@ -271,13 +298,10 @@ static enum ht_status start_gate(struct server *server, struct ht_error *err)
         gate_allow_host(gate, server->host, server->port);
     server->gate = gate;
     server->sessions = sessions_new(server->dir.admin_token);
-    return HT_OK;
-}
-
-static void stop_gate(struct server *server)
-{
-    sessions_free(server->sessions);
-    gate_free(server->gate);
+    const enum ht_status status = allow_names(server, gate, err);
+    if (status != HT_OK)
+        stop_gate(server);
+    return status;
 }
 
 static void publish(void *stream, int64_t study, int64_t revision)
@@ -347,6 +371,7 @@ static enum ht_status start_http(struct server *server, struct ht_error *err)
     const struct http_options options = {
         .listen_fd = server->listen_fd,
         .gate = server->gate,
+        .proxies = server->proxies,
         .sessions = server->sessions,
         .core = server->core,
         .readers = server->readers,

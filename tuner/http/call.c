@@ -1,6 +1,7 @@
 #include "tuner/http/call.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,6 +13,7 @@
 #include "tuner/ask/query.h"
 #include "tuner/base/budget.h"
 #include "tuner/core/core.h"
+#include "tuner/http/arrival.h"
 #include "tuner/http/dashboard.h"
 #include "tuner/http/gate.h"
 #include "tuner/http/head.h"
@@ -190,11 +192,33 @@ static enum ht_status check_stream(const struct call *call,
 static unsigned session_roles(const struct call *call)
 {
     const struct sessions *sessions = call->http->options.sessions;
-    const char *cookie = MHD_lookup_connection_value(
-        call->connection, MHD_COOKIE_KIND, sessions_name(sessions));
+    char secure_name[SESSION_NAME_BYTES + sizeof SESSION_SECURE_PREFIX];
+    const char *name = sessions_name(sessions);
+    if (call->secure) {
+        snprintf(secure_name, sizeof secure_name, SESSION_SECURE_PREFIX "%s",
+                 name);
+        name = secure_name;
+    }
+    const char *cookie =
+        MHD_lookup_connection_value(call->connection, MHD_COOKIE_KIND, name);
     return cookie == NULL
                ? 0
                : sessions_open(sessions, cookie, clock_wall_ms() / 1000);
+}
+
+static enum ht_status find_arrival(const struct call *call,
+                                   struct arrival *arrival,
+                                   struct ht_error *err)
+{
+    const struct proxies *proxies = call->http->options.proxies;
+    struct arrival_words words = {.from = peer_address(call->peer)};
+    if (proxies != NULL) {
+        words.forwarded_for = header(call, "X-Forwarded-For");
+        words.forwarded_proto = header(call, "X-Forwarded-Proto");
+        words.n_for = count_headers(call, "X-Forwarded-For");
+        words.n_proto = count_headers(call, "X-Forwarded-Proto");
+    }
+    return arrival_read(proxies, &words, arrival, err);
 }
 
 /* The gate: place, then token unless the route is open, then role. Without a
@@ -203,6 +227,11 @@ static enum ht_status pass_gate(struct call *call, const char *method,
                                 const char *path, struct ht_error *err)
 {
     const struct gate *gate = call->http->options.gate;
+    struct arrival arrival;
+    enum ht_status status = find_arrival(call, &arrival, err);
+    if (status != HT_OK)
+        return status;
+    call->secure = arrival.secure;
     struct gate_request asked = {
         .method = method,
         .host = header(call, "Host"),
@@ -211,13 +240,14 @@ static enum ht_status pass_gate(struct call *call, const char *method,
         .authorization = header(call, "Authorization"),
         .agent = header(call, "User-Agent"),
         .session = session_roles(call),
-        .peer = peer_address(call->peer),
+        .peer = arrival.peer,
+        .secure = arrival.secure,
         .content_type = header(call, "Content-Type"),
         .has_body = has_body(call),
     };
     struct principal *from = &call->req->from;
     struct ht_error unrouted;
-    enum ht_status status = gate_check_place(gate, &asked, err);
+    status = gate_check_place(gate, &asked, err);
     if (status != HT_OK)
         return status;
     enum ht_status routed = route_find(method, path, call->req, &call->route,
@@ -332,6 +362,7 @@ static enum ht_status answer_login(struct call *call, struct ht_error *err)
     struct http *http = call->http;
     struct login login = {.gate = http->options.gate,
                           .sessions = http->options.sessions,
+                          .secure = call->secure,
                           .req = call->req};
     const enum ht_status status = call->route->login(&login, err);
     if (status != HT_OK)

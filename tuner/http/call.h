@@ -39,6 +39,7 @@ struct call {
     const struct route *route;
     const char *allow; /* for 405 */
     bool is_head;
+    bool secure;    /* it came by https */
     bool is_framed; /* it is clear where the request ends */
     struct text body;
     size_t received;         /* bytes of body, kept or not */

@@ -79,6 +79,30 @@ void gate_allow_host(struct gate *gate, const char *host, int port)
     add_authority(gate, ht_xstrdup(authority));
 }
 
+enum ht_status gate_allow_name(struct gate *gate, const char *name, size_t len,
+                               struct ht_error *err)
+{
+    static const char scheme[] = "https://";
+    const size_t skip = sizeof scheme - 1;
+    char authority[300];
+    if (len <= skip || len - skip >= sizeof authority ||
+        strncasecmp(name, scheme, skip) != 0)
+        return ht_fail(err, HT_INVALID,
+                       "--public-name is https://HOST[:PORT], not \"%.*s\"",
+                       (int)(len < 80 ? len : 80), name);
+    memcpy(authority, name + skip, len - skip);
+    authority[len - skip] = '\0';
+    if (authority[strcspn(authority, "/?#@ ")] != '\0')
+        return ht_fail(err, HT_INVALID,
+                       "--public-name has no path and no user: \"%.80s\"",
+                       authority);
+    char *port = strstr(authority, ":443");
+    if (port != NULL && port[4] == '\0')
+        *port = '\0'; /* as browsers write it */
+    add_authority(gate, ht_xstrdup(authority));
+    return HT_OK;
+}
+
 void gate_allow_literals(struct gate *gate, int port)
 {
     gate->literals_port = port;
@@ -123,10 +147,10 @@ enum ht_status gate_check_place(const struct gate *gate,
                        "this server is not called \"%.128s\"", request->host);
     if (request->origin == NULL)
         return HT_OK;
-    /* Scheme "http" until the server has TLS itself. */
-    static const char scheme[] = "http://";
-    if (strncmp(request->origin, scheme, sizeof scheme - 1) != 0 ||
-        !is_our_authority(gate, request->origin + sizeof scheme - 1))
+    const char *scheme = request->secure ? "https://" : "http://";
+    const size_t len = strlen(scheme);
+    if (strncmp(request->origin, scheme, len) != 0 ||
+        !is_our_authority(gate, request->origin + len))
         return ht_fail(err, HT_DENIED,
                        "pages from \"%.128s\" may not use this server",
                        request->origin);

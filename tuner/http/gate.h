@@ -10,6 +10,7 @@
 #define HT_TUNER_HTTP_GATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "proto/base/error.h"
 #include "tuner/core/principal.h"
@@ -39,6 +40,9 @@ bool gate_is_open_to_all(const struct gate *gate);
 void gate_grant(struct gate *gate, const char *token, unsigned roles);
 /* `host` without brackets, also of IPv6; copied. */
 void gate_allow_host(struct gate *gate, const char *host, int port);
+/* `name` is "https://HOST[:PORT]"; copied. HT_INVALID when it is not. */
+enum ht_status gate_allow_name(struct gate *gate, const char *name, size_t len,
+                               struct ht_error *err);
 /* Allows every literal address with this port: names can be rebound, literals
  * cannot. For a server that listens on all addresses. */
 void gate_allow_literals(struct gate *gate, int port);
@@ -55,6 +59,7 @@ struct gate_request {
     const char *peer;  /* address of the client, or NULL */
     const char *content_type;
     bool has_body;
+    bool secure; /* it came by https, see arrival.h */
 };
 
 /* Whether the request is for this server and not from a page of another site.

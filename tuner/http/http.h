@@ -14,6 +14,7 @@
 struct core;
 struct gate;
 struct http;
+struct proxies;
 struct reader_pool;
 struct sessions;
 struct sse;
@@ -22,6 +23,7 @@ struct http_options {
     int listen_fd;           /* bound and listening; taken over */
     const struct gate *gate; /* these are borrowed until http_free() */
     struct sessions *sessions;
+    const struct proxies *proxies; /* NULL: none is declared */
     struct core *core;
     struct reader_pool *readers;
     struct reader_pool *models; /* for LANE_MODEL */

@@ -72,8 +72,11 @@ static const char *cookie_line(const struct login *login, const char *value,
                                int seconds)
 {
     return arena_printf(login->req->arena,
-                        "%s=%s; Path=/; Max-Age=%d; HttpOnly; SameSite=Strict",
-                        sessions_name(login->sessions), value, seconds);
+                        "%s%s=%s; Path=/; Max-Age=%d; HttpOnly; "
+                        "SameSite=Strict%s",
+                        login->secure ? SESSION_SECURE_PREFIX : "",
+                        sessions_name(login->sessions), value, seconds,
+                        login->secure ? "; Secure" : "");
 }
 
 enum ht_status login_enter(struct login *login, struct ht_error *err)

@@ -6,6 +6,8 @@
 #ifndef HT_TUNER_HTTP_LOGIN_H
 #define HT_TUNER_HTTP_LOGIN_H
 
+#include <stdbool.h>
+
 #include "proto/base/error.h"
 
 struct gate;
@@ -13,6 +15,7 @@ struct sessions;
 
 struct login {
     const struct gate *gate;
+    bool secure; /* the request came by https */
     struct sessions *sessions;
     struct request *req; /* has the client; the handler fills its reply */
     const char *cookie;  /* Set-Cookie of the answer, or NULL; in the arena */

@@ -10,6 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Before the cookie's name where it came by https: then a browser takes it by
+ * https alone, from no other host and for no other. */
+#define SESSION_SECURE_PREFIX "__Host-"
+
 struct sessions;
 
 enum {

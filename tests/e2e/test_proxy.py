@@ -1,0 +1,233 @@
+"""nginx and Caddy with the lines of docs/operations.md: clients and a browser's
+requests through TLS, and what a proxy's headers may say."""
+
+import http.client
+import json
+import os
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import tempfile
+
+import harness
+import tap
+
+ROOT = os.path.join(os.path.dirname(__file__), "..", "..")
+NAME = "localhost"
+
+
+def documented(language):
+    with open(os.path.join(ROOT, "docs", "operations.md"),
+              encoding="utf-8") as file:
+        return re.search("```%s\n(.*?)```" % language, file.read(),
+                         re.S).group(1)
+
+
+def make_certificate(folder):
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+         "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+         os.path.join(folder, "key.pem"), "-out",
+         os.path.join(folder, "cert.pem"), "-subj", "/CN=" + NAME, "-addext",
+         "subjectAltName=DNS:" + NAME, "-days", "2"], check=True,
+        stderr=subprocess.DEVNULL)
+
+
+def nginx(folder, port, plain, server):
+    lines = documented("nginx").replace("127.0.0.1:8470",
+                                        server.http.split("//")[1])
+    with open(os.path.join(folder, "conf"), "w", encoding="utf-8") as file:
+        file.write("""daemon off; error_log stderr; pid %(f)s/pid;
+events {} http { access_log off; client_body_temp_path %(f)s/body;
+proxy_temp_path %(f)s/proxy; fastcgi_temp_path %(f)s/fast;
+uwsgi_temp_path %(f)s/uwsgi; scgi_temp_path %(f)s/scgi;
+server { listen 127.0.0.1:%(port)d ssl; listen 127.0.0.1:%(plain)d;
+ssl_certificate %(f)s/cert.pem; ssl_certificate_key %(f)s/key.pem;
+%(lines)s } }
+""" % {"f": folder, "port": port, "plain": plain, "lines": lines})
+    return ["nginx", "-p", folder, "-c", os.path.join(folder, "conf")]
+
+
+def caddy(folder, port, plain, server):
+    lines = documented("caddy").replace("127.0.0.1:8470",
+                                        server.http.split("//")[1])
+    body = lines.split("{", 1)[1].rsplit("}", 1)[0]
+    with open(os.path.join(folder, "conf"), "w", encoding="utf-8") as file:
+        file.write("""{
+    admin off
+    auto_https off
+}
+https://%s:%d {
+    bind 127.0.0.1
+    tls %s/cert.pem %s/key.pem
+%s}
+http://%s:%d {
+    bind 127.0.0.1
+%s}
+""" % (NAME, port, folder, folder, body, NAME, plain, body))
+    return ["caddy", "run", "--adapter", "caddyfile", "--config",
+            os.path.join(folder, "conf")]
+
+
+def answers(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+        return True
+    except OSError:
+        return False
+
+
+class Proxy:
+    """One of the two before a server of its own."""
+
+    def __init__(self, configure):
+        self.ports = [harness.Port() for _ in range(2)]
+        self.port, self.plain = [port.number for port in self.ports]
+        self.folder = tempfile.mkdtemp(prefix="ht-proxy-")
+        self.url = "https://%s:%d" % (NAME, self.port)
+        make_certificate(self.folder)
+        self.cert = os.path.join(self.folder, "cert.pem")
+        self.server = harness.Server("--behind-proxy", "127.0.0.1",
+                                     "--public-name", self.url, "--runner",
+                                     "none")
+        self.configure = configure
+
+    def __enter__(self):
+        self.server.__enter__()
+        for port in self.ports:
+            port.close()
+        self.process = subprocess.Popen(
+            self.configure(self.folder, self.port, self.plain, self.server),
+            env=dict(os.environ, HOME=self.folder),
+            stderr=open(os.path.join(self.folder, "log"), "wb"))
+        harness.wait_until(lambda: answers(self.port) and answers(self.plain),
+                           "the proxy")
+        return self
+
+    def __exit__(self, *what):
+        self.process.terminate()
+        self.process.wait()
+        self.server.__exit__(*what)
+        shutil.rmtree(self.folder)
+
+    def ask(self, method, path, headers, body=None, plain=False):
+        if plain:
+            connection = http.client.HTTPConnection(NAME, self.plain)
+        else:
+            connection = http.client.HTTPSConnection(
+                NAME, self.port,
+                context=ssl.create_default_context(cafile=self.cert))
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        text = answer.read()
+        connection.close()
+        return answer, text
+
+    def token(self):
+        with open(self.server.token_file, encoding="ascii") as file:
+            return file.read().strip()
+
+
+def check_clients(proxy):
+    env = {"HYPERTUNE_SERVER": proxy.url}
+    done = proxy.server.cli("--server", proxy.url, "--ca", proxy.cert, "list",
+                            "-o", "name")
+    assert done.stdout == "", done.stdout
+    done = proxy.server.cli("--server", proxy.url, "list", check=False)
+    assert done.returncode == 4, done
+    assert "no trust in " + proxy.url in done.stderr, done.stderr
+    assert "--ca FILE" in done.stderr, done.stderr
+    pin = "sha256//" + 43 * "A" + "="
+    done = proxy.server.cli("--server", proxy.url, "--pin", pin, "list",
+                            check=False)
+    assert done.returncode == 4 and "no trust" in done.stderr, done.stderr
+    script = ("import hypertune; c = hypertune.Client(); "
+              "print(len(c.studies()))")
+    for trust, code in (({"HYPERTUNE_CA": proxy.cert}, 0), ({}, 1),
+                        ({"HYPERTUNE_PIN": pin}, 1),
+                        ({"HYPERTUNE_PIN": own_pin(proxy.cert)}, 0)):
+        done = subprocess.run(
+            ["python3", "-c", script], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, encoding="utf-8",
+            env=dict(os.environ, **env, **trust,
+                     HYPERTUNE_TOKEN_FILE=proxy.server.token_file,
+                     PYTHONPATH=os.path.join(ROOT, "hypertune", "python")))
+        assert done.returncode == code, (trust, done.stdout, done.stderr)
+        assert code == 0 or "no trust" in done.stderr, done.stderr
+    done = proxy.server.cli("--server", proxy.url, "--pin",
+                            own_pin(proxy.cert), "list")
+    assert done.returncode == 0
+
+
+def own_pin(cert):
+    return "sha256//" + subprocess.run(
+        "openssl x509 -in %s -pubkey -noout | openssl pkey -pubin -outform "
+        "der | openssl dgst -sha256 -binary | base64" % cert, shell=True,
+        check=True, stdout=subprocess.PIPE, encoding="ascii").stdout.strip()
+
+
+def check_browser(proxy):
+    body = json.dumps({"token": proxy.token()})
+    headers = {"Content-Type": "application/json", "Origin": proxy.url}
+    answer, text = proxy.ask("POST", "/hypertune/v1/login", headers, body)
+    assert answer.status == 200, (answer.status, text)
+    cookie = answer.getheader("Set-Cookie")
+    assert cookie.startswith("__Host-") and "; Secure" in cookie, cookie
+    assert "Path=/;" in cookie and "Domain" not in cookie, cookie
+    headers = {"Cookie": cookie.split(";")[0]}
+    answer, _ = proxy.ask("GET", "/hypertune/v1/server", headers)
+    assert answer.status == 200, answer.status
+    bare = {"Cookie": headers["Cookie"][len("__Host-"):]}
+    answer, _ = proxy.ask("GET", "/hypertune/v1/server", bare)
+    assert answer.status == 401, answer.status
+    for origin in ("http://%s:%d" % (NAME, proxy.port),
+                   "https://evil.example"):
+        headers = {"Content-Type": "application/json", "Origin": origin}
+        answer, _ = proxy.ask("POST", "/hypertune/v1/login", headers, body)
+        assert answer.status == 403, (origin, answer.status)
+
+
+def check_plain(proxy):
+    answer, text = proxy.ask("GET", "/healthz", {"Host": "%s:%d" % (
+        NAME, proxy.plain)}, plain=True)
+    assert answer.status == 403, (answer.status, text)
+    assert b"https" in text, text
+
+
+def check_stream(proxy):
+    """The first event comes although the answer has no end."""
+    connection = http.client.HTTPSConnection(
+        NAME, proxy.port, timeout=harness.PATIENCE,
+        context=ssl.create_default_context(cafile=proxy.cert))
+    connection.request("GET", "/hypertune/v1/events", headers={
+        "Authorization": "Bearer " + proxy.token(),
+        "Accept": "text/event-stream"})
+    answer = connection.getresponse()
+    assert answer.status == 200, answer.status
+    assert answer.readline(), "no line of the stream"
+    connection.close()
+
+
+def run_through(name, configure):
+    if shutil.which(name) is None:
+        if os.environ.get("HYPERTUNE_TEST_ALL") == "1":
+            raise AssertionError("%s is not installed" % name)
+        raise tap.Skip("%s is not installed" % name)
+    with Proxy(configure) as proxy:
+        check_clients(proxy)
+        check_browser(proxy)
+        check_plain(proxy)
+        check_stream(proxy)
+
+
+def nginx_with_the_documented_lines():
+    run_through("nginx", nginx)
+
+
+def caddy_with_the_documented_lines():
+    run_through("caddy", caddy)
+
+
+tap.run([nginx_with_the_documented_lines, caddy_with_the_documented_lines])

@@ -1,0 +1,123 @@
+#include "tuner/http/arrival.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <arpa/inet.h>
+
+#include "proto/base/arena.h"
+
+struct proxies {
+    bool insecure;
+    size_t n;
+    char (*items)[INET6_ADDRSTRLEN];
+};
+
+/* One address, in the form of struct peer's. */
+static bool read_address(const char *word, size_t len,
+                         char address[INET6_ADDRSTRLEN])
+{
+    char copy[INET6_ADDRSTRLEN];
+    struct in6_addr v6;
+    struct in_addr v4;
+    if (len >= sizeof copy)
+        return false;
+    memcpy(copy, word, len);
+    copy[len] = '\0';
+    if (inet_pton(AF_INET, copy, &v4) == 1)
+        return inet_ntop(AF_INET, &v4, address, INET6_ADDRSTRLEN) != NULL;
+    if (inet_pton(AF_INET6, copy, &v6) != 1)
+        return false;
+    return (IN6_IS_ADDR_V4MAPPED(&v6)
+                ? inet_ntop(AF_INET, &v6.s6_addr[12], address, INET6_ADDRSTRLEN)
+                : inet_ntop(AF_INET6, &v6, address, INET6_ADDRSTRLEN)) != NULL;
+}
+
+enum ht_status proxies_new(const char *list, bool insecure,
+                           struct proxies **proxies, struct ht_error *err)
+{
+    struct proxies *made = ht_xcalloc(1, sizeof *made);
+    made->insecure = insecure;
+    for (const char *word = list;; word++) {
+        const size_t len = strcspn(word, ",");
+        made->items =
+            ht_xrealloc(made->items, made->n + 1, sizeof *made->items);
+        if (!read_address(word, len, made->items[made->n++])) {
+            proxies_free(made);
+            return ht_fail(err, HT_INVALID,
+                           "--behind-proxy takes addresses of IPv4 or IPv6, "
+                           "not \"%.*s\"",
+                           (int)(len < 80 ? len : 80), word);
+        }
+        word += len;
+        if (*word == '\0')
+            break;
+    }
+    *proxies = made;
+    return HT_OK;
+}
+
+void proxies_free(struct proxies *proxies)
+{
+    if (proxies != NULL)
+        free(proxies->items);
+    free(proxies);
+}
+
+static bool is_declared(const struct proxies *proxies, const char *address)
+{
+    for (size_t i = 0; i < proxies->n; i++)
+        if (strcmp(proxies->items[i], address) == 0)
+            return true;
+    return false;
+}
+
+static bool is_this_machine(const char *address)
+{
+    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+}
+
+/* What comes before the last hop is the client's own word. */
+static bool read_last_hop(const char *list, char peer[INET6_ADDRSTRLEN])
+{
+    const char *comma = strrchr(list, ',');
+    const char *hop = comma != NULL ? comma + 1 : list;
+    hop += strspn(hop, " \t");
+    size_t len = strlen(hop);
+    while (len > 0 && strchr(" \t", hop[len - 1]) != NULL)
+        len--;
+    return read_address(hop, len, peer);
+}
+
+enum ht_status arrival_read(const struct proxies *proxies,
+                            const struct arrival_words *words,
+                            struct arrival *arrival, struct ht_error *err)
+{
+    struct arrival read = {.secure = false};
+    snprintf(read.peer, sizeof read.peer, "%s", words->from);
+    *arrival = read;
+    if (proxies == NULL)
+        return HT_OK;
+    const bool forwards = words->n_for + words->n_proto > 0;
+    if (!is_declared(proxies, words->from) || !forwards)
+        return is_this_machine(words->from) || proxies->insecure
+                   ? HT_OK
+                   : ht_fail(err, HT_DENIED,
+                             "this server is asked through its proxy, whose "
+                             "address is in --behind-proxy and which sends "
+                             "X-Forwarded-For and X-Forwarded-Proto");
+    if (words->n_for != 1 || words->n_proto != 1 ||
+        !read_last_hop(words->forwarded_for, read.peer))
+        return ht_fail(err, HT_INVALID,
+                       "a proxy sends X-Forwarded-For, which ends in the "
+                       "client's address, and X-Forwarded-Proto, once each");
+    read.secure = strcasecmp(words->forwarded_proto, "https") == 0;
+    if (!read.secure && !proxies->insecure)
+        return ht_fail(err, HT_DENIED,
+                       "http shows the token to the network: ask the proxy by "
+                       "https, and change the token if it was sent");
+    *arrival = read;
+    return HT_OK;
+}
