@@ -209,9 +209,8 @@ static const char *advice(const struct cli *cli, enum ht_status status)
                "--server or HYPERTUNE_SERVER";
     if (status == HT_DENIED && cli->http != NULL &&
         !cli_http_has_answered(cli->http))
-        return "\n  \"hypertune tls show\" on the server prints what to "
-               "trust: --ca FILE (its tls/ca.pem) or --pin (HYPERTUNE_CA, "
-               "HYPERTUNE_PIN)";
+        return "\n  name the authority of its certificate with --ca FILE, or "
+               "its key with --pin sha256//KEY (HYPERTUNE_CA, HYPERTUNE_PIN)";
     if (status == HT_UNAUTHENTICATED)
         return "\n  name the file of the server's token with --token-file or "
                "HYPERTUNE_TOKEN_FILE";

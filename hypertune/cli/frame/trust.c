@@ -63,14 +63,14 @@ enum ht_status cli_trust_check(const struct cli_trust *trust, const char *url,
             return HT_OK;
         return ht_fail(err, HT_DENIED,
                        "http shows the token to everyone between here and "
-                       "%.100s; use https:// (\"hypertune tls init\" on the "
-                       "server), or --insecure",
+                       "%.100s; use https:// (docs/operations.md, \"On a "
+                       "network\"), or --insecure",
                        url);
     }
     if (trust->pin != NULL && !is_pin_list(trust->pin))
         return ht_fail(err, HT_INVALID,
-                       "a pin is sha256//BASE64, as \"hypertune tls show\" "
-                       "prints it, several by ';', not \"%.100s\"",
+                       "a pin is sha256//BASE64 of 32 bytes, several by ';', "
+                       "not \"%.100s\"",
                        trust->pin);
     if (trust->ca != NULL && access(trust->ca, R_OK) != 0)
         return ht_fail_errno(err, errno, "cannot read the authority's file %s",

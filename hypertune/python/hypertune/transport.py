@@ -110,9 +110,8 @@ class Transport:
                 (self.address.url, self.timeout)) from error
         except ssl.SSLCertVerificationError as error:
             raise errors.PermissionDenied(
-                "no trust in %s: %s\n  \"hypertune tls show\" on the server "
-                "prints what to trust: HYPERTUNE_CA (its tls/ca.pem) or "
-                "HYPERTUNE_PIN" % (self.address.url,
+                "no trust in %s: %s\n  name the authority of its certificate by "
+                "HYPERTUNE_CA, or its key by HYPERTUNE_PIN" % (self.address.url,
                                    error.verify_message)) from error
         except (OSError, http.client.HTTPException) as error:
             raise errors.Unavailable("cannot reach %s (%s)" % (

@@ -28,8 +28,8 @@ def read(environment: Mapping[str, str]) -> Trust:
                                               "").split(";")))
     for pin in pins:
         if not _PIN.fullmatch(pin):
-            raise ValueError("a pin is sha256//BASE64, as \"hypertune tls "
-                             "show\" prints it, several by ';', not %r" % pin)
+            raise ValueError("a pin is sha256//BASE64 of 32 bytes, several "
+                             "by ';', not %r" % pin)
     return Trust(environment.get("HYPERTUNE_CA") or None, pins,
                  environment.get("HYPERTUNE_INSECURE") == "1")
 
@@ -52,7 +52,7 @@ def check(trust: Trust, url: str, has_token: bool) -> None:
         return
     raise PermissionDenied(
         "http shows the token to everyone between here and %s; use https:// "
-        "(\"hypertune tls init\" on the server), or HYPERTUNE_INSECURE=1" %
+        "(docs/operations.md, \"On a network\"), or HYPERTUNE_INSECURE=1" %
         url)
 
 
@@ -110,5 +110,4 @@ class Connection(http.client.HTTPSConnection):
             self.close()
             raise PermissionDenied(
                 "no trust in %s: its key %s is none of HYPERTUNE_PIN; either "
-                "it was changed (\"hypertune tls show\" on the server prints "
-                "the pins) or this is another server" % (self.host, found))
+                "it was changed or this is another server" % (self.host, found))

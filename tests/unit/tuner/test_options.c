@@ -125,6 +125,22 @@ static void wrong_words_are_refused(void)
     CHECK(READ(some, "--idle-exit", "soon") == HT_INVALID);
 }
 
+static void a_network_sees_no_token_unasked(void)
+{
+    CHECK(READ(some, "--listen", "0.0.0.0:1") == HT_INVALID);
+    CHECK(strstr(err.text, "--insecure") != NULL);
+    CHECK(READ(some, "--listen", "[::]:1") == HT_INVALID);
+    CHECK(READ(some, "--listen", "192.0.2.1:1", "--insecure") == HT_OK);
+    CHECK(READ(some, "--report-listen", "tcp://0.0.0.0:1") == HT_INVALID);
+    CHECK(READ(some, "--control-listen", "tcp://[::]:1") == HT_INVALID);
+    CHECK(READ(some, "--control-listen", "tcp://[::1]:1") == HT_OK);
+    CHECK(READ(some, "--behind-proxy", "10.0.0.1") == HT_INVALID);
+    CHECK(READ(some, "--listen", "0.0.0.0:1", "--behind-proxy", "10.0.0.1",
+               "--public-name", "https://t") == HT_OK);
+    CHECK(READ(some, "--behind-proxy", "10.0.0.1", "--public-name", "https://t",
+               "--report-listen", "tcp://0.0.0.0:1") == HT_INVALID);
+}
+
 static void runners_are_a_list_of_engines(void)
 {
     char engine[OPTIONS_ENGINE_BYTES];
@@ -181,6 +197,7 @@ int main(void)
     RUN(an_on_demand_server_ends_after_half_an_hour);
     RUN(help_names_every_flag_and_variable);
     RUN(wrong_words_are_refused);
+    RUN(a_network_sees_no_token_unasked);
     RUN(runners_are_a_list_of_engines);
     RUN(without_tokens_only_loopback_is_served);
     RUN(addresses_have_a_host_and_a_port);
