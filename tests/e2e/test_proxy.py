@@ -58,6 +58,7 @@ def caddy(folder, port, plain, server):
         file.write("""{
     admin off
     auto_https off
+    grace_period 1s
 }
 https://%s:%d {
     bind 127.0.0.1
@@ -207,6 +208,7 @@ def check_stream(proxy):
     answer = connection.getresponse()
     assert answer.status == 200, answer.status
     assert answer.readline(), "no line of the stream"
+    answer.close()
     connection.close()
 
 
