@@ -2,6 +2,7 @@
 
 #include "algorithms/base/algorithm.h"
 #include "tuner/api/operation.h"
+#include "tuner/core/audit.h"
 #include "tuner/core/worker.h"
 #include "tuner/runners/machine_types.h"
 #include "tuner/search/search_worker.h"
@@ -107,4 +108,8 @@ const struct core_part server_parts[CORE_PARTS] = {
                       .deadline = silence_deadline},
     [CORE_LIVING] = {.start = living_attempts_start,
                      .stop = living_attempts_stop},
+    [CORE_AUDIT] = {.start = audit_start,
+                    .stop = audit_stop,
+                    .tick = audit_tick,
+                    .deadline = audit_deadline},
 };

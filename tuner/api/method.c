@@ -46,6 +46,11 @@ static enum ht_status find(struct method_call *call, enum method_path path,
     const struct request *req = call->req;
     enum ht_status status = db_study_find(call->db, call->arena, &req->scope,
                                           req->study, &call->study, err);
+    if (status == HT_OK)
+        call->req->subject =
+            (struct audit_subject){.study = call->study.id,
+                                   .project = call->study.project,
+                                   .name = call->study.name};
     if (status == HT_OK && path >= METHOD_TRIAL)
         status = find_trial(call, err);
     if (status == HT_OK && path >= METHOD_JOB)

@@ -45,6 +45,16 @@ const struct budget_row budget_table[BUDGETS] = {
     [BUDGET_LOG_BYTES] =
         {"log-bytes", 10 << 20, 65536, INT64_C(1) << 40, "attempt",
          "bytes of lines in logs.db; further ones are counted, not kept"},
+    [BUDGET_REFUSALS] =
+        {"refusals", 5, 1, 1000, "address",
+         "refused requests a second with a line each in the audit log; one "
+         "line counts the others"},
+    [BUDGET_AUDIT_LINES] =
+        {"audit-lines", 1000000, 1000, 1000000000, "server",
+         "lines of the audit log, of changes and of refusals each; the oldest "
+         "are deleted"},
+    [BUDGET_AUDIT_DAYS] = {"audit-days", 400, 1, 36500, "server",
+                           "days that lines of the audit log are kept"},
 };
 
 static int64_t changed[BUDGETS]; /* 0: the default */

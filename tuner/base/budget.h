@@ -23,6 +23,9 @@ enum budget {
     BUDGET_RECORD_BYTES,
     BUDGET_TRIAL_RECORDS,
     BUDGET_LOG_BYTES,
+    BUDGET_REFUSALS,
+    BUDGET_AUDIT_LINES,
+    BUDGET_AUDIT_DAYS,
     BUDGETS
 };
 
@@ -30,7 +33,8 @@ struct budget_row {
     const char *name;    /* as --budget and the metrics' label have it */
     int64_t standard;    /* the default */
     int64_t least, most; /* that an option may set */
-    const char *whose;   /* "address", "principal", "study", "attempt" */
+    const char *whose;   /* "address", "principal", "study", "attempt",
+                             "server" */
     const char *meaning; /* what is counted, and what happens beyond it */
 };
 

@@ -9,6 +9,7 @@
 #include "proto/base/log.h"
 #include "tuner/base/budget.h"
 #include "tuner/base/meter.h"
+#include "tuner/core/audit.h"
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/db/checkpoint.h"
@@ -104,7 +105,7 @@ static enum ht_status work_request(struct core *core, void *data,
         status = check_held(core, req, err);
     if (status == HT_OK && req->reply.len == 0 && req->held_until_ms == 0)
         return ht_fail(err, HT_INTERNAL, "the handler gave no answer");
-    return status;
+    return status == HT_OK ? audit_write(core, req, HT_OK, err) : status;
 }
 
 static enum ht_status work_settle(struct core *core, void *data,
@@ -255,6 +256,10 @@ static void handle_one(struct core *core, struct request *req)
     if (req->from.name[0] != '\0')
         core_act_for(core, req->from.name);
     req->status = in_savepoint(core, work_request, req, &req->err);
+    struct ht_error why;
+    if (req->status != HT_OK && db_in_transaction(core->db) &&
+        audit_write(core, req, req->status, &why) != HT_OK)
+        log_event(LOG_ERROR, "core.audit", "why=%s", why.text);
     core_act_for(core, CORE_ACTOR);
     if (req->status != HT_OK)
         req->held_until_ms = 0;

@@ -29,6 +29,7 @@ enum core_part_id {
     CORE_MEASURED,
     CORE_SILENCE, /* struct life_board */
     CORE_LIVING,  /* struct living_attempts */
+    CORE_AUDIT,   /* struct audit */
     CORE_PARTS
 };
 

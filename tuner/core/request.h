@@ -20,6 +20,20 @@
 struct core;
 struct request;
 
+/* Whether a request is in the audit log, see audit.h. */
+enum audit_kind {
+    AUDIT_NOT,    /* it changes nothing */
+    AUDIT_EACH,   /* with a line of its own */
+    AUDIT_ROUTINE /* a client at work: those alike within a minute share one */
+};
+
+/* What a request turned out to be about, for the audit log. In its arena. */
+struct audit_subject {
+    int64_t study;              /* 0: none */
+    const char *project, *name; /* of the study; NULL: as the path has them */
+    const char *detail;         /* a token and its role, a runner; NULL: none */
+};
+
 /* Changes the database through the core's db and fills `reply` with JSON. On
  * failure its savepoint is rolled back and `err` is the client's answer. */
 typedef enum ht_status request_handler(struct core *core, struct request *req,
@@ -37,16 +51,19 @@ struct request {
     struct principal from;    /* who asks: the actor of its events */
     const struct node *body;  /* parsed message or HTTP body; NULL: none */
     struct study_scope scope; /* HTTP path parts, decoded; the path's kinds */
-    const char *pattern;      /* of the route; NULL: not over HTTP */
-    const char *version;      /* of Google's API: "v1beta1", or NULL: v1 */
-    const char *study;        /* number or name, or NULL */
-    const char *trial;        /* or NULL */
-    const char *operation;    /* or NULL */
-    const char *file;         /* of the dashboard, or NULL */
-    struct pairs query;       /* of HTTP, decoded: see query.h */
-    size_t page_most;         /* elements in a page; 0: as the list has it */
+    const char *method;       /* of the route; NULL: not over HTTP */
+    const char *pattern;      /* the same */
+    enum audit_kind audit;
+    const char *version;   /* of Google's API: "v1beta1", or NULL: v1 */
+    const char *study;     /* number or name, or NULL */
+    const char *trial;     /* or NULL */
+    const char *operation; /* or NULL */
+    const char *file;      /* of the dashboard, or NULL */
+    struct pairs query;    /* of HTTP, decoded: see query.h */
+    size_t page_most;      /* elements in a page; 0: as the list has it */
 
     /* from the core */
+    struct audit_subject subject;
     enum ht_status status;
     struct ht_error err;    /* when status is not HT_OK */
     struct diag *diag;      /* field violations, or NULL */

@@ -402,6 +402,31 @@ static const char changes_table[] =
     "CREATE INDEX events_deleted ON events(study, trial)"
     " WHERE kind='trial.deleted';";
 
+static const char audit_table[] =
+    "CREATE TABLE audit(\n"
+    "  -- who changed what over the network, and who was refused: in the\n"
+    "  -- transaction of the change. Texts are '' where there is none.\n"
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice, so that\n"
+    "    -- nobody who follows the log misses a line\n"
+    "  time_ms INTEGER NOT NULL,\n"
+    "  last_ms INTEGER NOT NULL, -- of the newest request that it counts\n"
+    "  count INTEGER NOT NULL, -- requests that were alike\n"
+    "  refused INTEGER NOT NULL -- for want of permission\n"
+    "    CHECK(refused IN (0, 1)),\n"
+    "  code INTEGER NOT NULL, -- HTTP status of the answer\n"
+    "  who TEXT NOT NULL, -- name of the principal\n"
+    "  peer TEXT NOT NULL, -- address without a port\n"
+    "  forwarded TEXT NOT NULL, -- the client's, as a declared proxy named it\n"
+    "  action TEXT NOT NULL, -- method and pattern of the route\n"
+    "  project TEXT NOT NULL,\n"
+    "  study INTEGER NOT NULL, -- 0: none; the study may be deleted\n"
+    "  study_name TEXT NOT NULL,\n"
+    "  trial TEXT NOT NULL,\n"
+    "  detail TEXT NOT NULL, -- what else it was about\n"
+    "  error TEXT NOT NULL -- of a failure, cut\n"
+    ") STRICT;"
+    "CREATE INDEX audit_refused ON audit(refused);";
+
 static enum ht_status run_all(struct db *db, const char *const texts[],
                               size_t n, struct ht_error *err)
 {
@@ -428,9 +453,15 @@ static enum ht_status make_second(struct db *db, struct ht_error *err)
     return run_all(db, parts, sizeof parts / sizeof *parts, err);
 }
 
+static enum ht_status make_audit(struct db *db, struct ht_error *err)
+{
+    return db_exec(db, audit_table, err);
+}
+
 static const struct db_migration migrations[] = {
     {NULL, make_tables},
     {NULL, make_second},
+    {NULL, make_audit},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */

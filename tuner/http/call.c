@@ -12,6 +12,7 @@
 #include "proto/base/limits.h"
 #include "tuner/ask/query.h"
 #include "tuner/base/budget.h"
+#include "tuner/core/audit.h"
 #include "tuner/core/core.h"
 #include "tuner/http/arrival.h"
 #include "tuner/http/dashboard.h"
@@ -357,6 +358,32 @@ static enum ht_status read_body(struct call *call, struct ht_error *err)
                    first->text, first->line, first->column);
 }
 
+/* A line of the audit log for what the core does not handle. */
+static void note(const struct call *call, enum ht_status status,
+                 const char *error)
+{
+    const struct request *req = call->req;
+    const struct audit_note line = {.from = &req->from,
+                                    .peer = peer_address(call->peer),
+                                    .method = req->method,
+                                    .pattern = req->pattern,
+                                    .study = req->study,
+                                    .trial = req->trial,
+                                    .status = status,
+                                    .error = error};
+    audit_note(call->http->options.core, &line);
+}
+
+static void note_refusal(const struct call *call, const struct ht_error *err)
+{
+    const bool has_line =
+        call->phase != CALL_READING && call->req->audit != AUDIT_NOT;
+    if (!has_line &&
+        (err->status == HT_UNAUTHENTICATED || err->status == HT_DENIED ||
+         err->status == HT_MISDIRECTED))
+        note(call, err->status, err->text);
+}
+
 static enum ht_status answer_login(struct call *call, struct ht_error *err)
 {
     struct http *http = call->http;
@@ -367,6 +394,8 @@ static enum ht_status answer_login(struct call *call, struct ht_error *err)
     const enum ht_status status = call->route->login(&login, err);
     if (status != HT_OK)
         return status;
+    if (strcmp(call->route->method, "POST") == 0)
+        note(call, HT_OK, NULL);
     const struct http_reply reply = {.code = MHD_HTTP_OK,
                                      .cookie = login.cookie};
     http_queue(call->connection, &reply, &call->req->reply);
@@ -466,6 +495,7 @@ bool call_refuse(struct call *call, const struct ht_error *err, bool close)
                     call->phase == CALL_EXPIRED ? NULL : call->req->diag);
     bool queued = http_queue(call->connection, &reply, &body);
     text_free(&body);
+    note_refusal(call, err);
     return queued;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "proto/base/utf8.h"
+#include "tuner/http/gate.h"
 
 /* One part of a path between slashes. */
 struct part {
@@ -203,6 +204,14 @@ static enum ht_status refuse_path(const char *path, struct ht_error *err)
                    collection.text);
 }
 
+static enum audit_kind audit_kind(const struct route *route)
+{
+    if (route->core == NULL || (route->needs & GATE_READ) != 0 ||
+        strcmp(route->method, "GET") == 0)
+        return AUDIT_NOT;
+    return route->routine ? AUDIT_ROUTINE : AUDIT_EACH;
+}
+
 enum ht_status route_find(const char *method, const char *path,
                           struct request *req, const struct route **route,
                           const char **allow, struct ht_error *err)
@@ -219,7 +228,9 @@ enum ht_status route_find(const char *method, const char *path,
             continue;
         enum ht_status status = fill_parts(known->pattern, path, req, err);
         req->scope.kinds = known->kinds;
+        req->method = known->method;
         req->pattern = known->pattern;
+        req->audit = audit_kind(known);
         if (status == HT_OK)
             *route = known;
         return status;

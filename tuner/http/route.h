@@ -35,6 +35,8 @@ struct route {
     unsigned needs;      /* one of these enum gate_role bits */
     enum route_lane lane;
     unsigned kinds;    /* STUDY_KIND() bits that the path shows; 0: any */
+    bool routine;      /* a change that clients at work make all the time, see
+                          enum audit_kind */
     const char *query; /* names that it takes there, see query.h */
     request_handler *core;
     reader_handler *read;

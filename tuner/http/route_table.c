@@ -45,6 +45,13 @@
     ROUTE(how, path, role, LANE_CORE, shown, takes, .core = (handler))
 #define CHANGE(how, shown, path, handler)                                      \
     CORE(how, shown, path, GATE_SUBMIT, handler, NULL)
+/* Those that clients make all the time. */
+#define WORK(shown, path, handler)                                             \
+    {                                                                          \
+        .method = "POST", .pattern = (path), .needs = GATE_SUBMIT,             \
+        .lane = LANE_CORE, .kinds = (shown), .routine = true,                  \
+        .core = (handler)                                                      \
+    }
 #define QUERY(shown, path, handler, takes)                                     \
     ROUTE("GET", path, GATE_READ, LANE_READER, shown, takes, .read = (handler))
 /* A question to a model of the study. */
@@ -109,18 +116,17 @@ const struct route route_table[] = {
     QUERY(SEARCHING, STUDIES "/{study}", read_study, NULL),
     CHANGE("DELETE", SEARCHING, STUDIES "/{study}", vizier_delete),
     QUERY(SEARCHING, TRIALS, read_trials, FILTERED),
-    CHANGE("POST", SEARCHING, TRIALS, vizier_add_trial),
-    CHANGE("POST", SEARCHING, TRIALS ":suggest", vizier_suggest),
+    WORK(SEARCHING, TRIALS, vizier_add_trial),
+    WORK(SEARCHING, TRIALS ":suggest", vizier_suggest),
     LOOK(SEARCHING, TRIALS ":listOptimalTrials", read_optimal),
     QUERY(SEARCHING, TRIALS "/{trial}", read_trial, NULL),
     CHANGE("DELETE", SEARCHING, TRIALS "/{trial}", vizier_delete_trial),
-    CHANGE("POST", SEARCHING, TRIALS "/{trial}:addTrialMeasurement",
-           vizier_add_measurement),
-    CHANGE("POST", SEARCHING, TRIALS "/{trial}:complete",
-           vizier_complete_trial),
+    WORK(SEARCHING, TRIALS "/{trial}:addTrialMeasurement",
+         vizier_add_measurement),
+    WORK(SEARCHING, TRIALS "/{trial}:complete", vizier_complete_trial),
     CHANGE("POST", SEARCHING, TRIALS "/{trial}:stop", trial_stop),
-    CHANGE("POST", SEARCHING, TRIALS "/{trial}:checkTrialEarlyStoppingState",
-           vizier_check_stop),
+    WORK(SEARCHING, TRIALS "/{trial}:checkTrialEarlyStoppingState",
+         vizier_check_stop),
     VERTEX_OPERATIONS(ANY, VERTEX),
     VERTEX_OPERATIONS(TUNING, JOBS "/{study}"),
     VERTEX_OPERATIONS(CUSTOM, CUSTOM_JOBS "/{study}"),
@@ -138,10 +144,12 @@ const struct route route_table[] = {
           NULL, .read = read_server),
     QUERY(ANY, "/metrics", read_metrics, NULL),
     QUERY(ANY, OURS "/runners", read_runners, NULL),
+    ROUTE("GET", OURS "/audit", GATE_ADMIN, LANE_READER, ANY,
+          "after limit principal since study", .read = read_audit),
     QUERY(ANY, OURS "/studies", read_all_kinds, MASKED),
     QUERY(ANY, OURS "/studies/{study}", read_any_kind, "view"),
     QUERY(ANY, OURS "/studies/{study}/trials", read_trials, FILTERED),
-    CHANGE("POST", SEARCHING, OURS "/studies/{study}/trials", vizier_add_trial),
+    WORK(SEARCHING, OURS "/studies/{study}/trials", vizier_add_trial),
     ROUTE("POST", OURS "/studies/{study}/trials:listOptimalTrials", GATE_READ,
           LANE_READER, SEARCHING, "within", .read = read_optimal),
     QUERY(ANY, OURS "/studies/{study}/trials/{trial}", read_trial, NULL),
@@ -151,12 +159,12 @@ const struct route route_table[] = {
            trial_retry),
     CHANGE("POST", ANY, OURS "/studies/{study}:cancel", study_cancel),
     CHANGE("DELETE", ANY, OURS "/studies/{study}", study_delete),
-    CHANGE("POST", STUDY_KIND(JOB_STUDY), OURS "/studies/{study}/trials:open",
-           open_trial_make),
-    CHANGE("POST", STUDY_KIND(JOB_STUDY),
-           OURS "/studies/{study}/trials/{trial}:define", open_trial_define),
-    CHANGE("POST", STUDY_KIND(JOB_STUDY),
-           OURS "/studies/{study}/trials/{trial}:suggest", open_trial_suggest),
+    WORK(STUDY_KIND(JOB_STUDY), OURS "/studies/{study}/trials:open",
+         open_trial_make),
+    WORK(STUDY_KIND(JOB_STUDY), OURS "/studies/{study}/trials/{trial}:define",
+         open_trial_define),
+    WORK(STUDY_KIND(JOB_STUDY), OURS "/studies/{study}/trials/{trial}:suggest",
+         open_trial_suggest),
     CHANGE("POST", STUDY_KIND(JOB_STUDY),
            OURS "/studies/{study}/trials:restore", trial_restore),
     CHANGE("PATCH", ANY, OURS "/studies/{study}/metadata", metadata_change),

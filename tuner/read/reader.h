@@ -108,6 +108,7 @@ reader_handler read_curves;                               /* curves.c */
 reader_handler read_importances, read_slice;              /* insight.c */
 reader_handler read_replay, read_preview;                 /* replay.c */
 reader_handler read_server, read_runners, read_events;    /* server.c */
+reader_handler read_audit;                                /* audit.c */
 reader_handler read_metrics;                              /* metrics.c */
 reader_handler read_revisions; /* server.c: seeds a stream */
 reader_handler read_entries;   /* entries.c */

@@ -97,6 +97,8 @@ static enum ht_status insert(struct core *core, struct request *req,
         .kind = job->kind,
         .submitted = making->submitted,
         .job_spec = making->job_spec};
+    req->subject = (struct audit_subject){
+        .study = row.id, .project = row.project, .name = row.name};
     const enum ht_status status = db_study_insert(core_db(core), &row, err);
     if (status != HT_OK)
         return status;

@@ -478,6 +478,12 @@ enum ht_status control_handle(struct core *core, struct request *req,
     struct live_runner *runner = find_runner(core, req, type == 0, err);
     if (runner == NULL)
         return HT_INVALID;
+    if (type == 0) {
+        req->method = "control";
+        req->pattern = name;
+        req->audit = AUDIT_EACH;
+        req->subject.detail = arena_printf(req->arena, "runner %s", runner->id);
+    }
     core_act_for(core, arena_printf(req->arena, "runner %s", runner->id));
     /* A held poll that is handled again does not count as a new message. */
     if (req->held_until_ms == 0)

@@ -2,6 +2,7 @@
 
 #include "proto/base/token.h"
 #include "proto/doc/json.h"
+#include "tuner/core/audit.h"
 #include "tuner/core/core.h"
 
 enum { RETRY_MS = 1000 };
@@ -88,14 +89,30 @@ void wire_answer(const struct request *req, struct text *out)
     json_print(answer, out);
 }
 
+void wire_note_refusal(struct core *core, const struct request *req,
+                       const char *address, const struct ht_error *err)
+{
+    const struct audit_note note = {
+        .from = &req->from,
+        .method = address,
+        .pattern = node_get_string(req->body, "type", ""),
+        .detail = node_get_string(req->body, "runner", NULL),
+        .status = err->status,
+        .error = err->text};
+    audit_note(core, &note);
+}
+
 enum ht_status wire_check_runner(struct core *core, const struct request *req,
                                  struct ht_error *err)
 {
     unsigned char given[TOKEN_HASH_BYTES], wanted[TOKEN_HASH_BYTES];
     token_hash(given, node_get_string(req->body, "token", ""));
     token_hash(wanted, core_options_of(core)->runner_token);
-    if (!token_equal(given, wanted))
-        return ht_fail(err, HT_UNAUTHENTICATED, "this is not the runner token");
+    if (!token_equal(given, wanted)) {
+        ht_fail(err, HT_UNAUTHENTICATED, "this is not the runner token");
+        wire_note_refusal(core, req, "control", err);
+        return err->status;
+    }
     return HT_OK;
 }
 

@@ -26,6 +26,10 @@ void wire_answer(const struct request *req, struct text *out);
  * HT_UNAUTHENTICATED */
 enum ht_status wire_check_runner(struct core *core, const struct request *req,
                                  struct ht_error *err);
+/* The audit log gets the refusal of a message; address: "control" or
+ * "report". */
+void wire_note_refusal(struct core *core, const struct request *req,
+                       const char *address, const struct ht_error *err);
 /* study, trial and attempt of a message or list item.
  * HT_INVALID  one is missing or not a positive integer */
 enum ht_status wire_name(const struct node *map, struct trial_name *name,

@@ -112,18 +112,36 @@ enum ht_status report_store(struct core *core, struct request *req,
 
 /* --- messages of the report address --- */
 
-static enum ht_status find_by_token(struct core *core, struct request *req,
-                                    struct trial_pair *pair,
-                                    struct ht_error *err)
+static enum ht_status find_attempt(struct core *core, struct request *req,
+                                   struct attempt_row *attempt,
+                                   struct ht_error *err)
 {
     const char *token = node_get_string(req->body, "token", "");
     if (strlen(token) != (size_t)2 * TOKEN_TRIAL_BYTES)
         return ht_fail(err, HT_DENIED, "this is no trial token");
     unsigned char hash[TOKEN_HASH_BYTES];
     token_hash(hash, token);
+    return db_attempt_by_token(core_db(core), req->arena, hash, attempt, err);
+}
+
+/* A token that no attempt has is a refusal, though the answer of one whose
+ * study was deleted tells it to end. */
+static void note_wrong_token(struct core *core, const struct request *req,
+                             const struct ht_error *err)
+{
+    struct ht_error denied;
+    ht_fail(&denied, HT_DENIED, "%s", err->text);
+    wire_note_refusal(core, req, "report", &denied);
+}
+
+static enum ht_status find_by_token(struct core *core, struct request *req,
+                                    struct trial_pair *pair,
+                                    struct ht_error *err)
+{
     struct db *db = core_db(core);
-    enum ht_status status =
-        db_attempt_by_token(db, req->arena, hash, &pair->attempt, err);
+    enum ht_status status = find_attempt(core, req, &pair->attempt, err);
+    if (status == HT_DENIED || status == HT_NOT_FOUND)
+        note_wrong_token(core, req, err);
     if (status == HT_OK)
         status = db_trial_get(db, req->arena, pair->attempt.study,
                               pair->attempt.trial, &pair->trial, err);

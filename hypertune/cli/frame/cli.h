@@ -87,6 +87,8 @@ struct cli_settings {
     bool fresh, within;
     /* ui */
     bool no_open;
+    /* audit */
+    const char *since, *who, *of_study;
     /* gcloud-env */
     const char *project, *region;
     bool unset;

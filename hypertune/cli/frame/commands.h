@@ -79,6 +79,8 @@ cli_run cli_logs;
 cli_run cli_order, cli_delete;
 /* spec/set.c */
 cli_run cli_set, cli_clone;
+/* study/audit.c */
+cli_run cli_audit;
 /* host/serve.c */
 cli_run cli_in_trial, cli_serve, cli_runner;
 /* host/doctor.c, host/gcloud_env.c, spec/local_run.c */
