@@ -87,6 +87,16 @@ static const char *cut(struct arena *arena, const char *text, int bytes)
     return arena_printf(arena, "%.*s", (int)n, text);
 }
 
+/* What a stranger sends may be long; "" of a path without a route. */
+static const char *action_of(struct arena *arena, const char *method,
+                             const char *pattern)
+{
+    return method == NULL
+               ? ""
+               : arena_printf(arena, "%s %s", method,
+                              cut(arena, or_none(pattern), DETAIL_BYTES));
+}
+
 static bool is_refusal(enum ht_status status)
 {
     return status == HT_UNAUTHENTICATED || status == HT_DENIED ||
@@ -107,13 +117,14 @@ static struct audit_row row_of(struct core *core, const struct request *req,
         .who = req->from.name,
         .peer = req->from.peer,
         .forwarded = "",
-        .action = arena_printf(req->arena, "%s %s", or_none(req->method),
-                               or_none(req->pattern)),
+        .action = action_of(req->arena, req->method, req->pattern),
         .project = or_none(subject->project != NULL ? subject->project
                                                     : req->scope.project),
         .study = subject->study,
         .study_name =
-            or_none(subject->name != NULL ? subject->name : req->study),
+            cut(req->arena,
+                or_none(subject->name != NULL ? subject->name : req->study),
+                DETAIL_BYTES),
         .trial = or_none(req->trial),
         .detail =
             or_none(subject->detail != NULL ? subject->detail : req->operation),
@@ -258,8 +269,7 @@ void audit_note(struct core *core, const struct audit_note *note)
         .who = arena_strdup(arena, from->name),
         .peer = arena_strdup(arena, peer),
         .forwarded = "",
-        .action = arena_printf(arena, "%s %s", or_none(note->method),
-                               or_none(note->pattern)),
+        .action = action_of(arena, note->method, note->pattern),
         .project = "",
         .study_name = cut(arena, or_none(note->study), DETAIL_BYTES),
         .trial = cut(arena, or_none(note->trial), DETAIL_BYTES),
