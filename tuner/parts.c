@@ -3,6 +3,7 @@
 #include "algorithms/base/algorithm.h"
 #include "tuner/api/operation.h"
 #include "tuner/core/audit.h"
+#include "tuner/api/tokens.h"
 #include "tuner/core/worker.h"
 #include "tuner/runners/machine_types.h"
 #include "tuner/search/search_worker.h"
@@ -88,6 +89,13 @@ static enum ht_status start_runners(struct core *core, void **data,
     return runner_online_recover(core, err);
 }
 
+static enum ht_status start_tokens(struct core *core, void **data,
+                                   struct ht_error *err)
+{
+    (void)data;
+    return token_recover(core, err);
+}
+
 const struct core_part server_parts[CORE_PARTS] = {
     [CORE_MACHINE_TYPES] = {.start = start_machine_types,
                             .stop = stop_machine_types},
@@ -112,4 +120,5 @@ const struct core_part server_parts[CORE_PARTS] = {
                     .stop = audit_stop,
                     .tick = audit_tick,
                     .deadline = audit_deadline},
+    [CORE_TOKENS] = {.start = start_tokens},
 };

@@ -8,6 +8,7 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
+#include "tuner/base/token_board.h"
 #include "tuner/core/core.h"
 #include "tuner/datadir.h"
 #include "tuner/http/arrival.h"
@@ -48,6 +49,7 @@ struct server {
     struct webhooks *webhooks;
     struct trackers *trackers;
     struct last_seen *last_seen;
+    struct token_board *tokens;
     struct core *core;
     struct nng_socket *report, *control;
     struct gate *gate;
@@ -127,6 +129,7 @@ static void stop_streams(struct server *server)
     webhooks_free(server->webhooks);
     trackers_free(server->trackers);
     last_seen_free(server->last_seen);
+    token_board_free(server->tokens);
 }
 
 static enum ht_status start_streams(struct server *server, struct ht_error *err)
@@ -140,6 +143,7 @@ static enum ht_status start_streams(struct server *server, struct ht_error *err)
     server->sse = sse_new();
     server->webhooks = webhooks_new();
     server->last_seen = last_seen_new();
+    server->tokens = token_board_new();
     const enum ht_status status =
         trackers_new(&trackers, &server->trackers, err);
     if (status != HT_OK)
@@ -184,6 +188,7 @@ static enum ht_status start_core(struct server *server, struct ht_error *err)
         .context = server,
         .webhooks = webhooks_board(server->webhooks),
         .trackers = trackers_board(server->trackers),
+        .tokens = server->tokens,
         .fail = server->fail,
     };
     return core_start(&options, &server->core, err);
@@ -289,6 +294,7 @@ static enum ht_status start_gate(struct server *server, struct ht_error *err)
     struct gate *gate = gate_new(strcmp(server->options->auth, "none") == 0);
     gate_grant(gate, server->dir.admin_token, GATE_ALL);
     gate_grant(gate, server->dir.runner_token, GATE_RUNNER);
+    gate_use_tokens(gate, server->tokens);
     gate_allow_host(gate, "127.0.0.1", server->port);
     gate_allow_host(gate, "localhost", server->port);
     gate_allow_host(gate, "::1", server->port);

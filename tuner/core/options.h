@@ -8,6 +8,7 @@
 #include "proto/base/error.h"
 
 struct core;
+struct token_board;
 struct tracker_board;
 struct webhook_board;
 
@@ -30,6 +31,7 @@ enum core_part_id {
     CORE_SILENCE, /* struct life_board */
     CORE_LIVING,  /* struct living_attempts */
     CORE_AUDIT,   /* struct audit */
+    CORE_TOKENS,
     CORE_PARTS
 };
 
@@ -65,6 +67,7 @@ struct core_options {
     void *context;
     struct webhook_board *webhooks; /* that specs may name; NULL: none */
     struct tracker_board *trackers; /* the same */
+    struct token_board *tokens;     /* named ones; NULL: none can be made */
     const char *fail;               /* "name:n", see failpoint.h; or NULL */
 };
 

@@ -58,6 +58,7 @@ struct request {
     const char *study;     /* number or name, or NULL */
     const char *trial;     /* or NULL */
     const char *operation; /* or NULL */
+    const char *token;     /* name of one, or NULL */
     const char *file;      /* of the dashboard, or NULL */
     struct pairs query;    /* of HTTP, decoded: see query.h */
     size_t page_most;      /* elements in a page; 0: as the list has it */

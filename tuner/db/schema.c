@@ -427,6 +427,28 @@ static const char audit_table[] =
     ") STRICT;"
     "CREATE INDEX audit_refused ON audit(refused);";
 
+static const char tokens_table[] =
+    "CREATE TABLE tokens(\n"
+    "  -- named tokens; those of the data folder are in its files\n"
+    "  id INTEGER PRIMARY KEY,\n"
+    "  name TEXT NOT NULL UNIQUE,\n"
+    "  role INTEGER NOT NULL -- 0 admin, 1 submit, 2 read, 3 runner\n"
+    "    CHECK(role BETWEEN 0 AND 3),\n"
+    "  project TEXT NOT NULL, -- the only one it may use; '': all\n"
+    "  runner TEXT NOT NULL, -- the id that it belongs to; '': none yet\n"
+    "  created_by TEXT NOT NULL, -- name of a token\n"
+    "  hash BLOB NOT NULL UNIQUE -- SHA-256 of the secret\n"
+    "    CHECK(length(hash)=32),\n"
+    "  old_hash BLOB NOT NULL -- of the secret before; zeros: none\n"
+    "    CHECK(length(old_hash)=32),\n"
+    "  -- times, 0: none\n"
+    "  old_until_ms INTEGER NOT NULL, -- when the old secret ends\n"
+    "  created_ms INTEGER NOT NULL,\n"
+    "  expires_ms INTEGER NOT NULL,\n"
+    "  revoked_ms INTEGER NOT NULL\n"
+    ") STRICT;"
+    "CREATE UNIQUE INDEX tokens_runner ON tokens(runner) WHERE runner<>'';";
+
 static enum ht_status run_all(struct db *db, const char *const texts[],
                               size_t n, struct ht_error *err)
 {
@@ -458,10 +480,16 @@ static enum ht_status make_audit(struct db *db, struct ht_error *err)
     return db_exec(db, audit_table, err);
 }
 
+static enum ht_status make_tokens(struct db *db, struct ht_error *err)
+{
+    return db_exec(db, tokens_table, err);
+}
+
 static const struct db_migration migrations[] = {
     {NULL, make_tables},
     {NULL, make_second},
     {NULL, make_audit},
+    {NULL, make_tokens},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */

@@ -9,8 +9,10 @@
 #include <arpa/inet.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/clock.h"
 #include "proto/base/release.h"
 #include "proto/base/token.h"
+#include "tuner/base/token_board.h"
 
 /* The hint for a missing or wrong token. */
 #define TOKEN_PLACE "the one in the file token of the server's data folder"
@@ -24,8 +26,9 @@ struct gate {
     bool open_to_all;
     size_t n_grants, n_hosts;
     struct grant *grants;
-    char **hosts;      /* authorities, lower case */
-    int literals_port; /* 0: literals are not allowed in general */
+    struct token_board *tokens; /* or NULL */
+    char **hosts;               /* authorities, lower case */
+    int literals_port;          /* 0: literals are not allowed in general */
 };
 
 struct gate *gate_new(bool open_to_all)
@@ -58,6 +61,11 @@ void gate_grant(struct gate *gate, const char *token, unsigned roles)
     struct grant *grant = &gate->grants[gate->n_grants++];
     token_hash(grant->hash, token);
     grant->roles = roles;
+}
+
+void gate_use_tokens(struct gate *gate, struct token_board *tokens)
+{
+    gate->tokens = tokens;
 }
 
 static void add_authority(struct gate *gate, char *authority)
@@ -202,13 +210,71 @@ static enum ht_status check_session(const struct gate_request *request,
     return HT_OK;
 }
 
-static enum ht_status find_roles(const struct gate *gate,
-                                 const struct gate_request *request,
-                                 unsigned *roles, struct ht_error *err)
+/* Who knows a right secret may learn what became of it. */
+static enum ht_status refuse_named(enum token_verdict verdict,
+                                   const struct token_row *row,
+                                   struct ht_error *err)
+{
+    char stamp[CLOCK_STAMP_BYTES];
+    if (verdict == TOKEN_EXPIRED)
+        return ht_fail(err, HT_UNAUTHENTICATED,
+                       "the token \"%s\" expired at %s: an admin makes another "
+                       "one",
+                       row->name, clock_stamp(stamp, row->expires_ms));
+    if (verdict == TOKEN_REVOKED)
+        return ht_fail(err, HT_UNAUTHENTICATED,
+                       "the token \"%s\" was revoked at %s: an admin makes "
+                       "another one",
+                       row->name, clock_stamp(stamp, row->revoked_ms));
+    return ht_fail(err, HT_UNAUTHENTICATED,
+                   "the token \"%s\" has a new secret since its rotation: take "
+                   "that one",
+                   row->name);
+}
+
+/* Nothing but these; a role that is none of them gets no bits. */
+static unsigned roles_of_named(enum token_role role)
+{
+    switch (role) {
+    case TOKEN_OF_ADMIN:
+        return GATE_ALL;
+    case TOKEN_OF_SUBMITTER:
+        return GATE_SUBMIT | GATE_READ;
+    case TOKEN_OF_READER:
+        return GATE_READ;
+    case TOKEN_OF_RUNNER:
+        return GATE_RUNNER;
+    case TOKEN_ROLES:
+        break;
+    }
+    return 0;
+}
+
+static enum ht_status find_named(const struct gate *gate, const char *token,
+                                 struct principal *from, struct ht_error *err)
+{
+    struct token_row row;
+    const enum token_verdict verdict =
+        token_board_find(gate->tokens, token, clock_wall_ms(), &row);
+    if (verdict == TOKEN_UNKNOWN)
+        return ht_fail(err, HT_UNAUTHENTICATED,
+                       "this token is not valid here: take " TOKEN_PLACE);
+    if (verdict != TOKEN_VALID)
+        return refuse_named(verdict, &row, err);
+    from->roles = roles_of_named(row.role);
+    snprintf(from->name, sizeof from->name, "%s", row.name);
+    memcpy(from->project, row.project, sizeof from->project);
+    return HT_OK;
+}
+
+static enum ht_status find_principal(const struct gate *gate,
+                                     const struct gate_request *request,
+                                     struct principal *from,
+                                     struct ht_error *err)
 {
     static const char scheme[] = "Bearer ";
     if (request->authorization == NULL && request->session != 0)
-        return check_session(request, roles, err);
+        return check_session(request, &from->roles, err);
     if (request->authorization == NULL)
         return ht_fail(err, HT_UNAUTHENTICATED,
                        "a token is needed, " TOKEN_PLACE
@@ -216,11 +282,9 @@ static enum ht_status find_roles(const struct gate *gate,
     if (strncasecmp(request->authorization, scheme, sizeof scheme - 1) != 0)
         return ht_fail(err, HT_UNAUTHENTICATED,
                        "the Authorization header must be: Bearer TOKEN");
-    *roles = roles_of(gate, request->authorization + sizeof scheme - 1);
-    if (*roles == 0)
-        return ht_fail(err, HT_UNAUTHENTICATED,
-                       "this token is not valid here: take " TOKEN_PLACE);
-    return HT_OK;
+    const char *token = request->authorization + sizeof scheme - 1;
+    from->roles = roles_of(gate, token);
+    return from->roles != 0 ? HT_OK : find_named(gate, token, from, err);
 }
 
 /* Of the highest role; "client" where no token is required. */
@@ -236,15 +300,17 @@ enum ht_status gate_check_token(const struct gate *gate,
                                 const struct gate_request *request,
                                 struct principal *from, struct ht_error *err)
 {
-    unsigned roles = GATE_ALL;
+    struct principal found = {.roles = GATE_ALL};
     const enum ht_status status =
-        gate->open_to_all ? HT_OK : find_roles(gate, request, &roles, err);
+        gate->open_to_all ? HT_OK : find_principal(gate, request, &found, err);
     if (status != HT_OK)
         return status;
-    *from = (struct principal){.roles = roles};
-    snprintf(from->name, sizeof from->name, "%s", name_of(gate, roles));
-    snprintf(from->peer, sizeof from->peer, "%s",
+    if (found.name[0] == '\0')
+        snprintf(found.name, sizeof found.name, "%s",
+                 name_of(gate, found.roles));
+    snprintf(found.peer, sizeof found.peer, "%s",
              request->peer != NULL ? request->peer : "");
+    *from = found;
     return HT_OK;
 }
 
@@ -288,4 +354,23 @@ enum ht_status gate_check_type(const struct gate_request *request,
         return HT_OK;
     return ht_fail(err, HT_INVALID,
                    "changes need Content-Type: application/json");
+}
+
+enum ht_status gate_check_scope(const struct principal *from,
+                                const char *pattern, struct study_scope *scope,
+                                struct ht_error *err)
+{
+    static const char studies[] = "/hypertune/v1/studies";
+    const bool is_ours = strncmp(pattern, studies, sizeof studies - 1) == 0;
+    if (from->project[0] == '\0')
+        return HT_OK;
+    if (scope->project == NULL && !is_ours)
+        return ht_fail(err, HT_DENIED,
+                       "the token \"%s\" is for the project \"%s\" alone",
+                       from->name, from->project);
+    if (scope->project != NULL && strcmp(scope->project, from->project) != 0)
+        return ht_fail(err, HT_NOT_FOUND, "there is no project \"%.100s\"",
+                       scope->project);
+    scope->project = from->project;
+    return HT_OK;
 }

@@ -14,6 +14,7 @@
 
 #include "proto/base/error.h"
 #include "tuner/core/principal.h"
+#include "tuner/db/rows.h"
 
 /* What a route needs and a token grants: a set of bits. */
 enum gate_role {
@@ -27,6 +28,7 @@ enum gate_role {
 };
 
 struct gate;
+struct token_board;
 
 /* `open_to_all`: every request has all roles, as --auth none asks. */
 struct gate *gate_new(bool open_to_all);
@@ -38,6 +40,8 @@ bool gate_is_open_to_all(const struct gate *gate);
 /* Before the first request: grants roles to a token; allows an authority
  * ("HOST:PORT" as clients write it; also without the port when it is 80). */
 void gate_grant(struct gate *gate, const char *token, unsigned roles);
+/* The named tokens, borrowed. */
+void gate_use_tokens(struct gate *gate, struct token_board *tokens);
 /* `host` without brackets, also of IPv6; copied. */
 void gate_allow_host(struct gate *gate, const char *host, int port);
 /* `name` is "https://HOST[:PORT]"; copied. HT_INVALID when it is not. */
@@ -92,5 +96,13 @@ enum ht_status gate_check_role(unsigned needs, unsigned roles,
  * be JSON. HT_INVALID. */
 enum ht_status gate_check_type(const struct gate_request *request,
                                struct ht_error *err);
+
+/* A principal of one project may use what lies below it, and from our own
+ * paths a study or the list of studies. HT_NOT_FOUND: another project.
+ * HT_DENIED: the route shows more than one project. Sets the project of
+ * `scope`, so that no other study is found. */
+enum ht_status gate_check_scope(const struct principal *from,
+                                const char *pattern, struct study_scope *scope,
+                                struct ht_error *err);
 
 #endif

@@ -28,10 +28,29 @@ enum ht_status login_show(struct login *login, struct ht_error *err)
     return HT_OK;
 }
 
+/* A cookie contains roles alone: it would outlive a named token, and its
+ * project would be lost. */
+static enum ht_status check_root(const struct principal *from,
+                                 struct ht_error *err)
+{
+    if (strcmp(from->name, gate_role_name(GATE_ADMIN)) == 0 ||
+        strcmp(from->name, gate_role_name(GATE_READ)) == 0 ||
+        strcmp(from->name, gate_role_name(GATE_SUBMIT)) == 0 ||
+        strcmp(from->name, gate_role_name(GATE_OPEN)) == 0)
+        return HT_OK;
+    return ht_fail(err, HT_DENIED,
+                   "the token \"%s\" cannot open the dashboard: a session "
+                   "needs the one in the file token of the server's data "
+                   "folder",
+                   from->name);
+}
+
 enum ht_status login_invite(struct login *login, struct ht_error *err)
 {
     char code[SESSION_CODE_BYTES], stamp[CLOCK_STAMP_BYTES];
-    (void)err;
+    const enum ht_status status = check_root(&login->req->from, err);
+    if (status != HT_OK)
+        return status;
     sessions_invite(login->sessions, login->req->from.roles,
                     clock_monotonic_ms(), code);
     cJSON *object = cJSON_CreateObject();
@@ -57,7 +76,9 @@ static enum ht_status find_client(const struct login *login,
             .peer = from->peer,
             .authorization =
                 arena_printf(login->req->arena, "Bearer %s", token)};
-        return gate_check_token(login->gate, &asked, from, err);
+        const enum ht_status status =
+            gate_check_token(login->gate, &asked, from, err);
+        return status == HT_OK ? check_root(from, err) : status;
     }
     if (sessions_redeem(login->sessions, node_get_string(body, "code", ""),
                         clock_monotonic_ms(), &from->roles))

@@ -85,6 +85,7 @@ static const struct name {
     {"study", offsetof(struct request, study), NULL},
     {"trial", offsetof(struct request, trial), NULL},
     {"operation", offsetof(struct request, operation), NULL},
+    {"token", offsetof(struct request, token), NULL},
     {"file", offsetof(struct request, file), NULL},
 };
 

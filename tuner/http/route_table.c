@@ -8,6 +8,7 @@
 #include "tuner/api/open_trial.h"
 #include "tuner/api/operation.h"
 #include "tuner/api/study.h"
+#include "tuner/api/tokens.h"
 #include "tuner/api/trial.h"
 #include "tuner/api/vizier.h"
 #include "tuner/ask/query.h"
@@ -68,6 +69,8 @@
         .lane = LANE_GATHER, .kinds = (shown), .read = (reader),               \
         .core = (handler)                                                      \
     }
+#define ADMIN(how, path, handler)                                              \
+    CORE(how, ANY, path, GATE_ADMIN, handler, NULL)
 /* Answered at once, by the HTTP thread. */
 #define LOGIN(how, path, role, handler)                                        \
     ROUTE(how, path, role, LANE_LOGIN, ANY, NULL, .login = (handler))
@@ -197,6 +200,11 @@ const struct route route_table[] = {
           "attempt limit offset replica stream tail"),
     QUERY(ANY, OURS "/studies/{study}/trials/{trial}/changes", read_changes,
           "attempt"),
+    ADMIN("GET", OURS "/tokens", token_show),
+    ADMIN("POST", OURS "/tokens", token_create),
+    ADMIN("POST", OURS "/tokens/{token}:revoke", token_revoke),
+    ADMIN("POST", OURS "/tokens/{token}:rotate", token_rotate),
+    ADMIN("DELETE", OURS "/tokens/{token}", token_delete),
     ROUTE("GET", OURS "/events", GATE_READ, LANE_STREAM, ANY, NULL,
           .read = read_revisions),
 };

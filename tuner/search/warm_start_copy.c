@@ -64,6 +64,10 @@ static enum ht_status find(const struct copying *copying, size_t i,
         scope = (struct study_scope){.project = parts[1], .location = parts[3]};
         key = parts[5];
     }
+    if (req->from.project[0] != '\0' &&
+        (scope.project == NULL ||
+         strcmp(scope.project, req->from.project) != 0))
+        return refuse(copying, i, "does not exist", err);
     const enum ht_status status =
         db_study_find(copying->db, req->arena, &scope, key, row, err);
     return status == HT_NOT_FOUND || (status == HT_OK && row->id == copying->id)

@@ -1,0 +1,15 @@
+/* tokens.h - named tokens: made, listed, rotated, revoked, deleted. */
+#ifndef HT_TUNER_API_TOKENS_H
+#define HT_TUNER_API_TOKENS_H
+
+#include "tuner/core/request.h"
+
+/* Puts all tokens of the database on the board; at the start. */
+enum ht_status token_recover(struct core *core, struct ht_error *err);
+
+/* For admins. Create and rotate answer with the secret, which nothing stores;
+ * the others show everything but it. */
+request_handler token_create, token_show, token_revoke, token_rotate,
+    token_delete;
+
+#endif
