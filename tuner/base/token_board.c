@@ -131,7 +131,7 @@ enum token_verdict token_board_find(struct token_board *board,
 bool token_board_has_runner(struct token_board *board, const char *runner)
 {
     bool found = false;
-    if (board == NULL)
+    if (board == NULL || runner[0] == '\0')
         return false;
     pthread_mutex_lock(&board->lock);
     for (size_t i = 0; !found && i < board->n; i++)

@@ -27,6 +27,13 @@ enum ht_status db_runner_busy(struct db *db, const char *runner, int64_t *busy,
         "s", runner);
 }
 
+enum ht_status db_runner_exists(struct db *db, const char *id, bool *exists,
+                                struct ht_error *err)
+{
+    return db_ask_bool(db, exists, err, "SELECT 1 FROM runners WHERE id=?", "s",
+                       id);
+}
+
 enum ht_status db_runner_save(struct db *db, const struct runner_row *row,
                               struct ht_error *err)
 {

@@ -304,6 +304,8 @@ enum ht_status db_attempt_writers(struct db *db, struct arena *arena,
  * read from that measurement. */
 enum ht_status db_event_insert(struct db *db, const struct event_row *row,
                                struct ht_error *err);
+enum ht_status db_runner_exists(struct db *db, const char *id, bool *exists,
+                                struct ht_error *err);
 /* Adds the runner or replaces all it had. */
 enum ht_status db_runner_save(struct db *db, const struct runner_row *row,
                               struct ht_error *err);

@@ -475,6 +475,12 @@ enum ht_status control_handle(struct core *core, struct request *req,
         type++;
     if (type == TYPES)
         return ht_fail(err, HT_INVALID, "unknown type %.40s", name);
+    if (!is_id(node_get_string(req->body, "runner", NULL), HT_MAX_NAME))
+        return ht_fail(err, HT_INVALID, "runner is missing or too long");
+    if (type == 0)
+        status = wire_claim_runner(core, req, err);
+    if (status != HT_OK)
+        return status;
     struct live_runner *runner = find_runner(core, req, type == 0, err);
     if (runner == NULL)
         return HT_INVALID;

@@ -1,9 +1,16 @@
 #include "tuner/wire/envelope.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/base/clock.h"
 #include "proto/base/token.h"
 #include "proto/doc/json.h"
+#include "tuner/base/token_board.h"
 #include "tuner/core/audit.h"
 #include "tuner/core/core.h"
+#include "tuner/db/tokens.h"
+#include "tuner/db/write.h"
 
 enum { RETRY_MS = 1000 };
 
@@ -102,18 +109,109 @@ void wire_note_refusal(struct core *core, const struct request *req,
     audit_note(core, &note);
 }
 
+static bool is_shared_token(struct core *core, const char *secret)
+{
+    unsigned char given[TOKEN_HASH_BYTES], wanted[TOKEN_HASH_BYTES];
+    token_hash(given, secret);
+    token_hash(wanted, core_options_of(core)->runner_token);
+    return token_equal(given, wanted);
+}
+
+static enum ht_status refuse_id(const char *id, struct ht_error *err)
+{
+    return ht_fail(err, HT_DENIED,
+                   "runner %.64s belongs to another token: start this one with "
+                   "a --state of its own",
+                   id);
+}
+
+static enum ht_status find_named(struct core *core, const char *secret,
+                                 struct token_row *row, struct ht_error *err)
+{
+    switch (token_board_find(core_options_of(core)->tokens, secret,
+                             clock_wall_ms(), row)) {
+    case TOKEN_UNKNOWN:
+        return ht_fail(err, HT_UNAUTHENTICATED, "this is not the runner token");
+    case TOKEN_EXPIRED:
+    case TOKEN_REVOKED:
+    case TOKEN_REPLACED:
+        return ht_fail(err, HT_UNAUTHENTICATED,
+                       "the token \"%s\" is expired, revoked or replaced: an "
+                       "admin makes another one",
+                       row->name);
+    case TOKEN_VALID:
+        break;
+    }
+    return row->role == TOKEN_OF_RUNNER
+               ? HT_OK
+               : ht_fail(err, HT_DENIED, "the token \"%s\" is no runner's",
+                         row->name);
+}
+
+static enum ht_status check_runner(struct core *core, const struct request *req,
+                                   struct ht_error *err)
+{
+    const char *secret = node_get_string(req->body, "token", "");
+    const char *id = node_get_string(req->body, "runner", "");
+    struct token_row row;
+    if (is_shared_token(core, secret))
+        return token_board_has_runner(core_options_of(core)->tokens, id)
+                   ? refuse_id(id, err)
+                   : HT_OK;
+    const enum ht_status status = find_named(core, secret, &row, err);
+    /* It has no runner before its first hello. */
+    const bool claims =
+        row.runner[0] == '\0' &&
+        strcmp(node_get_string(req->body, "type", ""), "hello") == 0;
+    return status != HT_OK || claims || strcmp(row.runner, id) == 0
+               ? status
+               : refuse_id(id, err);
+}
+
 enum ht_status wire_check_runner(struct core *core, const struct request *req,
                                  struct ht_error *err)
 {
-    unsigned char given[TOKEN_HASH_BYTES], wanted[TOKEN_HASH_BYTES];
-    token_hash(given, node_get_string(req->body, "token", ""));
-    token_hash(wanted, core_options_of(core)->runner_token);
-    if (!token_equal(given, wanted)) {
-        ht_fail(err, HT_UNAUTHENTICATED, "this is not the runner token");
+    const enum ht_status status = check_runner(core, req, err);
+    if (status != HT_OK)
         wire_note_refusal(core, req, "control", err);
-        return err->status;
-    }
-    return HT_OK;
+    return status;
+}
+
+static void apply_claim(struct core *core, const void *data)
+{
+    (void)token_board_put(core_options_of(core)->tokens, data);
+}
+
+enum ht_status wire_claim_runner(struct core *core, struct request *req,
+                                 struct ht_error *err)
+{
+    const char *secret = node_get_string(req->body, "token", "");
+    const char *id = node_get_string(req->body, "runner", "");
+    const char *owner = NULL;
+    struct db *db = core_db(core);
+    struct token_row row = {0};
+    bool is_known = false;
+    enum ht_status status = db_token_of_runner(db, req->arena, id, &owner, err);
+    if (status == HT_OK && is_shared_token(core, secret))
+        return owner == NULL ? HT_OK : refuse_id(id, err);
+    if (status == HT_OK)
+        status = find_named(core, secret, &row, err);
+    /* The board does not have what this transaction has changed. */
+    if (status == HT_OK)
+        status = db_token_get(db, req->arena, row.name, &row, err);
+    if (status == HT_OK && strcmp(row.runner, id) == 0)
+        return HT_OK;
+    if (status == HT_OK)
+        status = db_runner_exists(db, id, &is_known, err);
+    if (status != HT_OK)
+        return status;
+    if (row.runner[0] != '\0' || owner != NULL || is_known)
+        return refuse_id(id, err);
+    snprintf(row.runner, sizeof row.runner, "%s", id);
+    status = db_token_save(db, &row, err);
+    if (status == HT_OK)
+        core_defer(core, apply_claim, &row, sizeof row);
+    return status;
 }
 
 enum ht_status wire_name(const struct node *map, struct trial_name *name,

@@ -22,14 +22,21 @@ enum ht_status wire_finish(struct request *req, cJSON *answer,
  * status of its failure. */
 void wire_answer(const struct request *req, struct text *out);
 
-/* Whether a message of the control address has the runners' token.
- * HT_UNAUTHENTICATED */
+/* Whether a message of the control address has a token that may speak for its
+ * runner: the one that the runner belongs to, or the shared token for a runner
+ * without one of its own. Any thread.
+ * HT_UNAUTHENTICATED  the token is not valid
+ * HT_DENIED           the runner belongs to another token */
 enum ht_status wire_check_runner(struct core *core, const struct request *req,
                                  struct ht_error *err);
 /* The audit log gets the refusal of a message; address: "control" or
  * "report". */
 void wire_note_refusal(struct core *core, const struct request *req,
                        const char *address, const struct ht_error *err);
+/* For a hello, on the core thread: a runner that is new then belongs to the
+ * named token that came with it. Errors as above. */
+enum ht_status wire_claim_runner(struct core *core, struct request *req,
+                                 struct ht_error *err);
 /* study, trial and attempt of a message or list item.
  * HT_INVALID  one is missing or not a positive integer */
 enum ht_status wire_name(const struct node *map, struct trial_name *name,
