@@ -409,7 +409,7 @@ static void an_older_file_is_brought_up_to_date(struct db_case *c)
     db_place_tamper(&c->place,
                     "DROP INDEX trials_outside; DROP INDEX trials_stopped;"
                     "DROP INDEX attempts_silent; DROP INDEX events_deleted;"
-                    "DROP TABLE specs; DROP TABLE changes;"
+                    "DROP TABLE specs; DROP TABLE changes; DROP TABLE tokens;"
                     "ALTER TABLE trials DROP COLUMN outside;"
                     "ALTER TABLE studies DROP COLUMN withdrawn;"
                     "ALTER TABLE studies DROP COLUMN crashes;"
