@@ -2,8 +2,8 @@
 
 #include "algorithms/base/algorithm.h"
 #include "tuner/api/operation.h"
-#include "tuner/core/audit.h"
 #include "tuner/api/tokens.h"
+#include "tuner/core/audit.h"
 #include "tuner/core/worker.h"
 #include "tuner/runners/machine_types.h"
 #include "tuner/search/search_worker.h"

@@ -251,6 +251,8 @@ enum ht_status token_create(struct core *core, struct request *req,
         status = check_new(core, req, &row, err);
     if (status != HT_OK)
         return status;
+    req->subject.detail = arena_printf(req->arena, "token %s, role %s",
+                                       row.name, token_role_name(row.role));
     snprintf(row.created_by, sizeof row.created_by, "%.63s", req->from.name);
     make_secret(&row, secret);
     status = save(core, &row, err);
@@ -263,6 +265,7 @@ static enum ht_status find(struct core *core, struct request *req,
                            struct token_row *row, struct ht_error *err)
 {
     const enum ht_status status = check_asked(core, req, err);
+    req->subject.detail = arena_printf(req->arena, "token %s", req->token);
     return status == HT_OK
                ? db_token_get(core_db(core), req->arena, req->token, row, err)
                : status;

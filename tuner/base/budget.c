@@ -32,19 +32,10 @@ const struct budget_row budget_table[BUDGETS] = {
         {"held", 512, 1, 100000, "principal",
          "requests held until a search or a rule has its answer; further ones "
          "are answered 429"},
-    [BUDGET_RECORDS] =
-        {"records", 100, 1, 1000000, "attempt",
-         "records a second; of more, every second, fourth ... one is kept"},
-    [BUDGET_RECORD_BYTES] =
-        {"record-bytes", 65536, 1024, 1 << 30, "attempt",
-         "bytes of records a second; more are thinned likewise"},
-    [BUDGET_TRIAL_RECORDS] =
-        {"trial-records", HT_MAX_REPORTS, 1, 100000000, "trial",
-         "records; beyond it every second one is kept, beyond twice as many "
-         "every fourth"},
-    [BUDGET_LOG_BYTES] =
-        {"log-bytes", 10 << 20, 65536, INT64_C(1) << 40, "attempt",
-         "bytes of lines in logs.db; further ones are counted, not kept"},
+    [BUDGET_REPLICA_RECORDS] =
+        {"replica-records", HT_MAX_REPORTS, 1, 100000000, "replica",
+         "records; beyond it its senders are asked to keep every second one, "
+         "beyond twice as many every fourth"},
     [BUDGET_REFUSALS] =
         {"refusals", 5, 1, 1000, "address",
          "refused requests a second with a line each in the audit log; one "

@@ -8,7 +8,6 @@
 #ifndef HT_TUNER_CORE_AUDIT_H
 #define HT_TUNER_CORE_AUDIT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "proto/base/error.h"

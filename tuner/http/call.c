@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include <microhttpd.h>
@@ -205,6 +206,29 @@ static unsigned session_roles(const struct call *call)
     return cookie == NULL
                ? 0
                : sessions_open(sessions, cookie, clock_wall_ms() / 1000);
+}
+
+struct counted {
+    const char *name;
+    int n;
+};
+
+static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind,
+                                    const char *key, const char *value)
+{
+    struct counted *counted = context;
+    (void)kind;
+    (void)value;
+    counted->n += strcasecmp(key, counted->name) == 0;
+    return MHD_YES;
+}
+
+static int count_headers(const struct call *call, const char *name)
+{
+    struct counted counted = {name, 0};
+    MHD_get_connection_values(call->connection, MHD_HEADER_KIND, count_header,
+                              &counted);
+    return counted.n;
 }
 
 static enum ht_status find_arrival(const struct call *call,

@@ -287,13 +287,13 @@ static enum ht_status find_principal(const struct gate *gate,
     return from->roles != 0 ? HT_OK : find_named(gate, token, from, err);
 }
 
-/* Of the highest role; "client" where no token is required. */
-static const char *name_of(const struct gate *gate, unsigned roles)
+void gate_name(const struct gate *gate, struct principal *from)
 {
     unsigned highest = gate->open_to_all ? GATE_OPEN : GATE_ADMIN;
-    while (highest != GATE_OPEN && (roles & highest) == 0)
+    while (highest != GATE_OPEN && (from->roles & highest) == 0)
         highest = highest << 1 & (GATE_ALL | GATE_TRIAL);
-    return gate_role_name((enum gate_role)highest);
+    snprintf(from->name, sizeof from->name, "%s",
+             gate_role_name((enum gate_role)highest));
 }
 
 enum ht_status gate_check_token(const struct gate *gate,
@@ -306,8 +306,7 @@ enum ht_status gate_check_token(const struct gate *gate,
     if (status != HT_OK)
         return status;
     if (found.name[0] == '\0')
-        snprintf(found.name, sizeof found.name, "%s",
-                 name_of(gate, found.roles));
+        gate_name(gate, &found);
     snprintf(found.peer, sizeof found.peer, "%s",
              request->peer != NULL ? request->peer : "");
     *from = found;

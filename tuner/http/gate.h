@@ -86,6 +86,10 @@ enum ht_status gate_check_token(const struct gate *gate,
                                 const struct gate_request *request,
                                 struct principal *from, struct ht_error *err);
 
+/* Names a principal by the highest of its roles; "client" where no token is
+ * required. */
+void gate_name(const struct gate *gate, struct principal *from);
+
 /* "admin": the name of a role. */
 const char *gate_role_name(enum gate_role role);
 /* HT_DENIED when none of the needed roles is there. */

@@ -30,13 +30,13 @@ enum ht_status login_show(struct login *login, struct ht_error *err)
 
 /* A cookie contains roles alone: it would outlive a named token, and its
  * project would be lost. */
-static enum ht_status check_root(const struct principal *from,
+static enum ht_status check_root(const struct login *login,
                                  struct ht_error *err)
 {
-    if (strcmp(from->name, gate_role_name(GATE_ADMIN)) == 0 ||
-        strcmp(from->name, gate_role_name(GATE_READ)) == 0 ||
-        strcmp(from->name, gate_role_name(GATE_SUBMIT)) == 0 ||
-        strcmp(from->name, gate_role_name(GATE_OPEN)) == 0)
+    const struct principal *from = &login->req->from;
+    struct principal root = {.roles = from->roles};
+    gate_name(login->gate, &root);
+    if (strcmp(from->name, root.name) == 0)
         return HT_OK;
     return ht_fail(err, HT_DENIED,
                    "the token \"%s\" cannot open the dashboard: a session "
@@ -48,7 +48,7 @@ static enum ht_status check_root(const struct principal *from,
 enum ht_status login_invite(struct login *login, struct ht_error *err)
 {
     char code[SESSION_CODE_BYTES], stamp[CLOCK_STAMP_BYTES];
-    const enum ht_status status = check_root(&login->req->from, err);
+    const enum ht_status status = check_root(login, err);
     if (status != HT_OK)
         return status;
     sessions_invite(login->sessions, login->req->from.roles,
@@ -78,11 +78,13 @@ static enum ht_status find_client(const struct login *login,
                 arena_printf(login->req->arena, "Bearer %s", token)};
         const enum ht_status status =
             gate_check_token(login->gate, &asked, from, err);
-        return status == HT_OK ? check_root(from, err) : status;
+        return status == HT_OK ? check_root(login, err) : status;
     }
     if (sessions_redeem(login->sessions, node_get_string(body, "code", ""),
-                        clock_monotonic_ms(), &from->roles))
+                        clock_monotonic_ms(), &from->roles)) {
+        gate_name(login->gate, from);
         return HT_OK;
+    }
     return ht_fail(err, HT_UNAUTHENTICATED,
                    "this login link was used already or is too old; "
                    "\"hypertune ui\" makes another");

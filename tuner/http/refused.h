@@ -4,8 +4,6 @@
 
 #include <stdint.h>
 
-#include "proto/base/error.h"
-
 /* One thread's; zeroes at first. */
 struct refused_log {
     int64_t second; /* monotonic, of the newest lines */

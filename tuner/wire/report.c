@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/base/limits.h"
 #include "proto/base/token.h"
 #include "proto/doc/json.h"
+#include "tuner/base/budget.h"
 #include "tuner/base/meter.h"
 #include "tuner/core/core.h"
 #include "tuner/db/write.h"
@@ -21,8 +21,11 @@
 static int64_t thin(int64_t records)
 {
     int64_t keep_every = 1;
-    for (int64_t full = HT_MAX_REPORTS; records >= full; full *= 2)
+    for (int64_t full = budget_of(BUDGET_REPLICA_RECORDS); records >= full;
+         full *= 2)
         keep_every *= 2;
+    if (keep_every > 1)
+        budget_exceeded(BUDGET_REPLICA_RECORDS);
     return keep_every;
 }
 

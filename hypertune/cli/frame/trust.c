@@ -1,6 +1,5 @@
 #include "hypertune/cli/frame/trust.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include <curl/curl.h>
+#include <netinet/in.h>
 
 #include "hypertune/cli/frame/server.h"
 

@@ -7,10 +7,10 @@
 
 static void a_list_changes_values_or_nothing(void)
 {
-    CHECK(budget_of(BUDGET_RECORDS) == 100);
-    CHECK(budget_set("records=7,half-open=3", NULL) == HT_OK);
-    CHECK(budget_of(BUDGET_RECORDS) == 7 && budget_of(BUDGET_HALF_OPEN) == 3);
-    CHECK(budget_set("half-open=5,records=0", NULL) == HT_INVALID);
+    CHECK(budget_of(BUDGET_HELD) == 512);
+    CHECK(budget_set("held=7,half-open=3", NULL) == HT_OK);
+    CHECK(budget_of(BUDGET_HELD) == 7 && budget_of(BUDGET_HALF_OPEN) == 3);
+    CHECK(budget_set("half-open=5,held=0", NULL) == HT_INVALID);
     CHECK(budget_of(BUDGET_HALF_OPEN) == 3);
 }
 
@@ -18,13 +18,13 @@ static void a_wrong_item_is_named(void)
 {
     static const struct {
         const char *list, *named;
-    } wrong[] = {{"recods=7", "\"recods=7\""},
-                 {"records", "\"records\""},
-                 {"records=", "records must be from 1 to 1000000"},
-                 {"records=7x", "records must be from 1 to 1000000"},
-                 {"records=-1", "records must be from 1 to 1000000"},
-                 {"records=1000001", "records must be from 1 to 1000000"},
-                 {"records=0000000000000000000000007", "records must be"}};
+    } wrong[] = {{"hled=7", "\"hled=7\""},
+                 {"held", "\"held\""},
+                 {"held=", "held must be from 1 to 100000"},
+                 {"held=7x", "held must be from 1 to 100000"},
+                 {"held=-1", "held must be from 1 to 100000"},
+                 {"held=100001", "held must be from 1 to 100000"},
+                 {"held=0000000000000000000000007", "held must be"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct ht_error err = {0};
         CHECK(budget_set(wrong[i].list, &err) == HT_INVALID);
@@ -44,13 +44,13 @@ static void every_row_is_whole(void)
 static void what_was_exceeded_is_counted(void)
 {
     struct text out = {0};
-    budget_exceeded(BUDGET_LOG_BYTES);
-    budget_exceeded(BUDGET_LOG_BYTES);
+    budget_exceeded(BUDGET_QUESTIONS);
+    budget_exceeded(BUDGET_QUESTIONS);
     budget_write(&out);
     CHECK(strstr(out.data, "hypertune_budget_exceeded_total{"
-                           "budget=\"log-bytes\"} 2\n") != NULL);
-    CHECK(strstr(out.data, "hypertune_budget{budget=\"log-bytes\"} "
-                           "10485760\n") != NULL);
+                           "budget=\"questions\"} 2\n") != NULL);
+    CHECK(strstr(out.data, "hypertune_budget{budget=\"questions\"} "
+                           "64\n") != NULL);
     text_free(&out);
 }
 

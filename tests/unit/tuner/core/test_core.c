@@ -326,6 +326,8 @@ static void what_a_client_has_left_is_dropped(struct fixture *f)
     fixture_wait(f, held);
     CHECK(held->status == HT_UNAVAILABLE);
     CHECK(strstr(held->err.text, "the client has gone") != NULL);
+}
+
 static enum ht_status hold(struct core *core, struct request *req,
                            struct ht_error *err)
 {

@@ -38,7 +38,7 @@ static struct login login_of(struct server server, unsigned roles)
     const struct login login = {
         .gate = server.gate, .sessions = server.sessions, .req = request_new()};
     login.req->from.roles = roles;
-    snprintf(login.req->from.name, sizeof login.req->from.name, "admin");
+    gate_name(server.gate, &login.req->from);
     return login;
 }
 

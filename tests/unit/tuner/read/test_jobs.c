@@ -14,7 +14,8 @@ static struct request *ask(struct fixture *f, reader_handler *handle,
 {
     const struct pair said = {key, value};
     struct request *req = fixture_request(f, NULL, NULL);
-    struct reader reader = {.db = fixture_db(f), .deadline_ms = INT64_MAX};
+    struct reader reader = {
+        .db = fixture_db(f), .deadline_ms = INT64_MAX, .req = req};
     req->study = study;
     req->scope.kinds = 0;
     req->query = (struct pairs){key != NULL, &said};

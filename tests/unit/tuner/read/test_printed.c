@@ -91,8 +91,10 @@ static struct request *gather(struct fixture *f, const char *body,
                               int64_t deadline_ms)
 {
     struct request *req = fixture_request(f, study_read_logs, body);
-    struct reader reader = {
-        .db = fixture_db(f), .logs = logs, .deadline_ms = deadline_ms};
+    struct reader reader = {.db = fixture_db(f),
+                            .logs = logs,
+                            .deadline_ms = deadline_ms,
+                            .req = req};
     req->study = "s";
     req->status = read_printed(&reader, req, &req->err);
     db_close(reader.db);

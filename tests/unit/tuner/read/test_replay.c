@@ -15,10 +15,11 @@ static const struct node *ask(struct fixture *fixture, reader_handler *handle,
 {
     const struct pair asked = {key, value};
     struct replay *replay = NULL;
+    struct request *req = request_new();
     struct reader reader = {.db = fixture_db(fixture),
                             .deadline_ms = deadline_ms,
-                            .replay = &replay};
-    struct request *req = request_new();
+                            .replay = &replay,
+                            .req = req};
     req->scope = (struct study_scope){.project = "local", .location = "local"};
     req->study = "1";
     req->query = (struct pairs){1, &asked};
