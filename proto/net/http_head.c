@@ -223,11 +223,10 @@ static void add_to_value(struct http_head *head, unsigned char c)
         return;
     if (head->field == FIELD_LENGTH)
         add_to_length(head, c);
-    else if (head->field == FIELD_CODING)
-        add_to_word(head, c);
     else if (head->field == FIELD_CONNECTION && c == ',')
         end_option(head);
-    else if (head->field == FIELD_CONNECTION && !is_blank)
+    else if (head->field == FIELD_CODING ||
+             (head->field == FIELD_CONNECTION && !is_blank))
         add_to_word(head, c);
 }
 
