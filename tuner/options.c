@@ -200,6 +200,10 @@ static enum ht_status check(struct options *options, struct ht_error *err)
                        "could run commands here; listen on 127.0.0.1 or keep "
                        "the token",
                        options->listen);
+    if (strcmp(options->auth, "none") == 0 && options->behind_proxy != NULL)
+        return ht_fail(err, HT_INVALID,
+                       "--auth none is refused with --behind-proxy: anyone who "
+                       "reaches the proxy could run commands here");
     if (strncmp(options->report_listen, "tcp://", 6) != 0 ||
         (options->control_listen != NULL &&
          strncmp(options->control_listen, "tcp://", 6) != 0))

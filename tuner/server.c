@@ -303,7 +303,12 @@ static enum ht_status start_gate(struct server *server, struct ht_error *err)
     else
         gate_allow_host(gate, server->host, server->port);
     server->gate = gate;
-    server->sessions = sessions_new(server->dir.admin_token);
+    /* A session of a server that asked for no token ends with it. */
+    char own[TOKEN_TEXT_BYTES];
+    token_make(own, TOKEN_ADMIN_BYTES);
+    server->sessions =
+        sessions_new(gate_is_open_to_all(gate) ? own : server->dir.admin_token);
+    explicit_bzero(own, sizeof own);
     const enum ht_status status = allow_names(server, gate, err);
     if (status != HT_OK)
         stop_gate(server);

@@ -117,7 +117,8 @@ enum ht_status token_show(struct core *core, struct request *req,
 /* --- create --- */
 
 struct wanted {
-    const char *name, *role, *project, *expire;
+    const char *name, *role;
+    const char *project, *expire; /* NULL: all, never */
 };
 
 static const struct field wanted_fields[] = {
@@ -155,7 +156,7 @@ static enum ht_status read_role(const struct wanted *wanted,
                        "role: \"%.40s\" is not admin, submit, read or runner",
                        wanted->role);
     row->role = (enum token_role)role;
-    if (wanted->project[0] != '\0' && row->role != TOKEN_OF_SUBMITTER &&
+    if (wanted->project != NULL && row->role != TOKEN_OF_SUBMITTER &&
         row->role != TOKEN_OF_READER)
         return ht_fail(err, HT_INVALID,
                        "project: only the roles submit and read may be limited "
@@ -169,10 +170,10 @@ static enum ht_status read_expiry(struct core *core, const char *text,
 {
     int64_t ms;
     const int64_t now_ms = core_wall_ms(core);
-    if (text[0] == '\0')
+    if (text == NULL)
         return HT_OK;
     if (clock_read_duration(text, &ms))
-        *at_ms = now_ms + ms;
+        *at_ms = ms > INT64_MAX - now_ms ? INT64_MAX : now_ms + ms;
     else if (!clock_read_stamp(text, at_ms))
         return ht_fail(err, HT_INVALID,
                        "expire: \"%.40s\" is no duration (720h) and no time "
@@ -186,8 +187,7 @@ static enum ht_status read_expiry(struct core *core, const char *text,
 static enum ht_status read_wanted(struct core *core, struct request *req,
                                   struct token_row *row, struct ht_error *err)
 {
-    struct wanted wanted = {
-        .name = "", .role = "", .project = "", .expire = ""};
+    struct wanted wanted = {.name = "", .role = ""};
     enum ht_status status = trial_body_read(req, wanted_fields, &wanted, err);
     if (status == HT_OK)
         status = faults_check(req, err);
@@ -196,8 +196,11 @@ static enum ht_status read_wanted(struct core *core, struct request *req,
                          "name: \"%.64s\" is not 1 to %d of a-z 0-9 . _ - "
                          "(first a letter or digit), or is a role's name",
                          wanted.name, TOKEN_NAME_BYTES - 1);
-    if (status == HT_OK && strlen(wanted.project) > HT_MAX_NAME)
-        status = ht_fail(err, HT_INVALID, "project: is too long");
+    /* An unset variable of a script must not make a token for all of them. */
+    if (status == HT_OK && wanted.project != NULL &&
+        (wanted.project[0] == '\0' || strlen(wanted.project) > HT_MAX_NAME))
+        status = ht_fail(err, HT_INVALID, "project: must have 1 to %d bytes",
+                         HT_MAX_NAME);
     if (status == HT_OK)
         status = read_role(&wanted, row, err);
     if (status == HT_OK)
@@ -205,7 +208,8 @@ static enum ht_status read_wanted(struct core *core, struct request *req,
     if (status != HT_OK)
         return status;
     snprintf(row->name, sizeof row->name, "%s", wanted.name);
-    snprintf(row->project, sizeof row->project, "%s", wanted.project);
+    snprintf(row->project, sizeof row->project, "%s",
+             wanted.project != NULL ? wanted.project : "");
     return HT_OK;
 }
 
@@ -264,11 +268,12 @@ enum ht_status token_create(struct core *core, struct request *req,
 static enum ht_status find(struct core *core, struct request *req,
                            struct token_row *row, struct ht_error *err)
 {
-    const enum ht_status status = check_asked(core, req, err);
-    req->subject.detail = arena_printf(req->arena, "token %s", req->token);
-    return status == HT_OK
-               ? db_token_get(core_db(core), req->arena, req->token, row, err)
-               : status;
+    const enum ht_status status =
+        db_token_get(core_db(core), req->arena, req->token, row, err);
+    /* Only the name of one that there is: the path may have a secret. */
+    if (status == HT_OK)
+        req->subject.detail = arena_printf(req->arena, "token %s", row->name);
+    return status;
 }
 
 enum ht_status token_revoke(struct core *core, struct request *req,
@@ -297,24 +302,29 @@ enum ht_status token_rotate(struct core *core, struct request *req,
     struct rotation wanted = {.grace = ""};
     struct token_row row;
     int64_t grace_ms = GRACE_MS;
-    enum ht_status status = find(core, req, &row, err);
+    const int64_t now_ms = core_wall_ms(core);
+    enum ht_status status = check_asked(core, req, err);
+    if (status == HT_OK)
+        status = find(core, req, &row, err);
     if (status == HT_OK)
         status = trial_body_read(req, rotation_fields, &wanted, err);
     if (status == HT_OK)
         status = faults_check(req, err);
     if (status == HT_OK && wanted.grace[0] != '\0' &&
-        !clock_read_duration(wanted.grace, &grace_ms))
+        (!clock_read_duration(wanted.grace, &grace_ms) ||
+         grace_ms > INT64_MAX - now_ms))
         status = ht_fail(err, HT_INVALID, "grace: \"%.40s\" is no duration",
                          wanted.grace);
-    if (status == HT_OK && row.revoked_ms > 0)
+    if (status == HT_OK && (row.revoked_ms > 0 ||
+                            (row.expires_ms > 0 && row.expires_ms <= now_ms)))
         status = ht_fail(err, HT_PRECONDITION,
-                         "the token \"%s\" is revoked: delete it and make "
-                         "another one",
+                         "the token \"%s\" is revoked or expired: delete it "
+                         "and make another one",
                          row.name);
     if (status != HT_OK)
         return status;
     memcpy(row.old_hash, row.hash, sizeof row.hash);
-    row.old_until_ms = core_wall_ms(core) + grace_ms;
+    row.old_until_ms = now_ms + grace_ms;
     make_secret(&row, secret);
     status = save(core, &row, err);
     return status == HT_OK ? answer(req, &row, secret) : status;

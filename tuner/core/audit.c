@@ -125,9 +125,11 @@ static struct audit_row row_of(struct core *core, const struct request *req,
             cut(req->arena,
                 or_none(subject->name != NULL ? subject->name : req->study),
                 DETAIL_BYTES),
-        .trial = or_none(req->trial),
-        .detail =
+        .trial = cut(req->arena, or_none(req->trial), DETAIL_BYTES),
+        .detail = cut(
+            req->arena,
             or_none(subject->detail != NULL ? subject->detail : req->operation),
+            DETAIL_BYTES),
         .error =
             status == HT_OK ? "" : cut(req->arena, req->err.text, ERROR_BYTES),
     };
@@ -188,8 +190,11 @@ enum ht_status audit_write(struct core *core, const struct request *req,
         (status == HT_OK && req->held_until_ms > 0))
         return HT_OK;
     const struct audit_row row = row_of(core, req, status);
-    return req->audit == AUDIT_ROUTINE ? write_routine(core, &row, err)
-                                       : insert(core, &row, &id, err);
+    /* What failed changed nothing: alike ones share a line, so that they push
+     * no changes out. */
+    return req->audit == AUDIT_ROUTINE || status != HT_OK
+               ? write_routine(core, &row, err)
+               : insert(core, &row, &id, err);
 }
 
 /* --- from outside the core --- */

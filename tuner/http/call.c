@@ -257,6 +257,8 @@ static enum ht_status pass_gate(struct call *call, const char *method,
     if (status != HT_OK)
         return status;
     call->secure = arrival.secure;
+    snprintf(call->req->from.peer, sizeof call->req->from.peer, "%s",
+             arrival.peer);
     struct gate_request asked = {
         .method = method,
         .host = header(call, "Host"),
@@ -418,10 +420,17 @@ static enum ht_status answer_login(struct call *call, struct ht_error *err)
                           .sessions = http->options.sessions,
                           .secure = call->secure,
                           .req = call->req};
+    struct principal *from = &call->req->from;
+    if (call->route->login == login_leave) {
+        from->roles = session_roles(call);
+        if (from->roles != 0)
+            gate_name(http->options.gate, from);
+    }
     const enum ht_status status = call->route->login(&login, err);
     if (status != HT_OK)
         return status;
-    if (strcmp(call->route->method, "POST") == 0)
+    /* A stranger who logs out of nothing would push other lines out. */
+    if (strcmp(call->route->method, "POST") == 0 && from->name[0] != '\0')
         note(call, HT_OK, NULL);
     const struct http_reply reply = {.code = MHD_HTTP_OK,
                                      .cookie = login.cookie};
@@ -482,9 +491,23 @@ static enum ht_status check_writable(const struct call *call,
                    damage);
 }
 
+/* The body may come long after the head, and the token end meanwhile. */
+static enum ht_status check_again(const struct call *call, struct ht_error *err)
+{
+    struct principal now;
+    const struct gate_request asked = {.method = call->route->method,
+                                       .authorization =
+                                           header(call, "Authorization")};
+    return asked.authorization == NULL || call->route->needs == GATE_OPEN
+               ? HT_OK
+               : gate_check_token(call->http->options.gate, &asked, &now, err);
+}
+
 enum ht_status call_dispatch(struct call *call, struct ht_error *err)
 {
-    enum ht_status status = read_query(call, err);
+    enum ht_status status = check_again(call, err);
+    if (status == HT_OK)
+        status = read_query(call, err);
     if (status == HT_OK)
         status = read_body(call, err);
     if (status == HT_OK)

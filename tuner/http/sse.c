@@ -27,7 +27,8 @@ struct stream {
     struct sse *sse;
     struct MHD_Connection *connection;
     int64_t seen;     /* turn of the newest entry that was written */
-    int64_t wrote_ms; /* monotonic */
+    int64_t wrote_ms; /* monotonic, as the next */
+    int64_t ends_ms;  /* its client asks again, and is asked for its token */
     bool suspended, comment;
     struct stream *next;
 };
@@ -231,7 +232,7 @@ static ssize_t produce(void *context, uint64_t position, char *buffer,
     (void)position;
     pthread_mutex_lock(&sse->lock);
     ssize_t n = MHD_CONTENT_READER_END_OF_STREAM;
-    if (!sse->closed) {
+    if (!sse->closed && clock_monotonic_ms() < stream->ends_ms) {
         n = (ssize_t)write_events(stream, buffer, room);
         if (n == 0) {
             stream->suspended = true;
@@ -274,6 +275,7 @@ static struct stream *attach(struct sse *sse, struct MHD_Connection *connection,
         stream->connection = connection;
         stream->comment = true; /* headers go out with the first byte */
         stream->wrote_ms = clock_monotonic_ms();
+        stream->ends_ms = stream->wrote_ms + SSE_STREAM_MS;
         stream->next = sse->streams;
         sse->streams = stream;
         sse->n_streams++;

@@ -10,7 +10,12 @@
 
 #include "proto/base/error.h"
 
-enum { SSE_MAX_STREAMS = 256, SSE_COMMENT_MS = 15000 };
+enum {
+    SSE_MAX_STREAMS = 256,
+    SSE_STREAM_MS = 300000, /* a stream ends, so that tokens are asked for
+     again */
+    SSE_COMMENT_MS = 15000
+};
 
 struct MHD_Connection;
 struct sse;

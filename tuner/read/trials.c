@@ -99,7 +99,7 @@ static enum ht_status walk_batch(struct trial_walk *walk, struct arena *arena,
     enum { BATCH = 100 };
     struct trial_list list;
     filter_lookup *find =
-        walk->req->scope.project == NULL ? look_up : look_up_vertex;
+        walk->req->scope.location == NULL ? look_up : look_up_vertex;
     enum ht_status status = db_trial_list(
         walk->reader->db, arena, walk->study.id, walk->last, BATCH, &list, err);
     if (status != HT_OK)

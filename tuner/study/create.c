@@ -97,8 +97,8 @@ static enum ht_status insert(struct core *core, struct request *req,
         .kind = job->kind,
         .submitted = making->submitted,
         .job_spec = making->job_spec};
-    req->subject = (struct audit_subject){
-        .study = row.id, .project = row.project, .name = row.name};
+    req->subject =
+        (struct audit_subject){.project = row.project, .name = row.name};
     const enum ht_status status = db_study_insert(core_db(core), &row, err);
     if (status != HT_OK)
         return status;
@@ -219,5 +219,10 @@ enum ht_status study_make(struct core *core, struct request *req,
         status = choose_name(core, req, making, err);
     if (status == HT_OK)
         status = insert(core, req, making, err);
-    return status == HT_OK ? begin(core, req, making, err) : status;
+    if (status == HT_OK)
+        status = begin(core, req, making, err);
+    /* A number that was not taken in the end is the next study's. */
+    if (status == HT_OK)
+        req->subject.study = making->id;
+    return status;
 }

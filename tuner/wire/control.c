@@ -1,5 +1,6 @@
 #include "tuner/wire/control.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -479,6 +480,8 @@ enum ht_status control_handle(struct core *core, struct request *req,
         return ht_fail(err, HT_INVALID, "runner is missing or too long");
     if (type == 0)
         status = wire_claim_runner(core, req, err);
+    if (status == HT_UNAUTHENTICATED || status == HT_DENIED)
+        wire_note_refusal(core, req, "control", err);
     if (status != HT_OK)
         return status;
     struct live_runner *runner = find_runner(core, req, type == 0, err);
@@ -488,7 +491,8 @@ enum ht_status control_handle(struct core *core, struct request *req,
         req->method = "control";
         req->pattern = name;
         req->audit = AUDIT_EACH;
-        req->subject.detail = arena_printf(req->arena, "runner %s", runner->id);
+        snprintf(req->from.name, sizeof req->from.name, "runner %s",
+                 runner->id);
     }
     core_act_for(core, arena_printf(req->arena, "runner %s", runner->id));
     /* A held poll that is handled again does not count as a new message. */

@@ -153,7 +153,7 @@ static enum ht_status check_runner(struct core *core, const struct request *req,
 {
     const char *secret = node_get_string(req->body, "token", "");
     const char *id = node_get_string(req->body, "runner", "");
-    struct token_row row;
+    struct token_row row = {0};
     if (is_shared_token(core, secret))
         return token_board_has_runner(core_options_of(core)->tokens, id)
                    ? refuse_id(id, err)

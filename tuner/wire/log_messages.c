@@ -61,7 +61,7 @@ static enum ht_status check(struct core *core, const struct request *req,
 void log_messages_handle(struct core *core, struct logs *logs,
                          struct request *req)
 {
-    struct log_key key;
+    struct log_key key = {0};
     req->status = check(core, req, &key, &req->err);
     if (req->status != HT_OK) {
         req->answer(req);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <arpa/inet.h>
 #include <nng/nng.h>
 #include <nng/protocol/reqrep0/rep.h>
 #include <nng/supplemental/util/platform.h>
@@ -94,6 +95,19 @@ static bool is_log(const struct nng_socket *socket, const struct node *body)
            strcmp(node_get_string(body, "type", ""), "log") == 0;
 }
 
+/* For the audit log. */
+static void note_peer(struct request *req, nng_msg *msg)
+{
+    nng_sockaddr at;
+    char *peer = req->from.peer;
+    if (nng_pipe_get_addr(nng_msg_get_pipe(msg), NNG_OPT_REMADDR, &at) != 0)
+        return;
+    if (at.s_family == NNG_AF_INET)
+        inet_ntop(AF_INET, &at.s_in.sa_addr, peer, PRINCIPAL_PEER_BYTES);
+    else if (at.s_family == NNG_AF_INET6)
+        inet_ntop(AF_INET6, at.s_in6.sa_addr, peer, PRINCIPAL_PEER_BYTES);
+}
+
 static void take(struct nng_socket *socket, nng_msg *msg)
 {
     struct request *req = request_new();
@@ -101,6 +115,7 @@ static void take(struct nng_socket *socket, nng_msg *msg)
     const size_t len = nng_msg_len(msg);
     *pending = (struct pending){socket, msg, len};
     req->owner = pending;
+    note_peer(req, msg);
     req->handle = socket->handle;
     req->answer = answer;
     pthread_mutex_lock(&socket->lock);

@@ -319,11 +319,11 @@ static enum ht_status read_token(struct cli *cli, const char *path,
     }
     if ((info.st_mode & 077) != 0)
         cli_say(cli, "warning: %s is open to others; chmod 600 %s", path, path);
-    char line[TOKEN_TEXT_BYTES + 2] = "";
+    char line[TOKEN_TEXT_BYTES + 8] = ""; /* a named one begins with "ht_a_" */
     ssize_t n = read(fd, line, sizeof line - 1);
     close(fd);
     line[n > 0 ? n : 0] = '\0';
-    line[strspn(line, "0123456789abcdefABCDEF")] = '\0';
+    line[strspn(line, "0123456789abcdefABCDEF_hnrst")] = '\0';
     if (line[0] == '\0')
         return ht_fail(err, HT_DENIED, "%s holds no token", path);
     *token = arena_strdup(cli->lasting, line);

@@ -65,6 +65,8 @@ static bool is_own_url(const char *url)
 {
     enum { HOST_BYTES = 64 };
     char host[HOST_BYTES];
+    if (strchr(url, '@') != NULL)
+        return false;
     if (strncmp(url, "http://[::1]:", 13) == 0)
         return true;
     if (strncmp(url, "http://", 7) != 0)

@@ -16,6 +16,8 @@ static bool host_of(const char *url, char host[INET6_ADDRSTRLEN * 2])
 {
     const char *start = strstr(url, "://");
     start = start != NULL ? start + 3 : url;
+    if (memchr(start, '@', strcspn(start, "/?#")) != NULL)
+        return false; /* the host is behind a name and a password */
     const bool bracketed = start[0] == '[';
     start += bracketed;
     const size_t len = strcspn(start, bracketed ? "]" : ":/?#@");

@@ -138,6 +138,6 @@ def read_token(path: Optional[str]) -> Optional[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise PermissionDenied("cannot read the token file %s: %s" %
                                (path, error)) from None
-    if not token.isalnum():
+    if not token.replace("_", "").isalnum():  # a named one: ht_a_...
         raise PermissionDenied("%s holds no token" % path)
     return token
