@@ -56,7 +56,7 @@ static const struct flag table[] = {
     FLAG("max-page", "N", FLAG_COUNT, MEMBER(max_page),
          "most elements in a page of a list (default 1000)"),
     FLAG("budget", "NAME=N,...", FLAG_TEXT, MEMBER(budget),
-         "what one address, token, study or attempt may take, see "
+         "what one address, token or replica may take, see "
          "docs/operations.md"),
     FLAG("behind-proxy", "ADDRESS,...", FLAG_TEXT, MEMBER(behind_proxy),
          "proxies that end TLS before the HTTP address, see "

@@ -1,6 +1,5 @@
 """Connections: how many an address and a principal may have, and who ends."""
 
-import select
 import socket
 
 import api
@@ -19,18 +18,8 @@ def connect(address="127.0.0.1"):
                                     (address, 0))
 
 
-def is_ended(sock):
-    """Whether the server has closed it; nothing was asked on it."""
-    if not select.select([sock], [], [], 0)[0]:
-        return False
-    try:
-        return sock.recv(1) == b""
-    except ConnectionResetError:
-        return True
-
-
 def wait_ended(socks, n):
-    harness.wait_until(lambda: sum(map(is_ended, socks)) >= n,
+    harness.wait_until(lambda: sum(map(api.is_ended, socks)) >= n,
                        "the end of %d connections" % n)
 
 
@@ -47,7 +36,7 @@ def silent_ones_shut_nobody_out():
     tap.equal(api.ask(server, "GET", "/healthz", auth=False).status, 200)
     wait_ended(silent, 9 * HALF_OPEN)
     # Those that ended are the oldest ones.
-    tap.equal([is_ended(sock) for sock in silent[-HALF_OPEN // 2:]],
+    tap.equal([api.is_ended(sock) for sock in silent[-HALF_OPEN // 2:]],
               [False] * (HALF_OPEN // 2))
     tap.true(count("half-open") >= before + 9 * HALF_OPEN, "counted")
     for sock in silent:
@@ -58,7 +47,7 @@ def one_address_leaves_the_other_alone():
     other = connect("127.0.0.2")
     silent = [connect("127.0.0.3") for _ in range(3 * HALF_OPEN)]
     wait_ended(silent, 2 * HALF_OPEN)
-    tap.equal(is_ended(other), False)
+    tap.equal(api.is_ended(other), False)
     other.sendall(api.head(server, "GET", "/healthz", auth=False))
     tap.equal(api.read_answer(other).status, 200)
     for sock in silent + [other]:
@@ -97,7 +86,7 @@ def of_a_principal_the_oldest_idle_one_ends():
         tap.equal(api.read_answer(sock).status, 200)
         kept.append(sock)
     wait_ended(kept, 3)
-    tap.equal([is_ended(sock) for sock in kept],
+    tap.equal([api.is_ended(sock) for sock in kept],
               [True] * 3 + [False] * CONNECTIONS)
     for sock in kept:
         sock.close()
@@ -120,7 +109,7 @@ def none_in_use_ends_and_a_new_request_is_refused():
     answer = api.ask(server, "GET", api.JOBS)
     tap.equal((answer.status, answer.headers["retry-after"],
                answer.headers["connection"].lower()), (429, "1", "close"))
-    tap.equal([is_ended(sock) for sock in busy], [False] * CONNECTIONS)
+    tap.equal([api.is_ended(sock) for sock in busy], [False] * CONNECTIONS)
     tap.equal(api.ask(server, "GET", "/healthz", auth=False).status, 200)
     for sock in busy:
         sock.close()

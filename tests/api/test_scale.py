@@ -161,7 +161,7 @@ def silent_connections_delay_no_other():
     for i in range(IDLE + HALF_OPEN):
         sock = api.connect(server)
         sock.sendall(b"GET /healthz HTT" if i >= IDLE else
-                     api.head(server, "GET", "/healthz"))
+                     api.head(server, "GET", api.OURS + "/session"))
         quiet.append(sock)
     for sock in quiet[:IDLE]:
         tap.equal(api.read_answer(sock).status, 200)
@@ -171,11 +171,14 @@ def silent_connections_delay_no_other():
         server.get("/healthz")
         return time.monotonic() - begin < 0.1
     harness.wait_until(is_quick, "a quick answer")
+    ended = [sock for sock in quiet[:IDLE] if api.is_ended(sock)]
+    tap.equal(len(ended), 0, "ended of those with a token")
     for sock in quiet:
         sock.close()
 
 
-with harness.Server("--runner", "none") as server:
+with harness.Server("--runner", "none", "--budget",
+                    "half-open=400,connections=2000") as server:
     server.call("POST", api.JOBS, api.job("many", maxTrialCount=100000))
     server.call("POST", api.OURS + "/studies/many:pause", {})
     server.stop()

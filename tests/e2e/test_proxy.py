@@ -94,8 +94,16 @@ class Proxy:
                                      "--public-name", self.url, "--runner",
                                      "none")
         self.configure = configure
+        self.process = None
 
     def __enter__(self):
+        try:
+            return self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def start(self):
         self.server.__enter__()
         for port in self.ports:
             port.close()
@@ -108,8 +116,9 @@ class Proxy:
         return self
 
     def __exit__(self, *what):
-        self.process.terminate()
-        self.process.wait()
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait()
         self.server.__exit__(*what)
         shutil.rmtree(self.folder)
 

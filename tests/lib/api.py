@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import select
 import socket
 
 import harness
@@ -47,6 +48,16 @@ def address(server):
 
 def connect(server):
     return socket.create_connection(address(server), timeout=harness.PATIENCE)
+
+
+def is_ended(sock):
+    """Whether the server has closed it; nothing was asked on it."""
+    if not select.select([sock], [], [], 0)[0]:
+        return False
+    try:
+        return sock.recv(1) == b""
+    except ConnectionResetError:
+        return True
 
 
 def head(server, method, path, *lines, auth=True, host=None):

@@ -10,12 +10,12 @@
 const struct budget_row budget_table[BUDGETS] = {
     [BUDGET_HALF_OPEN] =
         {"half-open", 64, 1, 10000, "address",
-         "connections without a complete request or a token; a new one ends "
-         "the oldest"},
+         "connections on which no token was accepted, of IPv6 those of a "
+         "network /64; a new one ends the oldest"},
     [BUDGET_CONNECTIONS] =
         {"connections", 512, 1, 10000, "principal",
-         "open connections that have sent a token; a new one ends the oldest "
-         "idle one"},
+         "open connections on which its token was accepted; a new one ends the "
+         "oldest idle one, and without an idle one gets 429"},
     [BUDGET_BODY_BYTES] =
         {"body-bytes", 64 << 20, 1 << 20, INT64_C(1) << 40, "principal",
          "bytes of request bodies that are not complete yet; a request beyond "

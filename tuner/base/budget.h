@@ -1,4 +1,4 @@
-/* budget.h - how much of the server one peer, principal, study or attempt may
+/* budget.h - how much of the server one address, principal or replica may
  * take: one table with each budget's name, default and meaning.
  *
  * The table is the only list: --budget NAME=N changes a value, GET /metrics
@@ -30,7 +30,7 @@ struct budget_row {
     const char *name;    /* as --budget and the metrics' label have it */
     int64_t standard;    /* the default */
     int64_t least, most; /* that an option may set */
-    const char *whose;   /* "address", "principal", "study", "attempt",
+    const char *whose;   /* "address", "principal", "replica", "server",
                              "server" */
     const char *meaning; /* what is counted, and what happens beyond it */
 };

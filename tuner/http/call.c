@@ -302,7 +302,7 @@ static enum ht_status claim_connection(struct call *call, struct ht_error *err)
     const char *name = call->req->from.name;
     if (name[0] == '\0' || peers_claim(call->http->peers, call->peer, name))
         return HT_OK;
-    call->is_framed = false;
+    call->unclaimed = true;
     return ht_fail(err, HT_LIMIT,
                    "%s has %lld connections in use, no more are given: ask "
                    "again when one is free",

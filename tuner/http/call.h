@@ -40,6 +40,7 @@ struct call {
     const char *allow; /* for 405 */
     bool is_head;
     bool secure;    /* it came by https */
+    bool unclaimed; /* the connection is nobody's, and ends after this */
     bool is_framed; /* it is clear where the request ends */
     struct text body;
     size_t received;         /* bytes of body, kept or not */

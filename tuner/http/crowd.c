@@ -131,8 +131,11 @@ static void log_unnamed(struct crowds *crowds, int64_t now_ms)
 
 bool crowds_tick(struct crowds *crowds, int64_t now_ms)
 {
-    while (!links_empty(&crowds->noted)) {
-        struct crowd *crowd = LINKS_OF(crowds->noted.next, struct crowd, noted);
+    struct links *next;
+    for (struct links *at = crowds->noted.next; at != &crowds->noted;
+         at = next) {
+        struct crowd *crowd = LINKS_OF(at, struct crowd, noted);
+        next = at->next;
         if (now_ms - crowd->logged_ms < CROWD_LOG_MS)
             break;
         links_remove(&crowd->noted);

@@ -111,7 +111,9 @@ static void log_refused(struct call *call, const struct head *head,
     const struct refused refused = {.why = err,
                                     .method = head->method,
                                     .path = head->target,
-                                    .peer = peer_address(call->peer),
+                                    .peer = call->req->from.peer[0] != '\0'
+                                                ? call->req->from.peer
+                                                : peer_address(call->peer),
                                     .principal = call->req->from.name};
     refused_write(&call->http->refused, &refused, clock_monotonic_ms());
 }
@@ -149,8 +151,10 @@ static enum MHD_Result take_body(struct call *call, const char *data,
                     "when they have come",
                     (long long)budget_of(BUDGET_BODY_BYTES));
     }
-    if (call->refusal.status != HT_OK)
+    if (call->refusal.status != HT_OK) {
         text_free(&call->body);
+        peers_release(call->http->peers, call->peer);
+    }
     *len = 0;
     return call->received <= CALL_MOST_READ ? MHD_YES : MHD_NO;
 }
@@ -178,7 +182,7 @@ static enum MHD_Result on_request(void *context,
     struct ht_error err = call->refusal;
     if (err.status == HT_OK && call_dispatch(call, &err) == HT_OK)
         return MHD_YES;
-    return refuse(call, &err, false);
+    return refuse(call, &err, call->unclaimed);
 }
 
 /* --- the clock: deadlines of connections, calls and streams --- */
@@ -286,7 +290,7 @@ static size_t most_connections(void)
     if (getrlimit(RLIMIT_NOFILE, &files) != 0 ||
         files.rlim_cur / 2 > MOST_CONNECTIONS + SPARE_CONNECTIONS)
         return MOST_CONNECTIONS;
-    return files.rlim_cur > 4 * RESERVED_FILES
+    return files.rlim_cur > (rlim_t)2 * RESERVED_FILES
                ? (files.rlim_cur - RESERVED_FILES) / 2
                : RESERVED_FILES / 2;
 }

@@ -129,12 +129,24 @@ static struct peer *first_in(const struct links *list)
                              : LINKS_OF(list->next, struct peer, in_crowd);
 }
 
-/* Of an address the newest may be the only one that waits. */
-static struct peer *oldest_of(const struct crowd *crowd, const struct peer *new)
+static int64_t begun_ms(const struct peer *peer)
+{
+    return peer->deadline_ms - limits_ms[peer->phase];
+}
+
+/* Who sends a body slowly must not outlive those whose head comes at once; one
+ * that we work for does not end. */
+static struct peer *oldest_of(const struct crowd *crowd, struct peer *new)
 {
     struct peer *oldest = first_in(&crowd->waiting);
-    if (oldest == new && !links_empty(&crowd->working))
-        oldest = first_in(&crowd->working);
+    const struct links *list = &crowd->working;
+    for (struct links *at = list->next; at != list; at = at->next) {
+        struct peer *works = LINKS_OF(at, struct peer, in_crowd);
+        if (works->phase == PEER_WORK)
+            continue;
+        return oldest == new || begun_ms(works) <= begun_ms(oldest) ? works
+                                                                    : oldest;
+    }
     return oldest;
 }
 
@@ -259,16 +271,27 @@ bool peers_hold(struct peers *peers, struct peer *peer, size_t bytes)
     return fits;
 }
 
+void peers_release(struct peers *peers, struct peer *peer)
+{
+    pthread_mutex_lock(&peers->lock);
+    if (peer->crowd != NULL)
+        peer->crowd->bytes -= peer->bytes;
+    peer->bytes = 0;
+    pthread_mutex_unlock(&peers->lock);
+}
+
 bool peers_tick(struct peers *peers, int64_t now_ms)
 {
     pthread_mutex_lock(&peers->lock);
     for (int i = 0; i < PEER_PHASES; i++) {
         const struct links *list = &peers->phases[i];
-        while (!links_empty(list)) {
-            struct peer *first = LINKS_OF(list->next, struct peer, by_phase);
-            if (i == PEER_WORK || now_ms < first->deadline_ms)
+        struct links *next;
+        for (struct links *at = list->next; at != list; at = next) {
+            struct peer *peer = LINKS_OF(at, struct peer, by_phase);
+            next = at->next;
+            if (i == PEER_WORK || now_ms < peer->deadline_ms)
                 break;
-            end(peers, first);
+            end(peers, peer);
         }
     }
     const bool more = crowds_tick(peers->crowds, now_ms) || peers->open > 0;

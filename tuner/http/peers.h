@@ -53,6 +53,8 @@ bool peers_claim(struct peers *peers, struct peer *peer, const char *principal);
 /* Counts bytes of a body until the next phase begins. False, and not counted,
  * when its principal, or without one its address, has too many under way. */
 bool peers_hold(struct peers *peers, struct peer *peer, size_t bytes);
+/* What it held is free again: its body is refused. */
+void peers_release(struct peers *peers, struct peer *peer);
 
 /* Without the port, in numbers; "" for none. Until peers_close(). */
 const char *peer_address(const struct peer *peer);

@@ -86,7 +86,7 @@ static bool is_named(const struct copying *copying, size_t n, int64_t origin)
 static enum ht_status find_all(struct copying *copying, struct ht_error *err)
 {
     for (size_t i = 0; i < copying->job->warm_start.n; i++) {
-        struct study_row row;
+        struct study_row row = {0};
         const enum ht_status status = find(copying, i, &row, err);
         if (status != HT_OK)
             return status;

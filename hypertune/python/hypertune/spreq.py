@@ -145,6 +145,8 @@ class Spreq(object):
         sock = socket.create_connection(self._address,
                                         min(left, CONNECT_SECONDS))
         self._socket = sock
+        if self._cut.is_set():  # it was, before there was anything to cut
+            raise SpreqError("cut")
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.setblocking(False)
         soon = Patience(0.0, min(deadline, monotonic() + CONNECT_SECONDS))

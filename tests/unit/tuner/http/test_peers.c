@@ -150,19 +150,23 @@ static void a_new_one_ends_the_oldest_of_its_address(void)
     close_many(peers, most + 5);
 }
 
-static void one_that_waits_ends_before_one_that_works(void)
+/* A body that does not come ends like a head that does not; work does not. */
+static void one_whose_body_comes_slowly_ends_in_its_turn(void)
 {
     const size_t most = (size_t)budget_of(BUDGET_HALF_OPEN);
     struct peers *peers = peers_new(1000);
-    open_many(peers, 1);
-    peers_enter(peers, open_ones[0], PEER_BODY);
-    for (size_t i = 1; i < most + 1; i++) {
+    open_many(peers, most);
+    peers_enter(peers, open_ones[0], PEER_WORK);
+    for (size_t i = 1; i < most; i++)
+        peers_enter(peers, open_ones[i], PEER_BODY);
+    for (size_t i = most; i < most + 2; i++) {
         pairs[i] = connect_pair();
         open_ones[i] = peers_open(peers, pairs[i].ours, NULL);
     }
     check_shut(0, 1, false);
-    check_shut(1, 2, true);
-    close_many(peers, most + 1);
+    check_shut(1, 3, true);
+    check_shut(3, most + 2, false);
+    close_many(peers, most + 2);
 }
 
 static void in_all_the_oldest_of_any_ends(void)
@@ -212,7 +216,7 @@ static void bytes_of_bodies_count_until_they_are_complete(void)
 int main(void)
 {
     RUN(a_new_one_ends_the_oldest_of_its_address);
-    RUN(one_that_waits_ends_before_one_that_works);
+    RUN(one_whose_body_comes_slowly_ends_in_its_turn);
     RUN(in_all_the_oldest_of_any_ends);
     RUN(a_principal_ends_its_idle_ones_only);
     RUN(bytes_of_bodies_count_until_they_are_complete);
