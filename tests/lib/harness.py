@@ -106,7 +106,8 @@ class Server:
     """hypertuned on a data directory; its ports stay the same when it is
     started again. A context manager: leaving it stops everything."""
 
-    def __init__(self, *options, slots=4):
+    def __init__(self, *options, slots=4, programs=None):
+        self.programs = programs or bin_dir()
         self.folder = tempfile.mkdtemp(prefix="ht-")
         self.data = os.path.join(self.folder, "data")
         self.options = list(options) + ["--slots", str(slots)]
@@ -134,7 +135,7 @@ class Server:
         (tuner/base/failpoint.h) it may die before; None then."""
         begin = time.monotonic()
         self.process = subprocess.Popen(
-            [os.path.join(bin_dir(), "hypertuned"), "--data", self.data,
+            [os.path.join(self.programs, "hypertuned"), "--data", self.data,
              "--listen", self.http.split("//")[1],
              "--report-listen", self.report,
              "--control-listen", self.control] + self.options,
@@ -234,7 +235,7 @@ class Server:
     def cli(self, *arguments, check=True, env=None, cwd=None):
         """Runs `hypertune` against this server."""
         done = subprocess.run(
-            [os.path.join(bin_dir(), "hypertune")] + list(arguments),
+            [os.path.join(self.programs, "hypertune")] + list(arguments),
             env=dict(os.environ, HYPERTUNE_SERVER=self.http,
                      HYPERTUNE_TOKEN_FILE=self.token_file, **(env or {})),
             cwd=cwd or self.folder, stdout=subprocess.PIPE,
