@@ -81,7 +81,7 @@ def candidates_follow_the_words_before_them():
                 (["best", "-o", "f"], []),
                 (["gcloud-env", "-o", "f"], ["fish"]),
                 (["gcloud-env", "--pro"], ["--project"]),
-                (["to"], ["top"]),
+                (["to"], ["top", "token"]),
                 (["top", "--sort", "-l"], ["-left"]),
                 (["top", ""], []),
                 (["export", ""], ["digits"]),

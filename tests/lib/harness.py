@@ -236,8 +236,8 @@ class Server:
         """Runs `hypertune` against this server."""
         done = subprocess.run(
             [os.path.join(self.programs, "hypertune")] + list(arguments),
-            env=dict(os.environ, HYPERTUNE_SERVER=self.http,
-                     HYPERTUNE_TOKEN_FILE=self.token_file, **(env or {})),
+            env={**os.environ, "HYPERTUNE_SERVER": self.http,
+                 "HYPERTUNE_TOKEN_FILE": self.token_file, **(env or {})},
             cwd=cwd or self.folder, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=PATIENCE,
             encoding="utf-8")

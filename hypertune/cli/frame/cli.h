@@ -89,6 +89,8 @@ struct cli_settings {
     bool no_open;
     /* audit */
     const char *since, *who, *of_study;
+    /* token */
+    const char *role, *expire, *grace;
     /* gcloud-env */
     const char *project, *region;
     bool unset;
