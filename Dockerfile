@@ -18,8 +18,8 @@ RUN make -j"$(nproc)" install PREFIX=/usr DESTDIR=/out
 
 FROM ${BASE}
 RUN apt-get update && apt-get install -y --no-install-recommends \
-        libcjson1 libcurl4 libgsl27 libmicrohttpd12 libnettle8 libnng1 \
-        libopenblas0-serial libpcre2-8-0 libsqlite3-0 libyaml-0-2 \
+        libcjson1 libcurl4 libgnutls30 libgsl27 libmicrohttpd12 libnettle8 \
+        libnng1 libopenblas0-serial libpcre2-8-0 libsqlite3-0 libyaml-0-2 \
         zlib1g && \
     rm -rf /var/lib/apt/lists/* && \
     useradd --system --user-group --home-dir /data hypertune && \

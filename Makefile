@@ -47,7 +47,7 @@ CFLAGS += -std=c17 -g $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) -fPIC -MMD -MP
 LDFLAGS += $(SANFLAGS) $(if $(filter coverage,$(MODE)),--coverage) \
   -Wl,-z,relro,-z,now -Wl,--as-needed
 
-PROTO_LIBS  := -lcjson -lyaml -lnettle -lm
+PROTO_LIBS  := -lcjson -lyaml -lgnutls -lnettle -lm
 # OpenBLAS first, else libgsl brings its own slow BLAS.
 ALGO_LIBS   := -lopenblas -lgsl
 TUNER_LIBS  := -lsqlite3 -lcurl -lmicrohttpd -lnng -lpcre2-8 -lpthread
