@@ -1,0 +1,284 @@
+/* The certificates of a server, and whom a client trusts. */
+#include "proto/net/tls.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <gnutls/abstract.h>
+
+#include "proto/base/arena.h"
+#include "proto/net/tls_parts.h"
+
+/* ---- pins ---- */
+
+static const char pin_scheme[] = "sha256//";
+enum { SCHEME_LEN = sizeof pin_scheme - 1, HASH_BYTES = 32, BASE64_LEN = 44 };
+
+bool tls_pin_write(const unsigned char *hash, size_t len,
+                   char pin[TLS_PIN_BYTES])
+{
+    const gnutls_datum_t raw = {(unsigned char *)(uintptr_t)hash,
+                                (unsigned)len};
+    gnutls_datum_t text;
+    if (len != HASH_BYTES || gnutls_base64_encode2(&raw, &text) < 0)
+        return false;
+    (void)snprintf(pin, TLS_PIN_BYTES, "%s%.*s", pin_scheme, (int)text.size,
+                   (const char *)text.data);
+    gnutls_free(text.data);
+    return true;
+}
+
+bool tls_pin_of_certificate(gnutls_x509_crt_t certificate,
+                            char pin[TLS_PIN_BYTES])
+{
+    unsigned char hash[HASH_BYTES];
+    size_t len = sizeof hash;
+    return gnutls_x509_crt_get_key_id(certificate, GNUTLS_KEYID_USE_SHA256,
+                                      hash, &len) == 0 &&
+           tls_pin_write(hash, len, pin);
+}
+
+bool tls_pin_of_der(const gnutls_datum_t *der, char pin[TLS_PIN_BYTES])
+{
+    gnutls_x509_crt_t certificate;
+    if (gnutls_x509_crt_init(&certificate) < 0)
+        return false;
+    const bool found =
+        gnutls_x509_crt_import(certificate, der, GNUTLS_X509_FMT_DER) == 0 &&
+        tls_pin_of_certificate(certificate, pin);
+    gnutls_x509_crt_deinit(certificate);
+    return found;
+}
+
+/* As long as a SHA-256 in Base64 is, and nothing else. */
+static bool is_pin(const char *text, size_t len)
+{
+    if (len != SCHEME_LEN + BASE64_LEN ||
+        strncmp(text, pin_scheme, SCHEME_LEN) != 0)
+        return false;
+    const gnutls_datum_t encoded = {
+        (unsigned char *)(uintptr_t)(text + SCHEME_LEN), BASE64_LEN};
+    gnutls_datum_t raw;
+    if (gnutls_base64_decode2(&encoded, &raw) < 0)
+        return false;
+    const bool whole = raw.size == HASH_BYTES;
+    gnutls_free(raw.data);
+    return whole;
+}
+
+enum ht_status tls_pins_read(const char *text, struct tls_pins *pins,
+                             struct ht_error *err)
+{
+    struct tls_pins read = {.n = 0};
+    while (*text != '\0') {
+        const size_t len = strcspn(text, ";");
+        if (!is_pin(text, len))
+            return ht_fail(err, HT_INVALID,
+                           "\"%.*s\" is no pin: it is sha256// and the SHA-256 "
+                           "of the public key in Base64, see `hypertune tls "
+                           "show` on the server",
+                           (int)(len < 80 ? len : 80), text);
+        if (read.n == TLS_PINS)
+            return ht_fail(err, HT_INVALID, "more than %d pins", TLS_PINS);
+        memcpy(read.items[read.n], text, len);
+        read.items[read.n++][len] = '\0';
+        text += len + (text[len] == ';');
+    }
+    if (read.n == 0)
+        return ht_fail(err, HT_INVALID, "no pin is given");
+    *pins = read;
+    return HT_OK;
+}
+
+/* ---- credentials ---- */
+
+static struct tls_credentials *new_credentials(void)
+{
+    struct tls_credentials *made = ht_xcalloc(1, sizeof *made);
+    atomic_init(&made->users, 1);
+    if (gnutls_certificate_allocate_credentials(&made->held) < 0)
+        ht_out_of_memory();
+    return made;
+}
+
+struct tls_credentials *tls_credentials_share(struct tls_credentials *shared)
+{
+    atomic_fetch_add(&shared->users, 1);
+    return shared;
+}
+
+void tls_credentials_drop(struct tls_credentials *shared)
+{
+    if (shared == NULL || atomic_fetch_sub(&shared->users, 1) > 1)
+        return;
+    gnutls_certificate_free_credentials(shared->held);
+    free(shared);
+}
+
+static enum ht_status check_readable(const char *file, struct ht_error *err)
+{
+    return access(file, R_OK) == 0
+               ? HT_OK
+               : ht_fail_errno(err, errno, "cannot read %s", file);
+}
+
+static enum ht_status load_pair(struct tls_credentials *credentials,
+                                const char *cert, const char *key,
+                                struct ht_error *err)
+{
+    enum ht_status status = check_readable(cert, err);
+    if (status == HT_OK)
+        status = check_readable(key, err);
+    if (status != HT_OK)
+        return status;
+    const int code = gnutls_certificate_set_x509_key_file(
+        credentials->held, cert, key, GNUTLS_X509_FMT_PEM);
+    if (code < 0)
+        return ht_fail(err, HT_INVALID, "%.100s and %.100s: %s", cert, key,
+                       gnutls_strerror(code));
+    return HT_OK;
+}
+
+static enum ht_status load_ca(struct tls_credentials *credentials,
+                              const char *ca, struct ht_error *err)
+{
+    const enum ht_status status = check_readable(ca, err);
+    if (status != HT_OK)
+        return status;
+    const int n = gnutls_certificate_set_x509_trust_file(credentials->held, ca,
+                                                         GNUTLS_X509_FMT_PEM);
+    if (n <= 0)
+        return ht_fail(err, HT_INVALID, "%s holds no certificate in PEM", ca);
+    return HT_OK;
+}
+
+static char *copy(const char *text)
+{
+    return text != NULL ? ht_xstrdup(text) : NULL;
+}
+
+/* ---- server ---- */
+
+static enum ht_status load_server(const struct tls_server *server,
+                                  struct tls_credentials **credentials,
+                                  struct ht_error *err)
+{
+    struct tls_credentials *made = new_credentials();
+    enum ht_status status = load_pair(made, server->cert, server->key, err);
+    if (status == HT_OK && server->client_ca != NULL)
+        status = load_ca(made, server->client_ca, err);
+    if (status == HT_OK)
+        *credentials = made;
+    else
+        tls_credentials_drop(made);
+    return status;
+}
+
+enum ht_status tls_server_open(const struct tls_server_settings *settings,
+                               struct tls_server **server, struct ht_error *err)
+{
+    struct tls_server *made = ht_xcalloc(1, sizeof *made);
+    made->cert = copy(settings->cert);
+    made->key = copy(settings->key);
+    made->client_ca = copy(settings->client_ca);
+    made->require_client = settings->require_client;
+    made->http = settings->http;
+    pthread_mutex_init(&made->lock, NULL);
+    const enum ht_status status = load_server(made, &made->current, err);
+    if (status == HT_OK)
+        *server = made;
+    else
+        tls_server_free(made);
+    return status;
+}
+
+enum ht_status tls_server_reload(struct tls_server *server,
+                                 struct ht_error *err)
+{
+    struct tls_credentials *made;
+    const enum ht_status status = load_server(server, &made, err);
+    if (status != HT_OK)
+        return status;
+    pthread_mutex_lock(&server->lock);
+    struct tls_credentials *const old = server->current;
+    server->current = made;
+    pthread_mutex_unlock(&server->lock);
+    tls_credentials_drop(old);
+    return HT_OK;
+}
+
+void tls_server_free(struct tls_server *server)
+{
+    if (server == NULL)
+        return;
+    tls_credentials_drop(server->current);
+    pthread_mutex_destroy(&server->lock);
+    free(server->cert);
+    free(server->key);
+    free(server->client_ca);
+    free(server);
+}
+
+/* ---- client ---- */
+
+static enum ht_status load_client(const struct tls_client_settings *settings,
+                                  struct tls_client *client,
+                                  struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    if (settings->pins != NULL)
+        status = tls_pins_read(settings->pins, &client->pins, err);
+    if (status == HT_OK && settings->ca != NULL)
+        status = load_ca(client->credentials, settings->ca, err);
+    if (status == HT_OK && (settings->cert == NULL) != (settings->key == NULL))
+        status = ht_fail(err, HT_INVALID,
+                         "a certificate and its key are given together");
+    if (status == HT_OK && settings->cert != NULL)
+        status =
+            load_pair(client->credentials, settings->cert, settings->key, err);
+    client->has_ca = settings->ca != NULL;
+    if (settings->ca == NULL && client->pins.n == 0)
+        (void)gnutls_certificate_set_x509_system_trust(
+            client->credentials->held);
+    return status;
+}
+
+enum ht_status tls_client_open(const struct tls_client_settings *settings,
+                               struct tls_client **client, struct ht_error *err)
+{
+    struct tls_client *made = ht_xcalloc(1, sizeof *made);
+    made->credentials = new_credentials();
+    pthread_mutex_init(&made->lock, NULL);
+    const enum ht_status status = load_client(settings, made, err);
+    if (status == HT_OK)
+        *client = made;
+    else
+        tls_client_free(made);
+    return status;
+}
+
+enum ht_status tls_client_set_pins(struct tls_client *client, const char *pins,
+                                   struct ht_error *err)
+{
+    struct tls_pins read;
+    const enum ht_status status = tls_pins_read(pins, &read, err);
+    if (status != HT_OK)
+        return status;
+    pthread_mutex_lock(&client->lock);
+    client->pins = read;
+    pthread_mutex_unlock(&client->lock);
+    return HT_OK;
+}
+
+void tls_client_free(struct tls_client *client)
+{
+    if (client == NULL)
+        return;
+    tls_credentials_drop(client->credentials);
+    pthread_mutex_destroy(&client->lock);
+    free(client);
+}
