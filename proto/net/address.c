@@ -1,0 +1,106 @@
+/* Addresses of sockets. */
+#include "proto/net/address.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BACKLOG = 1024 };
+
+static bool resolve(const char *host, const char *port, int flags,
+                    struct address *address)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+                                   .ai_flags = flags};
+    struct addrinfo *found;
+    if (getaddrinfo(host, port, &hints, &found) != 0)
+        return false;
+    memcpy(&address->storage, found->ai_addr, found->ai_addrlen);
+    address->len = found->ai_addrlen;
+    freeaddrinfo(found);
+    return true;
+}
+
+bool address_read(const char *host, int port, struct address *address)
+{
+    char number[16];
+    (void)snprintf(number, sizeof number, "%d", port);
+    return resolve(host, number, AI_NUMERICHOST | AI_NUMERICSERV, address);
+}
+
+bool address_of_url(const char *url, struct address *address,
+                    char host[NI_MAXHOST])
+{
+    const char *rest = strstr(url, "://");
+    if (rest == NULL ||
+        (strncmp(url, "tcp://", 6) != 0 && strncmp(url, "tls+tcp://", 10) != 0))
+        return false;
+    (void)snprintf(host, NI_MAXHOST, "%s", rest + 3);
+    char *port = strrchr(host, ':');
+    if (port == NULL)
+        return false;
+    *port++ = '\0';
+    const size_t len = strlen(host);
+    if (len >= 2 && host[0] == '[' && host[len - 1] == ']') {
+        char service[NI_MAXSERV];
+        (void)snprintf(service, sizeof service, "%s", port);
+        host[len - 1] = '\0';
+        memmove(host, host + 1, len - 1);
+        return resolve(host, service, AI_NUMERICSERV, address);
+    }
+    return resolve(host, port, AI_NUMERICSERV, address);
+}
+
+int address_listen(const struct address *address)
+{
+    const int family = address->storage.ss_family;
+    const int yes = 1;
+    const int fd =
+        socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &yes, sizeof yes);
+    else
+        setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &yes, sizeof yes);
+    if (bind(fd, (const struct sockaddr *)&address->storage, address->len) ==
+            0 &&
+        listen(fd, BACKLOG) == 0)
+        return fd;
+    const int code = errno;
+    close(fd);
+    errno = code;
+    return -1;
+}
+
+int address_port(int fd)
+{
+    struct sockaddr_storage bound = {.ss_family = AF_UNSPEC};
+    socklen_t len = sizeof bound;
+    char port[NI_MAXSERV] = "";
+    if (getsockname(fd, (struct sockaddr *)&bound, &len) != 0 ||
+        getnameinfo((const struct sockaddr *)&bound, len, NULL, 0, port,
+                    sizeof port, NI_NUMERICSERV) != 0)
+        return 0;
+    return (int)strtol(port, NULL, 10);
+}
+
+uint64_t address_key(const struct sockaddr_storage *from)
+{
+    uint64_t key = 0;
+    if (from->ss_family == AF_INET) {
+        const struct sockaddr_in *in = (const struct sockaddr_in *)from;
+        key = ntohl(in->sin_addr.s_addr);
+    } else if (from->ss_family == AF_INET6) {
+        const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)from;
+        const unsigned char *bytes = in6->sin6_addr.s6_addr;
+        const bool mapped = IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr);
+        for (int i = mapped ? 12 : 0; i < (mapped ? 16 : 8); i++)
+            key = key << 8 | bytes[i];
+    }
+    return key;
+}
