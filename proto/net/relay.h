@@ -10,7 +10,6 @@
 
 #include <netinet/in.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -27,6 +26,7 @@ void relay_stop(struct relay *relay); /* closes all; accepts NULL */
 
 /* Who has connected. */
 struct relay_peer {
+    uint64_t number; /* of the connection, unique in its relay */
     struct sockaddr_storage from;
     socklen_t from_len;
     char address[INET6_ADDRSTRLEN]; /* without a port */
@@ -95,8 +95,8 @@ struct relay_counts {
     uint64_t accepted, ended_unfinished, ended_idle, refused, failed;
     size_t connections;
 };
-/* Sums since the start; what refused or failed handshakes are is logged at most
- * once a minute by peer. */
+/* Sums since the start; the newest reason of failed handshakes is logged at
+ * most once a minute for each listener. */
 void relay_count(struct relay *relay, struct relay_counts *counts);
 
 #endif

@@ -40,10 +40,18 @@ enum phase {
     PHASE_DRAIN
 };
 
+/* The lists of a listener, each with the one that waits longest first. */
+enum place {
+    PLACE_UNFINISHED, /* waits for the peer's handshake, or for it to leave */
+    PLACE_CONNECTING, /* waits for the other end */
+    PLACE_MOVING,
+    PLACES
+};
+
 TAILQ_HEAD(connections, connection);
 
 struct connection {
-    TAILQ_ENTRY(connection) links; /* of one of the listener's two lists */
+    TAILQ_ENTRY(connection) links; /* of its place */
     struct listener *listener;
     struct end ends[2]; /* accepted, connected */
     struct way ways[2]; /* ways[i] leads away from ends[i] */
@@ -56,7 +64,8 @@ struct connection {
     void *checked;      /* of the check */
     const char *answer; /* for refused bytes; NULL: none */
     bool seen;          /* bytes were passed to the other end */
-    bool finished;      /* in `moving`, not in `unfinished` */
+    enum place place;   /* the listener's list that it is in */
+    bool turn;          /* it moved bytes when the round began */
     bool dead;          /* closed, freed after the round */
 };
 
@@ -68,11 +77,29 @@ struct listener {
     int port, fd;
     struct address to;
     char host[NI_MAXHOST];
-    bool closing; /* the thread removes it */
+    bool closing;      /* the thread removes it */
+    int64_t paused_ms; /* no accept before; 0: it accepts */
+    int64_t logged_ms; /* of the last line about a failure; 0: none */
+    uint64_t failures; /* since */
     size_t n_all, n_unfinished;
-    struct connections unfinished, moving;                  /* longest first */
+    struct connections lists[PLACES];
     unsigned short all_of[BUCKETS], unfinished_of[BUCKETS]; /* by address */
 };
+
+struct target { /* what `to` of a listener names */
+    struct address address;
+    char host[NI_MAXHOST];
+};
+
+/* May ask the network. HT_INVALID */
+enum ht_status listener_resolve(const struct relay_listener *wanted,
+                                struct target *target, struct ht_error *err);
+/* For later connections. */
+void listener_aim(struct listener *listener, const struct target *target);
+/* Listens. HT_INVALID, HT_IO as relay_open(). */
+enum ht_status listener_make(const struct relay_listener *wanted,
+                             const struct target *target,
+                             struct listener **listener, struct ht_error *err);
 
 struct relay_ports; /* local ports and who is behind them */
 struct relay_ports *relay_ports_new(void);

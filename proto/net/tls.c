@@ -2,13 +2,10 @@
 #include "proto/net/tls.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <gnutls/abstract.h>
 
 #include "proto/base/arena.h"
 #include "proto/net/tls_parts.h"
@@ -18,11 +15,9 @@
 static const char pin_scheme[] = "sha256//";
 enum { SCHEME_LEN = sizeof pin_scheme - 1, HASH_BYTES = 32, BASE64_LEN = 44 };
 
-bool tls_pin_write(const unsigned char *hash, size_t len,
-                   char pin[TLS_PIN_BYTES])
+bool tls_pin_write(unsigned char *hash, size_t len, char pin[TLS_PIN_BYTES])
 {
-    const gnutls_datum_t raw = {(unsigned char *)(uintptr_t)hash,
-                                (unsigned)len};
+    const gnutls_datum_t raw = {hash, (unsigned)len};
     gnutls_datum_t text;
     if (len != HASH_BYTES || gnutls_base64_encode2(&raw, &text) < 0)
         return false;
@@ -60,8 +55,9 @@ static bool is_pin(const char *text, size_t len)
     if (len != SCHEME_LEN + BASE64_LEN ||
         strncmp(text, pin_scheme, SCHEME_LEN) != 0)
         return false;
-    const gnutls_datum_t encoded = {
-        (unsigned char *)(uintptr_t)(text + SCHEME_LEN), BASE64_LEN};
+    unsigned char base64[BASE64_LEN];
+    memcpy(base64, text + SCHEME_LEN, BASE64_LEN);
+    const gnutls_datum_t encoded = {base64, BASE64_LEN};
     gnutls_datum_t raw;
     if (gnutls_base64_decode2(&encoded, &raw) < 0)
         return false;
@@ -156,11 +152,6 @@ static enum ht_status load_ca(struct tls_credentials *credentials,
     return HT_OK;
 }
 
-static char *copy(const char *text)
-{
-    return text != NULL ? ht_xstrdup(text) : NULL;
-}
-
 /* ---- server ---- */
 
 static enum ht_status load_server(const struct tls_server *server,
@@ -182,9 +173,10 @@ enum ht_status tls_server_open(const struct tls_server_settings *settings,
                                struct tls_server **server, struct ht_error *err)
 {
     struct tls_server *made = ht_xcalloc(1, sizeof *made);
-    made->cert = copy(settings->cert);
-    made->key = copy(settings->key);
-    made->client_ca = copy(settings->client_ca);
+    made->cert = ht_xstrdup(settings->cert);
+    made->key = ht_xstrdup(settings->key);
+    made->client_ca =
+        settings->client_ca != NULL ? ht_xstrdup(settings->client_ca) : NULL;
     made->require_client = settings->require_client;
     made->http = settings->http;
     pthread_mutex_init(&made->lock, NULL);
@@ -237,7 +229,7 @@ static enum ht_status load_client(const struct tls_client_settings *settings,
     if (status == HT_OK && (settings->cert == NULL) != (settings->key == NULL))
         status = ht_fail(err, HT_INVALID,
                          "a certificate and its key are given together");
-    if (status == HT_OK && settings->cert != NULL)
+    if (status == HT_OK && settings->cert != NULL && settings->key != NULL)
         status =
             load_pair(client->credentials, settings->cert, settings->key, err);
     client->has_ca = settings->ca != NULL;

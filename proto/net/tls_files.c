@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <gnutls/abstract.h>
 #include <gnutls/crypto.h>
 
 #include "proto/base/arena.h"
@@ -296,7 +295,7 @@ enum ht_status tls_facts_of_file(const char *file, struct tls_file_facts *facts,
                                  struct ht_error *err)
 {
     struct tls_file_facts read = {.begins = 0};
-    unsigned char hash[32];
+    unsigned char hash[32] = {0};
     size_t len = sizeof hash, name_len = sizeof read.name;
     gnutls_x509_crt_t crt = new_crt();
     enum ht_status status = load_crt(crt, file, err);

@@ -39,7 +39,6 @@ bool tls_pin_of_der(const gnutls_datum_t *der, char pin[TLS_PIN_BYTES]);
 bool tls_pin_of_certificate(gnutls_x509_crt_t certificate,
                             char pin[TLS_PIN_BYTES]);
 /* Of a key's SHA-256. */
-bool tls_pin_write(const unsigned char *hash, size_t len,
-                   char pin[TLS_PIN_BYTES]);
+bool tls_pin_write(unsigned char *hash, size_t len, char pin[TLS_PIN_BYTES]);
 
 #endif

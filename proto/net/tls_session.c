@@ -1,7 +1,6 @@
 /* One TLS session over a socket that never blocks. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,11 +69,11 @@ static const char *name_fault(unsigned status)
 
 static int verify_chain(struct tls_session *session)
 {
+    static unsigned char server[] = GNUTLS_KP_TLS_WWW_SERVER;
+    static unsigned char client[] = GNUTLS_KP_TLS_WWW_CLIENT;
     gnutls_typed_vdata_st wanted[2] = {
         {.type = GNUTLS_DT_KEY_PURPOSE_OID,
-         .data = (unsigned char *)(uintptr_t)(session->is_client
-                                                  ? GNUTLS_KP_TLS_WWW_SERVER
-                                                  : GNUTLS_KP_TLS_WWW_CLIENT)},
+         .data = session->is_client ? server : client},
         {.type = GNUTLS_DT_DNS_HOSTNAME,
          .data = (unsigned char *)session->host}};
     unsigned status = 0;

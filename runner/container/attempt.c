@@ -17,13 +17,13 @@
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
+#include "proto/net/relay.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/disk.h"
 #include "runner/base/folder.h"
 #include "runner/base/order.h"
 #include "runner/container/container.h"
 #include "runner/container/leftovers.h"
-#include "runner/container/relay.h"
 
 enum { KILL_EXTRA_MS = 10000 }; /* for the shim, after the trainer's grace */
 

@@ -14,6 +14,7 @@
 #include "proto/base/error.h"
 #include "proto/base/log.h"
 #include "proto/job/job.h"
+#include "proto/net/relay.h"
 #include "runner/attempt/engine.h"
 #include "runner/attempt/prepare.h"
 #include "runner/attempt/replicas.h"
@@ -24,8 +25,10 @@
 #include "runner/base/site.h"
 #include "runner/container/container.h"
 #include "runner/container/leftovers.h"
-#include "runner/container/relay.h"
 #include "runner/docker/docker.h"
+
+/* At once, of all trials; one of them has at most 128. */
+enum { RELAY_CONNECTIONS = 256 };
 
 struct supervised { /* the supervising thread's view of an attempt */
     struct container_attempt *attempt;
@@ -138,7 +141,7 @@ static enum ht_status docker_engine_open(const struct site *site,
     if (status == HT_OK)
         status = ask_facts(opened, err);
     if (status == HT_OK)
-        status = relay_start(&opened->relay, err);
+        status = relay_start(RELAY_CONNECTIONS, &opened->relay, err);
     if (status == HT_OK)
         status = leftovers_start(opened->address, site, keeps,
                                  &opened->leftovers, err);

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "proto/base/clock.h"
+#include "proto/net/relay.h"
 #include "runner/attempt/prepare.h"
 #include "runner/attempt/replica_view.h"
 #include "runner/base/disk.h"
 #include "runner/container/attempt.h"
 #include "runner/container/container.h"
 #include "runner/container/mounts.h"
-#include "runner/container/relay.h"
 
 enum {
     FIRST_PAUSE_MS = 250, /* before a step is tried again */
@@ -194,8 +194,10 @@ enum ht_status container_attempt_open_relay(struct container_attempt *attempt,
         attempt->order->report_url == NULL)
         return HT_OK;
     int port = attempt->placement.relay_port;
-    enum ht_status status = relay_open(attempt->engine->relay, gateway,
-                                       attempt->order->report_url, &port, err);
+    const struct relay_listener wanted = {
+        .address = gateway, .port = port, .to = attempt->order->report_url};
+    enum ht_status status =
+        relay_open(attempt->engine->relay, &wanted, &port, err);
     if (status != HT_OK)
         return status;
     attempt->relayed = true;

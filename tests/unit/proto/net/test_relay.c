@@ -1,4 +1,4 @@
-/* The relay between a container's network and the server's report address. */
+/* Connections that are passed on as they came, and how many there may be. */
 #include "tests/check.h"
 
 #include <arpa/inet.h>
@@ -10,7 +10,9 @@
 #include <sys/wait.h>
 
 #include "proto/base/arena.h"
-#include "runner/container/relay.h"
+#include "proto/net/relay.h"
+
+enum { MOST = 128 }; /* of a listener, by default */
 
 static const char gateway[] = "127.0.0.2";
 
@@ -31,7 +33,7 @@ static int serve(int *port)
     struct sockaddr_in address = address_of("127.0.0.1", *port);
     socklen_t len = sizeof address;
     CHECK(bind(fd, (struct sockaddr *)&address, len) == 0);
-    CHECK(listen(fd, 2 * RELAY_CONNECTIONS) == 0);
+    CHECK(listen(fd, 4 * MOST) == 0);
     getsockname(fd, (struct sockaddr *)&address, &len);
     *port = ntohs(address.sin_port);
     return fd;
@@ -87,15 +89,22 @@ struct scene {
     char url[64];
 };
 
+static enum ht_status open_at(const struct scene *scene, const char *address,
+                              const char *url, int *port)
+{
+    const struct relay_listener wanted = {
+        .address = address, .port = *port, .to = url};
+    return relay_open(scene->relay, &wanted, port, NULL);
+}
+
 static struct scene open_scene(void)
 {
     struct scene scene = {.relay = NULL};
     scene.server = serve(&scene.server_port);
     (void)snprintf(scene.url, sizeof scene.url, "tcp://127.0.0.1:%d",
                    scene.server_port);
-    CHECK(relay_start(&scene.relay, NULL) == HT_OK);
-    CHECK(relay_open(scene.relay, gateway, scene.url, &scene.port, NULL) ==
-          HT_OK);
+    CHECK(relay_start(2 * MOST, &scene.relay, NULL) == HT_OK);
+    CHECK(open_at(&scene, gateway, scene.url, &scene.port) == HT_OK);
     CHECK(scene.port > 0);
     return scene;
 }
@@ -187,9 +196,8 @@ static void a_new_relay_takes_the_same_port(void)
     const int peer = answer(scene.server);
     relay_stop(scene.relay); /* with a connection under way */
     CHECK(is_closed(client) && is_closed(peer));
-    CHECK(relay_start(&scene.relay, NULL) == HT_OK);
-    CHECK(relay_open(scene.relay, gateway, scene.url, &scene.port, NULL) ==
-          HT_OK);
+    CHECK(relay_start(2 * MOST, &scene.relay, NULL) == HT_OK);
+    CHECK(open_at(&scene, gateway, scene.url, &scene.port) == HT_OK);
     CHECK(scene.port == port);
     close(client);
     close(peer);
@@ -200,11 +208,11 @@ static void opening_twice_changes_nothing(void)
 {
     struct scene scene = open_scene();
     int again = 0;
-    CHECK(relay_open(scene.relay, gateway, scene.url, &again, NULL) == HT_OK);
+    CHECK(open_at(&scene, gateway, scene.url, &again) == HT_OK);
     CHECK(again == scene.port);
     const int client = call(gateway, scene.port);
     const int peer = answer(scene.server);
-    CHECK(relay_open(scene.relay, gateway, scene.url, &again, NULL) == HT_OK);
+    CHECK(open_at(&scene, gateway, scene.url, &again) == HT_OK);
     CHECK(send(client, "still", 5, 0) == 5);
     CHECK(receives(peer, "still"));
     close(client);
@@ -216,8 +224,7 @@ static void a_closed_gateway_ends_what_came_through_it_alone(void)
 {
     struct scene scene = open_scene();
     int other_port = 0;
-    CHECK(relay_open(scene.relay, "127.0.0.3", scene.url, &other_port, NULL) ==
-          HT_OK);
+    CHECK(open_at(&scene, "127.0.0.3", scene.url, &other_port) == HT_OK);
     const int client = call(gateway, scene.port);
     const int peer = answer(scene.server);
     const int other = call("127.0.0.3", other_port);
@@ -240,33 +247,33 @@ static void a_gateway_may_come_later(void)
 {
     struct scene scene = open_scene();
     int port = 0;
-    CHECK(relay_open(scene.relay, "192.0.2.77", scene.url, &port, NULL) ==
-          HT_OK);
+    CHECK(open_at(&scene, "192.0.2.77", scene.url, &port) == HT_OK);
     close_scene(&scene);
 }
 
-static void connections_beyond_the_limit_of_one_network_are_closed(void)
+static void a_connection_beyond_the_limit_ends_the_one_idle_for_longest(void)
 {
     struct scene scene = open_scene();
-    int clients[RELAY_CONNECTIONS_EACH];
-    for (int i = 0; i < RELAY_CONNECTIONS_EACH; i++)
+    int clients[MOST], peers[MOST];
+    for (int i = 0; i < MOST; i++) {
         clients[i] = call(gateway, scene.port);
-    int peers[RELAY_CONNECTIONS_EACH];
-    for (int i = 0; i < RELAY_CONNECTIONS_EACH; i++)
         peers[i] = answer(scene.server);
+    }
+    CHECK(send(clients[0], "busy", 4, 0) == 4);
+    CHECK(receives(peers[0], "busy"));
     const int late = call(gateway, scene.port);
-    CHECK(late >= 0 && is_closed(late));
+    const int late_peer = answer(scene.server);
+    CHECK(send(late, "late", 4, 0) == 4);
+    CHECK(receives(late_peer, "late"));
+    CHECK(is_closed(clients[1]) && is_closed(peers[1]));
+    CHECK(send(peers[0], "still", 5, 0) == 5);
+    CHECK(receives(clients[0], "still"));
+    struct relay_counts counts;
+    relay_count(scene.relay, &counts);
+    CHECK(counts.connections == MOST && counts.ended_idle == 1);
     close(late);
-    int other_port = 0;
-    CHECK(relay_open(scene.relay, "127.0.0.3", scene.url, &other_port, NULL) ==
-          HT_OK);
-    const int other = call("127.0.0.3", other_port);
-    const int other_peer = answer(scene.server);
-    CHECK(send(other, "other", 5, 0) == 5);
-    CHECK(receives(other_peer, "other"));
-    close(other);
-    close(other_peer);
-    for (int i = 0; i < RELAY_CONNECTIONS_EACH; i++) {
+    close(late_peer);
+    for (int i = 0; i < MOST; i++) {
         close(clients[i]);
         close(peers[i]);
     }
@@ -277,15 +284,11 @@ static void wrong_addresses_are_refused(void)
 {
     struct scene scene = open_scene();
     int port = 0;
-    CHECK(relay_open(scene.relay, "nowhere.example", scene.url, &port, NULL) ==
-          HT_INVALID);
-    CHECK(relay_open(scene.relay, "127.0.0.3", "ipc:///x", &port, NULL) ==
-          HT_INVALID);
-    CHECK(relay_open(scene.relay, "127.0.0.3", "tcp://127.0.0.1", &port,
-                     NULL) == HT_INVALID);
+    CHECK(open_at(&scene, "nowhere.example", scene.url, &port) == HT_INVALID);
+    CHECK(open_at(&scene, "127.0.0.3", "ipc:///x", &port) == HT_INVALID);
+    CHECK(open_at(&scene, "127.0.0.3", "tcp://127.0.0.1", &port) == HT_INVALID);
     port = scene.server_port; /* taken at 127.0.0.1 */
-    CHECK(relay_open(scene.relay, "127.0.0.1", scene.url, &port, NULL) ==
-          HT_IO);
+    CHECK(open_at(&scene, "127.0.0.1", scene.url, &port) == HT_IO);
     close_scene(&scene);
 }
 
@@ -298,7 +301,7 @@ int main(void)
     RUN(opening_twice_changes_nothing);
     RUN(a_closed_gateway_ends_what_came_through_it_alone);
     RUN(a_gateway_may_come_later);
-    RUN(connections_beyond_the_limit_of_one_network_are_closed);
+    RUN(a_connection_beyond_the_limit_ends_the_one_idle_for_longest);
     RUN(wrong_addresses_are_refused);
     return check_done();
 }
