@@ -310,6 +310,12 @@ enum ht_status datadir_announce(const struct datadir *dir,
     json_add_string(object, "tokenFile", token_file);
     json_add_string(object, "version", HT_VERSION);
     json_add_int(object, "startedMs", note->started_ms);
+    if (note->https != NULL) {
+        cJSON *tls = json_add_object(object, "tls");
+        json_add_string(tls, "https", note->https);
+        json_add_string(tls, "ca", note->ca);
+        json_add_string(tls, "pins", note->pins);
+    }
     free(token_file);
 
     struct text out = {0};

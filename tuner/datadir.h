@@ -37,6 +37,8 @@ char *datadir_path(const struct datadir *dir, const char *name);
 struct datadir_note {
     const char *http, *report, *control; /* URLs */
     int64_t started_ms;                  /* wall clock */
+    const char *https;                   /* NULL: no TLS */
+    const char *ca, *pins;               /* of TLS; a file or "" */
 };
 /* Writes server.json, whole or not at all; removes it. */
 enum ht_status datadir_announce(const struct datadir *dir,

@@ -22,6 +22,7 @@ static void block_signals(void)
     sigaddset(&blocked, SIGINT);
     sigaddset(&blocked, SIGCHLD);
     sigaddset(&blocked, SIGALRM);
+    sigaddset(&blocked, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &blocked, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGHUP, SIG_IGN);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <arpa/inet.h>
 
@@ -63,6 +64,12 @@ static const struct flag table[] = {
          "docs/operations.md"),
     FLAG("public-name", "https://HOST[:PORT],...", FLAG_TEXT,
          MEMBER(public_name), "what clients call this server"),
+    FLAG("tls", "DIR|none", FLAG_TEXT, MEMBER(tls),
+         "serve by TLS with the files of `hypertune tls init` (default tls in "
+         "the data folder, if there)"),
+    FLAG("tls-cert", "FILE", FLAG_TEXT, MEMBER(tls_cert),
+         "serve by TLS with this certificate and its chain (PEM)"),
+    FLAG("tls-key", "FILE", FLAG_TEXT, MEMBER(tls_key), "its key (PEM)"),
     FLAG("insecure", NULL, FLAG_SWITCH, MEMBER(insecure),
          "listen off loopback without TLS: tokens are readable on the way"),
     FLAG("on-demand", NULL, FLAG_ORDER, MEMBER(on_demand),
@@ -166,12 +173,13 @@ static enum ht_status check_exposure(const struct options *options,
         return ht_fail(err, HT_INVALID,
                        "--behind-proxy needs --public-name https://HOST, the "
                        "name by which clients reach the proxy");
-    if (options->insecure)
+    if (options->insecure || options->tls_cert != NULL)
         return HT_OK;
     if (!is_loopback(host) && options->behind_proxy == NULL)
         return ht_fail(err, HT_INVALID,
-                       "--listen %s: http shows tokens to the network; use a "
-                       "proxy with TLS (--behind-proxy, docs/operations.md "
+                       "--listen %s: http shows tokens to the network; make a "
+                       "certificate (hypertune tls init), use a proxy with TLS "
+                       "(--behind-proxy, docs/operations.md "
                        "\"On a network\"), or --insecure where it is yours "
                        "alone",
                        options->listen);
@@ -179,8 +187,44 @@ static enum ht_status check_exposure(const struct options *options,
         !is_loopback_url(options->control_listen))
         return ht_fail(err, HT_INVALID,
                        "--report-listen and --control-listen off loopback show "
-                       "tokens to the network; use 127.0.0.1 with a tunnel, "
-                       "or --insecure where the network is yours alone");
+                       "tokens to the network; make a certificate (hypertune "
+                       "tls init), use 127.0.0.1 with a tunnel, or --insecure "
+                       "where the network is yours alone");
+    return HT_OK;
+}
+
+static void point_at_tls(struct options *options)
+{
+    options->tls = options->tls_files[0];
+    options->tls_cert = options->tls_files[1];
+    options->tls_key = options->tls_files[2];
+}
+
+/* Files of a folder that `hypertune tls init` made: those asked for, or those
+ * of the data folder where there are some. */
+static enum ht_status find_tls(struct options *options, struct ht_error *err)
+{
+    static const char *const names[] = {"", "/cert.pem", "/key.pem"};
+    const bool asked = options->tls != NULL;
+    if ((options->tls_cert == NULL) != (options->tls_key == NULL))
+        return ht_fail(err, HT_INVALID,
+                       "--tls-cert and --tls-key are given together");
+    if (options->tls_cert != NULL)
+        return asked ? ht_fail(err, HT_INVALID,
+                               "--tls excludes --tls-cert and --tls-key")
+                     : HT_OK;
+    if (asked && strcmp(options->tls, "none") == 0) {
+        options->tls = NULL;
+        return HT_OK;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (snprintf(options->tls_files[i], OPTIONS_PATH_BYTES, "%s%s%s",
+                     asked ? options->tls : options->data, asked ? "" : "/tls",
+                     names[i]) >= OPTIONS_PATH_BYTES)
+            return ht_fail(err, HT_INVALID, "--tls: the path is too long");
+    if (!asked && access(options->tls_files[1], F_OK) != 0)
+        return HT_OK;
+    point_at_tls(options);
     return HT_OK;
 }
 
@@ -192,6 +236,8 @@ static enum ht_status check(struct options *options, struct ht_error *err)
     enum ht_status status = check_words(options, err);
     if (status == HT_OK)
         status = options_split_address(options->listen, host, &port, err);
+    if (status == HT_OK)
+        status = find_tls(options, err);
     if (status != HT_OK)
         return status;
     if (strcmp(options->auth, "none") == 0 && !is_loopback(host))
@@ -258,6 +304,8 @@ enum ht_status options_read(const struct flags_source *source,
     if (read.idle_exit_ms < 0)
         read.idle_exit_ms = read.on_demand ? 30 * 60 * 1000 : 0;
     *options = read;
+    if (read.tls_cert == read.tls_files[1])
+        point_at_tls(options); /* its own copy */
     return HT_OK;
 }
 

@@ -10,7 +10,7 @@
 #include "proto/base/flags.h"
 #include "proto/base/text.h"
 
-enum { OPTIONS_LOGIN_BYTES = 8192 };
+enum { OPTIONS_LOGIN_BYTES = 8192, OPTIONS_PATH_BYTES = 4096 };
 
 struct options {
     const char *data;           /* directory; required */
@@ -35,13 +35,18 @@ struct options {
     const char *budget;       /* see budget_set(); NULL: the defaults */
     const char *behind_proxy; /* addresses of proxies; NULL: none */
     const char *public_name;  /* "https://HOST[:PORT],..."; NULL: none */
-    bool insecure;            /* plain listeners off loopback are wanted */
-    bool on_demand;           /* started by a command for its user */
-    int64_t idle_exit_ms;     /* end after this long idle; 0: never */
-    bool verbose;             /* log debug events */
+    const char *tls;          /* DIR of `hypertune tls init`; NULL: none */
+    const char *tls_cert, *tls_key; /* PEM files; NULL: no TLS */
+    bool insecure;        /* plain listeners off loopback are wanted */
+    bool on_demand;       /* started by a command for its user */
+    int64_t idle_exit_ms; /* end after this long idle; 0: never */
+    bool verbose;         /* log debug events */
+    char tls_files[3][OPTIONS_PATH_BYTES]; /* what the paths above may point
+                                              to */
 };
 
-/* Strings of *options point into argv, the environment or constants. When
+/* Strings of *options point into argv, *options itself, the environment or
+ * constants. When
  * --help or --version was asked, it is appended to `shown` and the options
  * stay as they were.
  * HT_INVALID  an unknown flag, a missing or wrong value, no --data */

@@ -8,9 +8,11 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
+#include "tuner/addresses.h"
 #include "tuner/base/token_board.h"
 #include "tuner/core/core.h"
 #include "tuner/datadir.h"
+#include "tuner/front.h"
 #include "tuner/http/arrival.h"
 #include "tuner/http/gate.h"
 #include "tuner/http/http.h"
@@ -43,6 +45,7 @@ struct server {
     struct datadir dir;
     char host[OPTIONS_HOST_BYTES];
     int port, listen_fd;
+    int public_port, public_fd; /* of https; -1: none, or taken over */
     char http_url[URL_BYTES];
     struct logs *logs;
     struct sse *sse;
@@ -50,12 +53,14 @@ struct server {
     struct trackers *trackers;
     struct last_seen *last_seen;
     struct token_board *tokens;
+    struct front *front; /* NULL: no TLS */
     struct core *core;
     struct nng_socket *report, *control;
     struct gate *gate;
     struct sessions *sessions;
     struct proxies *proxies;
     struct server_facts facts;
+    int64_t started_ms; /* wall clock */
     struct reader_pool *readers, *models;
     struct http *http;
     struct local_runners *runners;
@@ -81,8 +86,11 @@ static const char *reachable_host(const char *host)
     return strcmp(host, "::") == 0 ? "::1" : host;
 }
 
+/* By TLS the public address is the front's, and this machine's programs have a
+ * plain one of loopback. */
 static enum ht_status start_listen(struct server *server, struct ht_error *err)
 {
+    static const char own[] = "127.0.0.1";
     enum ht_status status = options_split_address(
         server->options->listen, server->host, &server->port, err);
     if (status == HT_OK)
@@ -93,9 +101,17 @@ static enum ht_status start_listen(struct server *server, struct ht_error *err)
         status =
             http_listen(server->host, &server->port, &server->listen_fd, err);
     }
+    const bool by_tls = front_has_http(server->options);
+    if (status == HT_OK && by_tls) {
+        server->public_port = server->port;
+        server->public_fd = server->listen_fd;
+        server->port = 0;
+        server->listen_fd = -1;
+        status = http_listen(own, &server->port, &server->listen_fd, err);
+    }
     if (status != HT_OK)
         return status;
-    const char *host = reachable_host(server->host);
+    const char *host = by_tls ? own : reachable_host(server->host);
     snprintf(server->http_url, sizeof server->http_url,
              strchr(host, ':') != NULL ? "http://[%s]:%d" : "http://%s:%d",
              host, server->port);
@@ -106,6 +122,8 @@ static void stop_listen(struct server *server)
 {
     if (server->listen_fd >= 0)
         close(server->listen_fd);
+    if (server->public_fd >= 0)
+        close(server->public_fd);
 }
 
 static enum ht_status start_logs(struct server *server, struct ht_error *err)
@@ -149,6 +167,16 @@ static enum ht_status start_streams(struct server *server, struct ht_error *err)
     if (status != HT_OK)
         stop_streams(server);
     return status;
+}
+
+static enum ht_status start_front(struct server *server, struct ht_error *err)
+{
+    return front_start(server->options, &server->front, err);
+}
+
+static void stop_front(struct server *server)
+{
+    front_stop(server->front);
 }
 
 static void on_revision(void *context, int64_t study, int64_t revision)
@@ -199,34 +227,16 @@ static void stop_core(struct server *server)
     core_stop(server->core);
 }
 
-/* "tcp://HOST:PORT" with another port. */
-static char *with_port(const char *url, int port)
+static struct addresses addresses_of(const struct server *server)
 {
-    const char *colon = strrchr(url, ':');
-    struct text made = {0};
-    text_printf(&made, "%.*s:%d", (int)(colon - url), url, port);
-    return made.data;
-}
-
-static int port_of(const char *url)
-{
-    return (int)strtol(strrchr(url, ':') + 1, NULL, 10);
+    return (struct addresses){server->options, server->core, server->logs,
+                              server->front};
 }
 
 static enum ht_status start_report(struct server *server, struct ht_error *err)
 {
-    const char *url = server->options->report_listen;
-    enum ht_status status =
-        nng_socket_start_report(server->core, url, &server->report, err);
-    if (status != HT_OK && server->options->on_demand) {
-        char *any = with_port(url, 0);
-        status =
-            nng_socket_start_report(server->core, any, &server->report, err);
-        free(any);
-    }
-    if (status == HT_OK)
-        core_set_report_url(server->core, nng_socket_url(server->report));
-    return status;
+    const struct addresses addresses = addresses_of(server);
+    return addresses_start_report(&addresses, &server->report, err);
 }
 
 static void stop_report(struct server *server)
@@ -234,28 +244,10 @@ static void stop_report(struct server *server)
     nng_socket_stop(server->report);
 }
 
-/* By default one port above the reports, so that a runner finds a
- * restarted server where it was; any port when that one is taken. */
 static enum ht_status start_control(struct server *server, struct ht_error *err)
 {
-    const struct options *options = server->options;
-    if (options->control_listen != NULL)
-        return nng_socket_start_control(server->core, server->logs,
-                                        options->control_listen,
-                                        &server->control, err);
-    int report_port = port_of(options->report_listen);
-    char *near = with_port(options->report_listen,
-                           report_port > 0 ? report_port + 1 : 0);
-    enum ht_status status = nng_socket_start_control(
-        server->core, server->logs, near, &server->control, err);
-    free(near);
-    if (status == HT_OK)
-        return HT_OK;
-    char *any = with_port(options->report_listen, 0);
-    status = nng_socket_start_control(server->core, server->logs, any,
-                                      &server->control, err);
-    free(any);
-    return status;
+    const struct addresses addresses = addresses_of(server);
+    return addresses_start_control(&addresses, &server->control, err);
 }
 
 static void stop_control(struct server *server)
@@ -298,10 +290,12 @@ static enum ht_status start_gate(struct server *server, struct ht_error *err)
     gate_allow_host(gate, "127.0.0.1", server->port);
     gate_allow_host(gate, "localhost", server->port);
     gate_allow_host(gate, "::1", server->port);
+    const bool by_tls = front_has_http(options);
+    const int port = by_tls ? server->public_port : server->port;
     if (strcmp(reachable_host(server->host), server->host) != 0)
-        gate_allow_literals(gate, server->port);
+        gate_allow_literals(gate, port);
     else
-        gate_allow_host(gate, server->host, server->port);
+        gate_allow_host(gate, server->host, port);
     server->gate = gate;
     /* A session of a server that asked for no token ends with it. */
     char own[TOKEN_TEXT_BYTES];
@@ -309,7 +303,9 @@ static enum ht_status start_gate(struct server *server, struct ht_error *err)
     server->sessions =
         sessions_new(gate_is_open_to_all(gate) ? own : server->dir.admin_token);
     explicit_bzero(own, sizeof own);
-    const enum ht_status status = allow_names(server, gate, err);
+    enum ht_status status = allow_names(server, gate, err);
+    if (status == HT_OK && by_tls)
+        status = front_allow_names(server->front, gate, port, err);
     if (status != HT_OK)
         stop_gate(server);
     return status;
@@ -332,6 +328,7 @@ static enum ht_status start_readers(struct server *server, struct ht_error *err)
         .last_seen = server->last_seen,
         .webhooks = webhooks_board(server->webhooks),
         .trackers = trackers_board(server->trackers),
+        .tls = server->front != NULL ? front_board(server->front) : NULL,
         .started_ms = clock_monotonic_ms(),
     };
     struct reader_options options = {.path = path,
@@ -391,8 +388,15 @@ static enum ht_status start_http(struct server *server, struct ht_error *err)
         .page_most = (size_t)server->options->max_page,
     };
     enum ht_status status = http_start(&options, &server->http, err);
-    if (status == HT_OK)
-        server->listen_fd = -1; /* taken over */
+    if (status != HT_OK)
+        return status;
+    server->listen_fd = -1; /* taken over */
+    if (front_has_http(server->options))
+        status = front_open_http(server->front, server->http, server->public_fd,
+                                 server->host, err);
+    server->public_fd = -1;
+    if (status != HT_OK)
+        http_stop(server->http, 0);
     return status;
 }
 
@@ -401,19 +405,32 @@ static void stop_http(struct server *server)
     http_stop(server->http, CALLS_WAIT_MS);
 }
 
-static enum ht_status start_note(struct server *server, struct ht_error *err)
+static enum ht_status write_note(const struct server *server,
+                                 struct ht_error *err)
 {
+    struct tls_state tls = {.https = ""};
+    if (server->front != NULL)
+        tls_board_get(front_board(server->front), &tls);
     const struct datadir_note note = {
         .http = server->facts.http,
         .report = server->facts.report,
         .control = server->facts.control,
-        .started_ms = clock_wall_ms(),
+        .started_ms = server->started_ms,
+        .https = server->front != NULL ? tls.https : NULL,
+        .ca = tls.ca,
+        .pins = tls.pins,
     };
-    enum ht_status status = datadir_announce(&server->dir, &note, err);
+    return datadir_announce(&server->dir, &note, err);
+}
+
+static enum ht_status start_note(struct server *server, struct ht_error *err)
+{
+    server->started_ms = clock_wall_ms();
+    enum ht_status status = write_note(server, err);
     if (status != HT_OK)
         return status;
-    printf("ready http=%s report=%s token-file=%s/token\n", note.http,
-           note.report, server->dir.path);
+    printf("ready http=%s report=%s token-file=%s/token\n", server->facts.http,
+           server->facts.report, server->dir.path);
     fflush(stdout);
     notify_manager("READY=1");
     reader_check(server->readers);
@@ -447,6 +464,7 @@ static const struct step {
     {"HTTP address", start_listen, stop_listen},
     {"logs", start_logs, stop_logs},
     {"streams", start_streams, stop_streams},
+    {"TLS", start_front, stop_front},
     {"core", start_core, stop_core},
     {"report address", start_report, stop_report},
     {"control address", start_control, stop_control},
@@ -487,6 +505,18 @@ static struct timespec until(int64_t now_ms, int64_t next_ms)
     return (struct timespec){ms / 1000, ms % 1000 * 1000000};
 }
 
+/* Commands on this machine read the pins in server.json. */
+static int64_t look_at_certificates(struct server *server, bool now,
+                                    int64_t now_ms)
+{
+    struct ht_error err;
+    int64_t next_ms;
+    if (front_tick(server->front, now, now_ms, &next_ms) &&
+        write_note(server, &err) != HT_OK)
+        log_event(LOG_ERROR, "tls.not_announced", "why=\"%s\"", err.text);
+    return next_ms;
+}
+
 /* The name of the signal or reason that ended it. */
 static const char *serve(struct server *server)
 {
@@ -495,6 +525,8 @@ static const char *serve(struct server *server)
     sigaddset(&awaited, SIGTERM);
     sigaddset(&awaited, SIGINT);
     sigaddset(&awaited, SIGCHLD);
+    sigaddset(&awaited, SIGHUP);
+    bool hung_up = false;
     int64_t busy_ms = clock_monotonic_ms();
     for (;;) {
         bool over = false;
@@ -504,12 +536,15 @@ static const char *serve(struct server *server)
             return "idle";
         const int64_t wanted_ms = local_runners_tick(server->runners, now_ms);
         next_ms = wanted_ms < next_ms ? wanted_ms : next_ms;
+        const int64_t look_ms = look_at_certificates(server, hung_up, now_ms);
+        next_ms = look_ms < next_ms ? look_ms : next_ms;
         struct timespec left = until(now_ms, next_ms);
         int sig = sigtimedwait(&awaited, NULL, &left);
         if (sig == SIGTERM)
             return "SIGTERM";
         if (sig == SIGINT)
             return "SIGINT";
+        hung_up = sig == SIGHUP;
     }
 }
 
@@ -541,7 +576,7 @@ enum ht_status server_run(const struct options *options, const char *fail,
     struct server *server = ht_xcalloc(1, sizeof *server);
     server->options = options;
     server->fail = fail;
-    server->dir.lock = server->listen_fd = -1;
+    server->dir.lock = server->listen_fd = server->public_fd = -1;
     enum ht_status status = HT_OK;
     size_t started = 0;
     while (status == HT_OK && started < N_STEPS) {

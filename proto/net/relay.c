@@ -120,9 +120,13 @@ static struct connection *first_of(const struct connections *all,
     return at;
 }
 
-static void end_unfinished(struct relay *relay, struct connection *connection)
+static void end_unfinished(struct relay *relay, struct connection *connection,
+                           bool each)
 {
+    const struct relay_listener *set = &connection->listener->set;
     relay->counts.ended_unfinished++;
+    if (set->exceeded != NULL)
+        set->exceeded(set->context, each);
     end(relay, connection);
 }
 
@@ -161,11 +165,11 @@ static void make_room(struct relay *relay, struct listener *listener,
                       unsigned bucket)
 {
     const struct relay_listener *set = &listener->set;
+    struct connections *unfinished = &listener->lists[PLACE_UNFINISHED];
     if (listener->unfinished_of[bucket] >= set->unfinished_each)
-        end_unfinished(relay,
-                       first_of(&listener->lists[PLACE_UNFINISHED], bucket));
+        end_unfinished(relay, first_of(unfinished, bucket), true);
     if (listener->n_unfinished >= set->unfinished)
-        end_unfinished(relay, TAILQ_FIRST(&listener->lists[PLACE_UNFINISHED]));
+        end_unfinished(relay, TAILQ_FIRST(unfinished), false);
     if (listener->all_of[bucket] >= set->most_each)
         end_one_of(relay, listener, bucket);
     if (listener->n_all >= set->most)
@@ -498,7 +502,8 @@ enum ht_status relay_open(struct relay *relay,
         return status;
     pthread_mutex_lock(&relay->lock);
     struct listener *listener =
-        find(relay, wanted->address, wanted->port, false);
+        wanted->fd > 0 ? NULL
+                       : find(relay, wanted->address, wanted->port, false);
     if (listener != NULL) {
         listener_aim(listener, &target);
         listener->set.connect_tls = wanted->connect_tls;
@@ -513,7 +518,8 @@ enum ht_status relay_open(struct relay *relay,
     pthread_mutex_unlock(&relay->lock);
     if (status == HT_OK || made == NULL)
         return status;
-    close(made->fd);
+    if (wanted->fd <= 0)
+        close(made->fd);
     free(made);
     return status;
 }

@@ -50,14 +50,17 @@ struct relay_check {
 struct relay_listener {  /* copied; pointers are borrowed until it is closed */
     const char *address; /* IPv4 or IPv6, which may not exist yet */
     int port;            /* 0: any */
-    int fd;              /* > 0: listening already, taken over; address and
-                            port only name it */
+    int fd;              /* > 0: listening already, taken over on success;
+                            address and port only name it */
     /* Where to: one of both. */
     const char *to; /* tcp://HOST:PORT, or tls+tcp:// with connect_tls; copied,
                        the host is resolved by relay_open() */
     /* Gets one end of a socket pair. False: it does not want it (the relay
      * closes both). Called by the relay's thread; must not block. */
     bool (*take)(void *context, int fd, const struct relay_peer *peer);
+    /* A newcomer has ended another connection without its handshake, `each`:
+     * of the same peer. Called by the relay's thread; NULL: nobody asks. */
+    void (*exceeded)(void *context, bool each);
     void *context;
     struct tls_server *accept_tls;   /* NULL: plain */
     struct tls_client *connect_tls;  /* NULL: plain */

@@ -1,4 +1,5 @@
-/* One connection of the relay: handshakes, then bytes both ways. */
+/* relay_connection.c - one connection of the relay: handshakes, then bytes both
+ * ways. */
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>

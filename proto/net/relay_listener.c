@@ -1,5 +1,7 @@
-/* A listener of the relay: what it was asked for, checked, with its limits. */
+/* relay_listener.c - a listener of the relay: what it was asked for, checked,
+ * with its limits. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,13 +50,15 @@ enum ht_status listener_make(const struct relay_listener *wanted,
 {
     struct address here;
     if (strlen(wanted->address) >= GATEWAY_BYTES ||
-        !address_read(wanted->address, wanted->port, &here))
+        (wanted->fd <= 0 &&
+         !address_read(wanted->address, wanted->port, &here)))
         return ht_fail(err, HT_INVALID, "%.64s is no address to listen at",
                        wanted->address);
     const int fd = wanted->fd > 0 ? wanted->fd : address_listen(&here);
     if (fd < 0)
         return ht_fail_errno(err, errno, "cannot listen at %s port %d",
                              wanted->address, wanted->port);
+    (void)fcntl(fd, F_SETFL, O_NONBLOCK);
     struct listener *made = ht_xcalloc(1, sizeof *made);
     made->source.kind = SOURCE_LISTENER;
     made->set = *wanted;

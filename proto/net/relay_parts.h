@@ -9,7 +9,7 @@
 #include "proto/net/address.h"
 #include "proto/net/relay.h"
 
-enum { SCRATCH_BYTES = 64 * 1024, BUCKETS = 1024, GATEWAY_BYTES = 64 };
+enum { SCRATCH_BYTES = 64 * 1024, BUCKETS = 1024, GATEWAY_BYTES = 256 };
 
 enum source_kind { SOURCE_WAKE, SOURCE_LISTENER, SOURCE_END };
 struct source { /* what epoll names; first member of each */

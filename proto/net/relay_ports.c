@@ -1,4 +1,4 @@
-/* The local ports of the relay's own connections, and who is behind each. */
+/* relay_ports.c - the local ports of the relay, and who is behind each. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>

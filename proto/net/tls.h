@@ -26,7 +26,9 @@ struct tls_server_settings { /* strings are copied */
                                 by one of it; NULL: any is accepted, its pin is
                                 handed on */
     bool require_client;     /* refuse clients without a certificate */
-    bool http;               /* offer http/1.1 by ALPN */
+    bool http;               /* offer http/1.1 by ALPN, and ask for a client's
+                                certificate only where it is required: browsers
+                                would ask their user for one */
 };
 
 /* HT_IO       a file cannot be read

@@ -291,6 +291,33 @@ enum ht_status tls_make_certificate(const struct tls_certificate *wanted,
 
 /* ---- facts ---- */
 
+/* Appends the host unless the list is full. */
+static void add_host(struct tls_file_facts *facts, const char *host)
+{
+    const size_t len = strlen(facts->hosts), left = sizeof facts->hosts - len;
+    if (strlen(host) + 2 <= left)
+        (void)snprintf(facts->hosts + len, left, "%s%s", len > 0 ? "," : "",
+                       host);
+}
+
+static void read_hosts(gnutls_x509_crt_t crt, struct tls_file_facts *facts)
+{
+    for (unsigned i = 0;; i++) {
+        char name[256] = "", text[INET6_ADDRSTRLEN];
+        size_t len = sizeof name - 1;
+        const int kind =
+            gnutls_x509_crt_get_subject_alt_name(crt, i, name, &len, NULL);
+        if (kind < 0 && kind != GNUTLS_E_SHORT_MEMORY_BUFFER)
+            return;
+        if (kind == GNUTLS_SAN_DNSNAME && strlen(name) == len)
+            add_host(facts, name);
+        else if (kind == GNUTLS_SAN_IPADDRESS && (len == 4 || len == 16) &&
+                 inet_ntop(len == 4 ? AF_INET : AF_INET6, name, text,
+                           sizeof text) != NULL)
+            add_host(facts, text);
+    }
+}
+
 enum ht_status tls_facts_of_file(const char *file, struct tls_file_facts *facts,
                                  struct ht_error *err)
 {
@@ -309,6 +336,7 @@ enum ht_status tls_facts_of_file(const char *file, struct tls_file_facts *facts,
         for (size_t i = 0; i < len; i++)
             (void)snprintf(read.fingerprint + 3 * i, 4, "%02X%s", hash[i],
                            i + 1 < len ? ":" : "");
+        read_hosts(crt, &read);
         read.begins = 1000 * (int64_t)gnutls_x509_crt_get_activation_time(crt);
         read.ends = 1000 * (int64_t)gnutls_x509_crt_get_expiration_time(crt);
         *facts = read;

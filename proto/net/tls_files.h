@@ -47,6 +47,7 @@ struct tls_file_facts {
     char fingerprint[96]; /* SHA-256 of the certificate: "AB:CD:..." */
     char name[256];       /* distinguished name */
     int64_t begins, ends; /* wall time, ms */
+    char hosts[2048];     /* DNS names and addresses, by ','; as many as fit */
 };
 /* Of the first certificate of a PEM file. HT_IO, HT_INVALID as above */
 enum ht_status tls_facts_of_file(const char *file, struct tls_file_facts *facts,

@@ -1,4 +1,4 @@
-/* One TLS session over a socket that never blocks. */
+/* tls_session.c - one TLS session over a socket that never blocks. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -141,8 +141,9 @@ struct tls_session *tls_accept(struct tls_server *server, int fd)
     if (made->held == NULL)
         return made;
     gnutls_certificate_server_set_request(
-        made->held,
-        server->require_client ? GNUTLS_CERT_REQUIRE : GNUTLS_CERT_REQUEST);
+        made->held, server->require_client ? GNUTLS_CERT_REQUIRE
+                    : server->http         ? GNUTLS_CERT_IGNORE
+                                           : GNUTLS_CERT_REQUEST);
     static const gnutls_datum_t http = {(unsigned char *)"http/1.1", 8};
     if (server->http)
         (void)gnutls_alpn_set_protocols(made->held, &http, 1, 0);

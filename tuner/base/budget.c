@@ -46,6 +46,14 @@ const struct budget_row budget_table[BUDGETS] = {
          "are deleted"},
     [BUDGET_AUDIT_DAYS] = {"audit-days", 400, 1, 36500, "server",
                            "days that lines of the audit log are kept"},
+    [BUDGET_HANDSHAKES] =
+        {"handshakes", 16, 1, 10000, "address",
+         "TLS connections to one listener without a complete handshake, of "
+         "IPv6 those of a network /64; a new one ends the oldest"},
+    [BUDGET_HANDSHAKES_ALL] =
+        {"handshakes-all", 256, 1, 10000, "server",
+         "such connections to one listener from all addresses; a new one ends "
+         "the oldest"},
 };
 
 static int64_t changed[BUDGETS]; /* 0: the default */

@@ -62,6 +62,8 @@ struct request {
     const char *file;      /* of the dashboard, or NULL */
     struct pairs query;    /* of HTTP, decoded: see query.h */
     size_t page_most;      /* elements in a page; 0: as the list has it */
+    const char *tls_host;  /* HOST[:PORT] by which its client reached this
+                              server by TLS, or NULL */
 
     /* from the core */
     struct audit_subject subject;

@@ -95,10 +95,10 @@ enum ht_status arrival_read(const struct proxies *proxies,
                             const struct arrival_words *words,
                             struct arrival *arrival, struct ht_error *err)
 {
-    struct arrival read = {.secure = false};
+    struct arrival read = {.secure = words->by_tls};
     snprintf(read.peer, sizeof read.peer, "%s", words->from);
     *arrival = read;
-    if (proxies == NULL)
+    if (proxies == NULL || words->by_tls)
         return HT_OK;
     const bool forwards = words->n_for + words->n_proto > 0;
     if (!is_declared(proxies, words->from) || !forwards)

@@ -24,6 +24,7 @@ struct arrival {
 /* What a connection and the headers of a request say; NULL: absent. */
 struct arrival_words {
     const char *from; /* address of the connection's other end */
+    bool by_tls;      /* of this server: no proxy is between */
     const char *forwarded_for, *forwarded_proto;
     int n_for, n_proto; /* headers of that name */
 };

@@ -236,7 +236,8 @@ static enum ht_status find_arrival(const struct call *call,
                                    struct ht_error *err)
 {
     const struct proxies *proxies = call->http->options.proxies;
-    struct arrival_words words = {.from = peer_address(call->peer)};
+    struct arrival_words words = {.from = peer_address(call->peer),
+                                  .by_tls = peer_is_by_tls(call->peer)};
     if (proxies != NULL) {
         words.forwarded_for = header(call, "X-Forwarded-For");
         words.forwarded_proto = header(call, "X-Forwarded-Proto");
@@ -277,6 +278,8 @@ static enum ht_status pass_gate(struct call *call, const char *method,
     status = gate_check_place(gate, &asked, err);
     if (status != HT_OK)
         return status;
+    if (peer_is_by_tls(call->peer))
+        call->req->tls_host = arena_strdup(call->req->arena, asked.host);
     enum ht_status routed = route_find(method, path, call->req, &call->route,
                                        &call->allow, &unrouted);
     bool open = routed == HT_OK && call->route->needs == GATE_OPEN;

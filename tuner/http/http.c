@@ -48,6 +48,15 @@ static size_t keep_escapes(void *context, struct MHD_Connection *connection,
     return strlen(text);
 }
 
+/* The relay's are no sockets of a network. */
+static bool is_adopted(int fd)
+{
+    int domain = 0;
+    socklen_t len = sizeof domain;
+    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 &&
+           domain == AF_UNIX;
+}
+
 static void on_connection(void *context, struct MHD_Connection *connection,
                           void **socket_context,
                           enum MHD_ConnectionNotificationCode what)
@@ -62,7 +71,8 @@ static void on_connection(void *context, struct MHD_Connection *connection,
     const union MHD_ConnectionInfo *from =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     *socket_context =
-        peers_open(http->peers, info->connect_fd, from->client_addr);
+        peers_open(http->peers, info->connect_fd, from->client_addr,
+                   is_adopted(info->connect_fd));
     pthread_mutex_lock(&http->lock);
     pthread_cond_broadcast(&http->changed);
     pthread_mutex_unlock(&http->lock);
@@ -404,6 +414,18 @@ void http_free(struct http *http)
     pthread_cond_destroy(&http->changed);
     pthread_mutex_destroy(&http->lock);
     free(http);
+}
+
+void http_adopt(struct http *http, int fd, const struct sockaddr *from,
+                socklen_t len)
+{
+    pthread_mutex_lock(&http->lock);
+    const bool stopping = http->stopping;
+    if (stopping || MHD_add_connection(http->daemon, fd, from, len) != MHD_YES)
+        log_event(LOG_DEBUG, "http.not_adopted", "stopping=%d", stopping);
+    pthread_mutex_unlock(&http->lock);
+    if (stopping)
+        close(fd); /* the library closes what it refuses */
 }
 
 int64_t http_active_ms(struct http *http)

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "proto/base/error.h"
 
@@ -40,6 +41,12 @@ enum ht_status http_start(const struct http_options *options,
 void http_stop(struct http *http, int64_t wait_ms);
 /* After core and readers have answered everything. Accepts NULL. */
 void http_free(struct http *http);
+
+/* Takes over a connected stream of one client by TLS: one end of a pair of
+ * AF_UNIX, from the relay. `from` is the client's address. Any thread, until
+ * http_free(). */
+void http_adopt(struct http *http, int fd, const struct sockaddr *from,
+                socklen_t len);
 
 /* Monotonic time when the newest request came or was answered; now while a
  * stream is open. Any thread. */

@@ -14,6 +14,7 @@
 
 struct peer {
     int fd;
+    bool by_tls;
     char address[INET6_ADDRSTRLEN];
     enum peer_phase phase;
     int64_t deadline_ms; /* monotonic */
@@ -89,6 +90,11 @@ int peer_fd(const struct peer *peer)
     return peer->fd;
 }
 
+bool peer_is_by_tls(const struct peer *peer)
+{
+    return peer->by_tls;
+}
+
 /* --- all that follow: the lock is held --- */
 
 static void place(struct peers *peers, struct peer *peer, enum peer_phase phase)
@@ -134,20 +140,28 @@ static int64_t begun_ms(const struct peer *peer)
     return peer->deadline_ms - limits_ms[peer->phase];
 }
 
-/* Who sends a body slowly must not outlive those whose head comes at once; one
- * that we work for does not end. */
-static struct peer *oldest_of(const struct crowd *crowd, struct peer *new)
+/* The first one that does not wait for us, who may be slow. */
+static struct peer *first_slow(const struct links *working)
 {
-    struct peer *oldest = first_in(&crowd->waiting);
-    const struct links *list = &crowd->working;
-    for (struct links *at = list->next; at != list; at = at->next) {
-        struct peer *works = LINKS_OF(at, struct peer, in_crowd);
-        if (works->phase == PEER_WORK)
-            continue;
-        return oldest == new || begun_ms(works) <= begun_ms(oldest) ? works
-                                                                    : oldest;
+    for (struct links *at = working->next; at != working; at = at->next) {
+        struct peer *peer = LINKS_OF(at, struct peer, in_crowd);
+        if (peer->phase != PEER_WORK)
+            return peer;
     }
-    return oldest;
+    return NULL;
+}
+
+/* Who sends a body slowly must not outlive those whose head comes at once. One
+ * that we work for ends only where there is no other one but the new. */
+static struct peer *oldest_of(const struct crowd *crowd, const struct peer *new)
+{
+    struct peer *waits = first_in(&crowd->waiting);
+    struct peer *slow = first_slow(&crowd->working);
+    if (slow != NULL && (waits == new || begun_ms(slow) <= begun_ms(waits)))
+        return slow;
+    return waits == new && !links_empty(&crowd->working)
+               ? first_in(&crowd->working)
+               : waits;
 }
 
 static struct peer *oldest_of_all(const struct peers *peers,
@@ -207,11 +221,12 @@ static bool claim(struct peers *peers, struct peer *peer, const char *name)
 /* --- the interface --- */
 
 struct peer *peers_open(struct peers *peers, int fd,
-                        const struct sockaddr *address)
+                        const struct sockaddr *address, bool by_tls)
 {
     char net[INET6_ADDRSTRLEN] = "";
     struct peer *peer = ht_xcalloc(1, sizeof *peer);
     peer->fd = fd;
+    peer->by_tls = by_tls;
     write_address(address, peer->address, net);
     links_init(&peer->by_phase);
     links_init(&peer->in_crowd);

@@ -39,7 +39,7 @@ void peers_free(struct peers *peers); /* all closed; accepts NULL */
  * `address` may be NULL. It may end another one. Any thread, as all that
  * follow. */
 struct peer *peers_open(struct peers *peers, int fd,
-                        const struct sockaddr *address);
+                        const struct sockaddr *address, bool by_tls);
 /* Frees the peer; call it before the descriptor is closed. */
 void peers_close(struct peers *peers, struct peer *peer);
 /* Sets the deadline anew from now on. */
@@ -59,6 +59,8 @@ void peers_release(struct peers *peers, struct peer *peer);
 /* Without the port, in numbers; "" for none. Until peers_close(). */
 const char *peer_address(const struct peer *peer);
 int peer_fd(const struct peer *peer);
+bool peer_is_by_tls(
+    const struct peer *peer); /* it is the relay's, see front.h */
 
 /* Shuts down the late ones. False when no connection is open and there is
  * nothing to be logged later. */

@@ -18,6 +18,7 @@ struct logs;
 struct reader_pool;
 struct replay;
 struct last_seen;
+struct tls_board;
 struct tracker_board;
 struct webhook_board;
 
@@ -30,6 +31,7 @@ struct server_facts {
     struct last_seen *last_seen;                     /* borrowed as well */
     struct webhook_board *webhooks;                  /* and this */
     struct tracker_board *trackers;                  /* and this */
+    struct tls_board *tls;                           /* NULL: no TLS */
     int64_t started_ms;                              /* monotonic */
 };
 

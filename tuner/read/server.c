@@ -3,12 +3,14 @@
 #include "tuner/read/reader.h"
 #include "tuner/read/trials.h"
 
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 #include "tuner/ask/query.h"
+#include "tuner/base/tls_board.h"
 #include "tuner/base/tracker_board.h"
 #include "tuner/base/webhook_board.h"
 #include "tuner/runners/last_seen.h"
@@ -40,6 +42,48 @@ static void add_disk(cJSON *object, struct arena *arena, const char *folder)
                  (int64_t)(info.f_blocks * (uint64_t)info.f_frsize));
 }
 
+/* A server that listens at all addresses is reached by the name that its client
+ * has used. */
+static const char *at_host(struct arena *arena, const char *url,
+                           const char *authority)
+{
+    const char *host = strstr(url, "://") + 3, *port = strrchr(url, ':');
+    const char *end = strrchr(authority, ':');
+    if (strncmp(host, "0.0.0.0:", 8) != 0 && strncmp(host, "[::]:", 5) != 0)
+        return url;
+    if (end == NULL || strchr(end, ']') != NULL)
+        end = authority + strlen(authority);
+    return arena_printf(arena, "tls+tcp://%.*s%s", (int)(end - authority),
+                        authority, port);
+}
+
+/* A client on this machine gets plain addresses of loopback, the others those
+ * with TLS. */
+static void add_addresses(cJSON *object, const struct request *req,
+                          const struct server_facts *facts)
+{
+    struct tls_state tls = {.pins = ""};
+    if (facts->tls != NULL)
+        tls_board_get(facts->tls, &tls);
+    const char *authority = req->tls_host;
+    const bool by_tls = authority != NULL && facts->tls != NULL;
+    json_add_string(object, "http",
+                    by_tls ? arena_printf(req->arena, "https://%s", authority)
+                           : facts->http);
+    json_add_string(object, "report",
+                    by_tls ? at_host(req->arena, tls.report, authority)
+                           : facts->report);
+    json_add_string(object, "control",
+                    by_tls ? at_host(req->arena, tls.control, authority)
+                           : facts->control);
+    if (facts->tls == NULL)
+        return;
+    json_add_string(object, "tlsPins", tls.pins);
+    json_add_int(object, "tlsEndsMs", tls.ends_ms);
+    if (tls.https[0] != '\0')
+        json_add_string(object, "https", tls.https);
+}
+
 enum ht_status read_server(struct reader *reader, struct request *req,
                            struct ht_error *err)
 {
@@ -51,9 +95,7 @@ enum ht_status read_server(struct reader *reader, struct request *req,
     cJSON *object = cJSON_CreateObject();
     json_add_string(object, "version", HT_VERSION);
     json_add_string(object, "server", facts->server_id);
-    json_add_string(object, "http", facts->http);
-    json_add_string(object, "report", facts->report);
-    json_add_string(object, "control", facts->control);
+    add_addresses(object, req, facts);
     json_add_int(object, "uptimeMs", clock_monotonic_ms() - facts->started_ms);
     json_add_int(object, "studies", open);
     json_add_bool(object, "readOnly", reader->damage != NULL);

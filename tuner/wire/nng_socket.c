@@ -12,11 +12,13 @@
 #include <nng/supplemental/util/platform.h>
 
 #include "proto/base/limits.h"
+#include "proto/net/relay.h"
 #include "tuner/core/core.h"
 #include "tuner/core/request.h"
 #include "tuner/wire/control.h"
 #include "tuner/wire/envelope.h"
 #include "tuner/wire/log_messages.h"
+#include "tuner/wire/pipe_peers.h"
 #include "tuner/wire/report.h"
 
 enum {
@@ -34,11 +36,22 @@ struct nng_socket {
     struct logs *logs; /* NULL: no log messages here */
     request_handler *handle;
     char url[URL_BYTES];
+    char url_behind[URL_BYTES];    /* for the relay; "": there is none */
+    struct behind *_Atomic behind; /* NULL as well */
     pthread_t thread;
     pthread_mutex_t lock; /* guards unanswered, bytes */
     pthread_cond_t answered;
     size_t unanswered; /* requests that are not ours at the moment */
     size_t bytes;      /* of their messages */
+};
+
+/* What the callbacks of nng use; never freed, since they may come until the
+ * process ends. */
+struct behind {
+    pthread_mutex_t lock; /* of `relay` */
+    struct relay *relay;  /* NULL: it has ended */
+    struct pipe_peers *peers;
+    nng_listener listener;
 };
 
 /* A message under way; its header routes the answer back. */
@@ -96,11 +109,19 @@ static bool is_log(const struct nng_socket *socket, const struct node *body)
 }
 
 /* For the audit log. */
-static void note_peer(struct request *req, nng_msg *msg)
+static void note_peer(const struct behind *behind, struct request *req,
+                      nng_msg *msg)
 {
     nng_sockaddr at;
     char *peer = req->from.peer;
-    if (nng_pipe_get_addr(nng_msg_get_pipe(msg), NNG_OPT_REMADDR, &at) != 0)
+    const nng_pipe pipe = nng_msg_get_pipe(msg);
+    if (behind != NULL &&
+        pipe_peers_find(behind->peers, (uint32_t)nng_pipe_id(pipe), peer))
+        return;
+    if (behind != NULL && nng_listener_id(nng_pipe_listener(pipe)) ==
+                              nng_listener_id(behind->listener))
+        return; /* unknown by now, and not this machine */
+    if (nng_pipe_get_addr(pipe, NNG_OPT_REMADDR, &at) != 0)
         return;
     if (at.s_family == NNG_AF_INET)
         inet_ntop(AF_INET, &at.s_in.sa_addr, peer, PRINCIPAL_PEER_BYTES);
@@ -115,7 +136,7 @@ static void take(struct nng_socket *socket, nng_msg *msg)
     const size_t len = nng_msg_len(msg);
     *pending = (struct pending){socket, msg, len};
     req->owner = pending;
-    note_peer(req, msg);
+    note_peer(socket->behind, req, msg);
     req->handle = socket->handle;
     req->answer = answer;
     pthread_mutex_lock(&socket->lock);
@@ -161,7 +182,7 @@ static enum ht_status fail(struct ht_error *err, int code, const char *url)
                    nng_strerror(code));
 }
 
-static enum ht_status note_url(struct nng_socket *socket, nng_listener listener,
+static enum ht_status note_url(char bound[URL_BYTES], nng_listener listener,
                                const char *url, struct ht_error *err)
 {
     int port;
@@ -170,8 +191,7 @@ static enum ht_status note_url(struct nng_socket *socket, nng_listener listener,
     if (code != 0)
         return fail(err, code, url);
     const char *colon = strrchr(url, ':');
-    snprintf(socket->url, sizeof socket->url, "%.*s:%d", (int)(colon - url),
-             url, port);
+    snprintf(bound, URL_BYTES, "%.*s:%d", (int)(colon - url), url, port);
     return HT_OK;
 }
 
@@ -195,7 +215,7 @@ static enum ht_status listen_at(struct nng_socket *socket, const char *url,
     if (code == 0)
         code = nng_listener_start(listener, 0);
     return code != 0 ? fail(err, code, url)
-                     : note_url(socket, listener, url, err);
+                     : note_url(socket->url, listener, url, err);
 }
 
 static void release(struct nng_socket *socket)
@@ -251,6 +271,66 @@ const char *nng_socket_url(const struct nng_socket *socket)
     return socket->url;
 }
 
+/* ---- behind the relay ---- */
+
+static bool is_of_relay(struct behind *behind, int port,
+                        struct relay_peer *peer)
+{
+    pthread_mutex_lock(&behind->lock);
+    const bool found =
+        behind->relay != NULL && relay_peer_of_port(behind->relay, port, peer);
+    pthread_mutex_unlock(&behind->lock);
+    return found;
+}
+
+static void on_pipe(nng_pipe pipe, nng_pipe_ev what, void *context)
+{
+    struct behind *behind = context;
+    const uint32_t number = (uint32_t)nng_pipe_id(pipe);
+    nng_sockaddr at;
+    if (what == NNG_PIPE_EV_REM_POST) {
+        pipe_peers_end(behind->peers, number);
+        return;
+    }
+    if (nng_listener_id(nng_pipe_listener(pipe)) !=
+        nng_listener_id(behind->listener))
+        return;
+    struct relay_peer peer;
+    if (nng_pipe_get_addr(pipe, NNG_OPT_REMADDR, &at) == 0 &&
+        at.s_family == NNG_AF_INET &&
+        is_of_relay(behind, ntohs(at.s_in.sa_port), &peer))
+        pipe_peers_note(behind->peers, number, peer.address);
+    else
+        nng_pipe_close(pipe);
+}
+
+enum ht_status nng_socket_listen_behind(struct nng_socket *socket,
+                                        struct relay *relay, const char **url,
+                                        struct ht_error *err)
+{
+    static const char any[] = "tcp://127.0.0.1:0";
+    struct behind *behind = ht_xcalloc(1, sizeof *behind);
+    pthread_mutex_init(&behind->lock, NULL);
+    behind->relay = relay;
+    behind->peers = pipe_peers_new();
+    int code = nng_listener_create(&behind->listener, socket->nng, any);
+    if (code == 0)
+        code =
+            nng_pipe_notify(socket->nng, NNG_PIPE_EV_ADD_PRE, on_pipe, behind);
+    if (code == 0)
+        code =
+            nng_pipe_notify(socket->nng, NNG_PIPE_EV_REM_POST, on_pipe, behind);
+    if (code == 0)
+        code = nng_listener_start(behind->listener, 0);
+    if (code != 0)
+        return fail(err, code, any);
+    const enum ht_status status =
+        note_url(socket->url_behind, behind->listener, any, err);
+    *url = socket->url_behind;
+    socket->behind = behind;
+    return status;
+}
+
 /* The socket stays open until the program ends: with a message on its way in,
  * nng_close() of nng 1.5.2 waits for ever, leaks the message or locks a
  * destroyed mutex. It is no longer read, and messages without an answer are
@@ -259,6 +339,12 @@ void nng_socket_stop(struct nng_socket *socket)
 {
     if (socket == NULL)
         return;
+    struct behind *behind = socket->behind;
+    if (behind != NULL) {
+        pthread_mutex_lock(&behind->lock);
+        behind->relay = NULL;
+        pthread_mutex_unlock(&behind->lock);
+    }
     nng_aio_stop(socket->receive);
     core_stop_holding(socket->core);
     pthread_join(socket->thread, NULL);

@@ -91,6 +91,8 @@ struct cli_settings {
     const char *since, *who, *of_study;
     /* token */
     const char *role, *expire, *grace;
+    /* tls */
+    struct words hosts;
     /* gcloud-env */
     const char *project, *region;
     bool unset;

@@ -141,6 +141,8 @@ const struct flag cli_flags[] = {
         "it ends then: 720h, 2030-01-31T12:00:00Z"),
     OWN("grace", 0, FLAG_TEXT, grace, "TIME",
         "the old secret is valid for so long (24h)"),
+    OWN("host", 0, FLAG_LIST, hosts, "NAME[,NAME]",
+        "a name or address by which clients reach the server"),
     OWN("no-open", 0, FLAG_TRUE, no_open, NULL, "open no browser"),
     OWN("unset", 0, FLAG_TRUE, unset, NULL, "take it back"),
     {.name = NULL}};
@@ -262,6 +264,8 @@ const struct cli_command cli_commands[] = {
             "create NAME --role ROLE | list | rotate NAME | revoke NAME | "
             "delete NAME",
             "tokens with a name, a role and an end, for people and machines"),
+    COMMAND("tls", cli_tls, GROUP_SERVER, 1, 1, "host", "init | show | rotate",
+            "your server's certificate: make, look at, renew its key"),
     {"gcloud-env", cli_gcloud_env, GROUP_SERVER, 0, 0, "project region unset",
      "[-o sh | fish | json]",
      "point gcloud and Google's Python SDK here: eval \"$(...)\"", "sh fish",

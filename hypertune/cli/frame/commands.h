@@ -83,8 +83,10 @@ cli_run cli_set, cli_clone;
 cli_run cli_audit;
 /* host/serve.c */
 cli_run cli_in_trial, cli_serve, cli_runner;
-/* host/doctor.c, host/gcloud_env.c, spec/local_run.c, host/token.c */
-cli_run cli_doctor, cli_gcloud_env, cli_local_run, cli_token;
+/* host/doctor.c, host/gcloud_env.c, spec/local_run.c */
+cli_run cli_doctor, cli_gcloud_env, cli_local_run;
+/* host/token.c, host/tls.c */
+cli_run cli_token, cli_tls;
 /* help.c */
 cli_run cli_version, cli_help;
 /* Append the list of commands, or the help of one command. */

@@ -98,8 +98,8 @@ static void refuses_second(const char *path)
     struct datadir first, second;
     struct ht_error err;
     char want[300];
-    const struct datadir_note note = {"http://h:1", "tcp://h:2", "tcp://h:3",
-                                      7};
+    const struct datadir_note note = {"http://h:1", "tcp://h:2", "tcp://h:3", 7,
+                                      NULL,         "",          ""};
     CHECK(datadir_open(path, &first, NULL) == HT_OK);
     CHECK(datadir_open(path, &second, &err) == HT_CONFLICT);
     snprintf(want, sizeof want, "another server (pid %ld) owns %s",

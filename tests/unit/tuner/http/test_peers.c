@@ -44,7 +44,7 @@ static void a_phase_ends_at_its_deadline(void)
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
         struct peers *peers = peers_new(100);
         const struct ends pair = connect_pair();
-        struct peer *peer = peers_open(peers, pair.ours, NULL);
+        struct peer *peer = peers_open(peers, pair.ours, NULL, false);
         const int64_t before_ms = clock_monotonic_ms();
         peers_enter(peers, peer, phases[i].phase);
         const int64_t after_ms = clock_monotonic_ms();
@@ -64,7 +64,7 @@ static bool ends_by(const enum peer_phase *phase, int64_t now_ms)
 {
     struct peers *peers = peers_new(100);
     const struct ends pair = connect_pair();
-    struct peer *peer = peers_open(peers, pair.ours, NULL);
+    struct peer *peer = peers_open(peers, pair.ours, NULL, false);
     if (phase != NULL)
         peers_enter(peers, peer, *phase);
     CHECK(peers_tick(peers, now_ms));
@@ -94,7 +94,7 @@ static void only_the_late_one_is_shut_down(void)
     struct peer *open[3];
     for (int i = 0; i < 3; i++) {
         pairs[i] = connect_pair();
-        open[i] = peers_open(peers, pairs[i].ours, NULL);
+        open[i] = peers_open(peers, pairs[i].ours, NULL, false);
         peers_enter(peers, open[i], i == 1 ? PEER_BODY : PEER_IDLE);
     }
     peers_tick(peers, clock_monotonic_ms() + 31000);
@@ -121,7 +121,7 @@ static void open_many(struct peers *peers, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         pairs[i] = connect_pair();
-        open_ones[i] = peers_open(peers, pairs[i].ours, NULL);
+        open_ones[i] = peers_open(peers, pairs[i].ours, NULL, false);
     }
 }
 
@@ -161,7 +161,7 @@ static void one_whose_body_comes_slowly_ends_in_its_turn(void)
         peers_enter(peers, open_ones[i], PEER_BODY);
     for (size_t i = most; i < most + 2; i++) {
         pairs[i] = connect_pair();
-        open_ones[i] = peers_open(peers, pairs[i].ours, NULL);
+        open_ones[i] = peers_open(peers, pairs[i].ours, NULL, false);
     }
     check_shut(0, 1, false);
     check_shut(1, 3, true);

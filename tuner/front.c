@@ -1,0 +1,423 @@
+#include "tuner/front.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/clock.h"
+#include "proto/base/log.h"
+#include "proto/base/text.h"
+#include "proto/net/http_head.h"
+#include "proto/net/relay.h"
+#include "proto/net/tls_files.h"
+#include "tuner/base/budget.h"
+#include "tuner/http/gate.h"
+#include "tuner/http/http.h"
+#include "tuner/options.h"
+#include "tuner/wire/nng_socket.h"
+
+enum {
+    LOOK_MS = 60000,     /* between two looks at the files */
+    MOST = 4096,         /* connections; each has three descriptors */
+    RESERVED_FILES = 256 /* for the database, logs and others */
+};
+
+struct stamp { /* of one file */
+    ino_t inode;
+    struct timespec changed;
+};
+
+enum { CERT, KEY, NEXT, CA, FILES };
+
+struct front {
+    const struct options *options;
+    char *files[FILES]; /* NULL: none */
+    struct stamp stamps[FILES];
+    struct tls_server *for_http, *for_wire;
+    struct relay *relay;
+    size_t most;
+    struct http *http;
+    struct tls_board *board;
+    int64_t looked_ms;
+};
+
+static bool is_wanted(const struct options *options)
+{
+    return options->tls_cert != NULL;
+}
+
+bool front_has_http(const struct options *options)
+{
+    return is_wanted(options) && options->behind_proxy == NULL;
+}
+
+struct tls_board *front_board(struct front *front)
+{
+    return front->board;
+}
+
+/* ---- files ---- */
+
+static void stamp_files(const struct front *front, struct stamp stamps[FILES])
+{
+    memset(stamps, 0, FILES * sizeof *stamps);
+    for (int i = 0; i < FILES; i++) {
+        struct stat found;
+        if (front->files[i] != NULL && stat(front->files[i], &found) == 0)
+            stamps[i] = (struct stamp){found.st_ino, found.st_mtim};
+    }
+}
+
+static bool have_changed(const struct stamp a[FILES],
+                         const struct stamp b[FILES])
+{
+    for (int i = 0; i < FILES; i++)
+        if (a[i].inode != b[i].inode ||
+            a[i].changed.tv_sec != b[i].changed.tv_sec ||
+            a[i].changed.tv_nsec != b[i].changed.tv_nsec)
+            return true;
+    return false;
+}
+
+static void find_files(struct front *front)
+{
+    const struct options *options = front->options;
+    struct arena *arena = arena_new();
+    front->files[CERT] = ht_xstrdup(options->tls_cert);
+    front->files[KEY] = ht_xstrdup(options->tls_key);
+    if (options->tls != NULL) {
+        front->files[NEXT] =
+            ht_xstrdup(arena_printf(arena, "%s/next-key.pem", options->tls));
+        front->files[CA] =
+            ht_xstrdup(arena_printf(arena, "%s/ca.pem", options->tls));
+    }
+    arena_free(arena);
+}
+
+/* The pins that clients may see: of the key in use and of the next one. */
+static enum ht_status read_state(const struct front *front,
+                                 struct tls_state *state, struct ht_error *err)
+{
+    struct tls_file_facts facts;
+    char next[TLS_PIN_BYTES] = "";
+    const char *next_file = front->files[NEXT], *ca = front->files[CA];
+    enum ht_status status = tls_facts_of_file(front->files[CERT], &facts, err);
+    if (status == HT_OK && next_file != NULL && access(next_file, F_OK) == 0)
+        status = tls_pin_of_file(next_file, next, err);
+    if (status != HT_OK)
+        return status;
+    snprintf(state->pins, sizeof state->pins, "%s%s%s", facts.pin,
+             next[0] != '\0' ? ";" : "", next);
+    snprintf(state->ca, sizeof state->ca, "%s",
+             ca != NULL && access(ca, R_OK) == 0 ? ca : "");
+    state->ends_ms = facts.ends;
+    return HT_OK;
+}
+
+static void warn_of_end(const struct tls_state *state)
+{
+    const int64_t left_ms = state->ends_ms - clock_wall_ms();
+    const int64_t day_ms = 86400000;
+    if (left_ms < 0)
+        log_event(LOG_ERROR, "tls.expired", "days_ago=%lld",
+                  (long long)(-left_ms / day_ms));
+    else if (left_ms < 14 * day_ms)
+        log_event(LOG_WARN, "tls.expires", "days=%lld",
+                  (long long)(left_ms / day_ms));
+}
+
+static enum ht_status reload(struct front *front, struct ht_error *err)
+{
+    struct tls_state state;
+    tls_board_get(front->board, &state);
+    enum ht_status status = read_state(front, &state, err);
+    if (status == HT_OK)
+        status = tls_server_reload(front->for_http, err);
+    if (status == HT_OK)
+        status = tls_server_reload(front->for_wire, err);
+    if (status != HT_OK)
+        return status;
+    tls_board_set(front->board, &state);
+    log_event(LOG_INFO, "tls.loaded", "pins=%s", state.pins);
+    warn_of_end(&state);
+    return HT_OK;
+}
+
+bool front_tick(struct front *front, bool now, int64_t now_ms, int64_t *next_ms)
+{
+    struct stamp stamps[FILES];
+    struct ht_error err;
+    if (front == NULL || (!now && now_ms - front->looked_ms < LOOK_MS)) {
+        *next_ms = front == NULL ? INT64_MAX : front->looked_ms + LOOK_MS;
+        return false;
+    }
+    *next_ms = now_ms + LOOK_MS;
+    front->looked_ms = now_ms;
+    stamp_files(front, stamps);
+    if (!now && !have_changed(stamps, front->stamps))
+        return false;
+    if (reload(front, &err) != HT_OK) {
+        log_event(LOG_ERROR, "tls.not_loaded", "why=\"%s\"", err.text);
+        return false;
+    }
+    memcpy(front->stamps, stamps, sizeof stamps);
+    return true;
+}
+
+/* ---- life ---- */
+
+static enum ht_status open_certificates(struct front *front,
+                                        struct ht_error *err)
+{
+    struct tls_server_settings settings = {
+        .cert = front->files[CERT], .key = front->files[KEY], .http = true};
+    struct tls_state state = {.pins = ""};
+    enum ht_status status = tls_server_open(&settings, &front->for_http, err);
+    settings.http = false;
+    if (status == HT_OK)
+        status = tls_server_open(&settings, &front->for_wire, err);
+    if (status == HT_OK)
+        status = read_state(front, &state, err);
+    if (status != HT_OK)
+        return status;
+    tls_board_set(front->board, &state);
+    warn_of_end(&state);
+    return HT_OK;
+}
+
+static size_t most_connections(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 ||
+        files.rlim_cur / 4 > MOST + RESERVED_FILES)
+        return MOST;
+    return files.rlim_cur > 2 * RESERVED_FILES
+               ? (files.rlim_cur - RESERVED_FILES) / 6
+               : RESERVED_FILES / 8;
+}
+
+enum ht_status front_start(const struct options *options, struct front **front,
+                           struct ht_error *err)
+{
+    if (!is_wanted(options))
+        return HT_OK;
+    struct front *made = ht_xcalloc(1, sizeof *made);
+    made->options = options;
+    made->board = tls_board_new();
+    made->most = most_connections();
+    made->looked_ms = clock_monotonic_ms();
+    find_files(made);
+    stamp_files(made, made->stamps);
+    enum ht_status status = open_certificates(made, err);
+    if (status == HT_OK)
+        status = relay_start(made->most, &made->relay, err);
+    if (status == HT_OK)
+        *front = made;
+    else
+        front_stop(made);
+    return status;
+}
+
+void front_stop(struct front *front)
+{
+    if (front == NULL)
+        return;
+    relay_stop(front->relay);
+    tls_server_free(front->for_http);
+    tls_server_free(front->for_wire);
+    tls_board_free(front->board);
+    for (int i = 0; i < FILES; i++)
+        free(front->files[i]);
+    free(front);
+}
+
+/* ---- what the relay calls ---- */
+
+static bool take(void *context, int fd, const struct relay_peer *peer)
+{
+    const struct front *front = context;
+    http_adopt(front->http, fd, (const struct sockaddr *)&peer->from,
+               peer->from_len);
+    return true;
+}
+
+static void exceeded(void *context, bool each)
+{
+    (void)context;
+    budget_exceeded(each ? BUDGET_HANDSHAKES : BUDGET_HANDSHAKES_ALL);
+}
+
+static void *open_check(void)
+{
+    return ht_xcalloc(1, sizeof(struct http_head));
+}
+
+static const char *answer_of(int status)
+{
+#define REFUSAL(line)                                                          \
+    "HTTP/1.1 " line "\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+    switch (status) {
+    case 431:
+        return REFUSAL("431 Request Header Fields Too Large");
+    case 501:
+        return REFUSAL("501 Not Implemented");
+    case 505:
+        return REFUSAL("505 HTTP Version Not Supported");
+    default:
+        return REFUSAL("400 Bad Request");
+    }
+}
+
+static size_t see(void *state, const char *bytes, size_t len,
+                  const char **answer)
+{
+    struct http_head *head = state;
+    if (head->ended || head->refused != 0)
+        return 0;
+    const size_t pass = http_head_follow(head, bytes, len);
+    if (head->refused != 0) {
+        *answer = answer_of(head->refused);
+        log_event(LOG_DEBUG, "tls.head_refused", "status=%d why=\"%s\"",
+                  head->refused, head->reason);
+    }
+    return pass;
+}
+
+static const struct relay_check heads = {open_check, see, free};
+
+/* ---- addresses ---- */
+
+static enum ht_status open_at(struct front *front,
+                              struct relay_listener *wanted, int *port,
+                              struct ht_error *err)
+{
+    wanted->most = front->most;
+    wanted->unfinished = (size_t)budget_of(BUDGET_HANDSHAKES_ALL);
+    wanted->unfinished_each = (size_t)budget_of(BUDGET_HANDSHAKES);
+    wanted->exceeded = exceeded;
+    wanted->context = front;
+    const enum ht_status status = relay_open(front->relay, wanted, port, err);
+    if (status != HT_OK)
+        close(wanted->fd);
+    return status;
+}
+
+static void write_url(char url[TLS_URL_BYTES], const char *scheme,
+                      const char *host, int port)
+{
+    snprintf(url, TLS_URL_BYTES,
+             strchr(host, ':') != NULL ? "%s://[%s]:%d" : "%s://%s:%d", scheme,
+             host, port);
+}
+
+static bool is_any(const char *host)
+{
+    return strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+}
+
+enum ht_status front_open_http(struct front *front, struct http *http, int fd,
+                               const char *host, struct ht_error *err)
+{
+    struct relay_listener wanted = {.address = host,
+                                    .fd = fd,
+                                    .take = take,
+                                    .accept_tls = front->for_http,
+                                    .check = &heads};
+    struct tls_state state;
+    struct tls_file_facts facts;
+    int port;
+    front->http = http;
+    enum ht_status status = open_at(front, &wanted, &port, err);
+    if (status == HT_OK)
+        status = tls_facts_of_file(front->files[CERT], &facts, err);
+    if (status != HT_OK)
+        return status;
+    /* Whoever listens everywhere is called by the first name it has. */
+    facts.hosts[strcspn(facts.hosts, ",")] = '\0';
+    tls_board_get(front->board, &state);
+    write_url(state.https, "https",
+              is_any(host) && facts.hosts[0] != '\0' ? facts.hosts : host,
+              port);
+    tls_board_set(front->board, &state);
+    return HT_OK;
+}
+
+static enum ht_status open_wire(struct front *front, struct nng_socket *socket,
+                                const char *url, bool any_port,
+                                char public_url[TLS_URL_BYTES],
+                                struct ht_error *err)
+{
+    char host[OPTIONS_HOST_BYTES];
+    int port, fd;
+    const char *to;
+    struct relay_listener wanted = {.accept_tls = front->for_wire};
+    enum ht_status status =
+        options_split_address(url + strlen("tcp://"), host, &port, err);
+    if (status != HT_OK)
+        return status;
+    if (strcmp(host, "*") == 0)
+        snprintf(host, sizeof host, "0.0.0.0");
+    status = http_listen(host, &port, &fd, err);
+    if (status == HT_EXISTS && any_port) {
+        port = 0;
+        status = http_listen(host, &port, &fd, err);
+    }
+    if (status == HT_EXISTS)
+        return ht_fail(err, status, "%s is in use; port 0 takes any", url);
+    if (status == HT_OK)
+        status = nng_socket_listen_behind(socket, front->relay, &to, err);
+    if (status != HT_OK)
+        return status;
+    wanted.address = host;
+    wanted.fd = fd;
+    wanted.to = to;
+    status = open_at(front, &wanted, &port, err);
+    if (status == HT_OK)
+        write_url(public_url, "tls+tcp", host, port);
+    return status;
+}
+
+enum ht_status front_open_report(struct front *front, struct nng_socket *socket,
+                                 const char *url, bool any_port,
+                                 struct ht_error *err)
+{
+    struct tls_state state;
+    tls_board_get(front->board, &state);
+    const enum ht_status status =
+        open_wire(front, socket, url, any_port, state.report, err);
+    tls_board_set(front->board, &state);
+    return status;
+}
+
+enum ht_status front_open_control(struct front *front,
+                                  struct nng_socket *socket, const char *url,
+                                  bool any_port, struct ht_error *err)
+{
+    struct tls_state state;
+    tls_board_get(front->board, &state);
+    const enum ht_status status =
+        open_wire(front, socket, url, any_port, state.control, err);
+    tls_board_set(front->board, &state);
+    return status;
+}
+
+enum ht_status front_allow_names(const struct front *front, struct gate *gate,
+                                 int port, struct ht_error *err)
+{
+    struct tls_file_facts facts;
+    enum ht_status status = tls_facts_of_file(front->files[CERT], &facts, err);
+    const char *at = facts.hosts;
+    while (status == HT_OK && *at != '\0') {
+        const int len = (int)strcspn(at, ",");
+        char host[256], url[TLS_URL_BYTES];
+        snprintf(host, sizeof host, "%.*s", len, at);
+        write_url(url, "https", host, port);
+        status = gate_allow_name(gate, url, strlen(url), err);
+        at += len + (at[len] == ',');
+    }
+    return status;
+}
