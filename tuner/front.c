@@ -273,14 +273,15 @@ static const char *answer_of(int status)
 }
 
 static size_t see(void *state, const char *bytes, size_t len,
-                  const char **answer)
+                  struct relay_refusal *refusal)
 {
     struct http_head *head = state;
     if (head->ended || head->refused != 0)
         return 0;
     const size_t pass = http_head_follow(head, bytes, len);
     if (head->refused != 0) {
-        *answer = answer_of(head->refused);
+        refusal->answer = answer_of(head->refused);
+        refusal->alone = head->requests == 0;
         log_event(LOG_DEBUG, "tls.head_refused", "status=%d why=\"%s\"",
                   head->refused, head->reason);
     }

@@ -212,12 +212,12 @@ static void step(struct relay *relay, struct connection *connection, int which,
                  uint32_t events)
 {
     struct ht_error why = {.text = ""};
-    const bool was_refused = connection->answer != NULL;
+    const bool was_refused = connection->refusal.answer != NULL;
     const enum phase before = connection->phase;
     const bool lives =
         connection_step(&relay->mover, connection, which, events, &why);
     relist(connection, before);
-    if (!was_refused && connection->answer != NULL)
+    if (!was_refused && connection->refusal.answer != NULL)
         relay->counts.refused++;
     if (lives)
         return;

@@ -34,16 +34,21 @@ struct relay_peer {
     char pin[TLS_PIN_BYTES]; /* of the client's certificate; "": none */
 };
 
+struct relay_refusal {
+    const char *answer; /* what the peer gets, static text; NULL: nothing */
+    bool alone;         /* nothing was asked before, so it is sent at once */
+};
+
 /* A look at the bytes of the accepting side before they are passed on. Called
  * by the relay's thread; must not block. */
 struct relay_check {
     void *(*open)(void); /* of one connection */
     /* Sees `len` bytes that follow those before. Returns how many may pass:
-     * fewer than all only when the rest is refused; then *answer is what to
-     * send to the peer (static text), which is then closed. What passed
-     * before is still answered first. */
+     * fewer than all only when the rest is refused; then the peer gets the
+     * answer, unless it is alone after those to what passed before, and is
+     * closed. */
     size_t (*see)(void *state, const char *bytes, size_t len,
-                  const char **answer);
+                  struct relay_refusal *refusal);
     void (*close)(void *state);
 };
 

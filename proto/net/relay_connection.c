@@ -198,7 +198,7 @@ static size_t look(struct connection *connection, const char *bytes, size_t len)
     if (check == NULL)
         return len;
     const size_t pass =
-        check->see(connection->checked, bytes, len, &connection->answer);
+        check->see(connection->checked, bytes, len, &connection->refusal);
     return pass < len ? pass : len;
 }
 
@@ -230,14 +230,15 @@ static bool move_from(struct mover *mover, struct connection *connection, int i)
 static void add_answer(struct connection *connection)
 {
     struct way *back = &connection->ways[1];
-    if (connection->answer == NULL || back->len > 0 ||
-        (connection->seen && !back->ended))
+    const struct relay_refusal *refusal = &connection->refusal;
+    if (refusal->answer == NULL || back->len > 0 ||
+        connection->phase == PHASE_DRAIN ||
+        (connection->seen && !refusal->alone && !back->ended))
         return;
-    back->bytes = ht_xstrdup(connection->answer);
-    back->len = strlen(connection->answer);
+    back->bytes = ht_xstrdup(refusal->answer);
+    back->len = strlen(refusal->answer);
     back->start = 0;
     back->ended = true;
-    connection->answer = NULL;
     connection->phase = PHASE_DRAIN;
 }
 

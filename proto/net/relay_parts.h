@@ -60,13 +60,13 @@ struct connection {
     struct relay_peer peer;
     unsigned bucket; /* of the peer's address */
     uint64_t key;
-    int64_t since;      /* monotonic: began; moved last */
-    void *checked;      /* of the check */
-    const char *answer; /* for refused bytes; NULL: none */
-    bool seen;          /* bytes were passed to the other end */
-    enum place place;   /* the listener's list that it is in */
-    bool turn;          /* it moved bytes when the round began */
-    bool dead;          /* closed, freed after the round */
+    int64_t since;                /* monotonic: began; moved last */
+    void *checked;                /* of the check */
+    struct relay_refusal refusal; /* of bytes; all zero: none */
+    bool seen;                    /* bytes were passed to the other end */
+    enum place place;             /* the listener's list that it is in */
+    bool turn;                    /* it moved bytes when the round began */
+    bool dead;                    /* closed, freed after the round */
 };
 
 struct listener {

@@ -252,6 +252,28 @@ static enum ht_status check_studies(struct findings *findings,
 }
 
 /* A server that answers at `url`, its runners and its webhooks. */
+static void check_tls(struct findings *findings, const struct node *server)
+{
+    enum { DAY_MS = 86400000, WARN_DAYS = 14 };
+    static const char renew[] =
+        "on the server: hypertune tls init, or renew its file";
+    const int64_t ends_ms = node_get_int(server, "tlsEndsMs", 0);
+    const int64_t left_ms = ends_ms - clock_wall_ms();
+    if (ends_ms == 0)
+        return;
+    if (left_ms <= 0)
+        findings_add(findings, FINDING_FAIL, "tls", renew,
+                     "the server's certificate has expired");
+    else
+        findings_add(
+            findings,
+            left_ms < (int64_t)WARN_DAYS * DAY_MS ? FINDING_WARN : FINDING_OK,
+            "tls", left_ms < (int64_t)WARN_DAYS * DAY_MS ? renew : NULL,
+            "%s, its certificate ends in %lld days",
+            node_get_string(server, "https", "reports and control"),
+            (long long)(left_ms / DAY_MS));
+}
+
 static void ask_server(struct findings *findings, const char *whose)
 {
     struct cli *cli = findings->cli;
@@ -274,6 +296,7 @@ static void ask_server(struct findings *findings, const char *whose)
         node_get_string(answer.root, "version", "?"),
         clock_duration(span, node_get_int(answer.root, "uptimeMs", 0)),
         damage[0] != '\0' ? ", read only: " : "", damage);
+    check_tls(findings, answer.root);
     check_webhooks(findings, answer.root);
     check_trackers(findings, answer.root);
     if (cli_runners_each(cli, check_runner, findings, &err) != HT_OK)

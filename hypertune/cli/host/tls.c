@@ -81,7 +81,7 @@ static enum ht_status find_hosts(struct cli *cli, const struct files *files,
         add_hosts(cli, hosts, facts.hosts);
     }
     if (hosts->n == 0 && gethostname(name, sizeof name - 1) == 0)
-        add_host(cli, hosts, name);
+        add_hosts(cli, hosts, name);
     add_hosts(cli, hosts, "localhost,127.0.0.1,::1");
     return HT_OK;
 }
