@@ -10,11 +10,11 @@
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
-#include "proto/base/text.h"
 #include "proto/net/http_head.h"
 #include "proto/net/relay.h"
 #include "proto/net/tls_files.h"
 #include "tuner/base/budget.h"
+#include "tuner/base/tls_board.h"
 #include "tuner/http/gate.h"
 #include "tuner/http/http.h"
 #include "tuner/options.h"
@@ -195,7 +195,7 @@ static size_t most_connections(void)
     if (getrlimit(RLIMIT_NOFILE, &files) != 0 ||
         files.rlim_cur / 4 > MOST + RESERVED_FILES)
         return MOST;
-    return files.rlim_cur > 2 * RESERVED_FILES
+    return files.rlim_cur > (rlim_t)2 * RESERVED_FILES
                ? (files.rlim_cur - RESERVED_FILES) / 6
                : RESERVED_FILES / 8;
 }

@@ -11,13 +11,13 @@
 #include <stdint.h>
 
 #include "proto/base/error.h"
-#include "tuner/base/tls_board.h"
 
 struct front;
 struct gate;
 struct http;
 struct nng_socket;
 struct options;
+struct tls_board;
 
 /* Whether these options ask for HTTP by TLS: not behind a proxy, which ends
  * it. */

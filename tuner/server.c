@@ -9,6 +9,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
 #include "tuner/addresses.h"
+#include "tuner/base/tls_board.h"
 #include "tuner/base/token_board.h"
 #include "tuner/core/core.h"
 #include "tuner/datadir.h"

@@ -6,7 +6,6 @@
 #ifndef HT_TUNER_HTTP_HTTP_H
 #define HT_TUNER_HTTP_HTTP_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 

@@ -1,5 +1,6 @@
 #include "tuner/http/peers.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,7 @@ static void leave_crowd(struct peers *peers, struct peer *peer)
 /* The library sees its end, and closes it. */
 static void end(struct peers *peers, struct peer *peer)
 {
+    assert(peer->crowd != NULL);
     shutdown(peer->fd, SHUT_RDWR);
     links_remove(&peer->by_phase);
     leave_crowd(peers, peer);
