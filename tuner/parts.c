@@ -4,6 +4,7 @@
 #include "tuner/api/operation.h"
 #include "tuner/api/tokens.h"
 #include "tuner/core/audit.h"
+#include "tuner/core/disk_guard.h"
 #include "tuner/core/worker.h"
 #include "tuner/runners/machine_types.h"
 #include "tuner/search/search_worker.h"
@@ -121,4 +122,8 @@ const struct core_part server_parts[CORE_PARTS] = {
                     .tick = audit_tick,
                     .deadline = audit_deadline},
     [CORE_TOKENS] = {.start = start_tokens},
+    [CORE_DISK] = {.start = disk_guard_start,
+                   .stop = disk_guard_stop,
+                   .tick = disk_guard_tick,
+                   .deadline = disk_guard_deadline},
 };

@@ -4,8 +4,10 @@ continues, and nothing that was confirmed is missing once there is room again.""
 import os
 import subprocess
 import tempfile
+import threading
 
 import api
+import fake_runner
 import harness
 import tap
 
@@ -13,19 +15,29 @@ CYCLES = 5
 
 
 class SmallDisk:
-    """A file system of 4 MiB in memory; not mounted when not allowed."""
+    """A file system in memory; not mounted when not allowed."""
+
+    def __init__(self, mebibytes=4):
+        self.size = mebibytes << 20
 
     def __enter__(self):
         self.path = tempfile.mkdtemp(prefix="ht-disk-")
         self.mounted = subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=4m,mode=0700", "tmpfs",
-             self.path], stderr=subprocess.DEVNULL).returncode == 0
+            ["mount", "-t", "tmpfs", "-o", "size=%d,mode=0700" % self.size,
+             "tmpfs", self.path], stderr=subprocess.DEVNULL).returncode == 0
         return self
 
     def __exit__(self, *unused):
         if self.mounted:
             subprocess.run(["umount", self.path], check=True)
         os.rmdir(self.path)
+
+    def fill_but(self, share):
+        """Leaves that share of it free."""
+        room = os.statvfs(self.path)
+        take = room.f_bavail - int(room.f_blocks * share)
+        with open(os.path.join(self.path, "ballast"), "wb") as ballast:
+            ballast.write(bytes(take * room.f_frsize))
 
     def fill(self):
         fd = os.open(os.path.join(self.path, "ballast"),
@@ -80,4 +92,80 @@ def a_full_disk_refuses_changes_until_there_is_room():
                 server.study(name)
 
 
-tap.run([a_full_disk_refuses_changes_until_there_is_room])
+def small_server(disk):
+    """It warns below half of the disk, and keeps a quarter for what runs."""
+    if not disk.mounted:
+        raise tap.Skip("may not mount")
+    server = harness.Server("--runner", "none", "--budget",
+                            "disk-warning=50,disk-reserve=25")
+    server.data = os.path.join(disk.path, "data")
+    return server
+
+
+def disk_of(server):
+    return server.call("GET", api.OURS + "/server")[1]["disk"]
+
+
+def alarm_of(server):
+    text = api.ask(server, "GET", "/metrics").body.decode()
+    return [line.split()[1] for line in text.splitlines()
+            if line.startswith("hypertune_disk_alarm ")]
+
+
+def below_the_reserve_running_trials_continue_and_none_begins():
+    with SmallDisk(64) as disk, small_server(disk) as server:
+        tap.equal(alarm_of(server), ["0"])
+        tap.equal(api.send(server, "POST", api.JOBS, api.job(
+            "long", maxTrialCount=3, parallelTrialCount=3)).status, 200)
+        with fake_runner.Runner(server) as runner:
+            running = runner.one()
+            disk.fill_but(0.4)
+            tap.contains("below 25 %", disk_of(server)["alarm"])
+            tap.equal((disk_of(server)["reserved"], alarm_of(server)),
+                      (False, ["1"]))
+            disk.free()
+            disk.fill_but(0.2)
+            tap.equal((disk_of(server)["reserved"], alarm_of(server)),
+                      (True, ["2"]))
+            running.started().report(0.5)
+            waiting = threading.Thread(target=lambda: found.append(
+                runner.one()))
+            found = []
+            waiting.start()
+            harness.wait_until(lambda: "state=reserved" in server.log_text(),
+                               "the poll is held")
+            tap.equal(found, [])
+            disk.free()
+            waiting.join()
+            tap.equal(len(found), 1)
+            running.ended("succeeded", exit=0)
+
+
+def clients_get_no_suggestion_below_the_reserve():
+    with SmallDisk(64) as disk, small_server(disk) as server:
+        study = server.call("POST", api.STUDIES, {
+            "displayName": "mine", "studySpec": {
+                "metrics": [{"metricId": "a", "goal": "MAXIMIZE"}],
+                "algorithm": "RANDOM_SEARCH", "parameters": [
+                    {"parameterId": "x", "doubleValueSpec": {
+                        "minValue": 0, "maxValue": 1}}]}})[1]["name"]
+        asked = ("POST", "/v1/%s/trials:suggest" % study,
+                 {"suggestionCount": 1, "clientId": "me"})
+        trial = server.call(*asked)[1]["response"]["trials"][0]["name"]
+        disk.fill_but(0.2)
+        # The client's own trial again, but no new one.
+        tap.equal(server.call(*asked)[0], 200)
+        harness.wait_until(lambda: disk_of(server)["reserved"], "the alarm")
+        tap.equal(server.call("POST", "/v1/%s:complete" % trial, {
+            "finalMeasurement": {"metrics": [{"metricId": "a",
+                                              "value": 1}]}})[0], 200)
+        status, answer = server.call(*asked)
+        tap.equal(status, 503)
+        tap.contains("no new trials begin", answer["error"]["message"])
+        disk.free()
+        harness.wait_until(lambda: server.call(*asked)[0] == 200, "room")
+
+
+tap.run([a_full_disk_refuses_changes_until_there_is_room,
+         below_the_reserve_running_trials_continue_and_none_begins,
+         clients_get_no_suggestion_below_the_reserve])

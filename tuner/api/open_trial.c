@@ -10,6 +10,7 @@
 #include "tuner/api/method.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
+#include "tuner/core/disk_guard.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/search/asked_space.h"
@@ -69,6 +70,8 @@ static enum ht_status make(struct method_call *call, struct ht_error *err)
     struct metadata_list metadata = {0};
     bool created;
     enum ht_status status = check_open(call, err);
+    if (status == HT_OK)
+        status = disk_guard_check(call->core, err);
     if (status == HT_OK)
         status = read_opening(call->req, &opening, &metadata, err);
     if (status != HT_OK)

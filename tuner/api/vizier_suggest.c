@@ -10,6 +10,7 @@
 #include "tuner/ask/trial_body.h"
 #include "tuner/ask/trial_context.h"
 #include "tuner/core/core.h"
+#include "tuner/core/disk_guard.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/study/move.h"
@@ -465,6 +466,8 @@ static enum ht_status suggest(struct method_call *call, struct ht_error *err)
     else
         note_asked(demand);
     status = take_unfinished(demand, err);
+    if (status == HT_OK && room(demand) > 0)
+        status = disk_guard_check(call->core, err);
     if (status == HT_OK && call->study.state == STUDY_RUNNING)
         status = take_requested(demand, err);
     if (status == HT_OK)

@@ -11,6 +11,7 @@
 #include "tuner/ask/trial_body.h"
 #include "tuner/ask/trial_context.h"
 #include "tuner/core/core.h"
+#include "tuner/core/disk_guard.h"
 #include "tuner/core/live.h"
 #include "tuner/db/write.h"
 #include "tuner/study/live_edit.h"
@@ -303,6 +304,8 @@ static enum ht_status add_trial(struct method_call *call, struct ht_error *err)
     enum ht_status status = read_addition(call, &addition, err);
     if (status == HT_OK)
         status = check_study(call, &addition, err);
+    if (status == HT_OK)
+        status = disk_guard_check(call->core, err);
     return status == HT_OK ? add(call, &addition, err) : status;
 }
 

@@ -54,6 +54,13 @@ const struct budget_row budget_table[BUDGETS] = {
         {"handshakes-all", 256, 1, 10000, "server",
          "such connections to one listener from all addresses; a new one ends "
          "the oldest"},
+    [BUDGET_DISK_WARNING] = {"disk-warning", 10, 0, 99, "server",
+                             "percent of the data folder's disk that are free; "
+                             "below, there is an alarm"},
+    [BUDGET_DISK_RESERVE] =
+        {"disk-reserve", 5, 0, 99, "server",
+         "percent that are free; below, no new trials begin and no log lines "
+         "are stored, while running trials continue"},
 };
 
 static int64_t changed[BUDGETS]; /* 0: the default */

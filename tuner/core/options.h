@@ -32,6 +32,7 @@ enum core_part_id {
     CORE_LIVING,  /* struct living_attempts */
     CORE_AUDIT,   /* struct audit */
     CORE_TOKENS,
+    CORE_DISK, /* struct disk_guard */
     CORE_PARTS
 };
 

@@ -2,10 +2,10 @@
 
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 
 #include "proto/base/clock.h"
 #include "tuner/base/budget.h"
+#include "tuner/base/disk_room.h"
 #include "tuner/base/meter.h"
 #include "tuner/base/tracker_board.h"
 #include "tuner/base/webhook_board.h"
@@ -102,7 +102,7 @@ static void write_files(const char *folder, struct arena *arena,
 {
     static const char *const files[] = {"hypertune.db", "hypertune.db-wal",
                                         "logs.db", "logs.db-wal"};
-    struct statvfs disk;
+    const struct disk_room room = disk_room_look(folder);
     meter_family(out, "hypertune_file_bytes", "gauge",
                  "Size of a file of the data folder.");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -112,14 +112,18 @@ static void write_files(const char *folder, struct arena *arena,
         meter_sample(out, "hypertune_file_bytes", 1, &label,
                      stat(path, &info) == 0 ? (double)info.st_size : 0);
     }
-    if (statvfs(folder, &disk) != 0)
+    meter_single(out, "hypertune_disk_alarm", "gauge",
+                 "1: little of the disk is free; 2: so little that no new "
+                 "trials begin.",
+                 room.state);
+    if (room.total_bytes == 0)
         return;
     meter_single(out, "hypertune_disk_free_bytes", "gauge",
                  "What the data folder can still grow by.",
-                 (double)disk.f_bavail * (double)disk.f_frsize);
+                 (double)room.free_bytes);
     meter_single(out, "hypertune_disk_bytes", "gauge",
                  "Size of the disk of the data folder.",
-                 (double)disk.f_blocks * (double)disk.f_frsize);
+                 (double)room.total_bytes);
 }
 
 static void write_webhooks(const struct webhook_rows *rows, struct text *out)

@@ -5,11 +5,11 @@
 
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 #include "tuner/ask/query.h"
+#include "tuner/base/disk_room.h"
 #include "tuner/base/tls_board.h"
 #include "tuner/base/tracker_board.h"
 #include "tuner/base/webhook_board.h"
@@ -27,19 +27,21 @@ static int64_t size_of(const char *path)
 /* Left out where the system has no answer. */
 static void add_disk(cJSON *object, struct arena *arena, const char *folder)
 {
-    struct statvfs info;
+    const struct disk_room room = disk_room_look(folder);
+    char alarm[DISK_ROOM_TEXT];
     json_add_string(object, "folder", folder);
     json_add_int(
         object, "databaseBytes",
         size_of(arena_printf(arena, "%s/hypertune.db", folder)) +
             size_of(arena_printf(arena, "%s/hypertune.db-wal", folder)));
-    if (statvfs(folder, &info) != 0)
+    if (room.total_bytes == 0)
         return;
     cJSON *disk = json_add_object(object, "disk");
-    json_add_int(disk, "freeBytes",
-                 (int64_t)(info.f_bavail * (uint64_t)info.f_frsize));
-    json_add_int(disk, "totalBytes",
-                 (int64_t)(info.f_blocks * (uint64_t)info.f_frsize));
+    json_add_int(disk, "freeBytes", room.free_bytes);
+    json_add_int(disk, "totalBytes", room.total_bytes);
+    json_add_bool(disk, "reserved", room.state == DISK_RESERVED);
+    if (room.state != DISK_ROOM)
+        json_add_string(disk, "alarm", disk_room_text(&room, alarm));
 }
 
 /* A server that listens at all addresses is reached by the name that its client

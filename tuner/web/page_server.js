@@ -5,19 +5,19 @@ import {Table} from "./table.js";
 import * as format from "./format.js";
 
 const PERIOD_MS = 3000;
-const LITTLE = 0.1; // of the disk
 
 function diskOf({disk}) {
   if (!disk) return null;
-  const share = disk.freeBytes / disk.totalBytes, little = share < LITTLE;
-  return element(little ? "span.error" : "span", {},
-    element("meter", {min: 0, max: 1, value: 1 - share, high: 1 - LITTLE, ariaLabel: "Disk in use"}), " ",
-    `${format.bytes(disk.freeBytes)} of ${format.bytes(disk.totalBytes)} free`, little ? ": nearly full" : "");
+  const share = disk.freeBytes / disk.totalBytes;
+  return element(disk.alarm ? "span.error" : "span", {},
+    element("meter", {min: 0, max: 1, value: 1 - share, high: 0.9, ariaLabel: "Disk in use"}), " ",
+    `${format.bytes(disk.freeBytes)} of ${format.bytes(disk.totalBytes)} free`);
 }
 
 function serverCard(server) {
   return element("section.card", {ariaLabel: "The server"},
     server.readOnly && element("p.error", {role: "alert"}, `Read-only: ${server.readOnlyReason}`),
+    server.disk?.alarm && element("p.error", {role: "alert"}, server.disk.alarm),
     pairList([["Version", server.version], ["Runs for", format.duration(server.uptimeMs)],
       ["Open studies", String(server.studies)], ["HTTP", server.http], ["Reports", server.report], ["Control", server.control],
       ["Data folder", server.folder], ["Database", format.bytes(server.databaseBytes)], ["Disk", diskOf(server)],

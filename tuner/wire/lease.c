@@ -7,6 +7,7 @@
 #include "proto/base/token.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
+#include "tuner/core/disk_guard.h"
 #include "tuner/db/write.h"
 #include "tuner/runners/can_run.h"
 #include "tuner/runners/machine_types.h"
@@ -469,7 +470,8 @@ static enum ht_status fill(struct lease_poll *poll, int64_t free_slots,
 {
     bool again = false;
     enum ht_status status = give_again(poll, &again, err);
-    if (status == HT_OK && !again)
+    if (status == HT_OK && !again &&
+        disk_guard_check(poll->core, NULL) == HT_OK)
         status = give_new(poll, free_slots, err);
     if (status != HT_OK)
         return status;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "proto/doc/json.h"
+#include "tuner/core/disk_guard.h"
 #include "tuner/logs/logs.h"
 #include "tuner/study/living_attempts.h"
 #include "tuner/study/silence.h"
@@ -65,6 +66,10 @@ void log_messages_handle(struct core *core, struct logs *logs,
     req->status = check(core, req, &key, &req->err);
     if (req->status != HT_OK) {
         req->answer(req);
+        return;
+    }
+    if (disk_guard_is_closed(core)) {
+        stored(req, HT_UNAVAILABLE, 0);
         return;
     }
     const char *data = node_get_string(req->body, "data", "");

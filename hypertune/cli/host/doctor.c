@@ -251,7 +251,14 @@ static enum ht_status check_studies(struct findings *findings,
     return cli_pages_each(cli, &pages, check_study, findings, err);
 }
 
-/* A server that answers at `url`, its runners and its webhooks. */
+static void check_disk(struct findings *findings, const struct node *disk)
+{
+    const char *alarm = node_get_string(disk, "alarm", "");
+    if (alarm[0] != '\0')
+        findings_add(findings, FINDING_WARN, "disk",
+                     "free some of it, or move the data folder", "%s", alarm);
+}
+
 static void check_tls(struct findings *findings, const struct node *server)
 {
     enum { DAY_MS = 86400000, WARN_DAYS = 14 };
@@ -274,6 +281,7 @@ static void check_tls(struct findings *findings, const struct node *server)
             (long long)(left_ms / DAY_MS));
 }
 
+/* A server that answers at `url`, its runners and its webhooks. */
 static void ask_server(struct findings *findings, const char *whose)
 {
     struct cli *cli = findings->cli;
@@ -297,6 +305,7 @@ static void ask_server(struct findings *findings, const char *whose)
         clock_duration(span, node_get_int(answer.root, "uptimeMs", 0)),
         damage[0] != '\0' ? ", read only: " : "", damage);
     check_tls(findings, answer.root);
+    check_disk(findings, node_find(answer.root, "disk"));
     check_webhooks(findings, answer.root);
     check_trackers(findings, answer.root);
     if (cli_runners_each(cli, check_runner, findings, &err) != HT_OK)

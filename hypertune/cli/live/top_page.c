@@ -140,10 +140,15 @@ static void add_server(struct page *page, struct arena *arena,
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         page_join(page, parts[i], GAP, true);
     page_end(page, true);
-    if (read_only[0] == '\0')
-        return;
-    text_print_safe(&page->line, "takes no changes: %s", read_only);
-    page_end(page, true);
+    const char *const alarms[] = {read_only,
+                                  node_get_string(disk, "alarm", "")};
+    static const char *const before[] = {"takes no changes: ", ""};
+    for (size_t i = 0; i < sizeof alarms / sizeof *alarms; i++) {
+        if (alarms[i][0] == '\0')
+            continue;
+        text_print_safe(&page->line, "%s%s", before[i], alarms[i]);
+        page_end(page, true);
+    }
 }
 
 static void add_counts(struct page *page, struct arena *arena,
