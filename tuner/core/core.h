@@ -76,8 +76,9 @@ enum ht_status core_job(struct core *core, int64_t study,
 /* The data of a part, as its start() made it; fixed from core_start() on. */
 void *core_part(struct core *core, enum core_part_id id);
 /* The actor of new events: the request's while one is handled, otherwise
- * "core". A handler may set another one for the rest of its request; the text
- * must be valid until then. */
+ * CORE_ACTOR. A handler may set another one for the rest of its request; the
+ * text must be valid until then. */
+#define CORE_ACTOR "core"
 const char *core_actor(const struct core *core);
 /* `actor` is not copied. */
 void core_act_for(struct core *core, const char *actor);

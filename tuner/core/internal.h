@@ -15,9 +15,6 @@
 
 enum { SERVER_ID_BYTES = 9 };
 
-/* The actor of events without a request. */
-#define CORE_ACTOR "core"
-
 struct core {
     struct core_options options;
     char *path, *runner_token, *report_url, *data_dir;

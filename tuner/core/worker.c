@@ -209,8 +209,10 @@ static bool is_same(const struct fair_item *waits, const void *wanted)
 
 void worker_ask(struct worker *worker, const struct worker_question *question)
 {
-    const struct fair_item turn = {.owner = fair_key(question->asker),
-                                   .study = (uint64_t)question->study};
+    const uint64_t study = (uint64_t)question->study;
+    const struct fair_item turn = {
+        .owner = question->asker == NULL ? study : fair_key(question->asker),
+        .study = study};
     pthread_mutex_lock(&worker->lock);
     if (!fair_queue_has(worker->queue, turn.owner, turn.study, is_same,
                         question)) {

@@ -24,7 +24,7 @@ struct worker_question {
     int64_t first; /* of the n that it is about: points or trials */
     size_t n;
     const char *context; /* that the points have the values of; NULL: any */
-    const char *asker;   /* the principal whose turn it takes, or NULL */
+    const char *asker;   /* whose turn it takes; NULL: the study's own */
 };
 
 /* What one kind of worker does. All but new and free may be slow. */

@@ -85,6 +85,15 @@ static void ask(struct core *core, const struct worker_question *question)
         core_defer(core, apply_ask, question, sizeof *question);
 }
 
+/* What nobody asks for, such as trials for runners, is wanted whenever
+ * something ends: such a study has turns of its own, as if it were a principal.
+ */
+static const char *asker(const struct core *core)
+{
+    const char *actor = core_actor(core);
+    return strcmp(actor, CORE_ACTOR) == 0 ? NULL : actor;
+}
+
 void study_ask(struct core *core, const struct study_row *row, int64_t n,
                const char *context)
 {
@@ -93,7 +102,7 @@ void study_ask(struct core *core, const struct study_row *row, int64_t n,
         .first = db_study_trials_made(row),
         .n = (size_t)(n < ASK_AT_ONCE ? n : ASK_AT_ONCE),
         .context = context,
-        .asker = core_actor(core)};
+        .asker = asker(core)};
     ask(core, &question);
 }
 
@@ -104,7 +113,7 @@ void study_ask_about(struct core *core, const struct study_row *row,
                                              .first = ordinal,
                                              .n = 1,
                                              .context = context,
-                                             .asker = core_actor(core)};
+                                             .asker = asker(core)};
     ask(core, &question);
 }
 

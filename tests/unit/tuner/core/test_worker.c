@@ -300,10 +300,27 @@ static void askers_alternate(void)
     close_scene(&place, worker, NULL);
 }
 
+/* What study 1 cost is no debt of study 2, which came before ann. */
+static void studies_without_an_asker_have_turns_of_their_own(void)
+{
+    struct db_place place;
+    struct worker *worker = open_scene(&place, &plain);
+    shut_gate(true);
+    ask(worker, 1, 0, 1);
+    await(&scene.begun, 1);
+    ask(worker, 2, 0, 1);
+    worker_ask(worker,
+               &(struct worker_question){.study = 3, .n = 1, .asker = "ann"});
+    shut_gate(false);
+    await(&scene.ended, 3);
+    close_scene(&place, worker, "1.0x1/1 2.0x1/1 3.0x1/1 ");
+}
+
 int main(void)
 {
     RUN(questions_have_their_turn_and_equal_ones_are_one);
     RUN(askers_alternate);
+    RUN(studies_without_an_asker_have_turns_of_their_own);
     RUN(questions_of_other_texts_are_others);
     RUN(studies_asked_about_longest_ago_are_forgotten);
     RUN(what_is_of_no_use_is_made_anew);
