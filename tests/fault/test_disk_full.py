@@ -166,6 +166,41 @@ def clients_get_no_suggestion_below_the_reserve():
         harness.wait_until(lambda: server.call(*asked)[0] == 200, "room")
 
 
-tap.run([a_full_disk_refuses_changes_until_there_is_room,
+def failures_of(server):
+    text = api.ask(server, "GET", "/metrics").body.decode()
+    return [int(line.split()[1]) for line in text.splitlines()
+            if line.startswith("hypertune_commit_failures_total ")][0]
+
+
+def more_refusals(server):
+    answer = api.ask(server, "GET", api.OURS + "/audit?limit=1000")
+    return sum(line.get("count", 1) for line in answer.json()["lines"]
+               if "more refusals" in line.get("detail", ""))
+
+
+def refusals_counted_while_the_disk_is_full_are_stored_later():
+    with SmallDisk() as disk:
+        if not disk.mounted:
+            raise tap.Skip("may not mount")
+        server = harness.Server("--runner", "none", "--budget", "refusals=1")
+        server.data = os.path.join(disk.path, "data")
+        with server:
+            disk.fill()
+            numbers = iter(range(1000))
+            harness.wait_until(lambda: create(
+                server, "full-%d" % next(numbers)).status == 503, "full")
+            before = failures_of(server)
+            for _ in range(10):
+                tap.equal(api.ask(server, "GET", api.JOBS,
+                                  auth="secret").status, 401)
+            harness.wait_until(lambda: failures_of(server) > before + 1,
+                               "a flush that failed")
+            disk.free()
+            harness.wait_until(lambda: more_refusals(server) == 9,
+                               "the counted refusals")
+
+
+tap.run([refusals_counted_while_the_disk_is_full_are_stored_later,
+         a_full_disk_refuses_changes_until_there_is_room,
          below_the_reserve_running_trials_continue_and_none_begins,
          clients_get_no_suggestion_below_the_reserve])

@@ -239,17 +239,23 @@ static bool admit(struct audit *audit, const char *peer, int64_t code)
     return own;
 }
 
-/* A line wakes the core, which looks a second later what was counted since. */
 static enum ht_status store(struct core *core, struct request *req,
                             struct ht_error *err)
 {
     int64_t id;
-    struct audit *audit = audit_of(core);
     const struct audit_row *row = req->kept;
     text_puts(&req->reply, "{}");
-    if (audit->flush_ms == LIVE_NEVER)
-        audit->flush_ms = core_now_ms(core) + SECOND_MS;
     return insert(core, row, &id, err);
+}
+
+/* A line, also one that was not stored, wakes the core, which looks a second
+ * later what was counted since. */
+static void end_store(struct request *req)
+{
+    struct core *core = req->owner;
+    if (core_is_here(core) && audit_of(core)->flush_ms == LIVE_NEVER)
+        audit_of(core)->flush_ms = core_now_ms(core) + SECOND_MS;
+    request_free(req);
 }
 
 void audit_note(struct core *core, const struct audit_note *note)
@@ -283,42 +289,60 @@ void audit_note(struct core *core, const struct audit_note *note)
     };
     req->kept = row;
     req->handle = store;
-    req->answer = request_free;
+    req->owner = core;
+    req->answer = end_store;
     core_post(core, req);
 }
 
 /* --- ticks --- */
 
-/* What was counted in seconds that are over, address by address. */
-static size_t take_counted(struct audit *audit, int64_t now_ms,
-                           struct refusing counted[PEERS + 1], bool *waiting)
+struct flushed {
+    size_t place; /* among the peers */
+    int64_t more; /* that have a line now */
+};
+
+/* Only now: what is not committed is counted still. */
+static void apply_flushed(struct core *core, const void *data)
 {
-    size_t n = 0;
+    const struct flushed *flushed = data;
+    struct audit *audit = audit_of(core);
     pthread_mutex_lock(&audit->lock);
-    for (size_t i = 0; i <= PEERS; i++) {
-        struct refusing *at = &audit->peers[i];
-        if (at->more > 0 && now_ms - at->since_ms >= SECOND_MS) {
-            counted[n++] = *at;
-            at->more = 0;
-            at->n = 0;
-            at->since_ms = now_ms;
-        }
-        *waiting |= at->more > 0 || now_ms - at->since_ms < SECOND_MS;
-    }
+    struct refusing *at = &audit->peers[flushed->place];
+    at->more -= flushed->more;
+    at->n = 0;
+    at->since_ms = core_now_ms(core);
     pthread_mutex_unlock(&audit->lock);
-    return n;
+}
+
+/* Copies all, with `more` 0 where the second is not over; whether some are. */
+static bool copy_counted(struct audit *audit, int64_t now_ms,
+                         struct refusing counted[PEERS + 1])
+{
+    bool waiting = false;
+    pthread_mutex_lock(&audit->lock);
+    memcpy(counted, audit->peers, sizeof audit->peers);
+    pthread_mutex_unlock(&audit->lock);
+    for (size_t i = 0; i <= PEERS; i++) {
+        const bool recent = now_ms - counted[i].since_ms < SECOND_MS;
+        waiting |= counted[i].more > 0 || recent;
+        counted[i].more *= !recent;
+    }
+    return waiting;
 }
 
 static enum ht_status flush(struct core *core, struct audit *audit,
                             struct ht_error *err)
 {
     struct refusing counted[PEERS + 1];
-    bool waiting = false;
     const int64_t now_ms = core_now_ms(core), wall_ms = core_wall_ms(core);
-    const size_t n = take_counted(audit, now_ms, counted, &waiting);
+    const bool waiting = copy_counted(audit, now_ms, counted);
     enum ht_status status = HT_OK;
-    for (size_t i = 0; status == HT_OK && i < n; i++) {
+    audit->flush_ms = waiting ? now_ms + SECOND_MS : LIVE_NEVER;
+    for (size_t i = 0; status == HT_OK && i <= PEERS; i++) {
         int64_t id;
+        const struct flushed flushed = {i, counted[i].more};
+        if (flushed.more == 0)
+            continue;
         const struct audit_row row = {.time_ms = wall_ms - SECOND_MS,
                                       .last_ms = wall_ms,
                                       .count = counted[i].more,
@@ -335,8 +359,8 @@ static enum ht_status flush(struct core *core, struct audit *audit,
                                                 "without a line of their own",
                                       .error = ""};
         status = insert(core, &row, &id, err);
+        core_defer(core, apply_flushed, &flushed, sizeof flushed);
     }
-    audit->flush_ms = waiting ? now_ms + SECOND_MS : LIVE_NEVER;
     return status;
 }
 
