@@ -263,7 +263,7 @@ static void an_answer_that_took_long_is_rested_for_longer(void)
     hold_one_answer(worker);
     await(&scene.ended, 2);
     const int64_t rested_ms = scene.begin_ms[1] - scene.end_ms[0];
-    CHECK(rested_ms >= 4 * HELD_MS);
+    CHECK(rested_ms >= INT64_C(4) * HELD_MS);
     close_scene(&place, worker, "1.0x1/1 2.0x1/1 ");
 }
 

@@ -251,7 +251,8 @@ slow_questions_of_one_beyond_the_budget_are_refused(struct db_case *c)
     struct request *held;
     struct reader_pool *readers = start_slow(c, &held);
     const size_t most = (size_t)budget_of(BUDGET_QUESTIONS);
-    struct request **waiting = arena_alloc(c->arena, most, sizeof *waiting);
+    struct request **waiting =
+        arena_alloc(c->arena, most, sizeof(struct request *));
     for (size_t i = 0; i < most; i++) {
         waiting[i] = post_slow(readers);
         atomic_store(&waiting[i]->abandoned, true);
