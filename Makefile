@@ -233,11 +233,11 @@ screenshot: all ## the README's picture of the dashboard, in some minutes
 
 # Under the thread sanitizer only what has threads is worth its time.
 THREADED := unit/hypertune/lib/test_reporter unit/hypertune/lib/test_spreq \
-  unit/runner/container/test_relay unit/runner/talk/test_req_socket \
+  unit/proto/net/test_relay unit/runner/talk/test_req_socket \
   unit/tuner/core/test_core unit/tuner/core/test_worker unit/tuner/http/test_http \
   unit/tuner/logs/test_logs unit/tuner/search/test_stop_worker \
   unit/tuner/study/test_rungs unit/tuner/study/test_suggestion_stock \
-  unit/tuner/wire/test_nng_socket api e2e/test_trainers
+  unit/tuner/wire/test_nng_socket api e2e/test_tls e2e/test_trainers
 check-threads: deps-check ## the threaded parts' tests, for SAN=thread
 	@$(MAKE) --no-print-directory test-programs
 	@tests/run.sh $(B) $(THREADED)
