@@ -107,7 +107,7 @@ class Server:
     started again. A context manager: leaving it stops everything."""
 
     def __init__(self, *options, slots=4, programs=None):
-        self.programs = programs or bin_dir()
+        self.programs = programs  # their folder; None: those under test
         self.folder = tempfile.mkdtemp(prefix="ht-")
         self.data = os.path.join(self.folder, "data")
         self.options = list(options) + ["--slots", str(slots)]
@@ -130,12 +130,15 @@ class Server:
     def __exit__(self, kind, value, trace):
         self.close(kind is None or (kind is SystemExit and not value.code))
 
+    def program(self, name):
+        return os.path.join(self.programs or bin_dir(), name)
+
     def start(self, fail=None):
         """Returns the seconds until it was ready. With a failpoint armed
         (tuner/base/failpoint.h) it may die before; None then."""
         begin = time.monotonic()
         self.process = subprocess.Popen(
-            [os.path.join(self.programs, "hypertuned"), "--data", self.data,
+            [self.program("hypertuned"), "--data", self.data,
              "--listen", self.http.split("//")[1],
              "--report-listen", self.report,
              "--control-listen", self.control] + self.options,
@@ -235,7 +238,7 @@ class Server:
     def cli(self, *arguments, check=True, env=None, cwd=None):
         """Runs `hypertune` against this server."""
         done = subprocess.run(
-            [os.path.join(self.programs, "hypertune")] + list(arguments),
+            [self.program("hypertune")] + list(arguments),
             env={**os.environ, "HYPERTUNE_SERVER": self.http,
                  "HYPERTUNE_TOKEN_FILE": self.token_file, **(env or {})},
             cwd=cwd or self.folder, stdout=subprocess.PIPE,
