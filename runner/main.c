@@ -273,6 +273,7 @@ static int run(struct arena *arena, const struct runner_options *options)
         .engine = runner_options_engine(options->engine),
         .server = options->server,
         .token_file = options->token_file,
+        .trust = options->trust,
         .exit_when_alone = options->exit_when_alone,
         .alone_ms = ALONE_MS,
     };

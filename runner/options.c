@@ -17,6 +17,12 @@ static const struct flag table[] = {
          "HTTP address of the server (required)"),
     FLAG("token-file", "FILE", FLAG_TEXT, MEMBER(token_file),
          "file with the runner token (required)"),
+    FLAG("ca", "FILE", FLAG_TEXT, MEMBER(trust.ca),
+         "trust the authority of this file (default the system's)"),
+    FLAG("pin", "PIN;...", FLAG_TEXT, MEMBER(trust.pin),
+         "trust the server with this public key (sha256//BASE64)"),
+    FLAG("insecure", NULL, FLAG_SWITCH, MEMBER(trust.insecure),
+         "let tokens go over the network without TLS"),
     FLAG("engine", "ENGINE", FLAG_TEXT, MEMBER(engine),
          "what runs the replicas: " ENGINE_NAMES " (default process)"),
     FLAG("slots", "N", FLAG_POSITIVE, MEMBER(slots),
@@ -78,6 +84,10 @@ static enum ht_status check(const struct runner_options *options,
     if (options->token_file == NULL)
         return ht_fail(err, HT_INVALID,
                        "--token-file FILE is required, see --help");
+    const enum ht_status status =
+        trust_check(&options->trust, options->server, true, err);
+    if (status != HT_OK)
+        return status;
     if (runner_options_engine(options->engine) == NULL)
         return ht_fail(
             err, HT_INVALID,

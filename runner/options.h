@@ -9,12 +9,14 @@
 #include "proto/base/error.h"
 #include "proto/base/flags.h"
 #include "proto/base/text.h"
+#include "proto/net/trust.h"
 
 struct engine;
 
 struct runner_options {
     const char *server;      /* HTTP URL; required */
     const char *token_file;  /* required */
+    struct trust trust;      /* in the server */
     const char *engine;      /* name */
     int64_t slots;           /* attempts at once; 0: as many as there are GPUs,
                                 else the cores, at most 4 */

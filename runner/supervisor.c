@@ -17,6 +17,7 @@
 #include "runner/talk/request_thread.h"
 #include "runner/talk/server_address.h"
 #include "runner/talk/talk.h"
+#include "runner/talk/uplink.h"
 
 enum {
     SHORT_PATIENCE_MS =
@@ -32,6 +33,7 @@ struct supervisor {
     const struct supervisor_settings *settings;
     struct sender sender;
     int signals, wake;
+    struct uplink *uplink;
     struct server_address *address;
     struct request_thread *talk_thread, *lease_thread;
     struct discard *discard;
@@ -73,8 +75,15 @@ static enum ht_status open_all(struct supervisor *supervisor,
         status = open_events(supervisor, err);
     if (status != HT_OK)
         return status;
+    const struct uplink_settings uplink = {.state = settings->site->state,
+                                           .server = settings->server,
+                                           .trust = settings->trust};
+    status = uplink_open(&uplink, &supervisor->uplink, err);
+    if (status != HT_OK)
+        return status;
     supervisor->address =
-        server_address_new(settings->server, settings->token_file);
+        server_address_new(settings->server, settings->token_file,
+                           &settings->trust, supervisor->uplink);
     status =
         request_thread_start(supervisor->address, SHORT_PATIENCE_MS,
                              supervisor->wake, &supervisor->talk_thread, err);
@@ -97,6 +106,7 @@ static void close_all(struct supervisor *supervisor)
     request_thread_stop(supervisor->talk_thread);
     request_thread_stop(supervisor->lease_thread);
     server_address_free(supervisor->address);
+    uplink_free(supervisor->uplink);
     talk_fini(&supervisor->talk);
     discard_stop(supervisor->discard);
     attempts_fini(&supervisor->attempts);
@@ -161,6 +171,7 @@ static void begin(struct supervisor *supervisor)
         .lease_thread = supervisor->lease_thread,
         .sender = &supervisor->sender,
         .discard = supervisor->discard,
+        .uplink = supervisor->uplink,
         .token_file = settings->token_file,
         .host = settings->host,
     };

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "proto/base/error.h"
+#include "proto/net/trust.h"
 #include "runner/talk/messages.h"
 
 struct supervisor_settings {
@@ -16,6 +17,7 @@ struct supervisor_settings {
     const struct engine *engine;
     const char *server; /* HTTP URL */
     const char *token_file;
+    struct trust trust;   /* in the server */
     const char *host;     /* shown to people */
     struct sender sender; /* its token is read by the supervisor */
     bool exit_when_alone; /* end when no server and no attempt is left */

@@ -6,8 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <arpa/inet.h>
-
+#include "proto/net/address.h"
 #include "tuner/base/budget.h"
 #include "tuner/tracker/mlflow_call.h"
 
@@ -143,28 +142,6 @@ static enum ht_status check_words(const struct options *options,
     return check_engines(options->runner, err);
 }
 
-/* True for localhost and every literal of a loopback address. */
-static bool is_loopback(const char *host)
-{
-    struct in_addr v4;
-    struct in6_addr v6;
-    if (strcmp(host, "localhost") == 0)
-        return true;
-    if (inet_pton(AF_INET, host, &v4) == 1)
-        return ntohl(v4.s_addr) >> 24 == 127;
-    return inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
-}
-
-/* "tcp://HOST:PORT"; NULL: none. */
-static bool is_loopback_url(const char *url)
-{
-    char host[OPTIONS_HOST_BYTES];
-    int port;
-    return url == NULL || (options_split_address(url + strlen("tcp://"), host,
-                                                 &port, NULL) == HT_OK &&
-                           is_loopback(host));
-}
-
 /* What goes over a network in clear shows every token. */
 static enum ht_status check_exposure(const struct options *options,
                                      const char *host, struct ht_error *err)
@@ -175,7 +152,7 @@ static enum ht_status check_exposure(const struct options *options,
                        "name by which clients reach the proxy");
     if (options->insecure || options->tls_cert != NULL)
         return HT_OK;
-    if (!is_loopback(host) && options->behind_proxy == NULL)
+    if (!address_is_loopback(host) && options->behind_proxy == NULL)
         return ht_fail(err, HT_INVALID,
                        "--listen %s: http shows tokens to the network; make a "
                        "certificate (hypertune tls init), use a proxy with TLS "
@@ -183,8 +160,9 @@ static enum ht_status check_exposure(const struct options *options,
                        "\"On a network\"), or --insecure where it is yours "
                        "alone",
                        options->listen);
-    if (!is_loopback_url(options->report_listen) ||
-        !is_loopback_url(options->control_listen))
+    if (!address_url_is_loopback(options->report_listen) ||
+        (options->control_listen != NULL &&
+         !address_url_is_loopback(options->control_listen)))
         return ht_fail(err, HT_INVALID,
                        "--report-listen and --control-listen off loopback show "
                        "tokens to the network; make a certificate (hypertune "
@@ -240,7 +218,7 @@ static enum ht_status check(struct options *options, struct ht_error *err)
         status = find_tls(options, err);
     if (status != HT_OK)
         return status;
-    if (strcmp(options->auth, "none") == 0 && !is_loopback(host))
+    if (strcmp(options->auth, "none") == 0 && !address_is_loopback(host))
         return ht_fail(err, HT_INVALID,
                        "--auth none is refused on %s: anyone who reaches it "
                        "could run commands here; listen on 127.0.0.1 or keep "

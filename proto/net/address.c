@@ -1,11 +1,13 @@
 /* Addresses of sockets. */
 #include "proto/net/address.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum { BACKLOG = 1024 };
@@ -103,4 +105,33 @@ uint64_t address_key(const struct sockaddr_storage *from)
             key = key << 8 | bytes[i];
     }
     return key;
+}
+
+bool address_is_loopback(const char *host)
+{
+    struct in_addr v4;
+    struct in6_addr v6;
+    if (strcasecmp(host, "localhost") == 0)
+        return true;
+    if (inet_pton(AF_INET, host, &v4) == 1)
+        return ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET;
+    return inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+}
+
+bool address_url_is_loopback(const char *url)
+{
+    char host[INET6_ADDRSTRLEN];
+    /* "://" further on belongs to a path. */
+    const char *start = url + strcspn(url, ":/?#@[");
+    start = strncmp(start, "://", 3) == 0 ? start + 3 : url;
+    if (memchr(start, '@', strcspn(start, "/?#")) != NULL)
+        return false;
+    const bool bracketed = start[0] == '[';
+    start += bracketed;
+    const size_t len = strcspn(start, bracketed ? "]" : ":/?#");
+    if (len == 0 || len >= sizeof host)
+        return false;
+    memcpy(host, start, len);
+    host[len] = '\0';
+    return address_is_loopback(host);
 }

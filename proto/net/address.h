@@ -26,4 +26,10 @@ int address_port(int fd); /* where the socket is bound; 0: nowhere */
 /* Equal for one IPv4 address, and for one /64 of IPv6. */
 uint64_t address_key(const struct sockaddr_storage *from);
 
+/* Is the host "localhost", "::1" or in 127.0.0.0/8? Asks no resolver. */
+bool address_is_loopback(const char *host);
+/* The same of SCHEME://HOST[:PORT][/...], or without a scheme; false where a
+ * user is named, too. */
+bool address_url_is_loopback(const char *url);
+
 #endif

@@ -311,13 +311,34 @@ static struct node *copy_node(struct arena *arena, const struct node *from)
     return node;
 }
 
-enum ht_status order_read(const struct node *map, struct order **order,
-                          struct ht_error *err)
+/* What trials report to is kept with the order in lease.json. */
+static void replace_report_url(struct arena *arena, struct node *map,
+                               const char *url)
+{
+    struct node **link = &map->first;
+    while (*link != NULL &&
+           !((*link)->key != NULL && strcmp((*link)->key, "reportUrl") == 0))
+        link = &(*link)->next;
+    struct node *next = *link != NULL ? (*link)->next : NULL;
+    map->count += *link == NULL;
+    struct node *made = arena_alloc(arena, 1, sizeof *made);
+    made->kind = NODE_STRING;
+    made->key = "reportUrl";
+    made->text = arena_strdup(arena, url);
+    made->next = next;
+    *link = made;
+}
+
+enum ht_status order_read(const struct node *map, const char *report_url,
+                          struct order **order, struct ht_error *err)
 {
     struct arena *arena = arena_new();
-    return make_order(arena,
-                      map->kind == NODE_MAP ? copy_node(arena, map) : NULL,
-                      json_text(arena, json_of_node(map)), order, err);
+    struct node *copy = map->kind == NODE_MAP ? copy_node(arena, map) : NULL;
+    if (copy != NULL && *report_url != '\0')
+        replace_report_url(arena, copy, report_url);
+    const struct node *shown = copy != NULL ? copy : map;
+    return make_order(arena, copy, json_text(arena, json_of_node(shown)), order,
+                      err);
 }
 
 void order_free(struct order *order)

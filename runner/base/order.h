@@ -79,9 +79,10 @@ struct order {
  * HT_INVALID  it is not one, or a name in it would leave its folder */
 enum ht_status order_parse(const char *json, size_t len, struct order **order,
                            struct ht_error *err);
-/* The same of a tree, which is copied, too; `lease` is its text. */
-enum ht_status order_read(const struct node *map, struct order **order,
-                          struct ht_error *err);
+/* The same of a tree, which is copied, too; `lease` is its text. A report URL
+ * replaces the order's; "": the order's own. */
+enum ht_status order_read(const struct node *map, const char *report_url,
+                          struct order **order, struct ht_error *err);
 void order_free(struct order *order); /* accepts NULL */
 
 /* Those of all its replicas together; 0 for an order that needs none. */

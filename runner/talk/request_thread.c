@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/clock.h"
 #include "proto/base/log.h"
 #include "runner/talk/req_socket.h"
 #include "runner/talk/server_address.h"
@@ -17,7 +18,8 @@ enum {
     CONNECT_MS = 2000,
     SEND_MS = 5000, /* for a megabyte to leave */
     BACKOFF_FIRST_MS = 100,
-    BACKOFF_MOST_MS = 2000
+    BACKOFF_MOST_MS = 2000,
+    REFRESH_MS = 600000 /* the server's next key is announced before its use */
 };
 
 enum thread_state { THREAD_IDLE, THREAD_BUSY, THREAD_ANSWERED };
@@ -35,6 +37,7 @@ struct request_thread {
     struct text request, answer;
     struct req_socket *req;     /* from here on the thread's own */
     char url[SERVER_URL_BYTES]; /* where the server was last, "" unknown */
+    int64_t found_at;           /* monotonic: when it was asked there */
     int backoff_ms;
     bool away; /* it was logged that the server is away */
 };
@@ -104,11 +107,24 @@ static void note_away(struct request_thread *thread, const struct ht_error *err)
     thread->away = true;
 }
 
+/* Keeps the addresses behind an open connection up to date. */
+static void refresh(struct request_thread *thread)
+{
+    char url[SERVER_URL_BYTES];
+    if (clock_monotonic_ms() - thread->found_at < REFRESH_MS)
+        return;
+    thread->found_at = clock_monotonic_ms();
+    (void)server_address_find(thread->address, url, NULL);
+}
+
 static bool connect_server(struct request_thread *thread)
 {
     struct ht_error err;
-    if (req_socket_is_open(thread->req))
+    if (req_socket_is_open(thread->req)) {
+        refresh(thread);
         return true;
+    }
+    thread->found_at = clock_monotonic_ms();
     enum ht_status status =
         server_address_find(thread->address, thread->url, &err);
     if (status == HT_OK)

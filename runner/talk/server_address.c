@@ -16,22 +16,29 @@
 #include "proto/doc/node.h"
 #include "runner/base/disk.h"
 #include "runner/base/json.h"
+#include "runner/talk/uplink.h"
 
 struct server_address {
     pthread_mutex_t lock; /* one question at a time */
     struct arena *arena;  /* of this and its paths */
     char server[SERVER_URL_BYTES];
     const char *token_file, *folder;
+    struct trust trust;
+    struct uplink *uplink;
     atomic_bool stopped;
 };
 
 struct server_address *server_address_new(const char *server,
-                                          const char *token_file)
+                                          const char *token_file,
+                                          const struct trust *trust,
+                                          struct uplink *uplink)
 {
     struct arena *arena = arena_new();
     struct server_address *address = arena_alloc(arena, 1, sizeof *address);
     const char *slash = strrchr(token_file, '/');
     address->arena = arena;
+    address->trust = *trust;
+    address->uplink = uplink;
     pthread_mutex_init(&address->lock, NULL);
     (void)snprintf(address->server, sizeof address->server, "%s", server);
     address->token_file = arena_strdup(arena, token_file);
@@ -97,7 +104,12 @@ static struct curl_slist *set_up(CURL *curl, struct server_address *address,
                                  const char *url, const char *token,
                                  struct text *body)
 {
+    char pins[UPLINK_PINS_BYTES];
     char header[SERVER_TOKEN_BYTES + 32];
+    struct trust trust = address->trust;
+    uplink_pins(address->uplink, pins);
+    trust.pin = pins[0] != '\0' ? pins : NULL;
+    trust_apply(&trust, curl);
     (void)snprintf(header, sizeof header, "Authorization: Bearer %s", token);
     struct curl_slist *headers = curl_slist_append(NULL, header);
     curl_easy_setopt(curl, CURLOPT_URL, url);
@@ -119,6 +131,8 @@ static enum ht_status get_server(struct server_address *address,
                                  const char *server, const char *token,
                                  struct text *body, struct ht_error *err)
 {
+    if (trust_check(&address->trust, server, true, err) != HT_OK)
+        return HT_DENIED;
     CURL *curl = curl_easy_init();
     if (curl == NULL)
         return ht_fail(err, HT_UNAVAILABLE, "libcurl cannot start");
@@ -132,6 +146,9 @@ static enum ht_status get_server(struct server_address *address,
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &http);
     curl_slist_free_all(headers);
     curl_easy_cleanup(curl);
+    if (trust_is_lacking((int)code))
+        return ht_fail(err, HT_DENIED, "no trust in %.100s: %.120s", server,
+                       curl_easy_strerror(code));
     if (code != CURLE_OK)
         return ht_fail(err, HT_UNAVAILABLE, "%s: %s", server,
                        curl_easy_strerror(code));
@@ -143,30 +160,33 @@ static enum ht_status get_server(struct server_address *address,
     return HT_OK;
 }
 
-/* False when it does not begin so, or is too long. */
-static bool copy_url(const char *url, const char *scheme,
-                     char copy[SERVER_URL_BYTES])
+static bool is_address(const char *url)
 {
-    if (strncmp(url, scheme, strlen(scheme)) != 0 ||
-        strlen(url) >= SERVER_URL_BYTES)
-        return false;
-    (void)snprintf(copy, SERVER_URL_BYTES, "%s", url);
-    return true;
+    return (strncmp(url, "tcp://", 6) == 0 ||
+            strncmp(url, "tls+tcp://", 10) == 0) &&
+           strlen(url) < SERVER_URL_BYTES;
 }
 
-static enum ht_status read_control(const char *server, const struct text *body,
-                                   char control[SERVER_URL_BYTES],
-                                   struct ht_error *err)
+static enum ht_status take_addresses(struct server_address *address,
+                                     const char *server,
+                                     const struct text *body,
+                                     char control[SERVER_URL_BYTES],
+                                     struct ht_error *err)
 {
     struct arena *arena = arena_new();
     const struct node *map = json_read(arena, body->data, body->len);
-    const bool valid =
-        copy_url(node_get_string(map, "control", ""), "tcp://", control);
+    const struct uplink_server named = {
+        .control = node_get_string(map, "control", ""),
+        .report = node_get_string(map, "report", ""),
+        .pins = node_get_string(map, "tlsPins", ""),
+    };
+    const enum ht_status status =
+        is_address(named.control)
+            ? uplink_aim(address->uplink, &named, control, err)
+            : ht_fail(err, HT_UNAVAILABLE, "%s names no control address",
+                      server);
     arena_free(arena);
-    if (!valid)
-        return ht_fail(err, HT_UNAVAILABLE, "%s names no control address",
-                       server);
-    return HT_OK;
+    return status;
 }
 
 static enum ht_status ask(struct server_address *address, const char *server,
@@ -179,7 +199,7 @@ static enum ht_status ask(struct server_address *address, const char *server,
     if (status == HT_OK)
         status = get_server(address, server, token, &body, err);
     if (status == HT_OK)
-        status = read_control(server, &body, control, err);
+        status = take_addresses(address, server, &body, control, err);
     text_free(&body);
     return status;
 }
@@ -190,12 +210,14 @@ static bool read_server_file(const struct server_address *address,
                              char server[SERVER_URL_BYTES])
 {
     struct arena *arena = arena_new();
-    const struct node *map;
-    const bool found =
-        disk_read_json(arena, address->folder, "server.json", &map, NULL) ==
-            HT_OK &&
-        copy_url(node_get_string(map, "http", ""), "http", server) &&
-        strcmp(server, address->server) != 0;
+    const struct node *map = NULL;
+    (void)disk_read_json(arena, address->folder, "server.json", &map, NULL);
+    const char *url = node_get_string(map, "http", "");
+    const bool found = strncmp(url, "http", 4) == 0 &&
+                       strlen(url) < SERVER_URL_BYTES &&
+                       strcmp(url, address->server) != 0;
+    if (found)
+        (void)snprintf(server, SERVER_URL_BYTES, "%s", url);
     arena_free(arena);
     return found;
 }

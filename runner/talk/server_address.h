@@ -7,18 +7,26 @@
 #define HT_RUNNER_TALK_SERVER_ADDRESS_H
 
 #include "proto/base/error.h"
+#include "proto/net/trust.h"
 
 struct server_address;
+struct uplink;
 
 enum { SERVER_URL_BYTES = 512, SERVER_TOKEN_BYTES = 256 };
 
-/* Strings are copied. curl_global_init() was called before. */
+/* Strings are copied, `uplink` is borrowed, and so are the strings of `trust`.
+ * curl_global_init() was called before. */
 struct server_address *server_address_new(const char *server,
-                                          const char *token_file);
+                                          const char *token_file,
+                                          const struct trust *trust,
+                                          struct uplink *uplink);
 void server_address_free(struct server_address *address); /* accepts NULL */
 
-/* Gets the control URL from the server; blocks for some seconds at most.
+/* Asks the server for its addresses, aims the uplink there, and gets the URL
+ * for control messages; blocks for some seconds at most.
  * HT_UNAUTHENTICATED  the server refuses the token
+ * HT_DENIED           the token would go over the network in clear, or the
+ *                     server is not the trusted one
  * HT_UNAVAILABLE      no server answers, or not with a control URL
  * HT_IO               the token file cannot be read */
 enum ht_status server_address_find(struct server_address *address,

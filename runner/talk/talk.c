@@ -15,6 +15,7 @@
 #include "runner/reports/records.h"
 #include "runner/talk/request_thread.h"
 #include "runner/talk/server_address.h"
+#include "runner/talk/uplink.h"
 
 enum {
     HEARTBEAT_MS = 5000,
@@ -357,7 +358,9 @@ static void take_attempt(struct talk *talk, const struct node *item)
 {
     struct order *order;
     struct ht_error err;
-    if (order_read(item, &order, &err) == HT_OK)
+    char report_url[UPLINK_URL_BYTES];
+    uplink_report_url(talk->uplink, report_url);
+    if (order_read(item, report_url, &order, &err) == HT_OK)
         attempts_start(talk->attempts, order);
     else /* without `started` the server gives it up */
         log_event(LOG_ERROR, "lease.invalid", "reason=\"%s\"", err.text);

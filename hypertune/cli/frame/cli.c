@@ -330,10 +330,10 @@ static enum ht_status read_token(struct cli *cli, const char *path,
     return HT_OK;
 }
 
-static struct cli_trust named_trust(const struct cli *cli)
+struct trust cli_named_trust(const struct cli *cli)
 {
     const char *insecure = cli_variable(cli, "HYPERTUNE_INSECURE");
-    return (struct cli_trust){
+    return (struct trust){
         .ca = cli->set.ca ? cli->set.ca : cli_variable(cli, "HYPERTUNE_CA"),
         .pin = cli->set.pin ? cli->set.pin : cli_variable(cli, "HYPERTUNE_PIN"),
         .insecure = cli->set.insecure ||
@@ -344,9 +344,8 @@ static enum ht_status use_server(struct cli *cli, const char *url,
                                  const char *token_file, struct ht_error *err)
 {
     const char *token = NULL;
-    const struct cli_trust trust = named_trust(cli);
-    enum ht_status status =
-        cli_trust_check(&trust, url, token_file != NULL, err);
+    const struct trust trust = cli_named_trust(cli);
+    enum ht_status status = trust_check(&trust, url, token_file != NULL, err);
     if (status == HT_OK && token_file != NULL)
         status = read_token(cli, token_file, &token, err);
     if (status != HT_OK)

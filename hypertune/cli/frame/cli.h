@@ -141,6 +141,8 @@ const char *cli_variable(const struct cli *cli, const char *name);
 
 /* The server that was named; NULL: it is this user's own one. */
 const char *cli_named_server(const struct cli *cli);
+/* By flags and variables. */
+struct trust cli_named_trust(const struct cli *cli);
 /* Folder of this user's own server, which may not exist; NULL: no variable
  * names it. */
 const char *cli_state_folder(struct cli *cli);

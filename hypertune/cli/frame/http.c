@@ -22,7 +22,7 @@ struct cli_http {
     CURL *easy;
     struct curl_slist *headers;
     int64_t timeout_ms;
-    struct cli_trust trust;
+    struct trust trust;
     char why[CURL_ERROR_SIZE]; /* of the newest failure */
     bool answered;             /* the newest request was */
     CURLM *multi;              /* event stream, made on first use */
@@ -91,7 +91,7 @@ const char *cli_http_url(const struct cli_http *http)
     return http->url;
 }
 
-const struct cli_trust *cli_http_trust(const struct cli_http *http)
+const struct trust *cli_http_trust(const struct cli_http *http)
 {
     return &http->trust;
 }
@@ -130,7 +130,7 @@ static void prepare(struct cli_http *http, CURL *easy, const char *path,
     struct text url = {0};
     text_printf(&url, "%s%s", http->url, path);
     cli_http_prepare(easy, url.data, timeout_ms, body);
-    cli_trust_apply(&http->trust, easy);
+    trust_apply(&http->trust, easy);
     text_free(&url);
 }
 
@@ -139,7 +139,7 @@ static enum ht_status refuse_connection(const struct cli_http *http,
 {
     if (code == CURLE_OPERATION_TIMEDOUT)
         return ht_fail(err, HT_TIMEOUT, "no answer from %s in time", http->url);
-    if (cli_trust_is_lacking((int)code))
+    if (trust_is_lacking((int)code))
         return ht_fail(err, HT_DENIED, "no trust in %.100s: %.120s", http->url,
                        http->why[0] != '\0' ? http->why
                                             : curl_easy_strerror(code));

@@ -6,19 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hypertune/cli/frame/trust.h"
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/base/text.h"
+#include "proto/net/trust.h"
 
 struct cli_http;
 
 /* Where and how a server is asked. */
 struct cli_http_settings {
-    const char *url;        /* "http://127.0.0.1:8470", no slash at the end */
-    const char *token;      /* bearer token, NULL: none */
-    int64_t timeout_ms;     /* of one request, 0: 30 s */
-    struct cli_trust trust; /* its strings outlive the connection */
+    const char *url;    /* "http://127.0.0.1:8470", no slash at the end */
+    const char *token;  /* bearer token, NULL: none */
+    int64_t timeout_ms; /* of one request, 0: 30 s */
+    struct trust trust; /* its strings outlive the connection */
 };
 
 struct cli_http_request {
@@ -40,7 +40,7 @@ void cli_http_free(struct cli_http *http);
 /* The address of the settings, borrowed until the connection is freed. */
 const char *cli_http_url(const struct cli_http *http);
 /* How it makes sure of the server, borrowed as long. */
-const struct cli_trust *cli_http_trust(const struct cli_http *http);
+const struct trust *cli_http_trust(const struct cli_http *http);
 /* Was there an answer to the newest request, be it a refusal? */
 bool cli_http_has_answered(const struct cli_http *http);
 

@@ -1,6 +1,5 @@
 #include "hypertune/cli/frame/server.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "proto/base/program.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/node.h"
+#include "proto/net/address.h"
 
 enum {
     START_MS = 10000,
@@ -53,32 +53,6 @@ static char *read_file(struct arena *arena, const char *path, size_t max,
     return cli_read_all(arena, fd, max, &len);
 }
 
-bool cli_server_is_loopback(const char *host)
-{
-    struct in_addr address;
-    return strcasecmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
-           (inet_pton(AF_INET, host, &address) == 1 &&
-            ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET);
-}
-
-static bool is_own_url(const char *url)
-{
-    enum { HOST_BYTES = 64 };
-    char host[HOST_BYTES];
-    if (strchr(url, '@') != NULL)
-        return false;
-    if (strncmp(url, "http://[::1]:", 13) == 0)
-        return true;
-    if (strncmp(url, "http://", 7) != 0)
-        return false;
-    size_t len = strcspn(url + 7, ":/");
-    if (len >= sizeof host)
-        return false;
-    memcpy(host, url + 7, len);
-    host[len] = '\0';
-    return cli_server_is_loopback(host);
-}
-
 enum ht_status cli_server_find(struct arena *arena, const char *folder,
                                struct cli_server_info *info,
                                struct ht_error *err)
@@ -95,7 +69,7 @@ enum ht_status cli_server_find(struct arena *arena, const char *folder,
     const char *url = node_get_string(root, "http", NULL);
     if (url == NULL)
         return ht_fail(err, HT_CORRUPT, "%s does not say \"http\"", path);
-    if (!is_own_url(url))
+    if (strncmp(url, "http://", 7) != 0 || !address_url_is_loopback(url))
         return ht_fail(err, HT_CORRUPT,
                        "%s names %s, which is not this machine; use --server",
                        path, url);

@@ -61,9 +61,6 @@ enum ht_status cli_server_start(struct arena *arena, const char *folder,
                                 struct cli_server_info *info,
                                 struct ht_error *err);
 
-/* Is the host "localhost", "::1" or an address in 127.0.0.0/8? */
-bool cli_server_is_loopback(const char *host);
-
 /* Appends the last lines of a log in that folder, indented and escaped. */
 void cli_server_log_tail(struct arena *arena, const char *folder,
                          const char *name, struct text *log);

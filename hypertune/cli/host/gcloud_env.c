@@ -14,6 +14,7 @@
 #include "hypertune/cli/frame/server.h"
 #include "hypertune/cli/frame/shell.h"
 #include "proto/base/quote.h"
+#include "proto/net/address.h"
 
 /* The variables' values before the first gcloud-env of this shell. */
 static const char record_name[] = "HYPERTUNE_GCLOUD_BEFORE";
@@ -210,7 +211,7 @@ static void want_no_proxy(struct gcloud_env *env)
     static const char *const proxies[] = {
         "CLOUDSDK_PROXY_TYPE", "CLOUDSDK_PROXY_ADDRESS", "CLOUDSDK_PROXY_PORT"};
     const char *host = host_of(env);
-    if (!cli_server_is_loopback(host))
+    if (!address_is_loopback(host))
         return;
     for (size_t i = 0; i < sizeof proxies / sizeof *proxies; i++)
         shell_set(&env->wanted, proxies[i], NULL);

@@ -96,6 +96,15 @@ static int use_own_server(struct cli *cli, struct words *flags)
     return CLI_DONE;
 }
 
+static void add_trust(struct cli *cli, struct words *flags)
+{
+    const struct trust trust = cli_named_trust(cli);
+    add_flag(cli, flags, "--ca", trust.ca);
+    add_flag(cli, flags, "--pin", trust.pin);
+    if (trust.insecure && !has_flag(&cli->args.words, "--insecure"))
+        words_add(cli->arena, flags, "--insecure");
+}
+
 int cli_runner(struct cli *cli)
 {
     struct words flags = {0};
@@ -105,6 +114,7 @@ int cli_runner(struct cli *cli)
                     cli_variable(cli, "HYPERTUNE_RUNNER_SERVER") != NULL;
     int code = CLI_DONE;
     words_add(cli->arena, &flags, "hypertune-runner");
+    add_trust(cli, &flags);
     if (!complete && cli_named_server(cli) != NULL) {
         add_flag(cli, &flags, "--server", cli_named_server(cli));
         add_flag(cli, &flags, "--token-file", cli->set.token_file);

@@ -43,13 +43,13 @@ static void read_words(char *(*lookup)(const char *name),
 #define READ(lookup, ...)                                                      \
     read_words(lookup,                                                         \
                (const char *const[]){"hypertune-runner", __VA_ARGS__, NULL})
-#define NEEDED "--server=http://h:1", "--token-file", "f"
+#define NEEDED "--server=http://localhost:1", "--token-file", "f"
 
 static void defaults_fill_what_is_not_said(void)
 {
     READ(nothing, NEEDED);
     CHECK(status == HT_OK && out.len == 0);
-    CHECK_TEXT(options.server, "http://h:1");
+    CHECK_TEXT(options.server, "http://localhost:1");
     CHECK_TEXT(options.token_file, "f");
     CHECK_TEXT(options.engine, "process");
     CHECK(options.slots == 0 && options.state == NULL);

@@ -1,7 +1,7 @@
 /* trust.h - how a client makes sure that a server is the one that it means,
  * before it gets the token. */
-#ifndef HT_HYPERTUNE_CLI_FRAME_TRUST_H
-#define HT_HYPERTUNE_CLI_FRAME_TRUST_H
+#ifndef HT_PROTO_NET_TRUST_H
+#define HT_PROTO_NET_TRUST_H
 
 #include <stdbool.h>
 
@@ -9,25 +9,22 @@
 
 /* Strings are borrowed. Without `ca` and `pin` the system's authorities and the
  * name of the host decide; a pin alone decides without both. */
-struct cli_trust {
+struct trust {
     const char *ca;  /* file of the authority, or NULL */
     const char *pin; /* "sha256//BASE64" of a public key, several by ';' */
     bool insecure;   /* the token may go over http to another machine */
 };
 
-/* Is the host of the URL "localhost", "::1" or in 127.0.0.0/8? */
-bool cli_trust_is_loopback(const char *url);
-
 /* Before the first request to `url`; `has_token`: one would be sent.
  * HT_DENIED   the token would go over the network in clear
  * HT_INVALID  a pin is malformed, or the file of the authority is not there */
-enum ht_status cli_trust_check(const struct cli_trust *trust, const char *url,
-                               bool has_token, struct ht_error *err);
+enum ht_status trust_check(const struct trust *trust, const char *url,
+                           bool has_token, struct ht_error *err);
 
 /* Sets it on a curl handle. */
-void cli_trust_apply(const struct cli_trust *trust, void *easy);
+void trust_apply(const struct trust *trust, void *easy);
 
 /* Is a CURLcode that of a server that is not trusted? */
-bool cli_trust_is_lacking(int curl_code);
+bool trust_is_lacking(int curl_code);
 
 #endif

@@ -1,0 +1,210 @@
+"""A runner that reaches its server by TLS only: whom it trusts, where its
+trials report to, and what becomes of them when keys or addresses change."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+
+import harness
+import tap
+from tls_server import TlsServer
+
+WRONG_PIN = "sha256//" + 43 * "A" + "="
+ENV = {"PATH": harness.bin_dir() + os.pathsep + os.environ["PATH"]}
+
+
+class Runner:
+    """On the machine `name`: its own state folder and copy of the token."""
+
+    def __init__(self, server, name, *options, url=None):
+        self.folder = os.path.join(server.data, name)
+        self.url = url or server.https
+        self.options = options
+        os.makedirs(self.folder, exist_ok=True)
+        self.token = shutil.copy(os.path.join(server.data, "runner-token"),
+                                 self.folder)
+        self.log_path = os.path.join(self.folder, "log")
+        self.process = None
+
+    def __enter__(self):
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                [os.path.join(harness.bin_dir(), "hypertune-runner"),
+                 "--server", self.url, "--token-file", self.token,
+                 "--slots", "2", *self.options], stdin=subprocess.DEVNULL,
+                stdout=log, stderr=log)
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(harness.PATIENCE)
+
+    def log(self):
+        with open(self.log_path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def wait_log(self, text):
+        harness.wait_until(lambda: text in self.log(), "%s in %s" % (
+            text, self.log_path))
+
+    def port(self):
+        """That of uplink.json, where trials report to."""
+        with open(os.path.join(self.folder, "runs", "uplink.json"),
+                  encoding="utf-8") as file:
+            return json.load(file)["report"]
+
+
+server = TlsServer("--runner", "none")
+
+
+def submit(name, script):
+    """A study of one trial that may report by the network only."""
+    server.submit({
+        "spec": 1, "name": name, "goal": "maximize accuracy", "trials": 1,
+        "parameters": {"x": [1]}, "algorithm": "grid", "retries": 0,
+        "args": "none", "metricDoctor": "warn",
+        "command": ["sh", "-c", "unset HYPERTUNE_REPORT_FILE; " + script]},
+        env=ENV)
+
+
+def report(value):
+    return "hypertune report accuracy=%d --step %d; " % (value, value)
+
+
+WAIT = "while ! [ -e %s ]; do sleep 0.02; done; "
+
+
+def values(name):
+    return [one["metrics"]["accuracy"]
+            for one in server.measurements(name, 1)]
+
+
+def check(name, *expected):
+    status = server.wait_study(name)
+    tap.equal(status["state"], "SUCCEEDED", server.explain(name))
+    tap.equal(values(name), list(expected), name)
+
+
+def begin(name, *later):
+    """A trial that reports 1, then each later value when the file `name`-VALUE
+    exists; returns the function that makes it exist."""
+    mark = os.path.join(server.folder, name + "-%d")
+    submit(name, report(1) + "".join(
+        WAIT % (mark % value) + report(value) for value in later))
+    harness.wait_until(lambda: server.trials(name) and values(name) == [1],
+                       "the first report")
+
+    def go_on(value):
+        with open(mark % value, "w", encoding="ascii"):
+            pass
+    return go_on
+
+
+def its_trials_report_to_it_on_loopback_and_it_passes_that_on():
+    with Runner(server, "ca", "--ca", server.ca) as runner:
+        submit("by-ca", "echo to=$HYPERTUNE_REPORT_URL; " + report(7))
+        check("by-ca", 7)
+        tap.contains("to=tcp://127.0.0.1:%d\n" % runner.port(),
+                     server.cli("logs", "by-ca/1").stdout)
+        assert runner.port() != server.ports[1].number
+
+
+def a_server_that_it_does_not_trust_gets_no_token():
+    for trust in ((), ("--pin", WRONG_PIN)):
+        with Runner(server, "none%d" % len(trust), *trust) as runner:
+            runner.wait_log("no trust in")
+            tap.lacks("server.greeted", runner.log())
+    tap.lacks("peer.refused", server.log_text())
+
+
+def no_token_goes_over_a_network_in_clear():
+    runner = Runner(server, "clear", url="http://tuner.example:8470")
+    for option, code, text in (((), 2, "use https://"),
+                               (("--pin", "sha256//x"), 2, "use https://")):
+        done = subprocess.run(
+            [os.path.join(harness.bin_dir(), "hypertune-runner"), "--server",
+             runner.url, "--token-file", runner.token, *option],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+            timeout=harness.PATIENCE)
+        tap.equal(done.returncode, code, done.stderr)
+        tap.contains(text, done.stderr)
+    runner.options = ("--insecure",)
+    with runner:
+        runner.wait_log("server.away")
+
+
+def a_restarted_runner_takes_what_its_trials_send_at_the_same_port():
+    pin, _ = server.pins()
+    with Runner(server, "again", "--pin", pin) as runner:
+        go_on = begin("again", 2)
+        port = runner.port()
+    with runner:
+        harness.wait_until(lambda: runner.log().count("server.greeted") == 2,
+                           "the second hello")
+        tap.equal(runner.port(), port)
+        go_on(2)
+        check("again", 1, 2)
+
+
+def rotate():
+    """To the next key, as docs/operations.md describes it."""
+    pin, _ = server.pins()
+    server.make("rotate")
+    _, after = server.pins()
+    server.process.send_signal(signal.SIGHUP)
+    harness.wait_until(lambda: server.note()["tls"]["pins"] == "%s;%s" % (
+        pin, after), "both pins")
+    return after
+
+
+def a_key_changes_while_a_trial_runs():
+    pin, _ = server.pins()
+    after = rotate()
+    with Runner(server, "rotated", "--pin", pin) as runner:
+        go_on = begin("rotated", 2, 3)
+        server.make("rotate")
+        server.reload(after)
+        go_on(2)
+        harness.wait_until(lambda: values("rotated") == [1, 2], "the report")
+    with runner:  # --pin has the key of before, uplink.json the one of now
+        harness.wait_until(lambda: runner.log().count("server.greeted") == 2,
+                           "the second hello")
+        go_on(3)
+        check("rotated", 1, 2, 3)
+
+
+def tls_begins_while_a_trial_runs():
+    shutil.move(server.tls, server.tls + ".kept")
+    server.stop()
+    harness.Server.start(server)
+    with Runner(server, "before", url=server.http) as runner:
+        mark = os.path.join(server.folder, "begun")
+        server.submit({
+            "spec": 1, "name": "begun", "goal": "maximize accuracy",
+            "trials": 1, "parameters": {"x": [1]}, "algorithm": "grid",
+            "retries": 0, "args": "none",
+            "command": ["sh", "-c", report(1) + WAIT % mark + report(2)]},
+            env=ENV)
+        harness.wait_until(lambda: server.trials("begun") and
+                           values("begun") == [1], "the first report")
+        server.stop()
+        shutil.move(server.tls + ".kept", server.tls)
+        server.start()
+    runner.url, runner.options = server.https, ("--ca", server.ca)
+    with runner:
+        with open(mark, "w", encoding="ascii"):
+            pass
+        check("begun", 1, 2)
+
+
+with server:
+    tap.run([
+        its_trials_report_to_it_on_loopback_and_it_passes_that_on,
+        a_server_that_it_does_not_trust_gets_no_token,
+        no_token_goes_over_a_network_in_clear,
+        a_restarted_runner_takes_what_its_trials_send_at_the_same_port,
+        a_key_changes_while_a_trial_runs,
+        tls_begins_while_a_trial_runs,
+    ])
