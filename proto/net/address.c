@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <ifaddrs.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +106,39 @@ uint64_t address_key(const struct sockaddr_storage *from)
             key = key << 8 | bytes[i];
     }
     return key;
+}
+
+static bool is_same_host(const struct sockaddr *a, const struct sockaddr *b)
+{
+    if (a == NULL || a->sa_family != b->sa_family)
+        return false;
+    if (a->sa_family == AF_INET)
+        return ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
+               ((const struct sockaddr_in *)b)->sin_addr.s_addr;
+    return a->sa_family == AF_INET6 &&
+           memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr,
+                  &((const struct sockaddr_in6 *)b)->sin6_addr,
+                  sizeof(struct in6_addr)) == 0;
+}
+
+bool address_is_here(const struct address *address)
+{
+    char host[NI_MAXHOST];
+    struct ifaddrs *all;
+    const struct sockaddr *wanted = (const struct sockaddr *)&address->storage;
+    if (getnameinfo(wanted, address->len, host, sizeof host, NULL, 0,
+                    NI_NUMERICHOST) != 0)
+        return false;
+    if (strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0 ||
+        address_is_loopback(host))
+        return true;
+    if (getifaddrs(&all) != 0)
+        return false;
+    const struct ifaddrs *at = all;
+    while (at != NULL && !is_same_host(at->ifa_addr, wanted))
+        at = at->ifa_next;
+    freeifaddrs(all);
+    return at != NULL;
 }
 
 bool address_is_loopback(const char *host)

@@ -26,6 +26,10 @@ int address_port(int fd); /* where the socket is bound; 0: nowhere */
 /* Equal for one IPv4 address, and for one /64 of IPv6. */
 uint64_t address_key(const struct sockaddr_storage *from);
 
+/* Does what is sent there stay on this machine: any address of loopback or of
+ * one of its interfaces, and the unspecified one? */
+bool address_is_here(const struct address *address);
+
 /* Is the host "localhost", "::1" or in 127.0.0.0/8? Asks no resolver. */
 bool address_is_loopback(const char *host);
 /* The same of SCHEME://HOST[:PORT][/...], or without a scheme; false where a

@@ -117,7 +117,13 @@ static bool is_tls(const char *url)
 static enum ht_status check(const struct uplink *uplink, const char *url,
                             struct ht_error *err)
 {
-    if (is_tls(url) || uplink->trust.insecure || address_url_is_loopback(url))
+    char host[NI_MAXHOST];
+    struct address address;
+    if (is_tls(url) || uplink->trust.insecure)
+        return HT_OK;
+    if (!address_of_url(url, &address, host))
+        return ht_fail(err, HT_INVALID, "%.100s: its host is not known", url);
+    if (address_is_here(&address))
         return HT_OK;
     return ht_fail(err, HT_DENIED,
                    "%.100s shows tokens to the network; give the server a "

@@ -135,6 +135,19 @@ def no_token_goes_over_a_network_in_clear():
         runner.wait_log("server.away")
 
 
+def a_server_at_every_address_has_its_runner_on_this_machine():
+    every = harness.Server("--insecure")
+    every.report = every.report.replace("127.0.0.1", "0.0.0.0")
+    every.control = every.control.replace("127.0.0.1", "0.0.0.0")
+    with every:
+        every.submit({
+            "spec": 1, "name": "every", "goal": "maximize accuracy",
+            "trials": 1, "parameters": {"x": [1]}, "algorithm": "grid",
+            "args": "none", "command": ["sh", "-c", report(3)]}, env=ENV)
+        tap.equal(every.wait_study("every")["state"], "SUCCEEDED",
+                  every.explain("every"))
+
+
 def a_restarted_runner_takes_what_its_trials_send_at_the_same_port():
     pin, _ = server.pins()
     with Runner(server, "again", "--pin", pin) as runner:
@@ -204,6 +217,7 @@ with server:
         its_trials_report_to_it_on_loopback_and_it_passes_that_on,
         a_server_that_it_does_not_trust_gets_no_token,
         no_token_goes_over_a_network_in_clear,
+        a_server_at_every_address_has_its_runner_on_this_machine,
         a_restarted_runner_takes_what_its_trials_send_at_the_same_port,
         a_key_changes_while_a_trial_runs,
         tls_begins_while_a_trial_runs,
