@@ -390,9 +390,11 @@ void http_stop(struct http *http, int64_t wait_for_ms)
 {
     if (http == NULL)
         return;
-    int fd = MHD_quiesce_daemon(http->daemon);
+    /* From here on connections are refused. The daemon's thread may still take
+     * the socket out of its set, so the descriptor is closed after its end. */
+    const int fd = MHD_quiesce_daemon(http->daemon);
     if (fd >= 0)
-        close(fd);
+        shutdown(fd, SHUT_RDWR);
     sse_close(http->options.sse);
     pthread_mutex_lock(&http->lock);
     http->stopping = true;
@@ -404,6 +406,8 @@ void http_stop(struct http *http, int64_t wait_for_ms)
     pthread_mutex_unlock(&http->lock);
     stop_clock(http);
     MHD_stop_daemon(http->daemon);
+    if (fd >= 0)
+        close(fd);
 }
 
 void http_free(struct http *http)
