@@ -3,6 +3,7 @@
 import socket
 
 import api
+import fake_runner
 import harness
 import tap
 
@@ -23,11 +24,30 @@ def wait_ended(socks, n):
                        "the end of %d connections" % n)
 
 
-def count(name):
+def metric(mark):
     lines = api.ask(server, "GET", "/metrics").body.decode().splitlines()
-    mark = 'hypertune_budget_exceeded_total{budget="%s"} ' % name
-    return [float(line[len(mark):]) for line in lines
-            if line.startswith(mark)][0]
+    return [float(line[len(mark) + 1:]) for line in lines
+            if line.startswith(mark + " ")][0]
+
+
+def count(name):
+    return metric('hypertune_budget_exceeded_total{budget="%s"}' % name)
+
+
+def a_runner_that_has_gone_gets_no_work():
+    def held():
+        return metric('hypertune_requests_open{lane="core"}')
+    before = held()
+    with fake_runner.Runner(server, name="gone") as gone:
+        gone.send("lease", free=1, gpus=0)
+        harness.wait_until(lambda: held() > before, "the poll")
+    harness.wait_until(lambda: held() == before, "the end of the poll")
+    server.submit({"spec": 1, "name": "polls", "goal": "maximize accuracy",
+                   "parameters": {"x": [1]}, "trials": 1,
+                   "algorithm": "grid", "command": ["true"]})
+    with fake_runner.Runner(server, name="here") as here:
+        here.one().succeed(1.0)
+    tap.equal(server.wait_study("polls")["state"], "SUCCEEDED")
 
 
 def silent_ones_shut_nobody_out():
@@ -163,6 +183,7 @@ with harness.Server("--runner", "none", "--budget",
                     "half-open=%d,connections=%d,body-bytes=%d" %
                     (HALF_OPEN, CONNECTIONS, 1 << 20)) as server:
     tap.run([
+        a_runner_that_has_gone_gets_no_work,
         silent_ones_shut_nobody_out,
         one_address_leaves_the_other_alone,
         slow_heads_count_as_silent,

@@ -96,14 +96,18 @@ class Runner:
     def __exit__(self, kind, value, trace):
         self.sock.close()
 
-    def tell(self, what, **members):
-        """Sends one request, returns its answer, which must be a good one."""
+    def send(self, what, **members):
+        """Sends one request and waits for nothing."""
         self.number += 1
         body = json.dumps(dict(
             members, v=1, type=what, token=self.token, runner=self.name,
             boot=self.boot, id=self.number)).encode()
         self.sock.sendall(struct.pack(">QI", len(body) + 4,
                                       0x80000000 | self.number) + body)
+
+    def tell(self, what, **members):
+        """Sends one request, returns its answer, which must be a good one."""
+        self.send(what, **members)
         size, = struct.unpack(">Q", receive(self.sock, 8))
         answer = json.loads(receive(self.sock, size)[4:].decode())
         if answer["status"] != "ok":

@@ -1,10 +1,12 @@
 #include "tuner/wire/nng_socket.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include <arpa/inet.h>
 #include <nng/nng.h>
@@ -36,8 +38,8 @@ struct nng_socket {
     struct logs *logs; /* NULL: no log messages here */
     request_handler *handle;
     char url[URL_BYTES];
-    char url_behind[URL_BYTES];    /* for the relay; "": there is none */
-    struct behind *_Atomic behind; /* NULL as well */
+    char url_behind[URL_BYTES]; /* for the relay; "": there is none */
+    struct pipes *pipes;
     pthread_t thread;
     pthread_mutex_t lock; /* guards unanswered, bytes */
     pthread_cond_t answered;
@@ -47,18 +49,24 @@ struct nng_socket {
 
 /* What the callbacks of nng use; never freed, since they may come until the
  * process ends. */
-struct behind {
-    pthread_mutex_t lock; /* of `relay` */
-    struct relay *relay;  /* NULL: it has ended */
+struct pipes {
+    pthread_mutex_t lock; /* of `relay` and `polls` */
+    struct relay *relay;  /* NULL: there is none, or it has ended */
     struct pipe_peers *peers;
-    nng_listener listener;
+    atomic_int behind; /* the listener that the relay uses; 0: none */
+    struct core *core;
+    LIST_HEAD(, pending) polls; /* those without an answer */
 };
 
 /* A message under way; its header routes the answer back. */
 struct pending {
+    LIST_ENTRY(pending) link; /* of a poll */
     struct nng_socket *socket;
+    struct request *req;
     nng_msg *msg; /* the request; reused for the answer */
     size_t len;   /* of the request */
+    uint32_t pipe;
+    bool poll; /* may be held, and its answer has no use without the pipe */
 };
 
 /* --- answering --- */
@@ -79,6 +87,11 @@ static void answer(struct request *req)
     struct nng_socket *socket = pending->socket;
     const size_t len = pending->len;
     struct text text = {0};
+    if (pending->poll) {
+        pthread_mutex_lock(&socket->pipes->lock);
+        LIST_REMOVE(pending, link);
+        pthread_mutex_unlock(&socket->pipes->lock);
+    }
     wire_answer(req, &text);
     send_answer(socket, pending->msg, &text);
     text_free(&text);
@@ -102,24 +115,38 @@ static void refuse(struct request *req, const struct diag *diag)
     answer(req);
 }
 
-static bool is_log(const struct nng_socket *socket, const struct node *body)
+static bool is_of_type(const struct node *body, const char *type)
 {
-    return socket->logs != NULL && body->kind == NODE_MAP &&
-           strcmp(node_get_string(body, "type", ""), "log") == 0;
+    return body->kind == NODE_MAP &&
+           strcmp(node_get_string(body, "type", ""), type) == 0;
+}
+
+/* A runner that has gone gets no work: its trial would wait until the runner
+ * counts as lost. */
+static void note_poll(struct pipes *pipes, struct pending *pending)
+{
+    nng_sockaddr at;
+    const nng_pipe pipe = nng_msg_get_pipe(pending->msg);
+    pending->pipe = (uint32_t)nng_pipe_id(pipe);
+    pending->poll = true;
+    pthread_mutex_lock(&pipes->lock);
+    LIST_INSERT_HEAD(&pipes->polls, pending, link);
+    pthread_mutex_unlock(&pipes->lock);
+    /* It may have ended before it was noted. */
+    if (nng_pipe_get_addr(pipe, NNG_OPT_REMADDR, &at) != 0)
+        atomic_store(&pending->req->abandoned, true);
 }
 
 /* For the audit log. */
-static void note_peer(const struct behind *behind, struct request *req,
+static void note_peer(const struct pipes *pipes, struct request *req,
                       nng_msg *msg)
 {
     nng_sockaddr at;
     char *peer = req->from.peer;
     const nng_pipe pipe = nng_msg_get_pipe(msg);
-    if (behind != NULL &&
-        pipe_peers_find(behind->peers, (uint32_t)nng_pipe_id(pipe), peer))
+    if (pipe_peers_find(pipes->peers, (uint32_t)nng_pipe_id(pipe), peer))
         return;
-    if (behind != NULL && nng_listener_id(nng_pipe_listener(pipe)) ==
-                              nng_listener_id(behind->listener))
+    if (nng_listener_id(nng_pipe_listener(pipe)) == atomic_load(&pipes->behind))
         return; /* unknown by now, and not this machine */
     if (nng_pipe_get_addr(pipe, NNG_OPT_REMADDR, &at) != 0)
         return;
@@ -129,14 +156,22 @@ static void note_peer(const struct behind *behind, struct request *req,
         inet_ntop(AF_INET6, at.s_in6.sa_addr, peer, PRINCIPAL_PEER_BYTES);
 }
 
+static void post(struct nng_socket *socket, struct pending *pending)
+{
+    if (is_of_type(pending->req->body, "lease"))
+        note_poll(socket->pipes, pending);
+    core_post(socket->core, pending->req);
+}
+
 static void take(struct nng_socket *socket, nng_msg *msg)
 {
     struct request *req = request_new();
     struct pending *pending = arena_alloc(req->arena, 1, sizeof *pending);
     const size_t len = nng_msg_len(msg);
-    *pending = (struct pending){socket, msg, len};
+    *pending =
+        (struct pending){.socket = socket, .req = req, .msg = msg, .len = len};
     req->owner = pending;
-    note_peer(socket->behind, req, msg);
+    note_peer(socket->pipes, req, msg);
     req->handle = socket->handle;
     req->answer = answer;
     pthread_mutex_lock(&socket->lock);
@@ -152,10 +187,10 @@ static void take(struct nng_socket *socket, nng_msg *msg)
     req->body = node_read_json(req->arena, text, len, &diag);
     if (req->body == NULL)
         refuse(req, &diag);
-    else if (is_log(socket, req->body))
+    else if (socket->logs != NULL && is_of_type(req->body, "log"))
         log_messages_handle(socket->core, socket->logs, req);
     else
-        core_post(socket->core, req);
+        post(socket, pending);
 }
 
 static void *run(void *argument)
@@ -172,6 +207,65 @@ static void *run(void *argument)
             nng_msleep(10); /* out of memory or descriptors: not a hot loop */
     } while (code != NNG_ECANCELED);
     return NULL;
+}
+
+/* --- pipes --- */
+
+static struct pipes *new_pipes(struct core *core)
+{
+    struct pipes *pipes = ht_xcalloc(1, sizeof *pipes);
+    pthread_mutex_init(&pipes->lock, NULL);
+    pipes->peers = pipe_peers_new();
+    pipes->core = core;
+    LIST_INIT(&pipes->polls);
+    return pipes;
+}
+
+static void end_pipe(struct pipes *pipes, uint32_t number)
+{
+    struct pending *pending;
+    pipe_peers_end(pipes->peers, number);
+    pthread_mutex_lock(&pipes->lock);
+    bool some = false;
+    LIST_FOREACH(pending, &pipes->polls, link)
+    {
+        if (pending->pipe == number) {
+            atomic_store(&pending->req->abandoned, true);
+            some = true;
+        }
+    }
+    if (some) /* one without an answer keeps the core */
+        core_drop_abandoned(pipes->core);
+    pthread_mutex_unlock(&pipes->lock);
+}
+
+static bool is_of_relay(struct pipes *pipes, int port, struct relay_peer *peer)
+{
+    pthread_mutex_lock(&pipes->lock);
+    const bool found =
+        pipes->relay != NULL && relay_peer_of_port(pipes->relay, port, peer);
+    pthread_mutex_unlock(&pipes->lock);
+    return found;
+}
+
+static void on_pipe(nng_pipe pipe, nng_pipe_ev what, void *context)
+{
+    struct pipes *pipes = context;
+    const uint32_t number = (uint32_t)nng_pipe_id(pipe);
+    nng_sockaddr at;
+    if (what == NNG_PIPE_EV_REM_POST) {
+        end_pipe(pipes, number);
+        return;
+    }
+    if (nng_listener_id(nng_pipe_listener(pipe)) != atomic_load(&pipes->behind))
+        return;
+    struct relay_peer peer;
+    if (nng_pipe_get_addr(pipe, NNG_OPT_REMADDR, &at) == 0 &&
+        at.s_family == NNG_AF_INET &&
+        is_of_relay(pipes, ntohs(at.s_in.sa_port), &peer))
+        pipe_peers_note(pipes->peers, number, peer.address);
+    else
+        nng_pipe_close(pipe);
 }
 
 /* --- life --- */
@@ -211,6 +305,12 @@ static enum ht_status listen_at(struct nng_socket *socket, const char *url,
     if (code == 0)
         code = nng_socket_set_int(socket->nng, NNG_OPT_RECVBUF, RECEIVED);
     if (code == 0)
+        code = nng_pipe_notify(socket->nng, NNG_PIPE_EV_ADD_PRE, on_pipe,
+                               socket->pipes);
+    if (code == 0)
+        code = nng_pipe_notify(socket->nng, NNG_PIPE_EV_REM_POST, on_pipe,
+                               socket->pipes);
+    if (code == 0)
         code = nng_listener_create(&listener, socket->nng, url);
     if (code == 0)
         code = nng_listener_start(listener, 0);
@@ -233,6 +333,7 @@ static enum ht_status start(const struct nng_socket *model, const char *url,
     *socket = *model;
     pthread_mutex_init(&socket->lock, NULL);
     pthread_cond_init(&socket->answered, NULL);
+    socket->pipes = new_pipes(socket->core);
     int code = nng_aio_alloc(&socket->receive, NULL, NULL);
     enum ht_status status =
         code != 0 ? fail(err, code, url) : listen_at(socket, url, err);
@@ -271,63 +372,26 @@ const char *nng_socket_url(const struct nng_socket *socket)
     return socket->url;
 }
 
-/* ---- behind the relay ---- */
-
-static bool is_of_relay(struct behind *behind, int port,
-                        struct relay_peer *peer)
-{
-    pthread_mutex_lock(&behind->lock);
-    const bool found =
-        behind->relay != NULL && relay_peer_of_port(behind->relay, port, peer);
-    pthread_mutex_unlock(&behind->lock);
-    return found;
-}
-
-static void on_pipe(nng_pipe pipe, nng_pipe_ev what, void *context)
-{
-    struct behind *behind = context;
-    const uint32_t number = (uint32_t)nng_pipe_id(pipe);
-    nng_sockaddr at;
-    if (what == NNG_PIPE_EV_REM_POST) {
-        pipe_peers_end(behind->peers, number);
-        return;
-    }
-    if (nng_listener_id(nng_pipe_listener(pipe)) !=
-        nng_listener_id(behind->listener))
-        return;
-    struct relay_peer peer;
-    if (nng_pipe_get_addr(pipe, NNG_OPT_REMADDR, &at) == 0 &&
-        at.s_family == NNG_AF_INET &&
-        is_of_relay(behind, ntohs(at.s_in.sa_port), &peer))
-        pipe_peers_note(behind->peers, number, peer.address);
-    else
-        nng_pipe_close(pipe);
-}
-
 enum ht_status nng_socket_listen_behind(struct nng_socket *socket,
                                         struct relay *relay, const char **url,
                                         struct ht_error *err)
 {
     static const char any[] = "tcp://127.0.0.1:0";
-    struct behind *behind = ht_xcalloc(1, sizeof *behind);
-    pthread_mutex_init(&behind->lock, NULL);
-    behind->relay = relay;
-    behind->peers = pipe_peers_new();
-    int code = nng_listener_create(&behind->listener, socket->nng, any);
-    if (code == 0)
-        code =
-            nng_pipe_notify(socket->nng, NNG_PIPE_EV_ADD_PRE, on_pipe, behind);
-    if (code == 0)
-        code =
-            nng_pipe_notify(socket->nng, NNG_PIPE_EV_REM_POST, on_pipe, behind);
-    if (code == 0)
-        code = nng_listener_start(behind->listener, 0);
+    struct pipes *pipes = socket->pipes;
+    nng_listener listener;
+    int code = nng_listener_create(&listener, socket->nng, any);
+    if (code != 0)
+        return fail(err, code, any);
+    pthread_mutex_lock(&pipes->lock);
+    pipes->relay = relay;
+    atomic_store(&pipes->behind, nng_listener_id(listener));
+    pthread_mutex_unlock(&pipes->lock);
+    code = nng_listener_start(listener, 0);
     if (code != 0)
         return fail(err, code, any);
     const enum ht_status status =
-        note_url(socket->url_behind, behind->listener, any, err);
+        note_url(socket->url_behind, listener, any, err);
     *url = socket->url_behind;
-    socket->behind = behind;
     return status;
 }
 
@@ -339,12 +403,9 @@ void nng_socket_stop(struct nng_socket *socket)
 {
     if (socket == NULL)
         return;
-    struct behind *behind = socket->behind;
-    if (behind != NULL) {
-        pthread_mutex_lock(&behind->lock);
-        behind->relay = NULL;
-        pthread_mutex_unlock(&behind->lock);
-    }
+    pthread_mutex_lock(&socket->pipes->lock);
+    socket->pipes->relay = NULL;
+    pthread_mutex_unlock(&socket->pipes->lock);
     nng_aio_stop(socket->receive);
     core_stop_holding(socket->core);
     pthread_join(socket->thread, NULL);
