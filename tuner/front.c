@@ -337,7 +337,7 @@ enum ht_status front_open_http(struct front *front, struct http *http, int fd,
         status = tls_facts_of_file(front->files[CERT], &facts, err);
     if (status != HT_OK)
         return status;
-    /* Whoever listens everywhere is called by the first name it has. */
+    /* A server that listens everywhere is named by its first host. */
     facts.hosts[strcspn(facts.hosts, ",")] = '\0';
     tls_board_get(front->board, &state);
     write_url(state.https, "https",

@@ -64,7 +64,7 @@ struct relay_listener {  /* copied; pointers are borrowed until it is closed */
      * closes both). Called by the relay's thread; must not block. */
     bool (*take)(void *context, int fd, const struct relay_peer *peer);
     /* A newcomer has ended another connection without its handshake, `each`:
-     * of the same peer. Called by the relay's thread; NULL: nobody asks. */
+     * of the same peer. Called by the relay's thread; NULL: not needed. */
     void (*exceeded)(void *context, bool each);
     void *context;
     struct tls_server *accept_tls;   /* NULL: plain */

@@ -228,7 +228,7 @@ static int set_leaf(gnutls_x509_crt_t crt, gnutls_x509_privkey_t key,
     return code;
 }
 
-/* One that names no host, or what is no name, would help nobody. */
+/* No client accepts a certificate without a host, or with a malformed one. */
 static enum ht_status check_hosts(const struct tls_certificate *wanted,
                                   struct ht_error *err)
 {

@@ -179,6 +179,8 @@ def the_next_key_is_announced_before_it_is_used():
     pin, after = server.pins()
     tap.equal(after, None)
     server.make("rotate")
+    shown = json.loads(server.make("show", "-o", "json"))
+    tap.equal((shown["pin"], shown["nextPin"]), tuple(server.pins()))
     same, after = server.pins()
     tap.equal(same, pin)
     server.process.send_signal(signal.SIGHUP)

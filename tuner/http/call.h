@@ -40,7 +40,8 @@ struct call {
     const char *allow; /* for 405 */
     bool is_head;
     bool secure;    /* it came by https */
-    bool unclaimed; /* the connection is nobody's, and ends after this */
+    bool unclaimed; /* the connection has no proved client, and ends after this
+                     */
     bool is_framed; /* it is clear where the request ends */
     struct text body;
     size_t received;         /* bytes of body, kept or not */
@@ -84,7 +85,7 @@ struct call *call_new(struct http *http, struct MHD_Connection *connection,
 void call_end(struct call *call);
 /* Resumes a posted call unanswered; http->lock is held. */
 void call_expire(struct call *call);
-/* The same, and nobody waits for the answer. */
+/* The same where the client has gone. */
 void call_abandon(struct call *call);
 /* Finds out whether the client of a posted call, which sends no more, has gone;
  * http->lock is held. */

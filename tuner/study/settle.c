@@ -85,7 +85,7 @@ static void ask(struct core *core, const struct worker_question *question)
         core_defer(core, apply_ask, question, sizeof *question);
 }
 
-/* What nobody asks for, such as trials for runners, is wanted whenever
+/* A search without a client, as for trials of runners, is needed whenever
  * something ends: such a study has turns of its own, as if it were a principal.
  */
 static const char *asker(const struct core *core)

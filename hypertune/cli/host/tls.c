@@ -13,6 +13,7 @@
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/server.h"
 #include "proto/base/clock.h"
+#include "proto/doc/diag.h"
 #include "proto/doc/json.h"
 #include "proto/net/tls_files.h"
 
@@ -63,8 +64,8 @@ static void add_hosts(struct cli *cli, struct words *hosts, const char *list)
     }
 }
 
-/* Those given, else those that the certificate has, else this machine's name;
- * always with those of loopback. */
+/* The hosts of the flags, else of the present certificate, else this machine's
+ * name; always with the names of loopback. */
 static enum ht_status find_hosts(struct cli *cli, const struct files *files,
                                  struct words *hosts, struct ht_error *err)
 {
@@ -129,8 +130,14 @@ static void write_object(struct cli *cli, const struct files *files,
     json_add_int(object, "endsMs", server->ends);
     json_add_string(object, "authority", files->ca);
     json_add_string(object, "authorityFingerprint", ca->fingerprint);
-    cli_output_object(cli->format, object, 0, out);
-    cli_output_end(cli->format, 1, out);
+    struct text json = {0};
+    struct diag diag;
+    json_print(object, &json);
+    diag_init(&diag, cli->arena, "tls", json.data, json.len);
+    cli_output_resource(cli->format,
+                        node_read_json(cli->arena, json.data, json.len, &diag),
+                        out);
+    text_free(&json);
 }
 
 static int show(struct cli *cli, const struct files *files)
@@ -156,13 +163,13 @@ static int show(struct cli *cli, const struct files *files)
 /* ---- making ---- */
 
 static enum ht_status make(struct cli *cli, const struct files *files,
-                           struct ht_error *err)
+                           const char *key, struct ht_error *err)
 {
     struct words hosts = {0};
     enum ht_status status = find_hosts(cli, files, &hosts, err);
     const struct tls_certificate wanted = {
         .cert = files->cert,
-        .key = files->key,
+        .key = key,
         .ca = files->ca,
         .ca_key = files->ca_key,
         .name = hosts.n > 0 ? hosts.items[0] : "",
@@ -182,7 +189,7 @@ static int init(struct cli *cli, const struct files *files)
         status = tls_make_ca(files->ca, files->ca_key, "hypertune CA", CA_DAYS,
                              &err);
     if (status == HT_OK)
-        status = make(cli, files, &err);
+        status = make(cli, files, files->key, &err);
     return status == HT_OK ? show(cli, files) : cli_fail_error(cli, &err);
 }
 
@@ -203,11 +210,12 @@ static int rotate(struct cli *cli, const struct files *files)
         return show(cli, files);
     if (!is_there(files->next))
         return announce(cli, files);
+    /* While the next key is there, a rotation that failed can be repeated. */
+    if (make(cli, files, files->next, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
     if (rename(files->next, files->key) != 0)
         return cli_fail(cli, CLI_REFUSED, "cannot replace %s: %s", files->key,
                         strerror(errno));
-    if (make(cli, files, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
     return show(cli, files);
 }
 

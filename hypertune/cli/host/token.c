@@ -33,14 +33,15 @@ static int print_secret(struct cli *cli, const struct node *token)
     text_printf(&out, "%s\n", text_of(token, "secret"));
     const int code = cli_print(&out);
     if (code == CLI_DONE)
-        cli_say(cli,
-                "token %s, role %s%s%s%s%s: above is its secret, which the "
-                "server does not keep. Whoever has it in a file says "
-                "--token-file FILE or HYPERTUNE_TOKEN_FILE",
-                text_of(token, "name"), text_of(token, "role"),
-                text_of(token, "project")[0] != '\0' ? ", project " : "",
-                text_of(token, "project"),
-                expires[0] != '\0' ? ", ends at " : "", expires);
+        cli_say(
+            cli,
+            "token %s, role %s%s%s%s%s: above is its secret, which the "
+            "server does not keep. Use it from a file: --token-file FILE or "
+            "HYPERTUNE_TOKEN_FILE",
+            text_of(token, "name"), text_of(token, "role"),
+            text_of(token, "project")[0] != '\0' ? ", project " : "",
+            text_of(token, "project"), expires[0] != '\0' ? ", ends at " : "",
+            expires);
     return code;
 }
 

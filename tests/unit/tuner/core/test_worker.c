@@ -172,16 +172,23 @@ static void await(const size_t *count, size_t wanted)
     pthread_mutex_unlock(&scene.lock);
 }
 
+/* One question of study 1 is being answered, one of study 2 waits. */
+static struct worker *open_busy_scene(struct db_place *place)
+{
+    struct worker *worker = open_scene(place, &plain);
+    shut_gate(true);
+    ask(worker, 1, 0, 1);
+    await(&scene.begun, 1);
+    ask(worker, 2, 0, 1);
+    return worker;
+}
+
 /* One that is being answered does not wait: it may be asked again. Which study
  * comes first depends on what their answers cost. */
 static void questions_have_their_turn_and_equal_ones_are_one(void)
 {
     struct db_place place;
-    struct worker *worker = open_scene(&place, &plain);
-    shut_gate(true);
-    ask(worker, 1, 0, 1);
-    await(&scene.begun, 1);
-    ask(worker, 2, 0, 1);
+    struct worker *worker = open_busy_scene(&place);
     ask(worker, 1, 0, 1);
     ask(worker, 2, 0, 1);
     ask(worker, 2, 3, 1);
@@ -304,11 +311,7 @@ static void askers_alternate(void)
 static void studies_without_an_asker_have_turns_of_their_own(void)
 {
     struct db_place place;
-    struct worker *worker = open_scene(&place, &plain);
-    shut_gate(true);
-    ask(worker, 1, 0, 1);
-    await(&scene.begun, 1);
-    ask(worker, 2, 0, 1);
+    struct worker *worker = open_busy_scene(&place);
     worker_ask(worker,
                &(struct worker_question){.study = 3, .n = 1, .asker = "ann"});
     shut_gate(false);
