@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 
 #include <microhttpd.h>
@@ -15,8 +14,8 @@
 #include "tuner/base/budget.h"
 #include "tuner/core/audit.h"
 #include "tuner/core/core.h"
-#include "tuner/http/arrival.h"
 #include "tuner/http/dashboard.h"
+#include "tuner/http/entry.h"
 #include "tuner/http/gate.h"
 #include "tuner/http/head.h"
 #include "tuner/http/login.h"
@@ -151,27 +150,20 @@ void call_end(struct call *call)
 
 /* --- checking the headers --- */
 
-static const char *header(const struct call *call, const char *name)
+const char *call_header(const struct call *call, const char *name)
 {
     return MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND, name);
 }
 
-static bool has_body(const struct call *call)
-{
-    const char *length = header(call, "Content-Length");
-    return header(call, "Transfer-Encoding") != NULL ||
-           (length != NULL && strcmp(length, "0") != 0);
-}
-
 static uint64_t announced_bytes(const struct call *call)
 {
-    const char *length = header(call, "Content-Length");
+    const char *length = call_header(call, "Content-Length");
     return length != NULL ? strtoull(length, NULL, 10) : 0;
 }
 
 bool call_is_bounded(const struct call *call)
 {
-    return call->is_framed && header(call, "Expect") == NULL &&
+    return call->is_framed && call_header(call, "Expect") == NULL &&
            announced_bytes(call) <= CALL_MOST_READ;
 }
 
@@ -183,120 +175,12 @@ static enum ht_status too_large(struct ht_error *err)
 static enum ht_status check_stream(const struct call *call,
                                    struct ht_error *err)
 {
-    const char *accept = header(call, "Accept");
+    const char *accept = call_header(call, "Accept");
     if (call->route->lane != LANE_STREAM ||
         (accept != NULL && strstr(accept, "text/event-stream") != NULL))
         return HT_OK;
     return ht_fail(err, HT_INVALID,
                    "this is a stream: ask with Accept: text/event-stream");
-}
-
-static unsigned session_roles(const struct call *call)
-{
-    const struct sessions *sessions = call->http->options.sessions;
-    char secure_name[SESSION_NAME_BYTES + sizeof SESSION_SECURE_PREFIX];
-    const char *name = sessions_name(sessions);
-    if (call->secure) {
-        snprintf(secure_name, sizeof secure_name, SESSION_SECURE_PREFIX "%s",
-                 name);
-        name = secure_name;
-    }
-    const char *cookie =
-        MHD_lookup_connection_value(call->connection, MHD_COOKIE_KIND, name);
-    return cookie == NULL
-               ? 0
-               : sessions_open(sessions, cookie, clock_wall_ms() / 1000);
-}
-
-struct counted {
-    const char *name;
-    int n;
-};
-
-static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind,
-                                    const char *key, const char *value)
-{
-    struct counted *counted = context;
-    (void)kind;
-    (void)value;
-    counted->n += strcasecmp(key, counted->name) == 0;
-    return MHD_YES;
-}
-
-static int count_headers(const struct call *call, const char *name)
-{
-    struct counted counted = {name, 0};
-    MHD_get_connection_values(call->connection, MHD_HEADER_KIND, count_header,
-                              &counted);
-    return counted.n;
-}
-
-static enum ht_status find_arrival(const struct call *call,
-                                   struct arrival *arrival,
-                                   struct ht_error *err)
-{
-    const struct proxies *proxies = call->http->options.proxies;
-    struct arrival_words words = {.from = peer_address(call->peer),
-                                  .by_tls = peer_is_by_tls(call->peer)};
-    if (proxies != NULL) {
-        words.forwarded_for = header(call, "X-Forwarded-For");
-        words.forwarded_proto = header(call, "X-Forwarded-Proto");
-        words.n_for = count_headers(call, "X-Forwarded-For");
-        words.n_proto = count_headers(call, "X-Forwarded-Proto");
-    }
-    return arrival_read(proxies, &words, arrival, err);
-}
-
-/* The gate: place, then token unless the route is open, then role. Without a
- * token no client learns which paths exist. */
-static enum ht_status pass_gate(struct call *call, const char *method,
-                                const char *path, struct ht_error *err)
-{
-    const struct gate *gate = call->http->options.gate;
-    struct arrival arrival;
-    enum ht_status status = find_arrival(call, &arrival, err);
-    if (status != HT_OK)
-        return status;
-    call->secure = arrival.secure;
-    snprintf(call->req->from.peer, sizeof call->req->from.peer, "%s",
-             arrival.peer);
-    struct gate_request asked = {
-        .method = method,
-        .host = header(call, "Host"),
-        .n_hosts = 1, /* head_check() refuses a second one */
-        .origin = header(call, "Origin"),
-        .authorization = header(call, "Authorization"),
-        .agent = header(call, "User-Agent"),
-        .session = session_roles(call),
-        .peer = arrival.peer,
-        .secure = arrival.secure,
-        .content_type = header(call, "Content-Type"),
-        .has_body = has_body(call),
-    };
-    struct principal *from = &call->req->from;
-    struct ht_error unrouted;
-    status = gate_check_place(gate, &asked, err);
-    if (status != HT_OK)
-        return status;
-    if (peer_is_by_tls(call->peer))
-        call->req->tls_host = arena_strdup(call->req->arena, asked.host);
-    enum ht_status routed = route_find(method, path, call->req, &call->route,
-                                       &call->allow, &unrouted);
-    bool open = routed == HT_OK && call->route->needs == GATE_OPEN;
-    if (!open)
-        status = gate_check_token(gate, &asked, from, err);
-    if (status == HT_OK)
-        status = gate_check_release(&asked, err);
-    if (status == HT_OK && routed != HT_OK)
-        status = ht_fail(err, routed, "%s", unrouted.text);
-    if (status == HT_OK)
-        status = gate_check_role(call->route->needs, from->roles, err);
-    if (status == HT_OK && call->route->needs != GATE_OPEN)
-        status = gate_check_scope(from, call->route->pattern, &call->req->scope,
-                                  err);
-    if (status == HT_OK)
-        status = gate_check_type(&asked, err);
-    return status;
 }
 
 /* One that passed the gate by its name is the principal's. */
@@ -321,7 +205,7 @@ enum ht_status call_begin(struct call *call, const struct head *head,
     enum ht_status status = head_check(head, &path, err);
     call->is_framed = status == HT_OK;
     if (status == HT_OK)
-        status = pass_gate(call, head->method, path, err);
+        status = entry_check(call, head->method, path, err);
     if (status == HT_OK)
         status = claim_connection(call, err);
     if (status == HT_OK)
@@ -425,7 +309,7 @@ static enum ht_status answer_login(struct call *call, struct ht_error *err)
                           .req = call->req};
     struct principal *from = &call->req->from;
     if (call->route->login == login_leave) {
-        from->roles = session_roles(call);
+        from->roles = entry_session(call);
         if (from->roles != 0)
             gate_name(http->options.gate, from);
     }
@@ -494,21 +378,9 @@ static enum ht_status check_writable(const struct call *call,
                    damage);
 }
 
-/* The body may come long after the head, and the token end meanwhile. */
-static enum ht_status check_again(const struct call *call, struct ht_error *err)
-{
-    struct principal now;
-    const struct gate_request asked = {.method = call->route->method,
-                                       .authorization =
-                                           header(call, "Authorization")};
-    return asked.authorization == NULL || call->route->needs == GATE_OPEN
-               ? HT_OK
-               : gate_check_token(call->http->options.gate, &asked, &now, err);
-}
-
 enum ht_status call_dispatch(struct call *call, struct ht_error *err)
 {
-    enum ht_status status = check_again(call, err);
+    enum ht_status status = entry_check_again(call, err);
     if (status == HT_OK)
         status = read_query(call, err);
     if (status == HT_OK)

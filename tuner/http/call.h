@@ -60,6 +60,8 @@ struct call {
     struct call *before, *next; /* list of posted calls */
 };
 
+/* A header's value; NULL: it has none. */
+const char *call_header(const struct call *call, const char *name);
 /* Checks the headers: grammar, gate, route, size. */
 enum ht_status call_begin(struct call *call, const struct head *head,
                           struct ht_error *err);
