@@ -22,6 +22,8 @@
 
 enum {
     LOOK_MS = 60000,     /* between two looks at the files */
+    DAY_MS = 86400000,   /* between two warnings of the certificate's end */
+    LISTENERS = 3,       /* HTTP, reports, control */
     MOST = 4096,         /* connections; each has three descriptors */
     RESERVED_FILES = 256 /* for the database, logs and others */
 };
@@ -42,7 +44,7 @@ struct front {
     size_t most;
     struct http *http;
     struct tls_board *board;
-    int64_t looked_ms;
+    int64_t looked_ms, warned_ms;
 };
 
 static bool is_wanted(const struct options *options)
@@ -118,16 +120,18 @@ static enum ht_status read_state(const struct front *front,
     return HT_OK;
 }
 
-static void warn_of_end(const struct tls_state *state)
+static void warn_of_end(struct front *front)
 {
-    const int64_t left_ms = state->ends_ms - clock_wall_ms();
-    const int64_t day_ms = 86400000;
+    struct tls_state state;
+    tls_board_get(front->board, &state);
+    const int64_t left_ms = state.ends_ms - clock_wall_ms();
+    front->warned_ms = clock_monotonic_ms();
     if (left_ms < 0)
         log_event(LOG_ERROR, "tls.expired", "days_ago=%lld",
-                  (long long)(-left_ms / day_ms));
-    else if (left_ms < 14 * day_ms)
+                  (long long)(-left_ms / DAY_MS));
+    else if (left_ms < (int64_t)14 * DAY_MS)
         log_event(LOG_WARN, "tls.expires", "days=%lld",
-                  (long long)(left_ms / day_ms));
+                  (long long)(left_ms / DAY_MS));
 }
 
 static enum ht_status reload(struct front *front, struct ht_error *err)
@@ -143,7 +147,7 @@ static enum ht_status reload(struct front *front, struct ht_error *err)
         return status;
     tls_board_set(front->board, &state);
     log_event(LOG_INFO, "tls.loaded", "pins=%s", state.pins);
-    warn_of_end(&state);
+    warn_of_end(front);
     return HT_OK;
 }
 
@@ -158,6 +162,8 @@ bool front_tick(struct front *front, bool now, int64_t now_ms, int64_t *next_ms)
     *next_ms = now_ms + LOOK_MS;
     front->looked_ms = now_ms;
     stamp_files(front, stamps);
+    if (now_ms - front->warned_ms >= DAY_MS)
+        warn_of_end(front);
     if (!now && !have_changed(stamps, front->stamps))
         return false;
     if (reload(front, &err) != HT_OK) {
@@ -185,7 +191,7 @@ static enum ht_status open_certificates(struct front *front,
     if (status != HT_OK)
         return status;
     tls_board_set(front->board, &state);
-    warn_of_end(&state);
+    warn_of_end(front);
     return HT_OK;
 }
 
@@ -296,7 +302,7 @@ static enum ht_status open_at(struct front *front,
                               struct relay_listener *wanted, int *port,
                               struct ht_error *err)
 {
-    wanted->most = front->most;
+    wanted->most = front->most / LISTENERS; /* none takes another's */
     wanted->unfinished = (size_t)budget_of(BUDGET_HANDSHAKES_ALL);
     wanted->unfinished_each = (size_t)budget_of(BUDGET_HANDSHAKES);
     wanted->exceeded = exceeded;
@@ -369,10 +375,13 @@ static enum ht_status open_wire(struct front *front, struct nng_socket *socket,
     }
     if (status == HT_EXISTS)
         return ht_fail(err, status, "%s is in use; port 0 takes any", url);
-    if (status == HT_OK)
-        status = nng_socket_listen_behind(socket, front->relay, &to, err);
     if (status != HT_OK)
         return status;
+    status = nng_socket_listen_behind(socket, front->relay, &to, err);
+    if (status != HT_OK) {
+        close(fd);
+        return status;
+    }
     wanted.address = host;
     wanted.fd = fd;
     wanted.to = to;
