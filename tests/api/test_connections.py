@@ -9,6 +9,7 @@ import tap
 
 HALF_OPEN = 16
 CONNECTIONS = 8
+PIPES = 8
 JSON = "Content-Type: application/json"
 
 server = None
@@ -48,6 +49,25 @@ def a_runner_that_has_gone_gets_no_work():
     with fake_runner.Runner(server, name="here") as here:
         here.one().succeed(1.0)
     tap.equal(server.wait_study("polls")["state"], "SUCCEEDED")
+
+
+def silent_ones_at_the_other_addresses_end():
+    for url in (server.control, server.report):
+        before = count("pipes")
+        host, port = url.split("//")[1].rsplit(":", 1)
+        with fake_runner.Runner(server, name="early") as early:
+            silent = [socket.create_connection((host, int(port)),
+                                               harness.PATIENCE)
+                      for _ in range(5 * PIPES)]
+            for sock in silent:
+                sock.sendall(fake_runner.HELLO)
+            wait_ended(silent, 4 * PIPES)
+            tap.true(count("pipes") >= before + 4 * PIPES, "counted")
+            early.tell("heartbeat", attempts=[])
+            with fake_runner.Runner(server, name="late") as late:
+                late.tell("heartbeat", attempts=[])
+        for sock in silent:
+            sock.close()
 
 
 def silent_ones_shut_nobody_out():
@@ -180,10 +200,11 @@ def refused_requests_are_logged_without_secrets():
 
 
 with harness.Server("--runner", "none", "--budget",
-                    "half-open=%d,connections=%d,body-bytes=%d" %
-                    (HALF_OPEN, CONNECTIONS, 1 << 20)) as server:
+                    "half-open=%d,connections=%d,body-bytes=%d,pipes=%d" %
+                    (HALF_OPEN, CONNECTIONS, 1 << 20, PIPES)) as server:
     tap.run([
         a_runner_that_has_gone_gets_no_work,
+        silent_ones_at_the_other_addresses_end,
         silent_ones_shut_nobody_out,
         one_address_leaves_the_other_alone,
         slow_heads_count_as_silent,

@@ -32,6 +32,11 @@ const struct budget_row budget_table[BUDGETS] = {
         {"held", 512, 1, 100000, "principal",
          "requests held until a search or a rule has its answer; further ones "
          "are answered 429"},
+    [BUDGET_PIPES] =
+        {"pipes", 4096, 4, 20000, "address",
+         "connections each to the addresses of reports and of control, of IPv6 "
+         "those of a network /64; a new one ends the oldest without an "
+         "accepted message"},
     [BUDGET_REPLICA_RECORDS] =
         {"replica-records", HT_MAX_REPORTS, 1, 100000000, "replica",
          "records; beyond it its senders are asked to keep every second one, "

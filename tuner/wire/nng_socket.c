@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <sys/resource.h>
 
 #include <arpa/inet.h>
 #include <nng/nng.h>
@@ -28,6 +29,7 @@ enum {
     RECEIVED = 64,  /* held by the socket before they are read */
     UNANSWERED_BYTES = 64 << 20, /* beyond, nothing more is read: TCP slows the
                                     senders, and memory stays bounded */
+    MOST = 20000,                /* connections */
     URL_BYTES = 160
 };
 
@@ -92,6 +94,8 @@ static void answer(struct request *req)
         LIST_REMOVE(pending, link);
         pthread_mutex_unlock(&socket->pipes->lock);
     }
+    if (req->status == HT_OK)
+        pipe_peers_prove(socket->pipes->peers, pending->pipe);
     wire_answer(req, &text);
     send_answer(socket, pending->msg, &text);
     text_free(&text);
@@ -126,34 +130,14 @@ static bool is_of_type(const struct node *body, const char *type)
 static void note_poll(struct pipes *pipes, struct pending *pending)
 {
     nng_sockaddr at;
-    const nng_pipe pipe = nng_msg_get_pipe(pending->msg);
-    pending->pipe = (uint32_t)nng_pipe_id(pipe);
     pending->poll = true;
     pthread_mutex_lock(&pipes->lock);
     LIST_INSERT_HEAD(&pipes->polls, pending, link);
     pthread_mutex_unlock(&pipes->lock);
     /* It may have ended before it was noted. */
-    if (nng_pipe_get_addr(pipe, NNG_OPT_REMADDR, &at) != 0)
+    if (nng_pipe_get_addr(nng_msg_get_pipe(pending->msg), NNG_OPT_REMADDR,
+                          &at) != 0)
         atomic_store(&pending->req->abandoned, true);
-}
-
-/* For the audit log. */
-static void note_peer(const struct pipes *pipes, struct request *req,
-                      nng_msg *msg)
-{
-    nng_sockaddr at;
-    char *peer = req->from.peer;
-    const nng_pipe pipe = nng_msg_get_pipe(msg);
-    if (pipe_peers_find(pipes->peers, (uint32_t)nng_pipe_id(pipe), peer))
-        return;
-    if (nng_listener_id(nng_pipe_listener(pipe)) == atomic_load(&pipes->behind))
-        return; /* unknown by now, and not this machine */
-    if (nng_pipe_get_addr(pipe, NNG_OPT_REMADDR, &at) != 0)
-        return;
-    if (at.s_family == NNG_AF_INET)
-        inet_ntop(AF_INET, &at.s_in.sa_addr, peer, PRINCIPAL_PEER_BYTES);
-    else if (at.s_family == NNG_AF_INET6)
-        inet_ntop(AF_INET6, at.s_in6.sa_addr, peer, PRINCIPAL_PEER_BYTES);
 }
 
 static void post(struct nng_socket *socket, struct pending *pending)
@@ -171,7 +155,8 @@ static void take(struct nng_socket *socket, nng_msg *msg)
     *pending =
         (struct pending){.socket = socket, .req = req, .msg = msg, .len = len};
     req->owner = pending;
-    note_peer(socket->pipes, req, msg);
+    pending->pipe = (uint32_t)nng_pipe_id(nng_msg_get_pipe(msg));
+    (void)pipe_peers_find(socket->pipes->peers, pending->pipe, req->from.peer);
     req->handle = socket->handle;
     req->answer = answer;
     pthread_mutex_lock(&socket->lock);
@@ -211,11 +196,20 @@ static void *run(void *argument)
 
 /* --- pipes --- */
 
+/* An eighth of the descriptors for reports, another one for control. */
+static size_t most_connections(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur / 8 > MOST)
+        return MOST;
+    return files.rlim_cur / 8;
+}
+
 static struct pipes *new_pipes(struct core *core)
 {
     struct pipes *pipes = ht_xcalloc(1, sizeof *pipes);
     pthread_mutex_init(&pipes->lock, NULL);
-    pipes->peers = pipe_peers_new();
+    pipes->peers = pipe_peers_new(most_connections());
     pipes->core = core;
     LIST_INIT(&pipes->polls);
     return pipes;
@@ -248,6 +242,16 @@ static bool is_of_relay(struct pipes *pipes, int port, struct relay_peer *peer)
     return found;
 }
 
+static void write_address(const nng_sockaddr *at,
+                          char address[INET6_ADDRSTRLEN])
+{
+    if (at->s_family == NNG_AF_INET)
+        inet_ntop(AF_INET, &at->s_in.sa_addr, address, INET6_ADDRSTRLEN);
+    else if (at->s_family == NNG_AF_INET6)
+        inet_ntop(AF_INET6, at->s_in6.sa_addr, address, INET6_ADDRSTRLEN);
+}
+
+/* Before a connection is used, and after its end. */
 static void on_pipe(nng_pipe pipe, nng_pipe_ev what, void *context)
 {
     struct pipes *pipes = context;
@@ -257,15 +261,20 @@ static void on_pipe(nng_pipe pipe, nng_pipe_ev what, void *context)
         end_pipe(pipes, number);
         return;
     }
+    struct relay_peer peer = {.address = ""};
+    if (nng_pipe_get_addr(pipe, NNG_OPT_REMADDR, &at) != 0)
+        at.s_family = NNG_AF_UNSPEC;
     if (nng_listener_id(nng_pipe_listener(pipe)) != atomic_load(&pipes->behind))
-        return;
-    struct relay_peer peer;
-    if (nng_pipe_get_addr(pipe, NNG_OPT_REMADDR, &at) == 0 &&
-        at.s_family == NNG_AF_INET &&
-        is_of_relay(pipes, ntohs(at.s_in.sa_port), &peer))
-        pipe_peers_note(pipes->peers, number, peer.address);
-    else
+        write_address(&at, peer.address);
+    else if (at.s_family != NNG_AF_INET ||
+             !is_of_relay(pipes, ntohs(at.s_in.sa_port), &peer)) {
         nng_pipe_close(pipe);
+        return;
+    }
+    const nng_pipe excess = {
+        .id = pipe_peers_begin(pipes->peers, number, peer.address)};
+    if (excess.id != 0)
+        nng_pipe_close(excess);
 }
 
 /* --- life --- */

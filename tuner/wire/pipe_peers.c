@@ -3,8 +3,11 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/queue.h>
 
 #include "proto/base/arena.h"
+#include "proto/net/address.h"
+#include "tuner/base/budget.h"
 
 enum {
     BUCKETS = 1024,
@@ -12,22 +15,30 @@ enum {
 };
 
 struct known {
-    struct known *next;
+    struct known *next;       /* of its bucket */
+    TAILQ_ENTRY(known) order; /* of those that are open, the oldest first */
     uint32_t pipe;
+    uint64_t key; /* equal for what counts as one address */
+    bool proved;
+    bool leaving; /* it ended, or has to */
     char address[PRINCIPAL_PEER_BYTES];
 };
 
 struct pipe_peers {
     pthread_mutex_t lock; /* guards all */
+    size_t most;
+    TAILQ_HEAD(, known) open;
     struct known *buckets[BUCKETS];
     uint32_t ended[KEPT]; /* the newest ones, in a ring */
     size_t n_ended;
 };
 
-struct pipe_peers *pipe_peers_new(void)
+struct pipe_peers *pipe_peers_new(size_t most)
 {
     struct pipe_peers *peers = ht_xcalloc(1, sizeof *peers);
     pthread_mutex_init(&peers->lock, NULL);
+    peers->most = most;
+    TAILQ_INIT(&peers->open);
     return peers;
 }
 
@@ -60,22 +71,65 @@ void pipe_peers_free(struct pipe_peers *peers)
     free(peers);
 }
 
-void pipe_peers_note(struct pipe_peers *peers, uint32_t pipe,
-                     const char *address)
+/* The one that has to end for the newest; NULL: it fits. */
+static struct known *find_excess(const struct pipe_peers *peers,
+                                 struct known *newest)
+{
+    size_t n = 0, n_each = 0;
+    struct known *oldest = NULL, *oldest_each = NULL;
+    struct known *at;
+    TAILQ_FOREACH(at, &peers->open, order)
+    {
+        const bool same = at->key == newest->key;
+        n += !at->leaving;
+        n_each += same && !at->leaving;
+        if (at->proved || at->leaving)
+            continue;
+        oldest = oldest != NULL ? oldest : at;
+        oldest_each = oldest_each != NULL || !same ? oldest_each : at;
+    }
+    if (n_each > (size_t)budget_of(BUDGET_PIPES))
+        return oldest_each;
+    return n > peers->most ? oldest : NULL;
+}
+
+uint32_t pipe_peers_begin(struct pipe_peers *peers, uint32_t pipe,
+                          const char *address)
+{
+    struct address read;
+    struct known *made = ht_xcalloc(1, sizeof *made);
+    made->pipe = pipe;
+    made->key =
+        address_read(address, 0, &read) ? address_key(&read.storage) : 0;
+    (void)snprintf(made->address, sizeof made->address, "%s", address);
+    pthread_mutex_lock(&peers->lock);
+    *link_of(peers, pipe) = made;
+    TAILQ_INSERT_TAIL(&peers->open, made, order);
+    struct known *excess = find_excess(peers, made);
+    const uint32_t number = excess != NULL ? excess->pipe : 0;
+    if (excess != NULL)
+        excess->leaving = true;
+    pthread_mutex_unlock(&peers->lock);
+    if (number != 0)
+        budget_exceeded(BUDGET_PIPES);
+    return number;
+}
+
+void pipe_peers_prove(struct pipe_peers *peers, uint32_t pipe)
 {
     pthread_mutex_lock(&peers->lock);
-    struct known **link = link_of(peers, pipe);
-    if (*link == NULL)
-        *link = ht_xcalloc(1, sizeof **link);
-    (*link)->pipe = pipe;
-    (void)snprintf((*link)->address, sizeof(*link)->address, "%s", address);
+    struct known *known = *link_of(peers, pipe);
+    if (known != NULL)
+        known->proved = true;
     pthread_mutex_unlock(&peers->lock);
 }
 
 void pipe_peers_end(struct pipe_peers *peers, uint32_t pipe)
 {
     pthread_mutex_lock(&peers->lock);
-    if (*link_of(peers, pipe) != NULL) {
+    struct known *known = *link_of(peers, pipe);
+    if (known != NULL) {
+        TAILQ_REMOVE(&peers->open, known, order);
         uint32_t *slot = &peers->ended[peers->n_ended++ % KEPT];
         if (peers->n_ended > KEPT)
             drop(link_of(peers, *slot));

@@ -1,26 +1,34 @@
-/* pipe_peers.h - who is behind each connection of nng that the relay made.
+/* pipe_peers.h - the connections of one socket of nng: who is behind each, and
+ * which one ends when there are too many.
  *
  * Noted when nng accepts it, since a client may have gone when its message is
  * read. A number is never given to a second connection, so what is known stays
- * right after its end, and the last ones that ended are kept. */
+ * right after its end, and the last ones that ended are kept. Any thread. */
 #ifndef HT_TUNER_WIRE_PIPE_PEERS_H
 #define HT_TUNER_WIRE_PIPE_PEERS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "tuner/core/principal.h"
 
 struct pipe_peers;
 
-struct pipe_peers *pipe_peers_new(void);
+/* `most` connections at once, of one address as many as the budget `pipes`
+ * allows (of IPv6, one network /64). */
+struct pipe_peers *pipe_peers_new(size_t most);
 void pipe_peers_free(struct pipe_peers *peers); /* accepts NULL */
 
-/* A connection has begun or ended. Any thread, as below. */
-void pipe_peers_note(struct pipe_peers *peers, uint32_t pipe,
-                     const char *address);
+/* A connection has begun. Returns the one that must be closed for it, the
+ * oldest without an accepted message: of its address, or of all where all are
+ * too many; itself when there is none; 0 when it fits. */
+uint32_t pipe_peers_begin(struct pipe_peers *peers, uint32_t pipe,
+                          const char *address);
+/* A message of it was accepted. */
+void pipe_peers_prove(struct pipe_peers *peers, uint32_t pipe);
 void pipe_peers_end(struct pipe_peers *peers, uint32_t pipe);
-/* False: none of the relay, or it ended long ago. */
+/* False: it ended long ago. */
 bool pipe_peers_find(struct pipe_peers *peers, uint32_t pipe,
                      char address[PRINCIPAL_PEER_BYTES]);
 
