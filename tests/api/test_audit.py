@@ -92,6 +92,15 @@ def refusals_are_counted_beyond_a_few_a_second():
     tap.lacks("secret", json.dumps(stored))
 
 
+def a_look_at_another_project_is_a_refusal():
+    secret = api.send(server, "POST", api.OURS + "/tokens", {
+        "name": "curious", "role": "read", "project": "mine"}).json()["secret"]
+    start = last()
+    tap.equal(api.ask(server, "GET", api.JOBS, auth=secret).status, 404)
+    line, = harness.wait_until(lambda: since(start, refused=True), "its line")
+    tap.equal((line["principal"], line["code"]), ("curious", 403))
+
+
 def only_an_admin_reads_it():
     runner = api.token(server, "runner-token")
     for stranger, code in ((None, 401), (runner, 403)):
@@ -140,6 +149,7 @@ with harness.Server("--runner", "none") as server:
         questions_have_none,
         work_of_clients_shares_a_line,
         refusals_are_counted_beyond_a_few_a_second,
+        a_look_at_another_project_is_a_refusal,
         only_an_admin_reads_it,
         the_command_prints_and_follows,
     ])

@@ -294,9 +294,13 @@ static void note_refusal(const struct call *call, const struct ht_error *err)
 {
     const bool has_line =
         call->phase != CALL_READING && call->req->audit != AUDIT_NOT;
-    if (!has_line &&
-        (err->status == HT_UNAUTHENTICATED || err->status == HT_DENIED ||
-         err->status == HT_MISDIRECTED))
+    if (has_line)
+        return;
+    /* Its client learns only that there is no such project. */
+    if (call->is_foreign)
+        note(call, HT_DENIED, err->text);
+    else if (err->status == HT_UNAUTHENTICATED || err->status == HT_DENIED ||
+             err->status == HT_MISDIRECTED)
         note(call, err->status, err->text);
 }
 

@@ -39,10 +39,11 @@ struct call {
     const struct route *route;
     const char *allow; /* for 405 */
     bool is_head;
-    bool secure;    /* it came by https */
-    bool unclaimed; /* the connection has no proved client, and ends after this
-                     */
-    bool is_framed; /* it is clear where the request ends */
+    bool secure;     /* it came by https */
+    bool unclaimed;  /* the connection has no proved client, and ends after this
+                      */
+    bool is_foreign; /* it asks for a project that its token does not have */
+    bool is_framed;  /* it is clear where the request ends */
     struct text body;
     size_t received;         /* bytes of body, kept or not */
     struct ht_error refusal; /* of its headers, sent behind the body */

@@ -122,9 +122,11 @@ enum ht_status entry_check(struct call *call, const char *method,
         status = ht_fail(err, routed, "%s", unrouted.text);
     if (status == HT_OK)
         status = gate_check_role(call->route->needs, from->roles, err);
-    if (status == HT_OK && call->route->needs != GATE_OPEN)
+    if (status == HT_OK && call->route->needs != GATE_OPEN) {
         status = gate_check_scope(from, call->route->pattern, &call->req->scope,
                                   err);
+        call->is_foreign = status != HT_OK;
+    }
     if (status == HT_OK)
         status = gate_check_type(&asked, err);
     return status;
