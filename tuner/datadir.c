@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/replace_file.h"
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
 
@@ -155,49 +156,6 @@ static enum ht_status take_lock(const char *folder, int *lock,
     }
     *lock = fd;
     return HT_OK;
-}
-
-static int write_whole(int fd, const char *bytes, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, bytes, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        bytes += n;
-        len -= (size_t)n;
-    }
-    return fsync(fd);
-}
-
-/* Temp, fsync, rename, fsync of the folder: a reader sees the old file or the
- * new one, also after a power cut. */
-static enum ht_status replace_file(const char *folder, const char *name,
-                                   const char *bytes, size_t len,
-                                   struct ht_error *err)
-{
-    char fresh[64];
-    snprintf(fresh, sizeof fresh, "%s.new", name);
-    char *path = join(folder, name), *temp = join(folder, fresh);
-    unlink(temp);
-    int fd =
-        open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    bool done =
-        fd >= 0 && write_whole(fd, bytes, len) == 0 && rename(temp, path) == 0;
-    int failed = errno;
-    if (fd >= 0)
-        close(fd);
-    int parent = done ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (parent >= 0) {
-        fsync(parent);
-        close(parent);
-    }
-    free(temp);
-    free(path);
-    return done
-               ? HT_OK
-               : ht_fail_errno(err, failed, "cannot write %s/%s", folder, name);
 }
 
 static enum ht_status read_token(const char *path, int fd,

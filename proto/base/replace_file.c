@@ -1,0 +1,54 @@
+#include "proto/base/replace_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "proto/base/arena.h"
+
+static int write_whole(int fd, const char *bytes, size_t len)
+{
+    while (len > 0) {
+        const ssize_t n = write(fd, bytes, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        bytes += n;
+        len -= (size_t)n;
+    }
+    return fsync(fd);
+}
+
+static void sync_folder(const char *folder)
+{
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    fsync(fd);
+    close(fd);
+}
+
+enum ht_status replace_file(const char *folder, const char *name,
+                            const char *bytes, size_t len, struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    const char *path = arena_printf(arena, "%s/%s", folder, name);
+    const char *beside = arena_printf(arena, "%s.new", path);
+    unlink(beside);
+    const int fd = open(
+        beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const bool done = fd >= 0 && write_whole(fd, bytes, len) == 0 &&
+                      rename(beside, path) == 0;
+    const int failed = errno;
+    if (fd >= 0)
+        close(fd);
+    if (done)
+        sync_folder(folder);
+    arena_free(arena);
+    return done
+               ? HT_OK
+               : ht_fail_errno(err, failed, "cannot write %s/%s", folder, name);
+}
