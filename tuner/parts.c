@@ -2,6 +2,7 @@
 
 #include "algorithms/base/algorithm.h"
 #include "tuner/api/operation.h"
+#include "tuner/api/sessions.h"
 #include "tuner/api/tokens.h"
 #include "tuner/core/audit.h"
 #include "tuner/core/disk_guard.h"
@@ -94,7 +95,8 @@ static enum ht_status start_tokens(struct core *core, void **data,
                                    struct ht_error *err)
 {
     (void)data;
-    return token_recover(core, err);
+    const enum ht_status status = token_recover(core, err);
+    return status == HT_OK ? session_recover(core, err) : status;
 }
 
 const struct core_part server_parts[CORE_PARTS] = {

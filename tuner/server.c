@@ -9,6 +9,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
 #include "tuner/addresses.h"
+#include "tuner/base/session_board.h"
 #include "tuner/base/tls_board.h"
 #include "tuner/base/token_board.h"
 #include "tuner/core/core.h"
@@ -54,6 +55,7 @@ struct server {
     struct trackers *trackers;
     struct last_seen *last_seen;
     struct token_board *tokens;
+    struct session_board *left_sessions;
     struct front *front; /* NULL: no TLS */
     struct core *core;
     struct nng_socket *report, *control;
@@ -149,6 +151,7 @@ static void stop_streams(struct server *server)
     trackers_free(server->trackers);
     last_seen_free(server->last_seen);
     token_board_free(server->tokens);
+    session_board_free(server->left_sessions);
 }
 
 static enum ht_status start_streams(struct server *server, struct ht_error *err)
@@ -163,6 +166,7 @@ static enum ht_status start_streams(struct server *server, struct ht_error *err)
     server->webhooks = webhooks_new();
     server->last_seen = last_seen_new();
     server->tokens = token_board_new();
+    server->left_sessions = session_board_new();
     const enum ht_status status =
         trackers_new(&trackers, &server->trackers, err);
     if (status != HT_OK)
@@ -183,7 +187,7 @@ static void stop_front(struct server *server)
 static void on_revision(void *context, int64_t study, int64_t revision)
 {
     struct server *server = context;
-    sse_publish(server->sse, study, revision);
+    sse_publish(server->sse, study, revision, NULL);
     webhooks_note(server->webhooks, study);
     trackers_note(server->trackers, study);
 }
@@ -218,6 +222,7 @@ static enum ht_status start_core(struct server *server, struct ht_error *err)
         .webhooks = webhooks_board(server->webhooks),
         .trackers = trackers_board(server->trackers),
         .tokens = server->tokens,
+        .sessions = server->left_sessions,
         .fail = server->fail,
     };
     return core_start(&options, &server->core, err);
@@ -302,7 +307,8 @@ static enum ht_status start_gate(struct server *server, struct ht_error *err)
     char own[TOKEN_TEXT_BYTES];
     token_make(own, TOKEN_ADMIN_BYTES);
     server->sessions =
-        sessions_new(gate_is_open_to_all(gate) ? own : server->dir.admin_token);
+        sessions_new(gate_is_open_to_all(gate) ? own : server->dir.admin_token,
+                     server->left_sessions);
     explicit_bzero(own, sizeof own);
     enum ht_status status = allow_names(server, gate, err);
     if (status == HT_OK && by_tls)
@@ -312,9 +318,10 @@ static enum ht_status start_gate(struct server *server, struct ht_error *err)
     return status;
 }
 
-static void publish(void *stream, int64_t study, int64_t revision)
+static void publish(void *stream, int64_t study, int64_t revision,
+                    const char *project)
 {
-    sse_publish(stream, study, revision);
+    sse_publish(stream, study, revision, project);
 }
 
 static enum ht_status start_readers(struct server *server, struct ht_error *err)

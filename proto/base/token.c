@@ -79,6 +79,19 @@ void token_hash(unsigned char hash[TOKEN_HASH_BYTES], const char *text)
     token_sha256(hash, text, strlen(text));
 }
 
+bool token_unhex(unsigned char hash[TOKEN_HASH_BYTES], const char *text)
+{
+    static const char digits[] = "0123456789abcdef";
+    if (strspn(text, digits) < TOKEN_TEXT_BYTES - 1)
+        return false;
+    for (size_t i = 0; i < TOKEN_HASH_BYTES; i++) {
+        const long high = strchr(digits, text[2 * i]) - digits;
+        const long low = strchr(digits, text[2 * i + 1]) - digits;
+        hash[i] = (unsigned char)(high << 4 | low);
+    }
+    return true;
+}
+
 bool token_equal(const unsigned char a[TOKEN_HASH_BYTES],
                  const unsigned char b[TOKEN_HASH_BYTES])
 {

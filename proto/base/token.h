@@ -32,6 +32,9 @@ void token_hash(unsigned char hash[TOKEN_HASH_BYTES], const char *text);
 /* 2 * TOKEN_HASH_BYTES lower-case hex digits and a NUL. */
 void token_hex(char text[TOKEN_TEXT_BYTES],
                const unsigned char hash[TOKEN_HASH_BYTES]);
+/* Reads the 2 * TOKEN_HASH_BYTES digits that `text` begins with; false: there
+ * are other characters. */
+bool token_unhex(unsigned char hash[TOKEN_HASH_BYTES], const char *text);
 /* Takes the same time wherever they differ. */
 bool token_equal(const unsigned char a[TOKEN_HASH_BYTES],
                  const unsigned char b[TOKEN_HASH_BYTES]);

@@ -79,7 +79,7 @@ def a_link_logs_a_browser_in_once():
     link = invite()
     tap.equal(link["path"], "/#login=" + link["code"])
     answer = log_in({"code": link["code"]})
-    tap.equal(answer.json(), {"auth": "token",
+    tap.equal(answer.json(), {"auth": "token", "name": "admin",
                               "roles": ["admin", "submit", "read"]})
     line = answer.headers["set-cookie"]
     for part in ("HttpOnly", "SameSite=Strict", "Path=/"):

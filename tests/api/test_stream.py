@@ -15,7 +15,7 @@ PATH = api.OURS + "/events"
 class Stream:
     """Events of one connection, chunked coding undone."""
 
-    def __init__(self, receive_buffer=None):
+    def __init__(self, receive_buffer=None, auth=True):
         self.sock = socket.socket()
         if receive_buffer:
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF,
@@ -23,7 +23,7 @@ class Stream:
         self.sock.settimeout(harness.PATIENCE)
         self.sock.connect(api.address(server))
         self.sock.sendall(api.head(server, "GET", PATH,
-                                   "Accept: text/event-stream"))
+                                   "Accept: text/event-stream", auth=auth))
         self.file = self.sock.makefile("rb")
         self.status = int(self.file.readline().split()[1])
         self.headers = {}
@@ -56,9 +56,9 @@ class Stream:
         return json.loads(data[len("data: "):])
 
     def revision(self):
-        """The next (study, revision)."""
+        """The next (study, revision); of one that is deleted 0."""
         found = self.event()
-        return found and (found["study"], found["revision"])
+        return found and (found["study"], found.get("revision", 0))
 
     def wait_for(self, study, revision):
         while True:
@@ -73,8 +73,8 @@ class Stream:
         self.sock.close()
 
 
-def create(name):
-    status, answer = server.call("POST", api.JOBS, api.job(name))
+def create(name, jobs=api.JOBS):
+    status, answer = server.call("POST", jobs, api.job(name))
     tap.equal(status, 200, answer)
     return int(answer["name"].rsplit("/", 1)[1])
 
@@ -138,6 +138,37 @@ def a_deletion_reaches_every_stream_and_is_then_forgotten():
                        "a stream that begins without it")
     for stream in streams:
         stream.close()
+
+
+def a_stream_of_a_project_shows_no_other():
+    project = api.JOBS.split("/")[3]
+    others = api.JOBS.replace("/projects/", "/projects/other-")
+    secret = api.send(server, "POST", api.OURS + "/tokens", {
+        "name": "scoped", "role": "read", "project": project}).json()["secret"]
+    mine, theirs = create("mine"), create("theirs", others)
+    stream = Stream(auth=secret)
+    first = stream.wait_for(mine, 1)
+    server.call("POST", api.OURS + "/studies/mine:pause")
+    tap.true(stream.wait_for(mine, first[1] + 1))
+    later = [create("later-theirs", others), create("later-mine")]
+    seen = []
+    while not set(later) & set(seen):
+        found = stream.revision()
+        if found is None:  # a study whose project it does not know yet
+            stream.close()
+            stream = Stream(auth=secret)
+        else:
+            seen.append(found[0])
+    tap.true(later[1] in seen and theirs not in seen, seen)
+    server.call("POST", api.OURS + "/studies/mine:cancel")
+    harness.wait_until(
+        lambda: server.study("mine")["state"] == "CANCELLED", "its end")
+    tap.equal(server.call("DELETE", api.OURS + "/studies/mine")[0], 200)
+    event = stream.event()
+    while "revision" in event:
+        event = stream.event()
+    tap.equal(event, {"study": mine, "deleted": True})
+    stream.close()
 
 
 def a_slow_client_delays_no_other_and_gets_the_newest():
@@ -213,6 +244,7 @@ with harness.Server("--runner", "none") as server:
         a_stream_begins_with_every_study,
         a_change_arrives_at_every_stream,
         a_deletion_reaches_every_stream_and_is_then_forgotten,
+        a_stream_of_a_project_shows_no_other,
         a_slow_client_delays_no_other_and_gets_the_newest,
         without_the_right_accept_it_is_no_stream,
         there_are_at_most_256_streams,

@@ -1,5 +1,8 @@
 """Named tokens: roles, projects, ends, rotation, and the runners they own."""
 
+import concurrent.futures
+import hashlib
+
 import api
 import fake_runner
 import harness
@@ -104,7 +107,7 @@ def a_rotation_leaves_the_old_secret_its_time():
                     {"grace": "0s"}).json()["secret"]
     tap.equal([status("GET", api.JOBS, secret)
                for secret in (old, new, last)], [401, 401, 200])
-    tap.contains("since its rotation", message(api.JOBS, new))
+    tap.contains("since it was rotated", message(api.JOBS, new))
 
 
 def a_project_is_all_that_there_is():
@@ -126,7 +129,8 @@ def a_project_is_all_that_there_is():
             ("DELETE", api.OURS + "/studies/" + numbers["theirs"], 404),
             ("GET", api.OURS + "/runners", 403),
             ("GET", api.OURS + "/server", 403),
-            ("GET", api.OURS + "/events", 403),
+            ("GET", api.OURS + "/session", 200),
+            ("POST", api.OURS + "/login-links", 200),
             ("GET", "/metrics", 403),
             ("POST", "/v2/entries:list", 403)):
         tap.equal(status(method, path, secret), wanted, method + " " + path)
@@ -136,12 +140,61 @@ def a_project_is_all_that_there_is():
               [numbers["mine"]])
 
 
-def a_named_token_opens_no_session():
-    secret = make("browser", "admin")
-    answer = api.send(server, "POST", api.OURS + "/login", {"token": secret},
-                      "Origin: http://%s:%d" % api.address(server), auth=None)
-    tap.equal((answer.status, "set-cookie" in answer.headers), (403, False))
-    tap.equal(status("POST", api.OURS + "/login-links", secret), 403)
+def hash_of(secret):
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def join(auth, body):
+    return api.send(server, "POST", api.OURS + "/runners:join", body, auth=auth)
+
+
+def row_of(name):
+    return [row for row in api.ask(server, "GET", TOKENS).json()["tokens"]
+            if row["name"] == name][0]
+
+
+def a_join_token_becomes_the_token_of_one_runner():
+    secret, own = make("box", "join"), "ht_n_" + 64 * "a"
+    tap.equal((secret[:5], "expireTime" in row_of("box")), ("ht_j_", True))
+    for path in (api.JOBS, api.OURS + "/server", TOKENS):
+        tap.equal(status("GET", path, secret), 403, path)
+    tap.contains("denied", refusal(name="box", token=secret))
+    for body in ({}, {"hash": "ab"}, {"hash": 64 * "A"}, {"hash": 65 * "a"},
+                 {"hash": hash_of(own), "role": "admin"},
+                 {"hash": hash_of(secret)}):
+        tap.equal(join(secret, body).status, 400, body)
+    answer = join(secret, {"hash": hash_of(own)})
+    tap.equal((answer.status, answer.json()["role"], "secret" in answer.json()),
+              (200, "runner", False))
+    row = row_of("box")
+    tap.equal((row["role"], row["createdBy"], "expireTime" in row),
+              ("runner", "admin", False))
+    tap.equal(refusal(name="box", token=own), "")
+    tap.equal(status("GET", api.OURS + "/server", own), 200)
+    again = join(secret, {"hash": hash_of(own + "b")})
+    tap.equal(again.status, 401)
+    tap.contains("used to join", again.error()["message"])
+    tap.equal(join(own, {"hash": hash_of(own + "b")}).status, 403)
+
+
+def one_of_many_who_join_at_once_gets_in():
+    secret = make("race", "join")
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        got = list(pool.map(
+            lambda i: join(secret, {"hash": hash_of(str(i))}).status, range(8)))
+    tap.equal(got.count(200), 1, got)
+    assert set(got) <= {200, 400, 401, 403}, got
+
+
+def a_join_token_ends_unused():
+    secret = make("late", "join", expire="50ms")
+    harness.wait_until(
+        lambda: status("GET", api.JOBS, secret) == 401, "its end")
+    tap.equal(join(secret, {"hash": hash_of("x")}).status, 401)
+    tap.equal(row_of("late")["role"], "join")
+    revoked = make("never", "join")
+    api.send(server, "POST", TOKENS + "/never:revoke", {})
+    tap.equal(join(revoked, {"hash": hash_of("x")}).status, 401)
 
 
 def refusal(**options):
@@ -181,6 +234,8 @@ with harness.Server("--runner", "none") as server:
         an_ended_token_is_refused_with_the_reason,
         a_rotation_leaves_the_old_secret_its_time,
         a_project_is_all_that_there_is,
-        a_named_token_opens_no_session,
         a_runner_belongs_to_its_token,
+        a_join_token_becomes_the_token_of_one_runner,
+        one_of_many_who_join_at_once_gets_in,
+        a_join_token_ends_unused,
     ])

@@ -3,6 +3,7 @@ trials report to, and what becomes of them when keys or addresses change."""
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -111,6 +112,50 @@ def its_trials_report_to_it_on_loopback_and_it_passes_that_on():
         assert runner.port() != server.ports[1].number
 
 
+def joined(name, *words):
+    """`hypertune runner join` on the machine `name`; the running process."""
+    home = os.path.join(server.data, name)
+    os.makedirs(home, exist_ok=True)
+    with open(os.path.join(home, "log"), "ab") as log:
+        return subprocess.Popen(
+            [os.path.join(harness.bin_dir(), "hypertune"), "runner", "join",
+             server.https, *words, "--slots", "1"],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            env=dict(os.environ, HYPERTUNE_STATE=home))
+
+
+def log_of(name):
+    with open(os.path.join(server.data, name, "log"), encoding="utf-8") as file:
+        return file.read()
+
+
+def one_command_makes_a_machine_a_runner():
+    made = server.cli("token", "create", "box", "--role", "join")
+    token = made.stdout.strip()
+    tap.contains("hypertune runner join https://", made.stderr)
+    words = shlex.split(made.stderr[made.stderr.index("hypertune runner"):])
+    tap.equal(words[-2:], ["--token", "TOKEN"])
+    for number in (1, 2):  # the second time it has joined already
+        process = joined("box", *words[4:-1], token)
+        try:
+            submit("joined-%d" % number, report(number))
+            check("joined-%d" % number, number)
+        finally:
+            process.terminate()
+            process.wait(harness.PATIENCE)
+    tap.equal(log_of("box").count("joined https://"), 1)
+    tap.lacks(token, server.log_text())
+    process = joined("other", *words[4:-1], token)
+    tap.equal(process.wait(harness.PATIENCE), 4)
+    tap.contains("used to join", log_of("other"))
+    process = joined("third", *words[4:-2])
+    tap.equal(process.wait(harness.PATIENCE), 4)
+    tap.contains("hypertune token create NAME --role join", log_of("third"))
+    process = joined("fourth", "--token", token)
+    tap.equal(process.wait(harness.PATIENCE), 4)
+    tap.contains("no trust in", log_of("fourth"))
+
+
 def a_server_that_it_does_not_trust_gets_no_token():
     for trust in ((), ("--pin", WRONG_PIN)):
         with Runner(server, "none%d" % len(trust), *trust) as runner:
@@ -215,6 +260,7 @@ def tls_begins_while_a_trial_runs():
 with server:
     tap.run([
         its_trials_report_to_it_on_loopback_and_it_passes_that_on,
+        one_command_makes_a_machine_a_runner,
         a_server_that_it_does_not_trust_gets_no_token,
         no_token_goes_over_a_network_in_clear,
         a_server_at_every_address_has_its_runner_on_this_machine,

@@ -12,9 +12,10 @@
 #include "tuner/http/sessions.h"
 #include "tuner/http/sse.h"
 
-static void publish(void *stream, int64_t study, int64_t revision)
+static void publish(void *stream, int64_t study, int64_t revision,
+                    const char *project)
 {
-    sse_publish(stream, study, revision);
+    sse_publish(stream, study, revision, project);
 }
 
 static void open_server(struct http_fixture *f, struct fixture *core)
@@ -31,7 +32,7 @@ static void open_server(struct http_fixture *f, struct fixture *core)
     f->gate = gate_new(false);
     gate_grant(f->gate, f->token, GATE_ALL);
     gate_allow_host(f->gate, "127.0.0.1", f->port);
-    f->sessions = sessions_new("secret");
+    f->sessions = sessions_new("secret", NULL);
     f->sse = sse_new();
     const struct reader_options readers = {
         .path = arena_printf(core->arena, "%s/hypertune.db", core->dir),

@@ -10,14 +10,17 @@
 #include "tuner/core/core.h"
 #include "tuner/db/tokens.h"
 
-enum { GRACE_MS = 24 * 3600 * 1000 }; /* of an old secret */
+enum {
+    GRACE_MS = 24 * 3600 * 1000, /* of an old secret */
+    JOIN_MS = 24 * 3600 * 1000   /* until a join token expires by itself */
+};
 
 /* "ht_a_" and 64 hex digits: scanners for leaked secrets find the beginning. */
 enum { SECRET_BYTES = TOKEN_TEXT_BYTES + 5 };
 
 static void make_secret(struct token_row *row, char secret[SECRET_BYTES])
 {
-    static const char letters[TOKEN_ROLES] = {'a', 's', 'r', 'n'};
+    static const char letters[TOKEN_ROLES] = {'a', 's', 'r', 'n', 'j'};
     char text[TOKEN_TEXT_BYTES];
     token_make(text, TOKEN_ADMIN_BYTES);
     snprintf(secret, SECRET_BYTES, "ht_%c_%s", letters[row->role], text);
@@ -131,8 +134,8 @@ static const struct field wanted_fields[] = {
 /* Events name their actor by the token, so a name must not be an actor's. */
 static bool is_name(const char *name)
 {
-    static const char *const taken[] = {"admin", "submit", "read", "runner",
-                                        "trial", "client", "core"};
+    static const char *const taken[] = {"admin", "submit", "read",   "runner",
+                                        "join",  "trial",  "client", "core"};
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789._-";
     const size_t len = strlen(name);
     if (len == 0 || len >= TOKEN_NAME_BYTES || strspn(name, letters) != len ||
@@ -153,7 +156,8 @@ static enum ht_status read_role(const struct wanted *wanted,
         role++;
     if (role == TOKEN_ROLES)
         return ht_fail(err, HT_INVALID,
-                       "role: \"%.40s\" is not admin, submit, read or runner",
+                       "role: \"%.40s\" is not admin, submit, read, runner or "
+                       "join",
                        wanted->role);
     row->role = (enum token_role)role;
     if (wanted->project != NULL && row->role != TOKEN_OF_SUBMITTER &&
@@ -203,6 +207,8 @@ static enum ht_status read_wanted(struct core *core, struct request *req,
                          HT_MAX_NAME);
     if (status == HT_OK)
         status = read_role(&wanted, row, err);
+    if (status == HT_OK && row->role == TOKEN_OF_JOINER)
+        row->expires_ms = core_wall_ms(core) + JOIN_MS;
     if (status == HT_OK)
         status = read_expiry(core, wanted.expire, &row->expires_ms, err);
     if (status != HT_OK)
@@ -328,6 +334,74 @@ enum ht_status token_rotate(struct core *core, struct request *req,
     make_secret(&row, secret);
     status = save(core, &row, err);
     return status == HT_OK ? answer(req, &row, secret) : status;
+}
+
+struct joining {
+    const char *hash;
+};
+
+static const struct field joining_fields[] = {
+    {"hash", field_text, .offset = offsetof(struct joining, hash)}, {0}};
+
+static enum ht_status read_hash(struct request *req,
+                                unsigned char hash[TOKEN_HASH_BYTES],
+                                struct ht_error *err)
+{
+    struct joining joining = {.hash = ""};
+    enum ht_status status = trial_body_read(req, joining_fields, &joining, err);
+    if (status == HT_OK)
+        status = faults_check(req, err);
+    if (status == HT_OK && (strlen(joining.hash) != TOKEN_TEXT_BYTES - 1 ||
+                            !token_unhex(hash, joining.hash)))
+        status = ht_fail(err, HT_INVALID,
+                         "hash: must be the SHA-256 of the runner's secret in "
+                         "%d lower-case hex digits",
+                         2 * TOKEN_HASH_BYTES);
+    return status;
+}
+
+static enum ht_status check_unused(struct core *core, struct request *req,
+                                   const unsigned char hash[TOKEN_HASH_BYTES],
+                                   struct ht_error *err)
+{
+    struct token_list list = {0};
+    const enum ht_status status =
+        db_token_list(core_db(core), req->arena, &list, err);
+    for (size_t i = 0; i < list.n; i++)
+        if (token_equal(list.rows[i].hash, hash) ||
+            token_equal(list.rows[i].old_hash, hash))
+            return ht_fail(err, HT_INVALID, "hash: another token has it");
+    return status;
+}
+
+/* The runner makes its secret itself, so that an answer that is lost takes
+ * nothing from it. */
+enum ht_status token_join(struct core *core, struct request *req,
+                          struct ht_error *err)
+{
+    unsigned char hash[TOKEN_HASH_BYTES];
+    struct token_row row;
+    req->token = req->from.name;
+    enum ht_status status = read_hash(req, hash, err);
+    if (status == HT_OK)
+        status = find(core, req, &row, err);
+    /* Another request may have used it since the gate let this one in. */
+    if (status == HT_OK && (row.role != TOKEN_OF_JOINER || row.revoked_ms > 0))
+        status = ht_fail(err, HT_PRECONDITION,
+                         "the token \"%s\" was used: an admin makes another "
+                         "one",
+                         row.name);
+    if (status == HT_OK)
+        status = check_unused(core, req, hash, err);
+    if (status != HT_OK)
+        return status;
+    row.role = TOKEN_OF_RUNNER;
+    row.expires_ms = 0;
+    row.old_until_ms = core_wall_ms(core);
+    memcpy(row.old_hash, row.hash, sizeof row.hash);
+    memcpy(row.hash, hash, sizeof row.hash);
+    status = save(core, &row, err);
+    return status == HT_OK ? answer(req, &row, NULL) : status;
 }
 
 enum ht_status token_delete(struct core *core, struct request *req,

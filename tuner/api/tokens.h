@@ -12,4 +12,10 @@ enum ht_status token_recover(struct core *core, struct ht_error *err);
 request_handler token_create, token_show, token_revoke, token_rotate,
     token_delete;
 
+/* Makes the join token that asks the token of a runner, whose secret's SHA-256
+ * the body has.
+ * HT_INVALID       there is no such hash, or another token has it
+ * HT_PRECONDITION  it was used meanwhile */
+request_handler token_join;
+
 #endif

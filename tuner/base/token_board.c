@@ -106,23 +106,22 @@ static enum token_verdict judge(const struct token_row *row,
                                                             : TOKEN_VALID;
 }
 
-enum token_verdict token_board_find(struct token_board *board,
-                                    const char *secret, int64_t now_ms,
-                                    struct token_row *row)
+enum token_verdict
+token_board_find(struct token_board *board,
+                 const unsigned char secret[TOKEN_HASH_BYTES], int64_t now_ms,
+                 struct token_row *row)
 {
     enum token_verdict verdict = TOKEN_UNKNOWN;
-    unsigned char hash[TOKEN_HASH_BYTES];
     if (board == NULL)
         return verdict;
-    token_hash(hash, secret);
     pthread_mutex_lock(&board->lock);
-    for (size_t at = first_slot(hash);
+    for (size_t at = first_slot(secret);
          verdict == TOKEN_UNKNOWN && board->slots[at].hash != NULL;
          at = (at + 1) % SLOTS) {
-        if (!token_equal(hash, board->slots[at].hash))
+        if (!token_equal(secret, board->slots[at].hash))
             continue;
         *row = board->rows[board->slots[at].row];
-        verdict = judge(row, hash, now_ms);
+        verdict = judge(row, secret, now_ms);
     }
     pthread_mutex_unlock(&board->lock);
     return verdict;
@@ -143,6 +142,6 @@ bool token_board_has_runner(struct token_board *board, const char *runner)
 const char *token_role_name(enum token_role role)
 {
     static const char *const names[TOKEN_ROLES] = {"admin", "submit", "read",
-                                                   "runner"};
+                                                   "runner", "join"};
     return names[role];
 }

@@ -21,6 +21,7 @@ enum token_role { /* as stored */
                   TOKEN_OF_SUBMITTER,
                   TOKEN_OF_READER,
                   TOKEN_OF_RUNNER,
+                  TOKEN_OF_JOINER, /* makes one token of a runner, once */
                   TOKEN_ROLES
 };
 
@@ -58,11 +59,12 @@ bool token_board_put(struct token_board *board, const struct token_row *row);
 /* Without such a row nothing happens. */
 void token_board_drop(struct token_board *board, int64_t id);
 
-/* The verdict about a secret's text; *row is its token unless it is unknown. A
- * board of NULL has no rows, here and below. */
-enum token_verdict token_board_find(struct token_board *board,
-                                    const char *secret, int64_t now_ms,
-                                    struct token_row *row);
+/* The verdict about a secret by its SHA-256; *row is its token unless it is
+ * unknown. A board of NULL has no rows, here and below. */
+enum token_verdict
+token_board_find(struct token_board *board,
+                 const unsigned char secret[TOKEN_HASH_BYTES], int64_t now_ms,
+                 struct token_row *row);
 /* Whether a token, be it revoked, belongs to that runner. */
 bool token_board_has_runner(struct token_board *board, const char *runner);
 

@@ -8,6 +8,7 @@
 #include "proto/base/error.h"
 
 struct core;
+struct session_board;
 struct token_board;
 struct tracker_board;
 struct webhook_board;
@@ -69,6 +70,7 @@ struct core_options {
     struct webhook_board *webhooks; /* that specs may name; NULL: none */
     struct tracker_board *trackers; /* the same */
     struct token_board *tokens;     /* named ones; NULL: none can be made */
+    struct session_board *sessions; /* left ones; NULL: there is no login */
     const char *fail;               /* "name:n", see failpoint.h; or NULL */
 };
 

@@ -4,6 +4,7 @@
 #define HT_TUNER_CORE_PRINCIPAL_H
 
 #include "proto/base/limits.h"
+#include "proto/base/token.h"
 
 enum {
     PRINCIPAL_NAME_BYTES = HT_MAX_NAME + 16,
@@ -18,6 +19,8 @@ struct principal {
     unsigned roles;                  /* bits of enum gate_role */
     char project[HT_MAX_NAME + 1];   /* the only one it may use; "": all */
     char peer[PRINCIPAL_PEER_BYTES]; /* its address, without a port; "": none */
+    unsigned char token[TOKEN_HASH_BYTES]; /* SHA-256 of its token; zeros: it
+                                              gave none */
 };
 
 #endif

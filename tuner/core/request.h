@@ -54,16 +54,18 @@ struct request {
     const char *method;       /* of the route; NULL: not over HTTP */
     const char *pattern;      /* the same */
     enum audit_kind audit;
-    const char *version;   /* of Google's API: "v1beta1", or NULL: v1 */
-    const char *study;     /* number or name, or NULL */
-    const char *trial;     /* or NULL */
-    const char *operation; /* or NULL */
-    const char *token;     /* name of one, or NULL */
-    const char *file;      /* of the dashboard, or NULL */
-    struct pairs query;    /* of HTTP, decoded: see query.h */
-    size_t page_most;      /* elements in a page; 0: as the list has it */
-    const char *tls_host;  /* HOST[:PORT] by which its client reached this
-                              server by TLS, or NULL */
+    const char *version;     /* of Google's API: "v1beta1", or NULL: v1 */
+    const char *study;       /* number or name, or NULL */
+    const char *trial;       /* or NULL */
+    const char *operation;   /* or NULL */
+    const char *token;       /* name of one, or NULL */
+    int64_t session;         /* number of a browser's, which ends; 0: none */
+    int64_t session_until_s; /* when it would have ended, wall clock */
+    const char *file;        /* of the dashboard, or NULL */
+    struct pairs query;      /* of HTTP, decoded: see query.h */
+    size_t page_most;        /* elements in a page; 0: as the list has it */
+    const char *tls_host;    /* HOST[:PORT] by which its client reached this
+                                server by TLS, or NULL */
 
     /* from the core */
     struct audit_subject subject;

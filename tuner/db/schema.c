@@ -432,8 +432,8 @@ static const char tokens_table[] =
     "  -- named tokens; those of the data folder are in its files\n"
     "  id INTEGER PRIMARY KEY,\n"
     "  name TEXT NOT NULL UNIQUE,\n"
-    "  role INTEGER NOT NULL -- 0 admin, 1 submit, 2 read, 3 runner\n"
-    "    CHECK(role BETWEEN 0 AND 3),\n"
+    "  role INTEGER NOT NULL -- 0 admin, 1 submit, 2 read, 3 runner, 4 join\n"
+    "    CHECK(role BETWEEN 0 AND 4),\n"
     "  project TEXT NOT NULL, -- the only one it may use; '': all\n"
     "  runner TEXT NOT NULL, -- the id that it belongs to; '': none yet\n"
     "  created_by TEXT NOT NULL, -- name of a token\n"
@@ -448,6 +448,13 @@ static const char tokens_table[] =
     "  revoked_ms INTEGER NOT NULL\n"
     ") STRICT;"
     "CREATE UNIQUE INDEX tokens_runner ON tokens(runner) WHERE runner<>'';";
+
+static const char sessions_table[] =
+    "CREATE TABLE left_sessions(\n"
+    "  -- browsers' sessions that were left before their end\n"
+    "  id INTEGER PRIMARY KEY,\n"
+    "  until_s INTEGER NOT NULL -- when the cookie ends anyway\n"
+    ") STRICT;";
 
 static enum ht_status run_all(struct db *db, const char *const texts[],
                               size_t n, struct ht_error *err)
@@ -485,11 +492,21 @@ static enum ht_status make_tokens(struct db *db, struct ht_error *err)
     return db_exec(db, tokens_table, err);
 }
 
+/* A file of version 4 may have a table of tokens without the role join. */
+static enum ht_status make_sessions(struct db *db, struct ht_error *err)
+{
+    static const char *const parts[] = {
+        "DROP INDEX tokens_runner; ALTER TABLE tokens RENAME TO former_tokens;",
+        tokens_table,
+        "INSERT INTO tokens SELECT * FROM former_tokens;"
+        "DROP TABLE former_tokens;",
+        sessions_table};
+    return run_all(db, parts, sizeof parts / sizeof *parts, err);
+}
+
 static const struct db_migration migrations[] = {
-    {NULL, make_tables},
-    {NULL, make_second},
-    {NULL, make_audit},
-    {NULL, make_tokens},
+    {NULL, make_tables}, {NULL, make_second},   {NULL, make_audit},
+    {NULL, make_tokens}, {NULL, make_sessions},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */

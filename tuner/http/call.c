@@ -1,7 +1,6 @@
 #include "tuner/http/call.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -304,6 +303,20 @@ static void note_refusal(const struct call *call, const struct ht_error *err)
         note(call, err->status, err->text);
 }
 
+/* Whether there is a session to end; its token may have ended before it. */
+static bool has_left(struct call *call)
+{
+    struct session session;
+    struct request *req = call->req;
+    if (!entry_session(call, &session))
+        return false;
+    req->session = session.id;
+    req->session_until_s = session.until_s;
+    (void)gate_find_token(call->http->options.gate, session.token, &req->from,
+                          NULL);
+    return true;
+}
+
 static enum ht_status answer_login(struct call *call, struct ht_error *err)
 {
     struct http *http = call->http;
@@ -311,20 +324,18 @@ static enum ht_status answer_login(struct call *call, struct ht_error *err)
                           .sessions = http->options.sessions,
                           .secure = call->secure,
                           .req = call->req};
-    struct principal *from = &call->req->from;
-    if (call->route->login == login_leave) {
-        from->roles = entry_session(call);
-        if (from->roles != 0)
-            gate_name(http->options.gate, from);
-    }
     const enum ht_status status = call->route->login(&login, err);
     if (status != HT_OK)
         return status;
+    call->cookie = login.cookie;
+    if (call->route->core != NULL && has_left(call))
+        return call_post(call, err);
     /* A stranger who logs out of nothing would push other lines out. */
-    if (strcmp(call->route->method, "POST") == 0 && from->name[0] != '\0')
+    if (strcmp(call->route->method, "POST") == 0 &&
+        call->req->from.name[0] != '\0')
         note(call, HT_OK, NULL);
     const struct http_reply reply = {.code = MHD_HTTP_OK,
-                                     .cookie = login.cookie};
+                                     .cookie = call->cookie};
     http_queue(call->connection, &reply, &call->req->reply);
     return HT_OK;
 }
@@ -362,7 +373,7 @@ enum ht_status call_post(struct call *call, struct ht_error *err)
     const enum route_lane lane = call->route->lane;
     call->req->handle = call->route->core;
     call->req->answer = on_answer;
-    if (lane == LANE_CORE)
+    if (lane == LANE_CORE || lane == LANE_LOGIN)
         core_post(http->options.core, call->req);
     else
         reader_post(lane == LANE_MODEL ? http->options.models
@@ -486,9 +497,18 @@ static bool send_reply(struct call *call, bool close)
 {
     if (call->req->more)
         return begin_pieces(call, close);
-    struct http_reply reply = {
-        .code = MHD_HTTP_OK, .type = call->req->reply_type, .close = close};
+    struct http_reply reply = {.code = MHD_HTTP_OK,
+                               .type = call->req->reply_type,
+                               .cookie = call->cookie,
+                               .close = close};
     return http_queue(call->connection, &reply, &call->req->reply);
+}
+
+static void attach_stream(const struct call *call, struct ht_error *err)
+{
+    const struct sse_client client = {call->connection, call->req->from.project,
+                                      call->is_head};
+    sse_attach(call->http->options.sse, &client, err);
 }
 
 bool call_finish(struct call *call)
@@ -506,7 +526,7 @@ bool call_finish(struct call *call)
     else if (call->req->status != HT_OK)
         ht_fail(&err, call->req->status, "%s", call->req->err.text);
     else if (call->route->lane == LANE_STREAM)
-        sse_attach(http->options.sse, call->connection, call->is_head, &err);
+        attach_stream(call, &err);
     else if (call->req->reply.len == 0)
         ht_fail(&err, HT_INTERNAL, "the handler gave no answer");
     else

@@ -37,7 +37,8 @@ struct call {
     struct peer *peer;
     struct request *req;
     const struct route *route;
-    const char *allow; /* for 405 */
+    const char *allow;  /* for 405 */
+    const char *cookie; /* Set-Cookie of the answer, or NULL; in req's arena */
     bool is_head;
     bool secure;     /* it came by https */
     bool unclaimed;  /* the connection has no proved client, and ends after this

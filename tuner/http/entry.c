@@ -15,7 +15,7 @@
 #include "tuner/http/sessions.h"
 #include "tuner/http/state.h"
 
-unsigned entry_session(const struct call *call)
+bool entry_session(const struct call *call, struct session *session)
 {
     const struct sessions *sessions = call->http->options.sessions;
     char secure_name[SESSION_NAME_BYTES + sizeof SESSION_SECURE_PREFIX];
@@ -27,9 +27,8 @@ unsigned entry_session(const struct call *call)
     }
     const char *cookie =
         MHD_lookup_connection_value(call->connection, MHD_COOKIE_KIND, name);
-    return cookie == NULL
-               ? 0
-               : sessions_open(sessions, cookie, clock_wall_ms() / 1000);
+    return cookie != NULL &&
+           sessions_open(sessions, cookie, clock_wall_ms() / 1000, session);
 }
 
 struct counted {
@@ -85,6 +84,7 @@ enum ht_status entry_check(struct call *call, const char *method,
 {
     const struct gate *gate = call->http->options.gate;
     struct arrival arrival;
+    struct session session;
     enum ht_status status = find_arrival(call, &arrival, err);
     if (status != HT_OK)
         return status;
@@ -98,7 +98,7 @@ enum ht_status entry_check(struct call *call, const char *method,
         .origin = call_header(call, "Origin"),
         .authorization = call_header(call, "Authorization"),
         .agent = call_header(call, "User-Agent"),
-        .session = entry_session(call),
+        .session = entry_session(call, &session) ? session.token : NULL,
         .peer = arrival.peer,
         .secure = arrival.secure,
         .content_type = call_header(call, "Content-Type"),
@@ -135,10 +135,13 @@ enum ht_status entry_check(struct call *call, const char *method,
 enum ht_status entry_check_again(const struct call *call, struct ht_error *err)
 {
     struct principal now;
-    const struct gate_request asked = {.method = call->route->method,
-                                       .authorization =
-                                           call_header(call, "Authorization")};
-    return asked.authorization == NULL || call->route->needs == GATE_OPEN
+    struct session session;
+    const struct gate_request asked = {
+        .method = call->route->method,
+        .origin = call_header(call, "Origin"),
+        .authorization = call_header(call, "Authorization"),
+        .session = entry_session(call, &session) ? session.token : NULL};
+    return call->route->needs == GATE_OPEN
                ? HT_OK
                : gate_check_token(call->http->options.gate, &asked, &now, err);
 }

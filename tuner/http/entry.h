@@ -3,9 +3,12 @@
 #ifndef HT_TUNER_HTTP_ENTRY_H
 #define HT_TUNER_HTTP_ENTRY_H
 
+#include <stdbool.h>
+
 #include "proto/base/error.h"
 
 struct call;
+struct session;
 
 /* Finds the route, and who asks: call->route, allow, secure, req->from, scope.
  * HT_INVALID        no Host, or a forwarded header or type that does not fit
@@ -19,7 +22,7 @@ enum ht_status entry_check(struct call *call, const char *method,
 /* The body may come long after the head, and the token end meanwhile.
  * HT_UNAUTHENTICATED */
 enum ht_status entry_check_again(const struct call *call, struct ht_error *err);
-/* The roles of the session that its cookie names; 0: there is none. */
-unsigned entry_session(const struct call *call);
+/* The session that its cookie names; false: there is none. */
+bool entry_session(const struct call *call, struct session *session);
 
 #endif

@@ -181,14 +181,13 @@ enum ht_status gate_check_release(const struct gate_request *request,
 }
 
 /* Compares with every grant, so that the time reveals nothing about them. */
-static unsigned roles_of(const struct gate *gate, const char *token)
+static unsigned roles_of(const struct gate *gate, const unsigned char *token)
 {
-    unsigned char hash[TOKEN_HASH_BYTES];
     unsigned roles = 0;
-    token_hash(hash, token);
     for (size_t i = 0; i < gate->n_grants; i++)
-        roles |=
-            token_equal(hash, gate->grants[i].hash) ? gate->grants[i].roles : 0;
+        roles |= token_equal(token, gate->grants[i].hash)
+                     ? gate->grants[i].roles
+                     : 0;
     return roles;
 }
 
@@ -201,13 +200,12 @@ static bool is_read(const struct gate_request *request)
 /* A browser sends its cookie with requests of any page, and Origin names the
  * page. */
 static enum ht_status check_session(const struct gate_request *request,
-                                    unsigned *roles, struct ht_error *err)
+                                    struct ht_error *err)
 {
-    if (!is_read(request) && request->origin == NULL)
-        return ht_fail(err, HT_DENIED,
-                       "a change by a session must have an Origin");
-    *roles = request->session;
-    return HT_OK;
+    return is_read(request) || request->origin != NULL
+               ? HT_OK
+               : ht_fail(err, HT_DENIED,
+                         "a change by a session must have an Origin");
 }
 
 /* Who knows a right secret may learn what became of it. */
@@ -227,8 +225,8 @@ static enum ht_status refuse_named(enum token_verdict verdict,
                        "another one",
                        row->name, clock_stamp(stamp, row->revoked_ms));
     return ht_fail(err, HT_UNAUTHENTICATED,
-                   "the token \"%s\" has a new secret since its rotation: take "
-                   "that one",
+                   "the token \"%s\" has a new secret since it was rotated or "
+                   "used to join: take that one",
                    row->name);
 }
 
@@ -244,13 +242,16 @@ static unsigned roles_of_named(enum token_role role)
         return GATE_READ;
     case TOKEN_OF_RUNNER:
         return GATE_RUNNER;
+    case TOKEN_OF_JOINER:
+        return GATE_JOIN;
     case TOKEN_ROLES:
         break;
     }
     return 0;
 }
 
-static enum ht_status find_named(const struct gate *gate, const char *token,
+static enum ht_status find_named(const struct gate *gate,
+                                 const unsigned char *token,
                                  struct principal *from, struct ht_error *err)
 {
     struct token_row row;
@@ -267,14 +268,44 @@ static enum ht_status find_named(const struct gate *gate, const char *token,
     return HT_OK;
 }
 
-static enum ht_status find_principal(const struct gate *gate,
-                                     const struct gate_request *request,
-                                     struct principal *from,
-                                     struct ht_error *err)
+/* By the highest role; "client" where no token is asked for. */
+static void name_by_role(struct principal *from, bool open_to_all)
+{
+    unsigned highest = open_to_all ? GATE_OPEN : GATE_ADMIN;
+    while (highest != GATE_OPEN && (from->roles & highest) == 0)
+        highest = highest << 1 & (GATE_ALL | GATE_TRIAL);
+    snprintf(from->name, sizeof from->name, "%s",
+             gate_role_name((enum gate_role)highest));
+}
+
+enum ht_status gate_find_token(const struct gate *gate,
+                               const unsigned char token[TOKEN_HASH_BYTES],
+                               struct principal *from, struct ht_error *err)
+{
+    struct principal found = {
+        .roles = gate->open_to_all ? GATE_ALL : roles_of(gate, token)};
+    const enum ht_status status =
+        found.roles != 0 ? HT_OK : find_named(gate, token, &found, err);
+    if (status != HT_OK)
+        return status;
+    if (found.name[0] == '\0')
+        name_by_role(&found, gate->open_to_all);
+    memcpy(found.peer, from->peer, sizeof found.peer);
+    memcpy(found.token, token, sizeof found.token);
+    *from = found;
+    return HT_OK;
+}
+
+/* The SHA-256 of the token that the request gives, or of its session's. */
+static enum ht_status find_token(const struct gate_request *request,
+                                 unsigned char token[TOKEN_HASH_BYTES],
+                                 struct ht_error *err)
 {
     static const char scheme[] = "Bearer ";
-    if (request->authorization == NULL && request->session != 0)
-        return check_session(request, &from->roles, err);
+    if (request->authorization == NULL && request->session != NULL) {
+        memcpy(token, request->session, TOKEN_HASH_BYTES);
+        return check_session(request, err);
+    }
     if (request->authorization == NULL)
         return ht_fail(err, HT_UNAUTHENTICATED,
                        "a token is needed, " TOKEN_PLACE
@@ -282,44 +313,28 @@ static enum ht_status find_principal(const struct gate *gate,
     if (strncasecmp(request->authorization, scheme, sizeof scheme - 1) != 0)
         return ht_fail(err, HT_UNAUTHENTICATED,
                        "the Authorization header must be: Bearer TOKEN");
-    const char *token = request->authorization + sizeof scheme - 1;
-    from->roles = roles_of(gate, token);
-    return from->roles != 0 ? HT_OK : find_named(gate, token, from, err);
-}
-
-void gate_name(const struct gate *gate, struct principal *from)
-{
-    unsigned highest = gate->open_to_all ? GATE_OPEN : GATE_ADMIN;
-    while (highest != GATE_OPEN && (from->roles & highest) == 0)
-        highest = highest << 1 & (GATE_ALL | GATE_TRIAL);
-    snprintf(from->name, sizeof from->name, "%s",
-             gate_role_name((enum gate_role)highest));
+    token_hash(token, request->authorization + sizeof scheme - 1);
+    return HT_OK;
 }
 
 enum ht_status gate_check_token(const struct gate *gate,
                                 const struct gate_request *request,
                                 struct principal *from, struct ht_error *err)
 {
-    struct principal found = {.roles = GATE_ALL};
-    const enum ht_status status =
-        gate->open_to_all ? HT_OK : find_principal(gate, request, &found, err);
-    if (status != HT_OK)
-        return status;
-    if (found.name[0] == '\0')
-        gate_name(gate, &found);
-    snprintf(found.peer, sizeof found.peer, "%s",
+    unsigned char token[TOKEN_HASH_BYTES] = {0};
+    enum ht_status status =
+        gate->open_to_all ? HT_OK : find_token(request, token, err);
+    snprintf(from->peer, sizeof from->peer, "%s",
              request->peer != NULL ? request->peer : "");
-    *from = found;
-    return HT_OK;
+    return status == HT_OK ? gate_find_token(gate, token, from, err) : status;
 }
 
 const char *gate_role_name(enum gate_role role)
 {
-    static const char *const names[] = {[GATE_ADMIN] = "admin",
-                                        [GATE_SUBMIT] = "submit",
-                                        [GATE_READ] = "read",
-                                        [GATE_RUNNER] = "runner",
-                                        [GATE_TRIAL] = "trial"};
+    static const char *const names[] = {
+        [GATE_ADMIN] = "admin", [GATE_SUBMIT] = "submit",
+        [GATE_READ] = "read",   [GATE_RUNNER] = "runner",
+        [GATE_TRIAL] = "trial", [GATE_JOIN] = "join"};
     const size_t n = sizeof names / sizeof *names;
     return role < n && names[role] != NULL ? names[role] : "client";
 }
@@ -355,15 +370,28 @@ enum ht_status gate_check_type(const struct gate_request *request,
                    "changes need Content-Type: application/json");
 }
 
+/* Of our own paths what shows or changes no other project. */
+static bool is_of_any_project(const char *pattern)
+{
+    static const char *const fronts[] = {"/studies", "/session", "/login-links",
+                                         "/events"};
+    static const char ours[] = "/hypertune/v1";
+    if (strncmp(pattern, ours, sizeof ours - 1) != 0)
+        return false;
+    pattern += sizeof ours - 1;
+    for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++)
+        if (strncmp(pattern, fronts[i], strlen(fronts[i])) == 0)
+            return true;
+    return false;
+}
+
 enum ht_status gate_check_scope(const struct principal *from,
                                 const char *pattern, struct study_scope *scope,
                                 struct ht_error *err)
 {
-    static const char studies[] = "/hypertune/v1/studies";
-    const bool is_ours = strncmp(pattern, studies, sizeof studies - 1) == 0;
     if (from->project[0] == '\0')
         return HT_OK;
-    if (scope->project == NULL && !is_ours)
+    if (scope->project == NULL && !is_of_any_project(pattern))
         return ht_fail(err, HT_DENIED,
                        "the token \"%s\" is for the project \"%s\" alone",
                        from->name, from->project);

@@ -24,6 +24,7 @@ enum gate_role {
     GATE_READ = 4,
     GATE_RUNNER = 8, /* what a runner must know to reach its address */
     GATE_TRIAL = 16, /* reports of one attempt; opens no HTTP route */
+    GATE_JOIN = 32,  /* make one token of a runner, once */
     GATE_ALL = GATE_ADMIN | GATE_SUBMIT | GATE_READ | GATE_RUNNER
 };
 
@@ -58,9 +59,10 @@ struct gate_request {
     int n_hosts; /* Host headers seen */
     const char *origin;
     const char *authorization;
-    const char *agent; /* User-Agent */
-    unsigned session;  /* roles of its cookie, see session.h; 0: none */
-    const char *peer;  /* address of the client, or NULL */
+    const char *agent;            /* User-Agent */
+    const unsigned char *session; /* SHA-256 of the token of its session, see
+                                     sessions.h; NULL: none */
+    const char *peer;             /* address of the client, or NULL */
     const char *content_type;
     bool has_body;
     bool secure; /* it came by https, see arrival.h */
@@ -86,9 +88,11 @@ enum ht_status gate_check_token(const struct gate *gate,
                                 const struct gate_request *request,
                                 struct principal *from, struct ht_error *err);
 
-/* Names a principal by the highest of its roles; "client" where no token is
- * required. */
-void gate_name(const struct gate *gate, struct principal *from);
+/* The same for a token by its SHA-256, without a request; keeps `from->peer`.
+ */
+enum ht_status gate_find_token(const struct gate *gate,
+                               const unsigned char token[TOKEN_HASH_BYTES],
+                               struct principal *from, struct ht_error *err);
 
 /* "admin": the name of a role. */
 const char *gate_role_name(enum gate_role role);
@@ -101,8 +105,8 @@ enum ht_status gate_check_role(unsigned needs, unsigned roles,
 enum ht_status gate_check_type(const struct gate_request *request,
                                struct ht_error *err);
 
-/* A principal of one project may use what lies below it, and from our own
- * paths a study or the list of studies. HT_NOT_FOUND: another project.
+/* A principal of one project may use what lies below it, and of our own paths
+ * studies, its session and the stream of events. HT_NOT_FOUND: another project.
  * HT_DENIED: the route shows more than one project. Sets the project of
  * `scope`, so that no other study is found. */
 enum ht_status gate_check_scope(const struct principal *from,

@@ -20,38 +20,23 @@ static void add_roles(cJSON *object, unsigned roles)
 enum ht_status login_show(struct login *login, struct ht_error *err)
 {
     (void)err;
+    const struct principal *from = &login->req->from;
     cJSON *object = cJSON_CreateObject();
     json_add_string(object, "auth",
                     gate_is_open_to_all(login->gate) ? "none" : "token");
-    add_roles(object, login->req->from.roles);
+    add_roles(object, from->roles);
+    json_add_string(object, "name", from->name);
+    if (from->project[0] != '\0')
+        json_add_string(object, "project", from->project);
     json_print(object, &login->req->reply);
     return HT_OK;
-}
-
-/* A cookie contains roles alone: it would outlive a named token, and its
- * project would be lost. */
-static enum ht_status check_root(const struct login *login,
-                                 struct ht_error *err)
-{
-    const struct principal *from = &login->req->from;
-    struct principal root = {.roles = from->roles};
-    gate_name(login->gate, &root);
-    if (strcmp(from->name, root.name) == 0)
-        return HT_OK;
-    return ht_fail(err, HT_DENIED,
-                   "the token \"%s\" cannot open the dashboard: a session "
-                   "needs the one in the file token of the server's data "
-                   "folder",
-                   from->name);
 }
 
 enum ht_status login_invite(struct login *login, struct ht_error *err)
 {
     char code[SESSION_CODE_BYTES], stamp[CLOCK_STAMP_BYTES];
-    const enum ht_status status = check_root(login, err);
-    if (status != HT_OK)
-        return status;
-    sessions_invite(login->sessions, login->req->from.roles,
+    (void)err;
+    sessions_invite(login->sessions, login->req->from.token,
                     clock_monotonic_ms(), code);
     cJSON *object = cJSON_CreateObject();
     json_add_string(object, "code", code);
@@ -67,27 +52,18 @@ enum ht_status login_invite(struct login *login, struct ht_error *err)
 static enum ht_status find_client(const struct login *login,
                                   struct ht_error *err)
 {
-    struct principal *from = &login->req->from;
     const struct node *body = login->req->body;
-    const char *token = node_get_string(body, "token", "");
-    if (token[0] != '\0') {
-        const struct gate_request asked = {
-            .method = "POST",
-            .peer = from->peer,
-            .authorization =
-                arena_printf(login->req->arena, "Bearer %s", token)};
-        const enum ht_status status =
-            gate_check_token(login->gate, &asked, from, err);
-        return status == HT_OK ? check_root(login, err) : status;
-    }
-    if (sessions_redeem(login->sessions, node_get_string(body, "code", ""),
-                        clock_monotonic_ms(), &from->roles)) {
-        gate_name(login->gate, from);
-        return HT_OK;
-    }
-    return ht_fail(err, HT_UNAUTHENTICATED,
-                   "this login link was used already or is too old; "
-                   "\"hypertune ui\" makes another");
+    const char *secret = node_get_string(body, "token", "");
+    const char *code = node_get_string(body, "code", "");
+    unsigned char token[TOKEN_HASH_BYTES];
+    if (secret[0] != '\0')
+        token_hash(token, secret);
+    else if (!sessions_redeem(login->sessions, code, clock_monotonic_ms(),
+                              token))
+        return ht_fail(err, HT_UNAUTHENTICATED,
+                       "this login link was used already or is too old; "
+                       "\"hypertune ui\" makes another");
+    return gate_find_token(login->gate, token, &login->req->from, err);
 }
 
 /* Strict: no other site's link or form ever carries it. */
@@ -111,7 +87,7 @@ enum ht_status login_enter(struct login *login, struct ht_error *err)
     const enum ht_status status = find_client(login, err);
     if (status != HT_OK)
         return status;
-    sessions_seal(login->sessions, login->req->from.roles,
+    sessions_seal(login->sessions, login->req->from.token,
                   clock_wall_ms() / 1000, cookie);
     login->cookie = cookie_line(login, cookie, SESSION_SECONDS);
     return login_show(login, err);

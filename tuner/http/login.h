@@ -1,8 +1,9 @@
 /* login.h - how a browser gets its session.
  *
  * A user with a token requests a link (`hypertune ui`); the dashboard exchanges
- * the link's code, or the token itself, for a cookie, and deletes it at logout.
- * All of it happens on the HTTP thread. */
+ * the link's code, or the token itself, for a cookie, and deletes it at logout,
+ * which the core stores (tuner/api/sessions.h). The rest happens on the HTTP
+ * thread. */
 #ifndef HT_TUNER_HTTP_LOGIN_H
 #define HT_TUNER_HTTP_LOGIN_H
 
@@ -26,6 +27,6 @@ typedef enum ht_status login_handler(struct login *login, struct ht_error *err);
 login_handler login_invite; /* {"code","path","expireTime"} */
 login_handler login_enter;  /* body {"code"} or {"token"}; {"roles"} */
 login_handler login_leave;
-login_handler login_show; /* {"auth","roles"} of the client */
+login_handler login_show; /* {"auth","roles","name","project"} of the client */
 
 #endif

@@ -24,11 +24,12 @@ enum route_lane {
     LANE_GATHER, /* `read` gathers on a reader thread what `core` then stores */
     LANE_STREAM, /* `read` prepares, then events are streamed */
     LANE_INSTANT, /* `instant` is the answer */
-    LANE_LOGIN,   /* `login` runs on the HTTP thread */
+    LANE_LOGIN,   /* `login` runs on the HTTP thread, then `core`, where it is
+                     set and the client has a session, on the core thread */
     LANE_PAGE     /* a file of the dashboard is the answer, see dashboard.h */
 };
 
-/* Of core, read, instant and login only the one that its lane names is set. */
+/* Of core, read, instant and login only those that its lane names are set. */
 struct route {
     const char *method;
     const char *pattern; /* "/v1/projects/{project}/..." */

@@ -7,6 +7,7 @@
 #include "tuner/api/open_suggest.h"
 #include "tuner/api/open_trial.h"
 #include "tuner/api/operation.h"
+#include "tuner/api/sessions.h"
 #include "tuner/api/study.h"
 #include "tuner/api/tokens.h"
 #include "tuner/api/trial.h"
@@ -98,7 +99,11 @@ const struct route route_table[] = {
     PAGE("/"),
     PAGE("/web/{file}"),
     LOGIN("POST", OURS "/login", GATE_OPEN, login_enter),
-    LOGIN("POST", OURS "/logout", GATE_OPEN, login_leave),
+    {.method = "POST",
+     .pattern = OURS "/logout",
+     .lane = LANE_LOGIN,
+     .login = login_leave,
+     .core = session_leave},
     LOGIN("POST", OURS "/login-links", GATE_READ, login_invite),
     LOGIN("GET", OURS "/session", GATE_READ, login_show),
     CHANGE("POST", TUNING, JOBS, study_create),
@@ -200,6 +205,7 @@ const struct route route_table[] = {
           "attempt limit offset replica stream tail"),
     QUERY(ANY, OURS "/studies/{study}/trials/{trial}/changes", read_changes,
           "attempt"),
+    CORE("POST", ANY, OURS "/runners:join", GATE_JOIN, token_join, NULL),
     ADMIN("GET", OURS "/tokens", token_show),
     ADMIN("POST", OURS "/tokens", token_create),
     ADMIN("POST", OURS "/tokens/{token}:revoke", token_revoke),

@@ -9,6 +9,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
+#include "proto/base/limits.h"
 #include "tuner/db/rows.h"
 #include "tuner/http/reply.h"
 
@@ -21,6 +22,7 @@ struct entry {
     int64_t study, revision;
     int64_t turn; /* value of sse->turn when it changed last */
     int before, after;
+    char *project; /* owned; NULL: not said yet */
 };
 
 struct stream {
@@ -30,6 +32,7 @@ struct stream {
     int64_t wrote_ms; /* monotonic, as the next */
     int64_t ends_ms;  /* its client asks again, and is asked for its token */
     bool suspended, comment;
+    char project[HT_MAX_NAME + 1]; /* see struct sse_client */
     struct stream *next;
 };
 
@@ -57,6 +60,8 @@ void sse_free(struct sse *sse)
     if (sse == NULL)
         return;
     pthread_mutex_destroy(&sse->lock);
+    for (int i = 0; i < sse->n; i++)
+        free(sse->entries[i].project);
     free(sse->entries);
     free(sse);
 }
@@ -137,12 +142,15 @@ static void wake(struct stream *stream)
     MHD_resume_connection(stream->connection);
 }
 
-void sse_publish(struct sse *sse, int64_t study, int64_t revision)
+void sse_publish(struct sse *sse, int64_t study, int64_t revision,
+                 const char *project)
 {
     pthread_mutex_lock(&sse->lock);
     int at = lower_bound(sse, study);
     if (at == sse->n || sse->entries[at].study != study)
         insert(sse, at, study);
+    if (project != NULL && sse->entries[at].project == NULL)
+        sse->entries[at].project = ht_xstrdup(project);
     if (sse->entries[at].revision < revision) {
         unlink_entry(sse, at);
         append_entry(sse, at);
@@ -162,6 +170,7 @@ static void unshift(int *index, int at)
 static void drop(struct sse *sse, int at)
 {
     unlink_entry(sse, at);
+    free(sse->entries[at].project);
     sse->n--;
     memmove(&sse->entries[at], &sse->entries[at + 1],
             (size_t)(sse->n - at) * sizeof *sse->entries);
@@ -207,6 +216,21 @@ static size_t write_event(const struct entry *entry, char *buffer, size_t room)
         (long long)entry->study, (long long)entry->revision);
 }
 
+static bool shows(const struct stream *stream, const struct entry *entry)
+{
+    return stream->project[0] == '\0' ||
+           (entry->project != NULL &&
+            strcmp(stream->project, entry->project) == 0);
+}
+
+/* Nobody has been shown a study that was deleted before that. */
+static bool must_ask_again(const struct stream *stream,
+                           const struct entry *entry)
+{
+    return stream->project[0] != '\0' && entry->project == NULL &&
+           entry->revision != REVISION_DELETED;
+}
+
 /* Writes as many whole events as fit. */
 static size_t write_events(struct stream *stream, char *buffer, size_t room)
 {
@@ -215,7 +239,10 @@ static size_t write_events(struct stream *stream, char *buffer, size_t room)
     for (int at = first_unseen(sse, stream->seen);
          at != NONE && room - used >= LINE_BYTES; at = sse->entries[at].after) {
         const struct entry *entry = &sse->entries[at];
-        used += write_event(entry, buffer + used, room - used);
+        if (must_ask_again(stream, entry))
+            stream->ends_ms = 0;
+        if (shows(stream, entry))
+            used += write_event(entry, buffer + used, room - used);
         stream->seen = entry->turn;
     }
     if (used == 0 && stream->comment && room >= LINE_BYTES)
@@ -234,7 +261,9 @@ static ssize_t produce(void *context, uint64_t position, char *buffer,
     ssize_t n = MHD_CONTENT_READER_END_OF_STREAM;
     if (!sse->closed && clock_monotonic_ms() < stream->ends_ms) {
         n = (ssize_t)write_events(stream, buffer, room);
-        if (n == 0) {
+        if (n == 0 && stream->ends_ms == 0) {
+            n = MHD_CONTENT_READER_END_OF_STREAM;
+        } else if (n == 0) {
             stream->suspended = true;
             MHD_suspend_connection(stream->connection);
         } else {
@@ -259,7 +288,7 @@ static void detach(void *context)
     free(stream);
 }
 
-static struct stream *attach(struct sse *sse, struct MHD_Connection *connection,
+static struct stream *attach(struct sse *sse, const struct sse_client *client,
                              struct ht_error *err)
 {
     struct stream *stream = NULL;
@@ -272,7 +301,9 @@ static struct stream *attach(struct sse *sse, struct MHD_Connection *connection,
     } else {
         stream = ht_xcalloc(1, sizeof *stream);
         stream->sse = sse;
-        stream->connection = connection;
+        stream->connection = client->connection;
+        snprintf(stream->project, sizeof stream->project, "%s",
+                 client->project);
         stream->comment = true; /* headers go out with the first byte */
         stream->wrote_ms = clock_monotonic_ms();
         stream->ends_ms = stream->wrote_ms + SSE_STREAM_MS;
@@ -284,11 +315,11 @@ static struct stream *attach(struct sse *sse, struct MHD_Connection *connection,
     return stream;
 }
 
-enum ht_status sse_attach(struct sse *sse, struct MHD_Connection *connection,
-                          bool is_head, struct ht_error *err)
+enum ht_status sse_attach(struct sse *sse, const struct sse_client *client,
+                          struct ht_error *err)
 {
     struct ht_error why;
-    struct stream *stream = attach(sse, connection, &why);
+    struct stream *stream = attach(sse, client, &why);
     if (stream == NULL)
         return ht_fail(err, why.status, "%s", why.text);
     struct MHD_Response *response = MHD_create_response_from_callback(
@@ -301,9 +332,9 @@ enum ht_status sse_attach(struct sse *sse, struct MHD_Connection *connection,
     MHD_add_response_header(response, "Cache-Control", "no-store");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "X-Accel-Buffering", "no");
-    if (is_head)
+    if (client->is_head)
         http_fit_head(response);
-    MHD_queue_response(connection, MHD_HTTP_OK, response);
+    MHD_queue_response(client->connection, MHD_HTTP_OK, response);
     MHD_destroy_response(response);
     return HT_OK;
 }

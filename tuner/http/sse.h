@@ -25,15 +25,23 @@ struct sse *sse_new(void);
 void sse_free(struct sse *sse); /* after its streams ended; accepts NULL */
 
 /* A study has a new revision; older ones change nothing. The last one of all is
- * REVISION_DELETED: it is removed when every stream has sent it. Any thread.
- */
-void sse_publish(struct sse *sse, int64_t study, int64_t revision);
+ * REVISION_DELETED: it is removed when every stream has sent it. `project` is
+ * copied; NULL: as it was said before, if it was. Any thread. */
+void sse_publish(struct sse *sse, int64_t study, int64_t revision,
+                 const char *project);
 
-/* Answers the connection with a stream: all known studies, then changes; to
- * HEAD with its headers alone. Not suspended; on the HTTP thread. HT_LIMIT at
- * SSE_MAX_STREAMS. */
-enum ht_status sse_attach(struct sse *sse, struct MHD_Connection *connection,
-                          bool is_head, struct ht_error *err);
+/* Whom a stream is for. */
+struct sse_client {
+    struct MHD_Connection *connection; /* not suspended */
+    const char *project; /* the only one that is shown, copied; "": all */
+    bool is_head;        /* gets the headers alone */
+};
+
+/* Answers the connection with a stream: all known studies, then changes. That
+ * of a project ends at a study whose project was not said yet, so that its
+ * client asks again. On the HTTP thread. HT_LIMIT at SSE_MAX_STREAMS. */
+enum ht_status sse_attach(struct sse *sse, const struct sse_client *client,
+                          struct ht_error *err);
 
 /* Wakes every stream that sent nothing for SSE_COMMENT_MS; removes deleted
  * studies that all streams have sent. */

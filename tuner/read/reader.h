@@ -36,7 +36,8 @@ struct server_facts {
 };
 
 /* Takes a study's revision for the streams of events. */
-typedef void revision_publisher(void *stream, int64_t study, int64_t revision);
+typedef void revision_publisher(void *stream, int64_t study, int64_t revision,
+                                const char *project);
 
 /* The input of a handler; valid during one call. */
 struct reader {

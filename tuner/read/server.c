@@ -176,7 +176,8 @@ enum ht_status read_revisions(struct reader *reader, struct request *req,
                                               before, BATCH, &list, err);
         for (size_t i = 0; status == HT_OK && i < list.n; i++) {
             before = list.rows[i].id;
-            reader->publish(reader->stream, before, list.rows[i].revision);
+            reader->publish(reader->stream, before, list.rows[i].revision,
+                            list.rows[i].project);
         }
         arena_free(arena);
         if (status != HT_OK)

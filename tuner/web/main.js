@@ -12,7 +12,7 @@ import {studyPage} from "./page_study.js";
 import {trialPage} from "./page_trial.js";
 import {serverPage} from "./page_server.js";
 import {clonePage, editPage, newPage} from "./page_new.js";
-import {canLeave, setSession} from "./session.js";
+import {canLeave, may, seesAll, setSession, whoReads} from "./session.js";
 
 const top = document.getElementById("top");
 const main = document.getElementById("main");
@@ -63,9 +63,11 @@ function showTop() {
   replace(top,
     element("a.brand", {href: "#/"}, element("img", {src: "/web/icon.svg", alt: "", width: 24, height: 24}), "hypertune"),
     element("nav", {ariaLabel: "Pages"},
-      element("a", {href: "#/studies"}, "Studies"), element("a", {href: "#/server"}, "Server"),
-      element("a", {href: "#/new"}, "New study")),
+      element("a", {href: "#/studies"}, "Studies"),
+      seesAll() && element("a", {href: "#/server"}, "Server"),
+      seesAll() && may("submit") && element("a", {href: "#/new"}, "New study")),
     presence,
+    canLeave() && element("span.quiet.who", {}, whoReads()),
     canLeave() && element("button.plain", {onclick: leave}, "Log out"));
   followPresence(presence);
 }
@@ -103,8 +105,8 @@ function showLogin(reason = "") {
     element("h1", {}, "hypertune"),
     element("p", {}, "Open the link that this command prints:"),
     element("pre", {}, "hypertune ui"),
-    element("p", {}, "Or give the token of the server (the file ", element("code", {}, "token"),
-      " in its data folder):"),
+    element("p", {}, "Or give your token (",  element("code", {}, "hypertune token create"),
+      ", or the file ", element("code", {}, "token"), " in the server's data folder):"),
     element("form.row", {onsubmit: async event => {
       event.preventDefault();
       try {

@@ -5,6 +5,7 @@ import {listen} from "./live.js";
 import {Table} from "./table.js";
 import {mostTrials} from "./study_figures.js";
 import {namesOf, reasonWords, stateChip, stateWords, titleWords} from "./study_title.js";
+import {may, seesAll} from "./session.js";
 import * as format from "./format.js";
 
 const REDRAW_MS = 1000;
@@ -50,12 +51,14 @@ const COLUMNS = [
   {key: "created", label: "Created", value: status(({createTimeMs}) => createTimeMs), letters: 11, down: true,
     show: status(({createTimeMs}) => element("span", {title: format.moment(createTimeMs)}, format.age(createTimeMs)))}];
 
+const newStudy = () => seesAll() && may("submit") && element("a.button.primary", {href: "#/new"}, "New study");
+
 function noStudies() {
   return element("section.empty", {},
     element("h2", {}, "No study yet"),
     element("p", {}, "Describe what to tune in a file and submit it:"),
     element("pre", {}, "hypertune init > spec.yaml\nhypertune submit spec.yaml"),
-    element("a.button.primary", {href: "#/new"}, "New study"));
+    newStudy());
 }
 
 export function studiesPage(root) {
@@ -70,7 +73,7 @@ export function studiesPage(root) {
   const list = element("div");
   replace(root, element("div.row.between", {},
     element("h1", {}, "Studies"),
-    element("div.row", {}, search, chosen, table.chooser, element("a.button.primary", {href: "#/new"}, "New study"))), list);
+    element("div.row", {}, search, chosen, table.chooser, newStudy())), list);
 
   const isShown = job => namesOf(job).some(name => name.toLowerCase().includes(search.value.toLowerCase())) &&
     (chosen.value === "" || chosen.value === job.hypertuneStatus.state);

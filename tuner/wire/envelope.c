@@ -109,10 +109,9 @@ void wire_note_refusal(struct core *core, const struct request *req,
     audit_note(core, &note);
 }
 
-static bool is_shared_token(struct core *core, const char *secret)
+static bool is_shared_token(struct core *core, const unsigned char *given)
 {
-    unsigned char given[TOKEN_HASH_BYTES], wanted[TOKEN_HASH_BYTES];
-    token_hash(given, secret);
+    unsigned char wanted[TOKEN_HASH_BYTES];
     token_hash(wanted, core_options_of(core)->runner_token);
     return token_equal(given, wanted);
 }
@@ -125,7 +124,7 @@ static enum ht_status refuse_id(const char *id, struct ht_error *err)
                    id);
 }
 
-static enum ht_status find_named(struct core *core, const char *secret,
+static enum ht_status find_named(struct core *core, const unsigned char *secret,
                                  struct token_row *row, struct ht_error *err)
 {
     switch (token_board_find(core_options_of(core)->tokens, secret,
@@ -151,9 +150,10 @@ static enum ht_status find_named(struct core *core, const char *secret,
 static enum ht_status check_runner(struct core *core, const struct request *req,
                                    struct ht_error *err)
 {
-    const char *secret = node_get_string(req->body, "token", "");
     const char *id = node_get_string(req->body, "runner", "");
+    unsigned char secret[TOKEN_HASH_BYTES];
     struct token_row row = {0};
+    token_hash(secret, node_get_string(req->body, "token", ""));
     if (is_shared_token(core, secret))
         return token_board_has_runner(core_options_of(core)->tokens, id)
                    ? refuse_id(id, err)
@@ -185,12 +185,13 @@ static void apply_claim(struct core *core, const void *data)
 enum ht_status wire_claim_runner(struct core *core, struct request *req,
                                  struct ht_error *err)
 {
-    const char *secret = node_get_string(req->body, "token", "");
     const char *id = node_get_string(req->body, "runner", "");
+    unsigned char secret[TOKEN_HASH_BYTES];
     const char *owner = NULL;
     struct db *db = core_db(core);
     struct token_row row = {0};
     bool is_known = false;
+    token_hash(secret, node_get_string(req->body, "token", ""));
     enum ht_status status = db_token_of_runner(db, req->arena, id, &owner, err);
     if (status == HT_OK && is_shared_token(core, secret))
         return owner == NULL ? HT_OK : refuse_id(id, err);

@@ -323,7 +323,7 @@ static enum ht_status read_token(struct cli *cli, const char *path,
     ssize_t n = read(fd, line, sizeof line - 1);
     close(fd);
     line[n > 0 ? n : 0] = '\0';
-    line[strspn(line, "0123456789abcdefABCDEF_hnrst")] = '\0';
+    line[strspn(line, "0123456789abcdefABCDEF_hjnrst")] = '\0';
     if (line[0] == '\0')
         return ht_fail(err, HT_DENIED, "%s holds no token", path);
     *token = arena_strdup(cli->lasting, line);

@@ -7,6 +7,7 @@
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/server.h"
+#include "hypertune/cli/host/join.h"
 #include "hypertune/trial/commands.h"
 #include "proto/base/program.h"
 
@@ -115,7 +116,9 @@ int cli_runner(struct cli *cli)
     int code = CLI_DONE;
     words_add(cli->arena, &flags, "hypertune-runner");
     add_trust(cli, &flags);
-    if (!complete && cli_named_server(cli) != NULL) {
+    if (words->n > 0 && strcmp(words->items[0], "join") == 0)
+        code = cli_join(cli, &flags);
+    else if (!complete && cli_named_server(cli) != NULL) {
         add_flag(cli, &flags, "--server", cli_named_server(cli));
         add_flag(cli, &flags, "--token-file", cli->set.token_file);
     } else if (!complete) {

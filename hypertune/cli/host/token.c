@@ -23,6 +23,25 @@ static const char *path_of(struct cli *cli, const char *verb)
                         verb);
 }
 
+/* What makes another machine a runner. */
+static void say_join(struct cli *cli, const struct node *token)
+{
+    const struct node *server = NULL;
+    struct ht_error err;
+    if (cli_get(cli, "/hypertune/v1/server", &server, &err) != HT_OK)
+        return;
+    const char *pins = text_of(server, "tlsPins");
+    const char *url = node_get_string(server, "https", cli_http_url(cli->http));
+    cli_say(cli,
+            "token %s, role join, ends at %s: above is its secret, which the "
+            "server does not keep. Once, on the machine that is to run "
+            "trials:\n"
+            "  hypertune runner join %s%s%s%s --token TOKEN",
+            text_of(token, "name"), text_of(token, "expireTime"), url,
+            pins[0] != '\0' ? " --pin '" : "", pins,
+            pins[0] != '\0' ? "'" : "");
+}
+
 /* The secret is alone on stdout, so that a script can keep it in a file. */
 static int print_secret(struct cli *cli, const struct node *token)
 {
@@ -32,7 +51,9 @@ static int print_secret(struct cli *cli, const struct node *token)
         return cli_print(&out);
     text_printf(&out, "%s\n", text_of(token, "secret"));
     const int code = cli_print(&out);
-    if (code == CLI_DONE)
+    if (code == CLI_DONE && strcmp(text_of(token, "role"), "join") == 0)
+        say_join(cli, token);
+    else if (code == CLI_DONE)
         cli_say(
             cli,
             "token %s, role %s%s%s%s%s: above is its secret, which the "
@@ -68,8 +89,8 @@ static int create(struct cli *cli)
     const struct node *token = NULL;
     if (cli->set.role == NULL)
         return cli_fail(cli, CLI_USAGE,
-                        "token create needs --role: admin, submit, read or "
-                        "runner");
+                        "token create needs --role: admin, submit, read, "
+                        "runner or join");
     cJSON *body = cJSON_CreateObject();
     json_add_string(body, "name", cli->args.words.items[1]);
     json_add_string(body, "role", cli->set.role);

@@ -2,6 +2,7 @@
 #include "proto/base/token.h"
 #include "tests/lib/db_place.h"
 #include "tuner/db/changes.h"
+#include "tuner/db/tokens.h"
 #include "tuner/db/write.h"
 
 static void a_new_file_is_set_up_for_safety(void)
@@ -13,7 +14,7 @@ static void a_new_file_is_set_up_for_safety(void)
     CHECK(db_place_ask(db, "PRAGMA synchronous") == 2);
     CHECK(db_place_ask(db, "PRAGMA foreign_keys") == 1);
     CHECK(db_place_ask(db, "PRAGMA wal_autocheckpoint") == 0);
-    CHECK(db_place_ask(db, "PRAGMA user_version") == 4);
+    CHECK(db_place_ask(db, "PRAGMA user_version") == 5);
     CHECK(db_place_ask(db, "PRAGMA application_id") == DB_APPLICATION_ID);
     CHECK(db_place_ask(db, "SELECT count(*) FROM pragma_journal_mode "
                            "WHERE journal_mode='wal'") == 1);
@@ -410,6 +411,7 @@ static void an_older_file_is_brought_up_to_date(struct db_case *c)
                     "DROP INDEX trials_outside; DROP INDEX trials_stopped;"
                     "DROP INDEX attempts_silent; DROP INDEX events_deleted;"
                     "DROP TABLE specs; DROP TABLE changes; DROP TABLE tokens;"
+                    "DROP TABLE left_sessions;"
                     "ALTER TABLE trials DROP COLUMN outside;"
                     "ALTER TABLE studies DROP COLUMN withdrawn;"
                     "ALTER TABLE studies DROP COLUMN crashes;"
@@ -419,7 +421,7 @@ static void an_older_file_is_brought_up_to_date(struct db_case *c)
                     "ALTER TABLE attempts DROP COLUMN hung;"
                     "DROP TABLE audit; PRAGMA user_version=1;");
     CHECK(db_open(c->place.path, &c->db, NULL) == HT_OK);
-    CHECK(db_place_ask(c->db, "PRAGMA user_version") == 4);
+    CHECK(db_place_ask(c->db, "PRAGMA user_version") == 5);
     CHECK(db_trial_get(c->db, c->arena, 1, 1, &trial, NULL) == HT_OK);
     CHECK(!trial.outside && trial.objective == 0.5);
     CHECK(db_changes_keep(c->db, 1, "aa", "first", NULL) == HT_OK);
@@ -427,10 +429,30 @@ static void an_older_file_is_brought_up_to_date(struct db_case *c)
     CHECK_TEXT(text, "first");
 }
 
+/* As a server of version 4 left it: its tokens have no role join. */
+static void tokens_of_an_older_file_remain(struct db_case *c)
+{
+    struct token_row row = {.name = "ci", .role = TOKEN_OF_READER},
+                     joiner = {.name = "join-1", .role = TOKEN_OF_JOINER};
+    memset(row.hash, 7, sizeof row.hash);
+    CHECK(db_token_save(c->db, &row, NULL) == HT_OK);
+    db_close(c->db);
+    db_place_tamper(&c->place, "DROP TABLE left_sessions;"
+                               "PRAGMA writable_schema=ON;"
+                               "UPDATE sqlite_schema SET sql=replace(sql,"
+                               "'BETWEEN 0 AND 4', 'BETWEEN 0 AND 3') "
+                               "WHERE name='tokens'; PRAGMA user_version=4;");
+    CHECK(db_open(c->place.path, &c->db, NULL) == HT_OK);
+    CHECK(db_token_get(c->db, c->arena, "ci", &row, NULL) == HT_OK);
+    CHECK(row.role == TOKEN_OF_READER && row.hash[31] == 7);
+    CHECK(db_token_save(c->db, &joiner, NULL) == HT_OK);
+}
+
 int main(void)
 {
     RUN(a_new_file_is_set_up_for_safety);
     RUN_ON_DB(an_older_file_is_brought_up_to_date);
+    RUN_ON_DB(tokens_of_an_older_file_remain);
     RUN(a_newer_file_is_refused);
     RUN(the_file_of_another_program_is_refused);
     RUN(what_is_no_database_is_refused);

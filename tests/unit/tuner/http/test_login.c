@@ -20,7 +20,8 @@ struct server {
 
 static struct server open_server(bool open_to_all)
 {
-    const struct server server = {gate_new(open_to_all), sessions_new(secret)};
+    const struct server server = {gate_new(open_to_all),
+                                  sessions_new(secret, NULL)};
     gate_grant(server.gate, secret, GATE_ADMIN | GATE_SUBMIT | GATE_READ);
     gate_grant(server.gate, read_token, GATE_READ);
     return server;
@@ -32,14 +33,26 @@ static void close_server(struct server server)
     sessions_free(server.sessions);
 }
 
-/* A login by that client; its request is the caller's. */
-static struct login login_of(struct server server, unsigned roles)
+/* A login by the client with that token, "" for none; its request is the
+ * caller's. */
+static struct login login_of(struct server server, const char *token)
 {
+    unsigned char hash[TOKEN_HASH_BYTES];
     const struct login login = {
         .gate = server.gate, .sessions = server.sessions, .req = request_new()};
-    login.req->from.roles = roles;
-    gate_name(server.gate, &login.req->from);
+    token_hash(hash, token);
+    (void)gate_find_token(server.gate, hash, &login.req->from, NULL);
     return login;
+}
+
+static unsigned roles_of(struct server server, const char *cookie)
+{
+    struct session session;
+    struct principal from = {0};
+    if (!sessions_open(server.sessions, cookie, (int64_t)time(NULL), &session))
+        return 0;
+    CHECK(gate_find_token(server.gate, session.token, &from, NULL) == HT_OK);
+    return from.roles;
 }
 
 /* Sends a JSON body to login_enter; the roles of the cookie that comes back,
@@ -47,7 +60,7 @@ static struct login login_of(struct server server, unsigned roles)
 static unsigned enter(struct server server, const char *body,
                       enum ht_status want)
 {
-    struct login login = login_of(server, 0);
+    struct login login = login_of(server, "");
     struct document document = {0};
     struct ht_error err = {0};
     char value[SESSION_COOKIE_BYTES] = "";
@@ -63,7 +76,7 @@ static unsigned enter(struct server server, const char *body,
     CHECK((login.cookie == NULL) == (want != HT_OK));
     document_free(&document);
     request_free(login.req);
-    return sessions_open(server.sessions, value, (int64_t)time(NULL));
+    return roles_of(server, value);
 }
 
 static void a_token_is_exchanged_for_a_cookie_with_its_roles(void)
@@ -79,7 +92,7 @@ static void a_token_is_exchanged_for_a_cookie_with_its_roles(void)
 static void a_link_logs_in_once_with_the_roles_of_its_maker(void)
 {
     const struct server server = open_server(false);
-    struct login login = login_of(server, GATE_SUBMIT | GATE_READ);
+    struct login login = login_of(server, read_token);
     char body[64];
     CHECK(login_invite(&login, NULL) == HT_OK);
     const char *code = strstr(login.req->reply.data, "/#login=");
@@ -87,7 +100,7 @@ static void a_link_logs_in_once_with_the_roles_of_its_maker(void)
     if (code != NULL) {
         snprintf(body, sizeof body, "{\"code\":\"%.*s\"}",
                  SESSION_CODE_BYTES - 1, code + strlen("/#login="));
-        CHECK(enter(server, body, HT_OK) == (GATE_SUBMIT | GATE_READ));
+        CHECK(enter(server, body, HT_OK) == GATE_READ);
         CHECK(enter(server, body, HT_UNAUTHENTICATED) == 0);
     }
     request_free(login.req);
@@ -99,7 +112,7 @@ static void a_body_that_names_neither_is_refused(void)
     const struct server server = open_server(false);
     CHECK(enter(server, "[]", HT_INVALID) == 0);
     CHECK(enter(server, "{}", HT_UNAUTHENTICATED) == 0);
-    struct login login = login_of(server, 0);
+    struct login login = login_of(server, "");
     CHECK(login_enter(&login, NULL) == HT_INVALID);
     request_free(login.req);
     close_server(server);
@@ -108,7 +121,7 @@ static void a_body_that_names_neither_is_refused(void)
 static void leaving_empties_the_cookie(void)
 {
     const struct server server = open_server(false);
-    struct login login = login_of(server, GATE_READ);
+    struct login login = login_of(server, read_token);
     char want[64];
     CHECK(login_leave(&login, NULL) == HT_OK);
     snprintf(want, sizeof want, "%s=; Path=/; Max-Age=0;",
@@ -122,16 +135,19 @@ static void leaving_empties_the_cookie(void)
 static void a_client_sees_its_roles(void)
 {
     struct server server = open_server(false);
-    struct login login = login_of(server, GATE_ADMIN | GATE_READ);
+    struct login login = login_of(server, secret);
     CHECK(login_show(&login, NULL) == HT_OK);
     CHECK_TEXT(login.req->reply.data,
-               "{\"auth\":\"token\",\"roles\":[\"admin\",\"read\"]}");
+               "{\"auth\":\"token\",\"roles\":[\"admin\",\"submit\",\"read\"],"
+               "\"name\":\"admin\"}");
     request_free(login.req);
     close_server(server);
     server = open_server(true);
-    login = login_of(server, 0);
+    login = login_of(server, "");
     CHECK(login_show(&login, NULL) == HT_OK);
-    CHECK_TEXT(login.req->reply.data, "{\"auth\":\"none\",\"roles\":[]}");
+    CHECK_TEXT(login.req->reply.data,
+               "{\"auth\":\"none\",\"roles\":[\"admin\",\"submit\",\"read\"],"
+               "\"name\":\"client\"}");
     request_free(login.req);
     close_server(server);
 }

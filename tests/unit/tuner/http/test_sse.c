@@ -12,17 +12,17 @@
 
 static void a_stream_has_each_newest_revision_once(struct http_fixture *f)
 {
-    sse_publish(f->sse, 7, 3);
-    sse_publish(f->sse, 9, 1);
-    sse_publish(f->sse, 7, 5);
-    sse_publish(f->sse, 7, 4); /* older: nothing */
+    sse_publish(f->sse, 7, 3, NULL);
+    sse_publish(f->sse, 9, 1, NULL);
+    sse_publish(f->sse, 7, 5, NULL);
+    sse_publish(f->sse, 7, 4, NULL); /* older: nothing */
     const int fd = http_fixture_send(f, EVENTS, ACCEPT, "");
     const char *got =
         http_fixture_await(f, fd, "{\"study\":7,\"revision\":5}\n\n");
     CHECK(got != NULL && strstr(got, "text/event-stream") != NULL);
     CHECK(got != NULL && strstr(got, "{\"study\":9,\"revision\":1}") != NULL);
     CHECK(got != NULL && strstr(got, "\"revision\":3}") == NULL);
-    sse_publish(f->sse, 9, 2);
+    sse_publish(f->sse, 9, 2, NULL);
     got = http_fixture_await(f, fd, "{\"study\":9,\"revision\":2}\n\n");
     CHECK(got != NULL && strstr(got, "\"study\":7") == NULL);
     close(fd);
@@ -31,10 +31,10 @@ static void a_stream_has_each_newest_revision_once(struct http_fixture *f)
 static void a_deleted_study_is_sent_once_and_forgotten(struct http_fixture *f)
 {
     const int fd = http_fixture_send(f, EVENTS, ACCEPT, "");
-    sse_publish(f->sse, 3, 1);
-    sse_publish(f->sse, 4, 1);
+    sse_publish(f->sse, 3, 1, NULL);
+    sse_publish(f->sse, 4, 1, NULL);
     CHECK(http_fixture_await(f, fd, "{\"study\":4,\"revision\":1}") != NULL);
-    sse_publish(f->sse, 3, REVISION_DELETED);
+    sse_publish(f->sse, 3, REVISION_DELETED, NULL);
     CHECK(http_fixture_await(f, fd, "{\"study\":3,\"deleted\":true}") != NULL);
     sse_tick(f->sse, clock_monotonic_ms());
     const int later = http_fixture_send(f, EVENTS, ACCEPT, "");
