@@ -215,6 +215,14 @@ static struct pipes *new_pipes(struct core *core)
     return pipes;
 }
 
+/* Of a socket that did not start: others keep theirs, see nng_socket_stop(). */
+static void free_pipes(struct pipes *pipes)
+{
+    pipe_peers_free(pipes->peers);
+    pthread_mutex_destroy(&pipes->lock);
+    free(pipes);
+}
+
 static void end_pipe(struct pipes *pipes, uint32_t number)
 {
     struct pending *pending;
@@ -353,6 +361,7 @@ static enum ht_status start(const struct nng_socket *model, const char *url,
         *out = socket;
     } else {
         nng_close(socket->nng); /* one that was never opened is accepted */
+        free_pipes(socket->pipes);
         release(socket);
     }
     return status;
