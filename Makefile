@@ -233,22 +233,26 @@ screenshot: all ## the README's picture of the dashboard, in some minutes
 
 # Under the thread sanitizer only what has threads is worth its time.
 THREADED := unit/hypertune/lib/test_reporter unit/hypertune/lib/test_spreq \
-  unit/proto/net/test_relay unit/runner/talk/test_req_socket \
+  unit/proto/net/test_relay unit/runner/talk/test_req_socket unit/tuner/api \
   unit/tuner/core/test_core unit/tuner/core/test_worker unit/tuner/http/test_http \
   unit/tuner/logs/test_logs unit/tuner/search/test_stop_worker \
   unit/tuner/study/test_rungs unit/tuner/study/test_suggestion_stock \
   unit/tuner/wire/test_nng_socket api e2e/test_tls e2e/test_trainers
+THREADED_PROGRAMS := $(filter $(THREADED:%=$(B)/tests/%) \
+  $(THREADED:%=$(B)/tests/%/%),$(TESTS))
 check-threads: deps-check ## the threaded parts' tests, for SAN=thread
-	@$(MAKE) --no-print-directory test-programs
+	@$(MAKE) --no-print-directory all $(THREADED_PROGRAMS) $(TOOLS)
 	@tests/run.sh $(B) $(THREADED)
 
-# A sanitizer sees nothing of browsers, interpreters, documents and installs;
-# what they ask of the programs, other tests ask too.
-UNSEEN := browser/ google/test_gcloud e2e/test_client e2e/test_demo \
-  e2e/test_documents e2e/test_examples e2e/test_install e2e/test_notebook \
-  e2e/test_optuna e2e/test_recipes e2e/test_tutorial unit/docs \
-  unit/hypertune/lib/test_libhypertune unit/hypertune/python \
-  unit/tests/test_checker
+# A sanitizer sees nothing of browsers, interpreters, shells, documents and
+# installs; what they ask of the programs, other tests ask too.
+UNSEEN := browser/ google/test_gcloud e2e/test_cli_completion \
+  e2e/test_cli_tmux e2e/test_client e2e/test_demo e2e/test_digits \
+  e2e/test_documents e2e/test_examples e2e/test_hydra e2e/test_install \
+  e2e/test_notebook e2e/test_optuna e2e/test_previous_release \
+  e2e/test_recipes e2e/test_sklearn e2e/test_torch e2e/test_tutorial \
+  e2e/test_xgboost unit/docs unit/hypertune/lib/test_libhypertune \
+  unit/hypertune/python unit/tests/test_checker
 check: deps-check ## install what the tests need, run them all; see tests/run.sh
 	@$(MAKE) --no-print-directory test-programs
 	@tests/run.sh $(B) $(if $(SAN),$(UNSEEN:%=-%))
