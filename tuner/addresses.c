@@ -39,7 +39,7 @@ enum ht_status addresses_start_report(const struct addresses *from,
                                       struct nng_socket **socket,
                                       struct ht_error *err)
 {
-    const bool by_tls = from->front != NULL;
+    const bool by_tls = front_board(from->front) != NULL;
     const char *public_url = from->options->report_listen;
     const char *url = by_tls ? any_url : public_url;
     enum ht_status status =
@@ -63,7 +63,7 @@ static enum ht_status start_control_at(const struct addresses *from,
                                        struct nng_socket **socket,
                                        struct ht_error *err)
 {
-    const bool by_tls = from->front != NULL;
+    const bool by_tls = front_board(from->front) != NULL;
     enum ht_status status = nng_socket_start_control(
         from->core, from->logs, by_tls ? any_url : url, socket, err);
     if (status == HT_OK && by_tls)
@@ -88,7 +88,7 @@ enum ht_status addresses_start_control(const struct addresses *from,
                            report_port > 0 ? report_port + 1 : 0);
     enum ht_status status = start_control_at(from, near, true, socket, err);
     free(near);
-    if (status == HT_OK || from->front != NULL)
+    if (status == HT_OK || front_board(from->front) != NULL)
         return status;
     char *any = with_port(options->report_listen, 0);
     status = start_control_at(from, any, true, socket, err);

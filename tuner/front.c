@@ -10,13 +10,15 @@
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
-#include "proto/net/http_head.h"
+#include "proto/net/address.h"
 #include "proto/net/relay.h"
 #include "proto/net/tls_files.h"
 #include "tuner/base/budget.h"
 #include "tuner/base/tls_board.h"
 #include "tuner/http/gate.h"
 #include "tuner/http/http.h"
+#include "tuner/http/raw_heads.h"
+#include "tuner/http/refused.h"
 #include "tuner/options.h"
 #include "tuner/wire/nng_socket.h"
 
@@ -39,27 +41,39 @@ struct front {
     const struct options *options;
     char *files[FILES]; /* NULL: none */
     struct stamp stamps[FILES];
-    struct tls_server *for_http, *for_wire;
+    struct tls_server *for_http, *for_wire; /* NULL: plain */
     struct relay *relay;
+    struct refused_log refused; /* the relay's thread's */
+    struct relay_check heads;
     size_t most;
     struct http *http;
-    struct tls_board *board;
+    struct tls_board *board; /* NULL: no TLS */
     int64_t looked_ms, warned_ms;
 };
 
-static bool is_wanted(const struct options *options)
+static bool has_tls(const struct options *options)
 {
     return options->tls_cert != NULL;
 }
 
+bool front_has_https(const struct options *options)
+{
+    return has_tls(options) && options->behind_proxy == NULL;
+}
+
 bool front_has_http(const struct options *options)
 {
-    return is_wanted(options) && options->behind_proxy == NULL;
+    char host[OPTIONS_HOST_BYTES];
+    int port;
+    return front_has_https(options) ||
+           (options_split_address(options->listen, host, &port, NULL) ==
+                HT_OK &&
+            !address_is_loopback(host));
 }
 
 struct tls_board *front_board(struct front *front)
 {
-    return front->board;
+    return front == NULL ? NULL : front->board;
 }
 
 /* ---- files ---- */
@@ -155,8 +169,9 @@ bool front_tick(struct front *front, bool now, int64_t now_ms, int64_t *next_ms)
 {
     struct stamp stamps[FILES];
     struct ht_error err;
-    if (front == NULL || (!now && now_ms - front->looked_ms < LOOK_MS)) {
-        *next_ms = front == NULL ? INT64_MAX : front->looked_ms + LOOK_MS;
+    const bool has_files = front_board(front) != NULL;
+    if (!has_files || (!now && now_ms - front->looked_ms < LOOK_MS)) {
+        *next_ms = has_files ? front->looked_ms + LOOK_MS : INT64_MAX;
         return false;
     }
     *next_ms = now_ms + LOOK_MS;
@@ -179,9 +194,13 @@ bool front_tick(struct front *front, bool now, int64_t now_ms, int64_t *next_ms)
 static enum ht_status open_certificates(struct front *front,
                                         struct ht_error *err)
 {
-    struct tls_server_settings settings = {
-        .cert = front->files[CERT], .key = front->files[KEY], .http = true};
+    struct tls_server_settings settings = {.cert = front->options->tls_cert,
+                                           .key = front->options->tls_key,
+                                           .http = true};
     struct tls_state state = {.pins = ""};
+    find_files(front);
+    stamp_files(front, front->stamps);
+    front->board = tls_board_new();
     enum ht_status status = tls_server_open(&settings, &front->for_http, err);
     settings.http = false;
     if (status == HT_OK)
@@ -209,16 +228,16 @@ static size_t most_connections(void)
 enum ht_status front_start(const struct options *options, struct front **front,
                            struct ht_error *err)
 {
-    if (!is_wanted(options))
+    enum ht_status status = HT_OK;
+    if (!has_tls(options) && !front_has_http(options))
         return HT_OK;
     struct front *made = ht_xcalloc(1, sizeof *made);
     made->options = options;
-    made->board = tls_board_new();
     made->most = most_connections();
+    made->heads = raw_heads_check(&made->refused);
     made->looked_ms = clock_monotonic_ms();
-    find_files(made);
-    stamp_files(made, made->stamps);
-    enum ht_status status = open_certificates(made, err);
+    if (has_tls(options))
+        status = open_certificates(made, err);
     if (status == HT_OK)
         status = relay_start(made->most, &made->relay, err);
     if (status == HT_OK)
@@ -257,45 +276,6 @@ static void exceeded(void *context, bool each)
     budget_exceeded(each ? BUDGET_HANDSHAKES : BUDGET_HANDSHAKES_ALL);
 }
 
-static void *open_check(void)
-{
-    return ht_xcalloc(1, sizeof(struct http_head));
-}
-
-static const char *answer_of(int status)
-{
-#define REFUSAL(line)                                                          \
-    "HTTP/1.1 " line "\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
-    switch (status) {
-    case 431:
-        return REFUSAL("431 Request Header Fields Too Large");
-    case 501:
-        return REFUSAL("501 Not Implemented");
-    case 505:
-        return REFUSAL("505 HTTP Version Not Supported");
-    default:
-        return REFUSAL("400 Bad Request");
-    }
-}
-
-static size_t see(void *state, const char *bytes, size_t len,
-                  struct relay_refusal *refusal)
-{
-    struct http_head *head = state;
-    if (head->ended || head->refused != 0)
-        return 0;
-    const size_t pass = http_head_follow(head, bytes, len);
-    if (head->refused != 0) {
-        refusal->answer = answer_of(head->refused);
-        refusal->alone = head->requests == 0;
-        log_event(LOG_DEBUG, "tls.head_refused", "status=%d why=\"%s\"",
-                  head->refused, head->reason);
-    }
-    return pass;
-}
-
-static const struct relay_check heads = {open_check, see, free};
-
 /* ---- addresses ---- */
 
 static enum ht_status open_at(struct front *front,
@@ -329,19 +309,19 @@ static bool is_any(const char *host)
 enum ht_status front_open_http(struct front *front, struct http *http, int fd,
                                const char *host, struct ht_error *err)
 {
-    struct relay_listener wanted = {.address = host,
-                                    .fd = fd,
-                                    .take = take,
-                                    .accept_tls = front->for_http,
-                                    .check = &heads};
+    struct relay_listener wanted = {
+        .address = host, .fd = fd, .take = take, .check = &front->heads};
+    const bool by_tls = front_has_https(front->options);
     struct tls_state state;
     struct tls_file_facts facts;
     int port;
     front->http = http;
+    if (by_tls)
+        wanted.accept_tls = front->for_http;
     enum ht_status status = open_at(front, &wanted, &port, err);
-    if (status == HT_OK)
+    if (status == HT_OK && by_tls)
         status = tls_facts_of_file(front->files[CERT], &facts, err);
-    if (status != HT_OK)
+    if (status != HT_OK || !by_tls)
         return status;
     /* A server that listens everywhere is named by its first host. */
     facts.hosts[strcspn(facts.hosts, ",")] = '\0';

@@ -1,9 +1,10 @@
-/* front.h - the addresses that clients reach by TLS: certificates, and the
+/* front.h - the addresses that other machines reach: certificates, and the
  * relay that ends TLS before HTTP, reports and control.
  *
  * One thread ends TLS for all three with one set of deadlines and budgets, and
- * checks the heads of HTTP as raw bytes. Behind it are the listeners that a
- * server without TLS has, at any ports of 127.0.0.1. */
+ * checks the heads of HTTP as raw bytes, those of plain HTTP off loopback, too.
+ * Behind it are the listeners that a server of loopback has, at any ports of
+ * 127.0.0.1. */
 #ifndef HT_TUNER_FRONT_H
 #define HT_TUNER_FRONT_H
 
@@ -21,10 +22,13 @@ struct tls_board;
 
 /* Whether these options ask for HTTP by TLS: not behind a proxy, which ends
  * it. */
+bool front_has_https(const struct options *options);
+/* Whether the public address of HTTP is the front's: by TLS, or off loopback.
+ */
 bool front_has_http(const struct options *options);
 
-/* Reads the certificate; starts the relay. Without TLS *front stays. HT_IO,
- * HT_INVALID: files */
+/* Reads the certificate, if there is one; starts the relay. Where nothing needs
+ * it *front stays. HT_IO, HT_INVALID: files */
 enum ht_status front_start(const struct options *options, struct front **front,
                            struct ht_error *err);
 /* Ends every connection; after http_stop() and nng_socket_stop(), before
@@ -46,7 +50,7 @@ enum ht_status front_open_control(struct front *front,
 enum ht_status front_allow_names(const struct front *front, struct gate *gate,
                                  int port, struct ht_error *err);
 
-/* Borrowed until front_stop(). */
+/* Borrowed until front_stop(); NULL: no TLS. Accepts NULL. */
 struct tls_board *front_board(struct front *front);
 
 /* Reads the files again when they have changed, at most once a minute unless

@@ -56,7 +56,7 @@ struct server {
     struct last_seen *last_seen;
     struct token_board *tokens;
     struct session_board *left_sessions;
-    struct front *front; /* NULL: no TLS */
+    struct front *front; /* NULL: not needed */
     struct core *core;
     struct nng_socket *report, *control;
     struct gate *gate;
@@ -89,8 +89,13 @@ static const char *reachable_host(const char *host)
     return strcmp(host, "::") == 0 ? "::1" : host;
 }
 
-/* By TLS the public address is the front's, and this machine's programs have a
- * plain one of loopback. */
+static int public_port(const struct server *server)
+{
+    return front_has_http(server->options) ? server->public_port : server->port;
+}
+
+/* Where the public address is the front's, HTTP listens at one of loopback,
+ * which by TLS is the plain one for this machine's programs. */
 static enum ht_status start_listen(struct server *server, struct ht_error *err)
 {
     static const char own[] = "127.0.0.1";
@@ -104,8 +109,7 @@ static enum ht_status start_listen(struct server *server, struct ht_error *err)
         status =
             http_listen(server->host, &server->port, &server->listen_fd, err);
     }
-    const bool by_tls = front_has_http(server->options);
-    if (status == HT_OK && by_tls) {
+    if (status == HT_OK && front_has_http(server->options)) {
         server->public_port = server->port;
         server->public_fd = server->listen_fd;
         server->port = 0;
@@ -114,10 +118,11 @@ static enum ht_status start_listen(struct server *server, struct ht_error *err)
     }
     if (status != HT_OK)
         return status;
+    const bool by_tls = front_has_https(server->options);
     const char *host = by_tls ? own : reachable_host(server->host);
     snprintf(server->http_url, sizeof server->http_url,
              strchr(host, ':') != NULL ? "http://[%s]:%d" : "http://%s:%d",
-             host, server->port);
+             host, by_tls ? server->port : public_port(server));
     return HT_OK;
 }
 
@@ -282,6 +287,13 @@ static enum ht_status allow_names(const struct server *server,
     return status;
 }
 
+static void allow_loopback(struct gate *gate, int port)
+{
+    gate_allow_host(gate, "127.0.0.1", port);
+    gate_allow_host(gate, "localhost", port);
+    gate_allow_host(gate, "::1", port);
+}
+
 static enum ht_status start_gate(struct server *server, struct ht_error *err)
 {
     const struct options *options = server->options;
@@ -293,11 +305,10 @@ static enum ht_status start_gate(struct server *server, struct ht_error *err)
     gate_grant(gate, server->dir.admin_token, GATE_ALL);
     gate_grant(gate, server->dir.runner_token, GATE_RUNNER);
     gate_use_tokens(gate, server->tokens);
-    gate_allow_host(gate, "127.0.0.1", server->port);
-    gate_allow_host(gate, "localhost", server->port);
-    gate_allow_host(gate, "::1", server->port);
-    const bool by_tls = front_has_http(options);
-    const int port = by_tls ? server->public_port : server->port;
+    const int port = public_port(server);
+    allow_loopback(gate, server->port);
+    if (port != server->port)
+        allow_loopback(gate, port);
     if (strcmp(reachable_host(server->host), server->host) != 0)
         gate_allow_literals(gate, port);
     else
@@ -311,7 +322,7 @@ static enum ht_status start_gate(struct server *server, struct ht_error *err)
                      server->left_sessions);
     explicit_bzero(own, sizeof own);
     enum ht_status status = allow_names(server, gate, err);
-    if (status == HT_OK && by_tls)
+    if (status == HT_OK && front_has_https(options))
         status = front_allow_names(server->front, gate, port, err);
     if (status != HT_OK)
         stop_gate(server);
@@ -336,7 +347,7 @@ static enum ht_status start_readers(struct server *server, struct ht_error *err)
         .last_seen = server->last_seen,
         .webhooks = webhooks_board(server->webhooks),
         .trackers = trackers_board(server->trackers),
-        .tls = server->front != NULL ? front_board(server->front) : NULL,
+        .tls = front_board(server->front),
         .started_ms = clock_monotonic_ms(),
     };
     struct reader_options options = {.path = path,
@@ -394,6 +405,7 @@ static enum ht_status start_http(struct server *server, struct ht_error *err)
         .models = server->models,
         .sse = server->sse,
         .page_most = (size_t)server->options->max_page,
+        .relay_is_tls = front_has_https(server->options),
     };
     enum ht_status status = http_start(&options, &server->http, err);
     if (status != HT_OK)
@@ -417,14 +429,15 @@ static enum ht_status write_note(const struct server *server,
                                  struct ht_error *err)
 {
     struct tls_state tls = {.https = ""};
-    if (server->front != NULL)
-        tls_board_get(front_board(server->front), &tls);
+    struct tls_board *board = front_board(server->front);
+    if (board != NULL)
+        tls_board_get(board, &tls);
     const struct datadir_note note = {
         .http = server->facts.http,
         .report = server->facts.report,
         .control = server->facts.control,
         .started_ms = server->started_ms,
-        .https = server->front != NULL ? tls.https : NULL,
+        .https = board != NULL ? tls.https : NULL,
         .ca = tls.ca,
         .pins = tls.pins,
     };

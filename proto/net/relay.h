@@ -42,7 +42,9 @@ struct relay_refusal {
 /* A look at the bytes of the accepting side before they are passed on. Called
  * by the relay's thread; must not block. */
 struct relay_check {
-    void *(*open)(void); /* of one connection */
+    void *context;
+    /* Makes the state of one connection. */
+    void *(*open)(void *context, const struct relay_peer *peer);
     /* Sees `len` bytes that follow those before. Returns how many may pass:
      * fewer than all only when the rest is refused; then the peer gets the
      * answer, unless it is alone after those to what passed before, and is

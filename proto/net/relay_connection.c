@@ -35,8 +35,9 @@ struct connection *connection_new(struct listener *listener, int fd,
     tune(fd);
     if (listener->set.accept_tls != NULL)
         made->ends[0].tls = tls_accept(listener->set.accept_tls, fd);
-    if (listener->set.check != NULL)
-        made->checked = listener->set.check->open();
+    const struct relay_check *check = listener->set.check;
+    if (check != NULL)
+        made->checked = check->open(check->context, peer);
     return made;
 }
 

@@ -48,12 +48,13 @@ static size_t keep_escapes(void *context, struct MHD_Connection *connection,
     return strlen(text);
 }
 
-/* The relay's are no sockets of a network. */
-static bool is_adopted(int fd)
+/* Came through the relay, whose sockets are none of a network, by TLS. */
+static bool is_by_tls(const struct http *http, int fd)
 {
     int domain = 0;
     socklen_t len = sizeof domain;
-    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 &&
+    return http->options.relay_is_tls &&
+           getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 &&
            domain == AF_UNIX;
 }
 
@@ -72,7 +73,7 @@ static void on_connection(void *context, struct MHD_Connection *connection,
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     *socket_context =
         peers_open(http->peers, info->connect_fd, from->client_addr,
-                   is_adopted(info->connect_fd));
+                   is_by_tls(http, info->connect_fd));
     pthread_mutex_lock(&http->lock);
     pthread_cond_broadcast(&http->changed);
     pthread_mutex_unlock(&http->lock);
@@ -118,7 +119,8 @@ static enum MHD_Result refuse(struct call *call, const struct ht_error *err,
 static void log_refused(struct call *call, const struct head *head,
                         const struct ht_error *err)
 {
-    const struct refused refused = {.why = err,
+    const struct refused refused = {.status = ht_status_http(err->status),
+                                    .why = err->text,
                                     .method = head->method,
                                     .path = head->target,
                                     .peer = call->req->from.peer[0] != '\0'

@@ -6,6 +6,7 @@
 #ifndef HT_TUNER_HTTP_HTTP_H
 #define HT_TUNER_HTTP_HTTP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -28,7 +29,8 @@ struct http_options {
     struct reader_pool *readers;
     struct reader_pool *models; /* for LANE_MODEL */
     struct sse *sse;
-    size_t page_most; /* see struct request */
+    size_t page_most;  /* see struct request */
+    bool relay_is_tls; /* what http_adopt() gets came by TLS */
 };
 
 /* HT_UNAVAILABLE when the daemon cannot start. */
@@ -41,8 +43,8 @@ void http_stop(struct http *http, int64_t wait_ms);
 /* After core and readers have answered everything. Accepts NULL. */
 void http_free(struct http *http);
 
-/* Takes over a connected stream of one client by TLS: one end of a pair of
- * AF_UNIX, from the relay. `from` is the client's address. Any thread, until
+/* Takes over a connected stream of one client: one end of a pair of AF_UNIX,
+ * from the relay. `from` is the client's address. Any thread, until
  * http_free(). */
 void http_adopt(struct http *http, int fd, const struct sockaddr *from,
                 socklen_t len);

@@ -59,8 +59,7 @@ void peers_release(struct peers *peers, struct peer *peer);
 /* Without the port, in numbers; "" for none. Until peers_close(). */
 const char *peer_address(const struct peer *peer);
 int peer_fd(const struct peer *peer);
-bool peer_is_by_tls(
-    const struct peer *peer); /* it is the relay's, see front.h */
+bool peer_is_by_tls(const struct peer *peer);
 
 /* Shuts down the late ones. False when no connection is open and there is
  * nothing to be logged later. */

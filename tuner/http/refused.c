@@ -37,10 +37,10 @@ void refused_write(struct refused_log *log, const struct refused *refused,
     log_event(LOG_INFO, "http.refused",
               "status=%d method=\"%s\" path=\"%s\" peer=%s principal=\"%s\" "
               "unlogged=%lld why=\"%s\"",
-              ht_status_http(refused->why->status),
+              refused->status,
               plain(method, sizeof method, refused->method, "\" \\"),
               plain(path, sizeof path, refused->path, "\" \\"), refused->peer,
               refused->principal, (long long)log->rest,
-              plain(why, sizeof why, refused->why->text, "\"\\"));
+              plain(why, sizeof why, refused->why, "\"\\"));
     log->rest = 0;
 }

@@ -12,7 +12,8 @@ struct refused_log {
 };
 
 struct refused {
-    const struct ht_error *why;
+    int status;                /* that answers it */
+    const char *why;           /* a sentence */
     const char *method, *path; /* as they came, without the query */
     const char *peer;          /* its address */
     const char *principal;     /* its name; "": not known */
