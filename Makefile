@@ -99,7 +99,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/t
 .DELETE_ON_ERROR:
 .PHONY: all demo rooms rooms-docs check test-programs bench bench-search bench-peers bench-demo screenshot lint lint-layers lint-headers \
   lint-format lint-tidy format install deb wheel clean help deps deps-check check-threads \
-  check-containers
+  check-containers fuzz
 
 all: $(PROGRAMS) $(LIBRARIES) $(TRAINERS) $(KIT) ## build everything
 
@@ -262,6 +262,11 @@ check-containers: deps-check ## the tests that need container engines, on real o
 	@[ $$(id -u) -ne 0 ] || .ci/deps containers
 	@$(MAKE) --no-print-directory test-programs
 	@tests/engines/run.sh $(B)
+
+SECONDS ?= 3600
+fuzz: ## every outside input, SECONDS each with clang's fuzzer, from seeds
+	@.ci/deps build lint
+	@tests/fuzz/run.sh $(B) $(SECONDS)
 
 demo: deps ## install, build and tune a real trainer on real data
 	@$(MAKE) --no-print-directory all

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/limits.h"
 #include "proto/job/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

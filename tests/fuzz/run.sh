@@ -5,20 +5,22 @@
 # sanitizers, our own sources instrumented, and runs for SECONDS from the seeds
 # in tests/fuzz/corpus/NAME with the words of corpus/NAME.dict. A target that
 # needs more than libproto names it in a line "fuzz-with: LIBRARY...". Inputs
-# that break it are kept in BUILD-DIR/fuzz/found; then the exit code is 1.
+# that break it are kept in BUILD-DIR/fuzz/found; then the exit code is 1. As
+# many run at once as there are processors.
 set -u
 
 [ $# -ge 2 ] || {
-    sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
     exit 2
 }
 cd "$(dirname "$0")/../.." || exit 2
+unset MAKEFLAGS MFLAGS MAKELEVEL # of a make that started this
 build=$1/fuzz seconds=$2
 shift 2
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 found=$build/found
-libs="-lcjson -lyaml -lsqlite3 -lmicrohttpd -lnng -lpcre2-8 -lcurl -lpthread -lm"
+libs="-lcjson -lyaml -lgnutls -lnettle -lsqlite3 -lmicrohttpd -lnng -lpcre2-8 -lcurl -lpthread -lm"
 
 # build_target NAME - leaves the program in $scratch/NAME.
 build_target() {
@@ -28,7 +30,7 @@ build_target() {
         archives="$archives $build/lib/lib$library.a"
     done
     # shellcheck disable=SC2086 # lists of words
-    make -s CC=clang MODE=debug SAN=fuzzer-no-link,address,undefined \
+    make -s -j"$(nproc)" CC=clang MODE=debug SAN=fuzzer-no-link,address,undefined \
         B="$build" $archives >&2 &&
         clang -std=c17 -g -O1 -I. -D_GNU_SOURCE \
             -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
@@ -65,13 +67,22 @@ if [ $# -eq 0 ]; then
         set -- "$@" "${name%.c}"
     done
 fi
-failed=0
+failed=0 built=
 for target in "$@"; do
     if build_target "$target"; then
-        run_target "$target" || failed=1
+        built="$built $target"
     else
         echo "fuzz_$target: does not build"
         failed=1
     fi
 done
+# All take as long, so as many as there are processors end together.
+at_once=0
+for target in $built; do
+    { run_target "$target" || : >"$scratch/failed"; } &
+    at_once=$(((at_once + 1) % $(nproc)))
+    [ $at_once -ne 0 ] || wait
+done
+wait
+[ ! -e "$scratch/failed" ] || failed=1
 exit $failed
