@@ -151,10 +151,10 @@ static void time_ends_a_study(struct fixture *f)
     fixture_submit(f, "spec: 1\nname: s\ngoal: maximize accuracy\n"
                       "parameters:\n  lr: {type: double, min: 0, max: 1}\n"
                       "algorithm: random\ntrials: 9\nparallel: 2\n"
-                      "until: {time: 300ms}\ncommand: [./train]\n");
+                      "until: {time: 5s}\ncommand: [./train]\n");
     CHECK(fixture_await_study(f, 1, STUDY_FAILED));
     CHECK_TEXT(fixture_study(f, 1).reason,
-               "no trial succeeded (its time of 300ms is over)");
+               "no trial succeeded (its time of 5s is over)");
     CHECK(fixture_await_trials(f, 1, TRIAL_CANCELLED, 2));
 }
 
