@@ -392,9 +392,11 @@ def a_stopping_server_answers_who_waits():
 
 def a_thousand_trials_are_quick():
     study = Study(server, X, LAYERS)
+    # With a sanitizer so many take longer than the minute that a request has.
+    many = 200 if harness.is_sanitized() else 1000
     begin = server.computed()
-    given = study.suggest(1000)["trials"]
-    tap.equal(len({str(trial["parameters"]) for trial in given}), 1000)
+    given = study.suggest(many)["trials"]
+    tap.equal(len({str(trial["parameters"]) for trial in given}), many)
     asked = server.computed() - begin
     for trial in given[:100]:
         study.complete("/v1/" + trial["name"], 1)
@@ -402,7 +404,7 @@ def a_thousand_trials_are_quick():
     for i in range(20):
         study.suggest(1, "late %d" % i)
     later = server.computed() - begin
-    tap.equal(len(study.trials()), 1020)
+    tap.equal(len(study.trials()), many + 20)
     slow = 10 if harness.is_sanitized() else 1
     # Ten times what it takes; what is slow here grows with the square.
     tap.true(asked < 25 * slow, "a thousand took %.1f s" % asked)
