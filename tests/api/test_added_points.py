@@ -47,8 +47,8 @@ def refusal(study, point, path=None, **more):
 
 
 def replayed(study):
-    page = study.good("GET", OURS + number(study) + "/replay")
-    return [(item["trial"], item["verdict"]) for item in page["trials"]]
+    return [(item["trial"], item["verdict"])
+            for item in server.replay(number(study))]
 
 
 def a_point_outside_a_constraint_is_refused_by_its_name():
@@ -226,8 +226,7 @@ def a_job_runs_points_that_were_given_in_part():
         tap.equal((status, trial.get("state")), (200, "REQUESTED"), trial)
         tap.equal((point_of(trial)["depth"], point_of(trial)["size"]),
                   (depth, 64))
-    replay = server.get(path + "/replay")["trials"]
-    tap.equal([item["verdict"] for item in replay],
+    tap.equal([item["verdict"] for item in server.replay("parts")],
               ["SAME"] * len(server.trials("parts")))
 
 

@@ -3,6 +3,7 @@
 import api
 import harness
 import tap
+import vizier
 
 JOBS = "/v1/projects/local/jobs"
 server = None
@@ -40,6 +41,14 @@ def the_command_reads_all_pages():
     tap.equal(sorted(listed), ["job%d" % number for number in range(5)])
 
 
+def the_command_proves_the_suggestions_of_all_pages():
+    study = vizier.Study(server)
+    study.suggest(5)
+    said = server.cli("replay", study.name.rsplit("/", 1)[1]).stdout
+    tap.equal(said.splitlines()[-1], "5 of 5 suggestions are the same")
+
+
 with harness.Server("--max-page", "2", "--runner", "none") as server:
     tap.run([lists_of_every_kind_have_no_longer_page,
-             the_command_reads_all_pages])
+             the_command_reads_all_pages,
+             the_command_proves_the_suggestions_of_all_pages])

@@ -67,7 +67,7 @@ def complete(path, trial, value):
 
 def replayed(path):
     return [(int(trial["trial"]), trial["verdict"])
-            for trial in get(path + "/replay")["trials"]]
+            for trial in server.pages(path + "/replay", "trials")]
 
 
 def a_space_that_grows_is_searched_in_one_study():

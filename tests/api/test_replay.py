@@ -52,15 +52,7 @@ def searched(rounds, algorithm="ALGORITHM_UNSPECIFIED", space=X, **spec):
 
 
 def verdicts(study, query=""):
-    path = OURS + number(study) + "/replay" + query
-    found, token = [], ""
-    while True:
-        page = study.good("GET", path + ("&" if "?" in path else "?") +
-                          "pageSize=7&pageToken=" + token if token else path)
-        found += page["trials"]
-        token = page.get("nextPageToken", "")
-        if not token:
-            return found
+    return study.server.replay(number(study), query)
 
 
 def preview(study, query):
@@ -151,6 +143,20 @@ def a_replay_may_begin_anywhere():
     study = searched(3)
     tap.equal([item["trial"] for item in verdicts(study, "?from=8")],
               [trial["id"] for trial in study.trials()[7:]])
+
+
+def every_page_leads_to_the_next():
+    study = searched(3)
+    trials = study.trials()
+    found = verdicts(study, "?pageSize=7")
+    tap.true(len(trials) > 7, len(trials))
+    tap.equal([(item["trial"], item["verdict"]) for item in found],
+              [(trial["id"], "SAME") for trial in trials])
+    path = OURS + number(study) + "/replay?pageSize=7"
+    token = study.good("GET", path)["nextPageToken"]
+    other = OURS + number(searched(1)) + "/replay?pageToken="
+    tap.equal(study.refused("GET", other + token),
+              (400, "INVALID_ARGUMENT", ["pageToken"]))
 
 
 def trials_of_others_are_left_out():
@@ -311,6 +317,7 @@ with harness.Server("--runner", "none") as server:
         given_values_are_asked_for_again,
         children_that_share_a_name_are_distinguished_again,
         a_replay_may_begin_anywhere,
+        every_page_leads_to_the_next,
         trials_of_others_are_left_out,
         an_input_that_was_deleted_has_no_replay,
         what_was_forgotten_does_not_spoil_the_rest,

@@ -357,10 +357,8 @@ def what_it_learnt_from_is_part_of_the_proof():
         points = new.play(2)
         tap.equal([p for p in points if p in points_of(old)], [])
         old.good("DELETE", old.path)
-        proof = new.good("GET",
-                         "/hypertune/v1/studies/%s/replay" % number(new))
-        tap.equal([trial["verdict"] for trial in proof["trials"]][:2] +
-                  [trial["verdict"] for trial in proof["trials"]][-2:],
+        proof = server.replay(number(new))
+        tap.equal([trial["verdict"] for trial in proof[:2] + proof[-2:]],
                   ["SAME"] * 4, proof)
 
 

@@ -111,11 +111,4 @@ class Study:
                          {"finalMeasurement": measured(value)})
 
     def trials(self):
-        found, token = [], ""
-        while True:
-            page = self.good("GET", self.path + "/trials?pageSize=1000" +
-                             ("&pageToken=" + token if token else ""))
-            found += page["trials"]
-            token = page.get("nextPageToken", "")
-            if not token:
-                return found
+        return self.server.pages(self.path + "/trials?pageSize=1000", "trials")

@@ -103,7 +103,7 @@ def main():
                                               trial["id"])), name)
 
         def check_replay(name):
-            verdicts = server.get(harness.OURS + name + "/replay")["trials"]
+            verdicts = server.replay(name)
             tap.true(len(verdicts) > 1, name)
             tap.equal([v["verdict"] for v in verdicts],
                       ["SAME"] * len(verdicts), str(verdicts))

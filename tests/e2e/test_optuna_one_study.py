@@ -70,8 +70,8 @@ def main():
             return [(t.value, t.params) for t in study.trials]
 
         def verdicts(study):
-            return {trial["verdict"] for trial in client._transport.call(
-                "GET", study._ours("/replay"))["trials"]}
+            return {trial["verdict"] for trial in
+                    server.pages(study._ours("/replay"), "trials")}
 
         def conditional_spaces_are_in_one_study():
             for word, place in places():

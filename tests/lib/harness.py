@@ -272,14 +272,22 @@ class Server:
         return self.get(STUDIES + "%s/trials/%s" % (name, number))
 
     def trials(self, name):
+        return self.pages(STUDIES + name + "/trials?pageSize=100", "trials")
+
+    def pages(self, path, key):
+        """The elements of all pages of a list, its member `key`."""
         found, token = [], ""
         while True:
-            page = self.get(STUDIES + name + "/trials?pageSize=100" +
-                            ("&pageToken=" + token if token else ""))
-            found += page.get("trials", [])
+            page = self.get(path + ("&" if "?" in path else "?") +
+                            "pageToken=" + token)
+            found += page.get(key, [])
             token = page.get("nextPageToken", "")
             if not token:
                 return found
+
+    def replay(self, name, query=""):
+        """What a replay says of each trial of a study."""
+        return self.pages(OURS + name + "/replay" + query, "trials")
 
     def explain(self, name):
         """What became of a study whose trials did not all succeed: for the

@@ -3,18 +3,15 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/arena.h"
 #include "proto/base/token.h"
 #include "tuner/ask/faults.h"
 #include "tuner/ask/field_name.h"
 
-enum {
-    MARK_DIGITS = 12, /* of the hash in a token */
-    TOKEN_BYTES = 40  /* with its NUL */
-};
+enum { MARK_DIGITS = 12 /* of the hash in a token */ };
 
 enum ht_status query_number(struct request *req, const char *name,
                             const struct number_range *range, int64_t *value,
@@ -75,8 +72,7 @@ static void add_part(struct text *text, const char *part)
 }
 
 /* "57.0c1f...": the element, and a hash of the list and its filter. */
-static void make_token(const struct request *req, int64_t id,
-                       char token[TOKEN_BYTES])
+const char *query_page_token(const struct request *req, int64_t id)
 {
     struct text list = {0};
     add_part(&list, req->pattern);
@@ -90,20 +86,19 @@ static void make_token(const struct request *req, int64_t id,
     token_sha256(hash, list.data, list.len);
     token_hex(hex, hash);
     text_free(&list);
-    snprintf(token, TOKEN_BYTES, "%lld.%.*s", (long long)id, MARK_DIGITS, hex);
+    return arena_printf(req->arena, "%lld.%.*s", (long long)id, MARK_DIGITS,
+                        hex);
 }
 
 static enum ht_status read_token(struct request *req, int64_t *id,
                                  struct ht_error *err)
 {
     const char *text = request_query(req, "pageToken");
-    char token[TOKEN_BYTES];
     *id = 0;
     if (text == NULL || text[0] == '\0')
         return HT_OK;
     const long long said = strtoll(text, NULL, 10);
-    make_token(req, said, token);
-    if (said > 0 && strcmp(token, text) == 0) {
+    if (said > 0 && strcmp(query_page_token(req, said), text) == 0) {
         *id = said;
         return HT_OK;
     }
@@ -147,12 +142,10 @@ enum ht_status query_page(struct request *req, struct query_page *page,
 
 void query_page_end(struct request *req, int64_t id)
 {
-    char token[TOKEN_BYTES];
     text_puts(&req->reply, "]");
-    if (id > 0) {
-        make_token(req, id, token);
-        text_printf(&req->reply, ",\"nextPageToken\":\"%s\"", token);
-    }
+    if (id > 0)
+        text_printf(&req->reply, ",\"nextPageToken\":\"%s\"",
+                    query_page_token(req, id));
     text_puts(&req->reply, "}");
 }
 

@@ -56,6 +56,9 @@ enum ht_status query_choice(struct request *req, const char *name,
 enum ht_status query_flag(struct request *req, const char *name, bool *flag,
                           struct ht_error *err);
 
+/* The token of the page after the element with that id, in the request's arena.
+ */
+const char *query_page_token(const struct request *req, int64_t id);
 /* Ends a streamed list: closes the array, adds the token of the last element
  * by its id (0: nothing is left) and the brace. */
 void query_page_end(struct request *req, int64_t id);

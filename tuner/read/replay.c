@@ -262,8 +262,9 @@ static enum ht_status prove_all(struct proving *proving,
     }
     const bool more = i < proving->trials.n || proving->trials.n == page->size;
     if (status == HT_OK && more)
-        json_add_int_text(object, "nextPageToken",
-                          proving->trials.rows[i - 1].id);
+        json_add_string(
+            object, "nextPageToken",
+            query_page_token(proving->req, proving->trials.rows[i - 1].id));
     if (status == HT_OK)
         json_print(object, &proving->req->reply);
     else
