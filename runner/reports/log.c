@@ -370,8 +370,8 @@ bool log_ship_next(struct log_ship *ship, int64_t now, bool final,
 void log_ship_confirm(struct log_ship *ship, const struct log_chunk *chunk,
                       int64_t wanted)
 {
-    const int64_t end = chunk->offset + chunk->bytes;
-    ship->source.offset = wanted > end ? wanted : end;
+    const bool has_it = wanted > chunk->offset;
+    ship->source.offset = has_it ? wanted : chunk->offset + chunk->bytes;
 }
 
 /* ---- the last line ---- */

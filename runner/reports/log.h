@@ -72,7 +72,9 @@ void log_ship_fini(struct log_ship *ship);
 bool log_ship_next(struct log_ship *ship, int64_t now, bool final,
                    struct log_chunk *chunk, struct text *out);
 
-/* The server stored the chunk and wants the byte at `wanted` next. */
+/* The server answered the chunk and wants the byte at `wanted` next: one inside
+ * the chunk when it had a part already and did not store the rest. Anything up
+ * to the chunk's first byte skips the chunk. */
 void log_ship_confirm(struct log_ship *ship, const struct log_chunk *chunk,
                       int64_t wanted);
 

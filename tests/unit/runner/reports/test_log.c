@@ -154,6 +154,36 @@ static void a_line_without_its_beginning_is_not_reported(void)
     free(full);
 }
 
+/* After a restart the chunks are others, and the server has stored the first
+ * `had` bytes of what is sent. */
+static void expect_the_rest(int64_t had)
+{
+    char path[PATH_MAX];
+    const char *folder = runner_fixture_folder(path);
+    struct log_ship ship;
+    struct log_chunk chunk;
+    struct text out = {0};
+    log_ship_init(&ship, NULL, folder, "stderr", "");
+    write_stderr(folder, 0, "0123456789", 10);
+    CHECK(log_ship_next(&ship, 1000, true, &chunk, &out));
+    CHECK(chunk.offset == 0 && chunk.bytes == 10);
+    log_ship_confirm(&ship, &chunk, had);
+    text_clear(&out);
+    CHECK(log_ship_next(&ship, 2000, true, &chunk, &out));
+    CHECK(chunk.offset == had && chunk.bytes == 10 - had);
+    CHECK_TEXT(out.data, &"0123456789"[had]);
+    log_ship_confirm(&ship, &chunk, 10);
+    CHECK(!log_ship_next(&ship, 3000, true, &chunk, &out) && ship.done);
+    text_free(&out);
+}
+
+static void what_the_server_has_in_part_is_sent_to_its_end(void)
+{
+    expect_the_rest(1);
+    expect_the_rest(7);
+    expect_the_rest(9);
+}
+
 int main(void)
 {
     runner_fixture_init();
@@ -164,6 +194,7 @@ int main(void)
     RUN(secrets_are_blanked);
     RUN(without_the_secrets_nothing_is_reported);
     RUN(the_end_is_read_across_segments);
+    RUN(what_the_server_has_in_part_is_sent_to_its_end);
     RUN(a_line_without_its_beginning_is_not_reported);
     runner_fixture_fini();
     return check_done();
