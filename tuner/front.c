@@ -1,5 +1,6 @@
 #include "tuner/front.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "proto/net/tls_files.h"
 #include "tuner/base/budget.h"
 #include "tuner/base/tls_board.h"
+#include "tuner/core/audit.h"
 #include "tuner/http/gate.h"
 #include "tuner/http/http.h"
 #include "tuner/http/raw_heads.h"
@@ -35,7 +37,7 @@ struct stamp { /* of one file */
     struct timespec changed;
 };
 
-enum { CERT, KEY, NEXT, CA, FILES };
+enum { CERT, KEY, NEXT, CA, CLIENTS, CRL, FILES };
 
 struct front {
     const struct options *options;
@@ -49,6 +51,8 @@ struct front {
     struct http *http;
     struct tls_board *board; /* NULL: no TLS */
     int64_t looked_ms, warned_ms;
+    pthread_mutex_t lock; /* of `core` */
+    struct core *core;    /* NULL: not yet, or no more */
 };
 
 static bool has_tls(const struct options *options)
@@ -99,12 +103,19 @@ static bool have_changed(const struct stamp a[FILES],
     return false;
 }
 
+static char *copy(const char *text)
+{
+    return text != NULL ? ht_xstrdup(text) : NULL;
+}
+
 static void find_files(struct front *front)
 {
     const struct options *options = front->options;
     struct arena *arena = arena_new();
     front->files[CERT] = ht_xstrdup(options->tls_cert);
     front->files[KEY] = ht_xstrdup(options->tls_key);
+    front->files[CLIENTS] = copy(options->tls_clients);
+    front->files[CRL] = copy(options->tls_crl);
     if (options->tls != NULL) {
         front->files[NEXT] =
             ht_xstrdup(arena_printf(arena, "%s/next-key.pem", options->tls));
@@ -194,13 +205,15 @@ bool front_tick(struct front *front, bool now, int64_t now_ms, int64_t *next_ms)
 static enum ht_status open_certificates(struct front *front,
                                         struct ht_error *err)
 {
-    struct tls_server_settings settings = {.cert = front->options->tls_cert,
-                                           .key = front->options->tls_key,
-                                           .http = true};
     struct tls_state state = {.pins = ""};
     find_files(front);
     stamp_files(front, front->stamps);
     front->board = tls_board_new();
+    struct tls_server_settings settings = {.cert = front->files[CERT],
+                                           .key = front->files[KEY],
+                                           .client_ca = front->files[CLIENTS],
+                                           .crl = front->files[CRL],
+                                           .http = true};
     enum ht_status status = tls_server_open(&settings, &front->for_http, err);
     settings.http = false;
     if (status == HT_OK)
@@ -236,6 +249,7 @@ enum ht_status front_start(const struct options *options, struct front **front,
     made->most = most_connections();
     made->heads = raw_heads_check(&made->refused);
     made->looked_ms = clock_monotonic_ms();
+    pthread_mutex_init(&made->lock, NULL);
     if (has_tls(options))
         status = open_certificates(made, err);
     if (status == HT_OK)
@@ -255,6 +269,7 @@ void front_stop(struct front *front)
     tls_server_free(front->for_http);
     tls_server_free(front->for_wire);
     tls_board_free(front->board);
+    pthread_mutex_destroy(&front->lock);
     for (int i = 0; i < FILES; i++)
         free(front->files[i]);
     free(front);
@@ -266,7 +281,7 @@ static bool take(void *context, int fd, const struct relay_peer *peer)
 {
     const struct front *front = context;
     http_adopt(front->http, fd, (const struct sockaddr *)&peer->from,
-               peer->from_len);
+               peer->from_len, peer->certificate);
     return true;
 }
 
@@ -274,6 +289,30 @@ static void exceeded(void *context, bool each)
 {
     (void)context;
     budget_exceeded(each ? BUDGET_HANDSHAKES : BUDGET_HANDSHAKES_ALL);
+}
+
+void front_audit(struct front *front, struct core *core)
+{
+    if (front == NULL)
+        return;
+    pthread_mutex_lock(&front->lock);
+    front->core = core;
+    pthread_mutex_unlock(&front->lock);
+}
+
+static void refused(void *context, const struct relay_peer *peer,
+                    const char *why)
+{
+    struct front *front = context;
+    const struct audit_note note = {.peer = peer->address,
+                                    .method = "tls",
+                                    .pattern = "handshake",
+                                    .status = HT_UNAUTHENTICATED,
+                                    .error = why};
+    pthread_mutex_lock(&front->lock);
+    if (front->core != NULL)
+        audit_note(front->core, &note);
+    pthread_mutex_unlock(&front->lock);
 }
 
 /* ---- addresses ---- */
@@ -286,6 +325,7 @@ static enum ht_status open_at(struct front *front,
     wanted->unfinished = (size_t)budget_of(BUDGET_HANDSHAKES_ALL);
     wanted->unfinished_each = (size_t)budget_of(BUDGET_HANDSHAKES);
     wanted->exceeded = exceeded;
+    wanted->refused = refused;
     wanted->context = front;
     const enum ht_status status = relay_open(front->relay, wanted, port, err);
     if (status != HT_OK)

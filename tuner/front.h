@@ -13,6 +13,7 @@
 
 #include "proto/base/error.h"
 
+struct core;
 struct front;
 struct gate;
 struct http;
@@ -34,6 +35,10 @@ enum ht_status front_start(const struct options *options, struct front **front,
 /* Ends every connection; after http_stop() and nng_socket_stop(), before
  * http_free(). Accepts NULL. */
 void front_stop(struct front *front);
+
+/* Clients whose certificate is missing or not accepted have a line in the audit
+ * log of this core from now on; NULL: no more. Accepts a front of NULL. */
+void front_audit(struct front *front, struct core *core);
 
 /* Serves HTTP of the listening socket, which is taken over. `host` names it. */
 enum ht_status front_open_http(struct front *front, struct http *http, int fd,

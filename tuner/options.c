@@ -69,6 +69,9 @@ static const struct flag table[] = {
     FLAG("tls-cert", "FILE", FLAG_TEXT, MEMBER(tls_cert),
          "serve by TLS with this certificate and its chain (PEM)"),
     FLAG("tls-key", "FILE", FLAG_TEXT, MEMBER(tls_key), "its key (PEM)"),
+    FLAG("tls-clients", "own|FILE", FLAG_TEXT, MEMBER(tls_clients),
+         "ask clients by TLS for a certificate of `hypertune tls client`, or "
+         "of the authority in FILE"),
     FLAG("insecure", NULL, FLAG_SWITCH, MEMBER(insecure),
          "listen off loopback without TLS: tokens are readable on the way"),
     FLAG("on-demand", NULL, FLAG_ORDER, MEMBER(on_demand),
@@ -171,18 +174,29 @@ static enum ht_status check_exposure(const struct options *options,
     return HT_OK;
 }
 
-static void point_at_tls(struct options *options)
+static bool asks_for_own(const struct options *options)
+{
+    return options->tls_clients != NULL &&
+           strcmp(options->tls_clients, "own") == 0;
+}
+
+static void point_at_tls(struct options *options, bool own_clients)
 {
     options->tls = options->tls_files[0];
     options->tls_cert = options->tls_files[1];
     options->tls_key = options->tls_files[2];
+    if (!own_clients)
+        return;
+    options->tls_clients = options->tls_files[3];
+    options->tls_crl = options->tls_files[4];
 }
 
 /* Files of a folder that `hypertune tls init` made: those asked for, or those
  * of the data folder where there are some. */
 static enum ht_status find_tls(struct options *options, struct ht_error *err)
 {
-    static const char *const names[] = {"", "/cert.pem", "/key.pem"};
+    static const char *const names[] = {"", "/cert.pem", "/key.pem", "/ca.pem",
+                                        "/crl.pem"};
     const bool asked = options->tls != NULL;
     if ((options->tls_cert == NULL) != (options->tls_key == NULL))
         return ht_fail(err, HT_INVALID,
@@ -202,7 +216,24 @@ static enum ht_status find_tls(struct options *options, struct ht_error *err)
             return ht_fail(err, HT_INVALID, "--tls: the path is too long");
     if (!asked && access(options->tls_files[1], F_OK) != 0)
         return HT_OK;
-    point_at_tls(options);
+    point_at_tls(options, asks_for_own(options));
+    return HT_OK;
+}
+
+static enum ht_status check_clients(const struct options *options,
+                                    struct ht_error *err)
+{
+    if (options->tls_clients == NULL)
+        return HT_OK;
+    if (options->tls_cert == NULL)
+        return ht_fail(err, HT_INVALID,
+                       "--tls-clients needs TLS: make a certificate (hypertune "
+                       "tls init), or give --tls-cert and --tls-key");
+    if (asks_for_own(options))
+        return ht_fail(err, HT_INVALID,
+                       "--tls-clients own needs the folder of `hypertune tls "
+                       "init` (--tls DIR); with --tls-cert give the file of an "
+                       "authority");
     return HT_OK;
 }
 
@@ -216,6 +247,8 @@ static enum ht_status check(struct options *options, struct ht_error *err)
         status = options_split_address(options->listen, host, &port, err);
     if (status == HT_OK)
         status = find_tls(options, err);
+    if (status == HT_OK)
+        status = check_clients(options, err);
     if (status != HT_OK)
         return status;
     if (strcmp(options->auth, "none") == 0 && !address_is_loopback(host))
@@ -283,7 +316,7 @@ enum ht_status options_read(const struct flags_source *source,
         read.idle_exit_ms = read.on_demand ? 30 * 60 * 1000 : 0;
     *options = read;
     if (read.tls_cert == read.tls_files[1])
-        point_at_tls(options); /* its own copy */
+        point_at_tls(options, read.tls_crl != NULL); /* its own copy */
     return HT_OK;
 }
 

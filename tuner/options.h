@@ -37,11 +37,14 @@ struct options {
     const char *public_name;  /* "https://HOST[:PORT],..."; NULL: none */
     const char *tls;          /* DIR of `hypertune tls init`; NULL: none */
     const char *tls_cert, *tls_key; /* PEM files; NULL: no TLS */
-    bool insecure;        /* plain listeners off loopback are wanted */
-    bool on_demand;       /* started by a command for its user */
-    int64_t idle_exit_ms; /* end after this long idle; 0: never */
-    bool verbose;         /* log debug events */
-    char tls_files[3][OPTIONS_PATH_BYTES]; /* what the paths above may point
+    const char *tls_clients; /* PEM file of the CA whose certificates clients
+                                need; NULL: they need none */
+    const char *tls_crl;     /* of those revoked, may not exist; NULL: none */
+    bool insecure;           /* plain listeners off loopback are wanted */
+    bool on_demand;          /* started by a command for its user */
+    int64_t idle_exit_ms;    /* end after this long idle; 0: never */
+    bool verbose;            /* log debug events */
+    char tls_files[5][OPTIONS_PATH_BYTES]; /* what the paths above may point
                                               to */
 };
 

@@ -230,11 +230,15 @@ static enum ht_status start_core(struct server *server, struct ht_error *err)
         .sessions = server->left_sessions,
         .fail = server->fail,
     };
-    return core_start(&options, &server->core, err);
+    const enum ht_status status = core_start(&options, &server->core, err);
+    if (status == HT_OK)
+        front_audit(server->front, server->core);
+    return status;
 }
 
 static void stop_core(struct server *server)
 {
+    front_audit(server->front, NULL);
     core_stop(server->core);
 }
 

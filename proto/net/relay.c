@@ -208,6 +208,17 @@ static void log_failure(struct listener *listener,
     listener->failures = 0;
 }
 
+static void note_failure(struct relay *relay, struct connection *connection,
+                         enum phase before, const struct ht_error *why)
+{
+    const struct relay_listener *set = &connection->listener->set;
+    relay->counts.failed++;
+    log_failure(connection->listener, connection, why);
+    if (before == PHASE_ACCEPT && why->status == HT_UNAUTHENTICATED &&
+        set->refused != NULL)
+        set->refused(set->context, &connection->peer, why->text);
+}
+
 static void step(struct relay *relay, struct connection *connection, int which,
                  uint32_t events)
 {
@@ -219,13 +230,11 @@ static void step(struct relay *relay, struct connection *connection, int which,
     relist(connection, before);
     if (!was_refused && connection->refusal.answer != NULL)
         relay->counts.refused++;
-    if (lives)
-        return;
-    if (!connection->seen) {
-        relay->counts.failed++;
-        log_failure(connection->listener, connection, &why);
-    }
-    end(relay, connection);
+    if (why.text[0] != '\0' ||
+        (!lives && !connection->seen && before != PHASE_DRAIN))
+        note_failure(relay, connection, before, &why);
+    if (!lives)
+        end(relay, connection);
 }
 
 /* False: there is none now. */

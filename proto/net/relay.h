@@ -31,7 +31,7 @@ struct relay_peer {
     socklen_t from_len;
     char address[INET6_ADDRSTRLEN]; /* without a port */
     bool tls;
-    char pin[TLS_PIN_BYTES]; /* of the client's certificate; "": none */
+    char certificate[TLS_NAME_BYTES]; /* as tls_client_name() */
 };
 
 struct relay_refusal {
@@ -68,6 +68,10 @@ struct relay_listener {  /* copied; pointers are borrowed until it is closed */
     /* A newcomer has ended another connection without its handshake, `each`:
      * of the same peer. Called by the relay's thread; NULL: not needed. */
     void (*exceeded)(void *context, bool each);
+    /* The client's certificate is missing or not accepted. Called by the
+     * relay's thread, must not block; NULL: not needed. */
+    void (*refused)(void *context, const struct relay_peer *peer,
+                    const char *why);
     void *context;
     struct tls_server *accept_tls;   /* NULL: plain */
     struct tls_client *connect_tls;  /* NULL: plain */

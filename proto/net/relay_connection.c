@@ -2,6 +2,7 @@
  * ways. */
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -115,17 +116,32 @@ static bool greet(struct connection *connection, struct tls_session *tls,
     return result != TLS_FAILED;
 }
 
+/* A reset, which the bytes of a peer that are not read would cause, could
+ * overtake the alert. */
+static bool part(struct connection *connection, const struct ht_error *why)
+{
+    if (why->status != HT_UNAUTHENTICATED)
+        return false;
+    struct end *end = &connection->ends[0];
+    tls_session_free(end->tls);
+    end->tls = NULL;
+    connection->ways[1].ended = connection->ways[1].passed = true;
+    connection->phase = PHASE_DRAIN;
+    return shutdown(end->fd, SHUT_WR) == 0;
+}
+
 static bool step_accept(struct mover *mover, struct connection *connection,
                         struct ht_error *why)
 {
     bool done = true;
     struct tls_session *tls = connection->ends[0].tls;
     if (tls != NULL && !greet(connection, tls, &done, why))
-        return false;
+        return part(connection, why);
     if (!done)
         return true;
     if (tls != NULL)
-        memcpy(connection->peer.pin, tls_peer_pin(tls), TLS_PIN_BYTES);
+        (void)snprintf(connection->peer.certificate, TLS_NAME_BYTES, "%s",
+                       tls_client_name(tls));
     return open_onward(mover, connection);
 }
 

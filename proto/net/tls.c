@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "proto/base/arena.h"
@@ -122,13 +123,27 @@ static enum ht_status check_readable(const char *file, struct ht_error *err)
                : ht_fail_errno(err, errno, "cannot read %s", file);
 }
 
+enum ht_status tls_check_key_file(const char *file, struct ht_error *err)
+{
+    struct stat found;
+    const enum ht_status status = check_readable(file, err);
+    if (status != HT_OK)
+        return status;
+    if (stat(file, &found) == 0 && (found.st_mode & S_IRWXO) != 0)
+        return ht_fail(err, HT_INVALID,
+                       "all users of this machine may use the key %.150s: "
+                       "chmod o= it",
+                       file);
+    return HT_OK;
+}
+
 static enum ht_status load_pair(struct tls_credentials *credentials,
                                 const char *cert, const char *key,
                                 struct ht_error *err)
 {
     enum ht_status status = check_readable(cert, err);
     if (status == HT_OK)
-        status = check_readable(key, err);
+        status = tls_check_key_file(key, err);
     if (status != HT_OK)
         return status;
     const int code = gnutls_certificate_set_x509_key_file(
@@ -152,6 +167,25 @@ static enum ht_status load_ca(struct tls_credentials *credentials,
     return HT_OK;
 }
 
+/* A file that is there must be whole: else what was revoked would be valid. */
+static enum ht_status load_crl(struct tls_credentials *credentials,
+                               const char *crl, struct ht_error *err)
+{
+    if (access(crl, F_OK) != 0 && errno == ENOENT)
+        return HT_OK;
+    const enum ht_status status = check_readable(crl, err);
+    if (status != HT_OK)
+        return status;
+    const int n = gnutls_certificate_set_x509_crl_file(credentials->held, crl,
+                                                       GNUTLS_X509_FMT_PEM);
+    if (n <= 0)
+        return ht_fail(err, HT_INVALID,
+                       "%s holds no list of revoked certificates of its "
+                       "authority in PEM",
+                       crl);
+    return HT_OK;
+}
+
 /* ---- server ---- */
 
 static enum ht_status load_server(const struct tls_server *server,
@@ -162,11 +196,18 @@ static enum ht_status load_server(const struct tls_server *server,
     enum ht_status status = load_pair(made, server->cert, server->key, err);
     if (status == HT_OK && server->client_ca != NULL)
         status = load_ca(made, server->client_ca, err);
+    if (status == HT_OK && server->crl != NULL)
+        status = load_crl(made, server->crl, err);
     if (status == HT_OK)
         *credentials = made;
     else
         tls_credentials_drop(made);
     return status;
+}
+
+static char *copy(const char *text)
+{
+    return text != NULL ? ht_xstrdup(text) : NULL;
 }
 
 enum ht_status tls_server_open(const struct tls_server_settings *settings,
@@ -175,9 +216,8 @@ enum ht_status tls_server_open(const struct tls_server_settings *settings,
     struct tls_server *made = ht_xcalloc(1, sizeof *made);
     made->cert = ht_xstrdup(settings->cert);
     made->key = ht_xstrdup(settings->key);
-    made->client_ca =
-        settings->client_ca != NULL ? ht_xstrdup(settings->client_ca) : NULL;
-    made->require_client = settings->require_client;
+    made->client_ca = copy(settings->client_ca);
+    made->crl = copy(settings->crl);
     made->http = settings->http;
     pthread_mutex_init(&made->lock, NULL);
     const enum ht_status status = load_server(made, &made->current, err);
@@ -212,6 +252,7 @@ void tls_server_free(struct tls_server *server)
     free(server->cert);
     free(server->key);
     free(server->client_ca);
+    free(server->crl);
     free(server);
 }
 

@@ -13,7 +13,15 @@
 
 #include "proto/base/error.h"
 
-enum { TLS_PIN_BYTES = 64, TLS_PINS = 8 }; /* a text with its NUL; of a list */
+enum {
+    TLS_PIN_BYTES = 64, /* a text with its NUL */
+    TLS_PINS = 8,       /* of a list */
+    TLS_NAME_BYTES = 128
+};
+
+/* HT_INVALID  all users of this machine may use the key
+ * HT_IO       it cannot be read */
+enum ht_status tls_check_key_file(const char *file, struct ht_error *err);
 
 /* ---- what a server shows ---- */
 
@@ -22,17 +30,17 @@ struct tls_server;
 struct tls_server_settings { /* strings are copied */
     const char *cert, *key;  /* PEM files; the certificate first, then its
                                 chain */
-    const char *client_ca;   /* PEM file: a client's certificate must be signed
-                                by one of it; NULL: any is accepted, its pin is
-                                handed on */
-    bool require_client;     /* refuse clients without a certificate */
-    bool http;               /* offer http/1.1 by ALPN, and ask for a client's
-                                certificate only where it is required: browsers
-                                would ask their user for one */
+    const char *client_ca;   /* PEM file: a client needs a certificate for
+                                clients that is signed by one of it; NULL:
+                                clients are not asked for one */
+    const char *crl;         /* PEM file of those revoked, which may not exist
+                                yet; NULL: none */
+    bool http;               /* offer http/1.1 by ALPN */
 };
 
 /* HT_IO       a file cannot be read
- * HT_INVALID  it holds no certificate or key, or they do not belong together */
+ * HT_INVALID  it holds no certificate or key, they do not belong together, or
+ *             all users of this machine may use the key */
 enum ht_status tls_server_open(const struct tls_server_settings *settings,
                                struct tls_server **server,
                                struct ht_error *err);
@@ -89,11 +97,15 @@ enum tls_result { TLS_DONE, TLS_WANT_READ, TLS_WANT_WRITE, TLS_FAILED };
 struct tls_session *tls_accept(struct tls_server *server, int fd);
 struct tls_session *tls_connect(struct tls_client *client, int fd,
                                 const char *host);
-/* One step. TLS_FAILED: the error says why and, to a client, what to do. */
+/* One step. TLS_FAILED: the error says why and, to a client, what to do;
+ * HT_UNAUTHENTICATED: the peer's certificate is missing or not accepted, which
+ * the peer learns by an alert. */
 enum tls_result tls_handshake(struct tls_session *session,
                               struct ht_error *err);
-/* After the handshake: the pin of the peer's key, "" without certificate. */
-const char *tls_peer_pin(const struct tls_session *session);
+/* After the handshake, of a client that showed a certificate: its common name,
+ * else its first DNS name, else its pin, in printable ASCII without quotes. ""
+ * of others. */
+const char *tls_client_name(const struct tls_session *session);
 /* As recv() and send(): -1 with EAGAIN for later; 0 of tls_recv() only when the
  * peer has said that it ends. A socket closed without that is ECONNRESET.
  * After EAGAIN tls_send() must be called with the same bytes again. */

@@ -289,6 +289,82 @@ enum ht_status tls_make_certificate(const struct tls_certificate *wanted,
     return status;
 }
 
+/* ---- revocation ---- */
+
+static enum ht_status load_crl(gnutls_x509_crl_t crl, const char *file,
+                               struct ht_error *err)
+{
+    gnutls_datum_t bytes;
+    if (access(file, F_OK) != 0 && errno == ENOENT)
+        return HT_OK;
+    enum ht_status status = read_file(file, &bytes, err);
+    if (status != HT_OK)
+        return status;
+    const int code = gnutls_x509_crl_import(crl, &bytes, GNUTLS_X509_FMT_PEM);
+    if (code < 0)
+        status = fail_tls(err, code, file);
+    gnutls_free(bytes.data);
+    return status;
+}
+
+/* One that is no longer up to date would refuse every client. */
+static int sign_crl(gnutls_x509_crl_t crl, gnutls_x509_crt_t crt,
+                    gnutls_x509_crt_t ca, gnutls_x509_privkey_t ca_key)
+{
+    const time_t now = time(NULL);
+    int code = gnutls_x509_crl_set_version(crl, 2);
+    if (code == 0)
+        code = gnutls_x509_crl_set_crt(crl, crt, now);
+    if (code == 0)
+        code = gnutls_x509_crl_set_this_update(crl, now - EARLIER_S);
+    if (code == 0)
+        code = gnutls_x509_crl_set_next_update(
+            crl, gnutls_x509_crt_get_expiration_time(ca));
+    if (code == 0)
+        code = gnutls_x509_crl_sign2(crl, ca, ca_key, GNUTLS_DIG_SHA256, 0);
+    return code;
+}
+
+static enum ht_status write_crl(const char *file, gnutls_x509_crl_t crl,
+                                struct ht_error *err)
+{
+    gnutls_datum_t pem = {NULL, 0};
+    const int code = gnutls_x509_crl_export2(crl, GNUTLS_X509_FMT_PEM, &pem);
+    const enum ht_status status =
+        code < 0 ? fail_tls(err, code, file)
+                 : write_file(file, CERT_MODE, &pem, 1, err);
+    gnutls_free(pem.data);
+    return status;
+}
+
+enum ht_status tls_revoke(const char *crl_file, const char *cert,
+                          const char *ca, const char *ca_key,
+                          struct ht_error *err)
+{
+    gnutls_x509_privkey_t key = new_key();
+    gnutls_x509_crt_t crt = new_crt(), issuer = new_crt();
+    gnutls_x509_crl_t crl;
+    if (gnutls_x509_crl_init(&crl) < 0)
+        ht_out_of_memory();
+    enum ht_status status = load_crt(crt, cert, err);
+    if (status == HT_OK)
+        status = load_crt(issuer, ca, err);
+    if (status == HT_OK)
+        status = load_key(key, ca_key, err);
+    if (status == HT_OK)
+        status = load_crl(crl, crl_file, err);
+    if (status == HT_OK) {
+        const int code = sign_crl(crl, crt, issuer, key);
+        status = code < 0 ? fail_tls(err, code, crl_file)
+                          : write_crl(crl_file, crl, err);
+    }
+    gnutls_x509_crl_deinit(crl);
+    gnutls_x509_crt_deinit(issuer);
+    gnutls_x509_crt_deinit(crt);
+    gnutls_x509_privkey_deinit(key);
+    return status;
+}
+
 /* ---- facts ---- */
 
 /* Appends the host unless the list is full. */

@@ -37,6 +37,15 @@ struct tls_certificate {
 enum ht_status tls_make_certificate(const struct tls_certificate *wanted,
                                     struct ht_error *err);
 
+/* Adds the first certificate of the file `cert` to the list of revoked ones,
+ * which is made unless it exists and is signed by the CA for as long as that is
+ * valid.
+ * HT_IO       a file cannot be read or written
+ * HT_INVALID  it holds something else than wanted */
+enum ht_status tls_revoke(const char *crl_file, const char *cert,
+                          const char *ca, const char *ca_key,
+                          struct ht_error *err);
+
 /* The pin of the first certificate, else of the key, of a PEM file.
  * HT_IO, HT_INVALID as above */
 enum ht_status tls_pin_of_file(const char *file, char pin[TLS_PIN_BYTES],

@@ -18,8 +18,8 @@ struct tls_credentials {
 };
 
 struct tls_server {
-    char *cert, *key, *client_ca;
-    bool require_client, http;
+    char *cert, *key, *client_ca, *crl;
+    bool http;
     pthread_mutex_t lock; /* of `current` */
     struct tls_credentials *current;
 };

@@ -15,10 +15,11 @@ struct tls_session {
     gnutls_session_t held; /* NULL: it cannot be used */
     struct tls_credentials *credentials;
     bool is_client, verifies; /* the certificate, not only its key */
+    bool alerted;             /* the peer knows why it was refused */
     char *host;               /* of a client's server */
     struct tls_pins pins;
-    char pin[TLS_PIN_BYTES]; /* of the peer */
-    struct ht_error why;     /* the peer was refused */
+    char name[TLS_NAME_BYTES]; /* of a client that was accepted */
+    struct ht_error why;       /* the peer was refused */
 };
 
 /* Neither RSA key exchange nor CBC nor SHA-1, whatever the system's default. */
@@ -52,19 +53,86 @@ static bool has_pin(const struct tls_pins *pins, const char *pin)
     return false;
 }
 
-static const char *name_fault(unsigned status)
+struct fault {
+    unsigned flag;
+    gnutls_alert_description_t alert;
+    const char *of_server, *of_client; /* the certificate */
+};
+
+static const struct fault *find_fault(unsigned status)
 {
-    if ((status & GNUTLS_CERT_EXPIRED) != 0)
-        return "the certificate has expired: renew it on the server";
-    if ((status & GNUTLS_CERT_NOT_ACTIVATED) != 0)
-        return "the certificate is not valid yet: compare the clocks";
-    if ((status & GNUTLS_CERT_UNEXPECTED_OWNER) != 0)
-        return "the certificate names another host: use a name it has, or make "
-               "one with this name";
-    if ((status & GNUTLS_CERT_SIGNER_NOT_FOUND) != 0)
-        return "the certificate is not signed by a CA that is trusted here: "
-               "give its CA with --ca or its pin with --pin";
-    return "the certificate is not valid";
+    static const struct fault faults[] = {
+        {GNUTLS_CERT_SIGNER_NOT_FOUND, GNUTLS_A_UNKNOWN_CA,
+         "is not signed by a CA that is trusted here: give its CA with --ca or "
+         "its pin with --pin",
+         "is not signed by a CA that is accepted here"},
+        {GNUTLS_CERT_REVOKED, GNUTLS_A_CERTIFICATE_REVOKED, "is revoked",
+         "is revoked"},
+        {GNUTLS_CERT_EXPIRED, GNUTLS_A_CERTIFICATE_EXPIRED,
+         "has expired: renew it on the server", "has expired"},
+        {GNUTLS_CERT_NOT_ACTIVATED, GNUTLS_A_CERTIFICATE_EXPIRED,
+         "is not valid yet: compare the clocks",
+         "is not valid yet: compare the clocks"},
+        {GNUTLS_CERT_UNEXPECTED_OWNER, GNUTLS_A_BAD_CERTIFICATE,
+         "names another host: use a name it has, or make one with this name",
+         ""},
+        {GNUTLS_CERT_PURPOSE_MISMATCH, GNUTLS_A_UNSUPPORTED_CERTIFICATE,
+         "is not one for servers", "is not one for clients"},
+        {0, GNUTLS_A_BAD_CERTIFICATE, "is not valid", "is not valid"}};
+    const struct fault *at = faults;
+    while (at->flag != 0 && (status & at->flag) == 0)
+        at++;
+    return at;
+}
+
+/* What a stranger wrote into a certificate ends up in lines of the log. */
+static void write_name(char name[TLS_NAME_BYTES], const char *text, size_t len)
+{
+    size_t i = 0;
+    for (; i < len && i + 1 < TLS_NAME_BYTES; i++) {
+        const bool fine =
+            text[i] >= ' ' && text[i] <= '~' && strchr("\"\\", text[i]) == NULL;
+        name[i] = (char)(fine ? text[i] : '?');
+    }
+    name[i] = '\0';
+}
+
+static bool name_client(const gnutls_datum_t *der, char name[TLS_NAME_BYTES])
+{
+    char text[256];
+    size_t len = sizeof text;
+    gnutls_x509_crt_t crt;
+    if (gnutls_x509_crt_init(&crt) < 0)
+        return false;
+    bool named = gnutls_x509_crt_import(crt, der, GNUTLS_X509_FMT_DER) == 0 &&
+                 gnutls_x509_crt_get_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME,
+                                               0, 0, text, &len) == 0;
+    if (!named) {
+        len = sizeof text;
+        named = gnutls_x509_crt_get_subject_alt_name(
+                    crt, 0, text, &len, NULL) == GNUTLS_SAN_DNSNAME;
+    }
+    if (!named && tls_pin_of_certificate(crt, text)) {
+        len = strlen(text);
+        named = true;
+    }
+    gnutls_x509_crt_deinit(crt);
+    if (named)
+        write_name(name, text, len);
+    return named;
+}
+
+/* An alert tells the peer what it must change. */
+static int refuse_certificate(struct tls_session *session, unsigned status)
+{
+    const struct fault *fault = find_fault(status);
+    const char *text = session->is_client ? fault->of_server : fault->of_client;
+    (void)gnutls_alert_send(session->held, GNUTLS_AL_FATAL, fault->alert);
+    session->alerted = true;
+    (void)ht_fail(&session->why, HT_UNAUTHENTICATED, "the %scertificate%s%s %s",
+                  session->is_client ? "" : "client's ",
+                  session->name[0] != '\0' ? " of " : "", session->name, text);
+    return GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR;
 }
 
 static int verify_chain(struct tls_session *session)
@@ -81,7 +149,7 @@ static int verify_chain(struct tls_session *session)
         session->held, wanted, session->is_client ? 2 : 1, &status);
     if (code < 0)
         return refuse(session, gnutls_strerror(code));
-    return status == 0 ? 0 : refuse(session, name_fault(status));
+    return status == 0 ? 0 : refuse_certificate(session, status);
 }
 
 /* Called by GnuTLS within the handshake. */
@@ -93,9 +161,11 @@ static int verify(gnutls_session_t held)
     if (n == 0) /* GnuTLS refuses that itself where one is required */
         return session->is_client ? refuse(session, "no certificate is shown")
                                   : 0;
-    if (!tls_pin_of_der(&shown[0], session->pin))
+    char pin[TLS_PIN_BYTES];
+    if (session->is_client ? !tls_pin_of_der(&shown[0], pin)
+                           : !name_client(&shown[0], session->name))
         return refuse(session, "the certificate cannot be read");
-    if (session->pins.n > 0 && !has_pin(&session->pins, session->pin))
+    if (session->pins.n > 0 && !has_pin(&session->pins, pin))
         return refuse(session,
                       "the server's key is none of the pins: it is another "
                       "server, or its key was changed; compare with "
@@ -140,10 +210,9 @@ struct tls_session *tls_accept(struct tls_server *server, int fd)
     made->verifies = server->client_ca != NULL;
     if (made->held == NULL)
         return made;
-    gnutls_certificate_server_set_request(
-        made->held, server->require_client ? GNUTLS_CERT_REQUIRE
-                    : server->http         ? GNUTLS_CERT_IGNORE
-                                           : GNUTLS_CERT_REQUEST);
+    gnutls_certificate_server_set_request(made->held, server->client_ca != NULL
+                                                          ? GNUTLS_CERT_REQUIRE
+                                                          : GNUTLS_CERT_IGNORE);
     static const gnutls_datum_t http = {(unsigned char *)"http/1.1", 8};
     if (server->http)
         (void)gnutls_alpn_set_protocols(made->held, &http, 1, 0);
@@ -178,6 +247,10 @@ static enum tls_result fail(struct tls_session *session, int code,
 {
     if (session->why.text[0] != '\0')
         (void)ht_fail(err, session->why.status, "%s", session->why.text);
+    else if (!session->is_client && (code == GNUTLS_E_NO_CERTIFICATE_FOUND ||
+                                     code == GNUTLS_E_CERTIFICATE_REQUIRED))
+        (void)ht_fail(err, HT_UNAUTHENTICATED,
+                      "the client shows no certificate");
     else if (code == GNUTLS_E_FATAL_ALERT_RECEIVED)
         (void)ht_fail(err, HT_UNAVAILABLE,
                       "the peer refused the TLS handshake: %s",
@@ -185,7 +258,8 @@ static enum tls_result fail(struct tls_session *session, int code,
     else
         (void)ht_fail(err, HT_UNAVAILABLE, "the TLS handshake failed: %s",
                       gnutls_strerror(code));
-    (void)gnutls_alert_send_appropriate(session->held, code);
+    if (!session->alerted)
+        (void)gnutls_alert_send_appropriate(session->held, code);
     return TLS_FAILED;
 }
 
@@ -213,9 +287,9 @@ enum tls_result tls_handshake(struct tls_session *session, struct ht_error *err)
     return code >= 0 ? TLS_DONE : fail(session, code, err);
 }
 
-const char *tls_peer_pin(const struct tls_session *session)
+const char *tls_client_name(const struct tls_session *session)
 {
-    return session->pin;
+    return session->name;
 }
 
 void tls_session_free(struct tls_session *session)

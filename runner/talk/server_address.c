@@ -140,12 +140,16 @@ static enum ht_status get_server(struct server_address *address,
     const size_t len = strlen(server);
     (void)snprintf(url, sizeof url, "%s%shypertune/v1/server", server,
                    len > 0 && server[len - 1] == '/' ? "" : "/");
+    char why[CURL_ERROR_SIZE] = "";
     struct curl_slist *headers = set_up(curl, address, url, token, body);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
     const CURLcode code = curl_easy_perform(curl);
     long http = 0;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &http);
     curl_slist_free_all(headers);
     curl_easy_cleanup(curl);
+    if (trust_check_refusal(server, why, err) != HT_OK)
+        return HT_DENIED;
     if (trust_is_lacking((int)code))
         return ht_fail(err, HT_DENIED, "no trust in %.100s: %.120s", server,
                        curl_easy_strerror(code));

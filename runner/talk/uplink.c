@@ -90,6 +90,8 @@ enum ht_status uplink_open(const struct uplink_settings *settings,
         arena_printf(arena, "%s %s", settings->server, pin != NULL ? pin : "");
     made->trust = (struct trust){.ca = copy(arena, settings->trust.ca),
                                  .pin = copy(arena, pin),
+                                 .cert = copy(arena, settings->trust.cert),
+                                 .key = copy(arena, settings->trust.key),
                                  .insecure = settings->trust.insecure};
     pthread_mutex_init(&made->lock, NULL);
     read_file(made);
@@ -142,7 +144,9 @@ static enum ht_status trust_server(struct uplink *uplink, const char *pins,
                              : HT_OK;
     const struct tls_client_settings settings = {
         .pins = *pins != '\0' ? pins : uplink->trust.pin,
-        .ca = *pins != '\0' ? NULL : uplink->trust.ca};
+        .ca = *pins != '\0' ? NULL : uplink->trust.ca,
+        .cert = uplink->trust.cert,
+        .key = uplink->trust.key};
     return tls_client_open(&settings, &uplink->client, err);
 }
 

@@ -1,7 +1,6 @@
 """A runner that reaches its server by TLS only: whom it trusts, where its
 trials report to, and what becomes of them when keys or addresses change."""
 
-import json
 import os
 import shlex
 import shutil
@@ -10,51 +9,11 @@ import subprocess
 
 import harness
 import tap
+from runner_process import Runner
 from tls_server import TlsServer
 
 WRONG_PIN = "sha256//" + 43 * "A" + "="
 ENV = {"PATH": harness.bin_dir() + os.pathsep + os.environ["PATH"]}
-
-
-class Runner:
-    """On the machine `name`: its own state folder and copy of the token."""
-
-    def __init__(self, server, name, *options, url=None):
-        self.folder = os.path.join(server.data, name)
-        self.url = url or server.https
-        self.options = options
-        os.makedirs(self.folder, exist_ok=True)
-        self.token = shutil.copy(os.path.join(server.data, "runner-token"),
-                                 self.folder)
-        self.log_path = os.path.join(self.folder, "log")
-        self.process = None
-
-    def __enter__(self):
-        with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(
-                [os.path.join(harness.bin_dir(), "hypertune-runner"),
-                 "--server", self.url, "--token-file", self.token,
-                 "--slots", "2", *self.options], stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log)
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait(harness.PATIENCE)
-
-    def log(self):
-        with open(self.log_path, encoding="utf-8", errors="replace") as file:
-            return file.read()
-
-    def wait_log(self, text):
-        harness.wait_until(lambda: text in self.log(), "%s in %s" % (
-            text, self.log_path))
-
-    def port(self):
-        """That of uplink.json, where trials report to."""
-        with open(os.path.join(self.folder, "runs", "uplink.json"),
-                  encoding="utf-8") as file:
-            return json.load(file)["report"]
 
 
 server = TlsServer("--runner", "none")

@@ -97,6 +97,15 @@ static const char *action_of(struct arena *arena, const char *method,
                               cut(arena, or_none(pattern), DETAIL_BYTES));
 }
 
+/* An address has no space. */
+static const char *peer_of(struct arena *arena, const char *address,
+                           const struct principal *from)
+{
+    return from->certificate[0] == '\0'
+               ? arena_strdup(arena, address)
+               : arena_printf(arena, "%s %s", address, from->certificate);
+}
+
 static bool is_refusal(enum ht_status status)
 {
     return status == HT_UNAUTHENTICATED || status == HT_DENIED ||
@@ -115,7 +124,7 @@ static struct audit_row row_of(struct core *core, const struct request *req,
         .refused = is_refusal(status),
         .code = ht_status_http(status),
         .who = req->from.name,
-        .peer = req->from.peer,
+        .peer = peer_of(req->arena, req->from.peer, &req->from),
         .forwarded = "",
         .action = action_of(req->arena, req->method, req->pattern),
         .project = or_none(subject->project != NULL ? subject->project
@@ -278,7 +287,7 @@ void audit_note(struct core *core, const struct audit_note *note)
         .refused = is_refusal(note->status),
         .code = code,
         .who = arena_strdup(arena, from->name),
-        .peer = arena_strdup(arena, peer),
+        .peer = peer_of(arena, peer, from),
         .forwarded = "",
         .action = action_of(arena, note->method, note->pattern),
         .project = "",

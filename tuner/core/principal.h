@@ -8,7 +8,8 @@
 
 enum {
     PRINCIPAL_NAME_BYTES = HT_MAX_NAME + 16,
-    PRINCIPAL_PEER_BYTES = 46 /* INET6_ADDRSTRLEN */
+    PRINCIPAL_PEER_BYTES = 46,        /* INET6_ADDRSTRLEN */
+    PRINCIPAL_CERTIFICATE_BYTES = 128 /* TLS_NAME_BYTES */
 };
 
 /* Set by the interface before the request is posted; budgets, queues and the
@@ -19,6 +20,8 @@ struct principal {
     unsigned roles;                  /* bits of enum gate_role */
     char project[HT_MAX_NAME + 1];   /* the only one it may use; "": all */
     char peer[PRINCIPAL_PEER_BYTES]; /* its address, without a port; "": none */
+    char certificate[PRINCIPAL_CERTIFICATE_BYTES]; /* the name in the one it
+                                                      showed by TLS; "": none */
     unsigned char token[TOKEN_HASH_BYTES]; /* SHA-256 of its token; zeros: it
                                               gave none */
 };

@@ -19,7 +19,8 @@ struct audit_row {
     bool refused;             /* for want of permission */
     int64_t code;             /* HTTP status of the answer */
     const char *who;          /* name of the principal; "": unknown */
-    const char *peer;         /* its address */
+    const char *peer;         /* its address; behind a space the name in the
+                                 certificate that it showed */
     const char *forwarded;    /* the client's, as a declared proxy named it */
     const char *action;       /* method and pattern of the route */
     const char *project;

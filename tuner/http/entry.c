@@ -91,6 +91,8 @@ enum ht_status entry_check(struct call *call, const char *method,
     call->secure = arrival.secure;
     snprintf(call->req->from.peer, sizeof call->req->from.peer, "%s",
              arrival.peer);
+    snprintf(call->req->from.certificate, sizeof call->req->from.certificate,
+             "%s", peer_certificate(call->peer));
     struct gate_request asked = {
         .method = method,
         .host = call_header(call, "Host"),
@@ -100,6 +102,7 @@ enum ht_status entry_check(struct call *call, const char *method,
         .agent = call_header(call, "User-Agent"),
         .session = entry_session(call, &session) ? session.token : NULL,
         .peer = arrival.peer,
+        .certificate = peer_certificate(call->peer),
         .secure = arrival.secure,
         .content_type = call_header(call, "Content-Type"),
         .has_body = has_body(call),

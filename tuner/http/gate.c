@@ -291,6 +291,7 @@ enum ht_status gate_find_token(const struct gate *gate,
     if (found.name[0] == '\0')
         name_by_role(&found, gate->open_to_all);
     memcpy(found.peer, from->peer, sizeof found.peer);
+    memcpy(found.certificate, from->certificate, sizeof found.certificate);
     memcpy(found.token, token, sizeof found.token);
     *from = found;
     return HT_OK;
@@ -326,6 +327,8 @@ enum ht_status gate_check_token(const struct gate *gate,
         gate->open_to_all ? HT_OK : find_token(request, token, err);
     snprintf(from->peer, sizeof from->peer, "%s",
              request->peer != NULL ? request->peer : "");
+    snprintf(from->certificate, sizeof from->certificate, "%s",
+             request->certificate != NULL ? request->certificate : "");
     return status == HT_OK ? gate_find_token(gate, token, from, err) : status;
 }
 

@@ -63,6 +63,7 @@ struct gate_request {
     const unsigned char *session; /* SHA-256 of the token of its session, see
                                      sessions.h; NULL: none */
     const char *peer;             /* address of the client, or NULL */
+    const char *certificate;      /* name in its certificate, or NULL */
     const char *content_type;
     bool has_body;
     bool secure; /* it came by https, see arrival.h */

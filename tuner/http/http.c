@@ -423,10 +423,11 @@ void http_free(struct http *http)
 }
 
 void http_adopt(struct http *http, int fd, const struct sockaddr *from,
-                socklen_t len)
+                socklen_t len, const char *certificate)
 {
     pthread_mutex_lock(&http->lock);
     const bool stopping = http->stopping;
+    peers_expect(http->peers, fd, certificate);
     if (stopping || MHD_add_connection(http->daemon, fd, from, len) != MHD_YES)
         log_event(LOG_DEBUG, "http.not_adopted", "stopping=%d", stopping);
     pthread_mutex_unlock(&http->lock);

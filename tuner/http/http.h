@@ -44,10 +44,10 @@ void http_stop(struct http *http, int64_t wait_ms);
 void http_free(struct http *http);
 
 /* Takes over a connected stream of one client: one end of a pair of AF_UNIX,
- * from the relay. `from` is the client's address. Any thread, until
- * http_free(). */
+ * from the relay. `from` is the client's address, `certificate` the name in its
+ * certificate, or "". Any thread, until http_free(). */
 void http_adopt(struct http *http, int fd, const struct sockaddr *from,
-                socklen_t len);
+                socklen_t len, const char *certificate);
 
 /* Monotonic time when the newest request came or was answered; now while a
  * stream is open. Any thread. */

@@ -2,8 +2,10 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 
 #include <arpa/inet.h>
@@ -11,12 +13,14 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
+#include "tuner/core/principal.h"
 #include "tuner/http/crowd.h"
 
 struct peer {
     int fd;
     bool by_tls;
     char address[INET6_ADDRSTRLEN];
+    char certificate[PRINCIPAL_CERTIFICATE_BYTES];
     enum peer_phase phase;
     int64_t deadline_ms; /* monotonic */
     int64_t bytes;       /* of its body, counted in the crowd's */
@@ -24,8 +28,16 @@ struct peer {
     struct links by_phase, in_crowd;
 };
 
+/* A connection that is about to begin. */
+struct expected {
+    SLIST_ENTRY(expected) links;
+    int fd;
+    char certificate[PRINCIPAL_CERTIFICATE_BYTES];
+};
+
 struct peers {
     pthread_mutex_t lock; /* guards all */
+    SLIST_HEAD(, expected) expected;
     struct crowds *crowds;
     /* One limit for each phase, so the first has the earliest deadline. */
     struct links phases[PEER_PHASES];
@@ -54,6 +66,11 @@ void peers_free(struct peers *peers)
 {
     if (peers == NULL)
         return;
+    struct expected *at;
+    while ((at = SLIST_FIRST(&peers->expected)) != NULL) {
+        SLIST_REMOVE_HEAD(&peers->expected, links);
+        free(at);
+    }
     crowds_free(peers->crowds);
     pthread_mutex_destroy(&peers->lock);
     free(peers);
@@ -84,6 +101,11 @@ static void write_address(const struct sockaddr *address,
 const char *peer_address(const struct peer *peer)
 {
     return peer->address;
+}
+
+const char *peer_certificate(const struct peer *peer)
+{
+    return peer->certificate;
 }
 
 int peer_fd(const struct peer *peer)
@@ -220,7 +242,34 @@ static bool claim(struct peers *peers, struct peer *peer, const char *name)
     return true;
 }
 
+/* The lock is held; "" where none was expected. */
+static void take_expected(struct peers *peers, int fd,
+                          char certificate[PRINCIPAL_CERTIFICATE_BYTES])
+{
+    struct expected *at;
+    SLIST_FOREACH(at, &peers->expected, links)
+    if (at->fd == fd)
+        break;
+    if (at == NULL)
+        return;
+    memcpy(certificate, at->certificate, sizeof at->certificate);
+    SLIST_REMOVE(&peers->expected, at, expected, links);
+    free(at);
+}
+
 /* --- the interface --- */
+
+void peers_expect(struct peers *peers, int fd, const char *certificate)
+{
+    struct expected *made = ht_xcalloc(1, sizeof *made);
+    made->fd = fd;
+    pthread_mutex_lock(&peers->lock);
+    take_expected(peers, fd, made->certificate); /* which never began */
+    (void)snprintf(made->certificate, sizeof made->certificate, "%s",
+                   certificate);
+    SLIST_INSERT_HEAD(&peers->expected, made, links);
+    pthread_mutex_unlock(&peers->lock);
+}
 
 struct peer *peers_open(struct peers *peers, int fd,
                         const struct sockaddr *address, bool by_tls)
@@ -233,6 +282,8 @@ struct peer *peers_open(struct peers *peers, int fd,
     links_init(&peer->by_phase);
     links_init(&peer->in_crowd);
     pthread_mutex_lock(&peers->lock);
+    if (by_tls)
+        take_expected(peers, fd, peer->certificate);
     peers->open++;
     peers->n++;
     peer->crowd = crowd_of(peers->crowds, BUDGET_HALF_OPEN, net);

@@ -35,6 +35,9 @@ struct sockaddr;
 struct peers *peers_new(size_t most);
 void peers_free(struct peers *peers); /* all closed; accepts NULL */
 
+/* By whose certificate the next connection by TLS with this descriptor comes;
+ * "": without one. */
+void peers_expect(struct peers *peers, int fd, const char *certificate);
 /* A new connection, due to send its headers; end it with peers_close();
  * `address` may be NULL. It may end another one. Any thread, as all that
  * follow. */
@@ -58,6 +61,8 @@ void peers_release(struct peers *peers, struct peer *peer);
 
 /* Without the port, in numbers; "" for none. Until peers_close(). */
 const char *peer_address(const struct peer *peer);
+/* The name in its certificate, or "". Until peers_close(). */
+const char *peer_certificate(const struct peer *peer);
 int peer_fd(const struct peer *peer);
 bool peer_is_by_tls(const struct peer *peer);
 

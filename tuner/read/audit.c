@@ -1,6 +1,10 @@
 /* audit.c - GET /hypertune/v1/audit: lines of the audit log. */
 
 #include "tuner/db/audit.h"
+
+#include <stdio.h>
+#include <string.h>
+
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 #include "tuner/ask/query.h"
@@ -13,13 +17,23 @@ static void add_text(cJSON *object, const char *name, const char *text)
         json_add_string(object, name, text);
 }
 
+static void add_peer(cJSON *object, const char *peer)
+{
+    const int len = (int)strcspn(peer, " ");
+    char address[64];
+    snprintf(address, sizeof address, "%.*s", len, peer);
+    add_text(object, "address", address);
+    if (peer[len] != '\0')
+        add_text(object, "certificate", peer + len + 1);
+}
+
 static cJSON *view_line(const struct audit_row *row)
 {
     cJSON *object = cJSON_CreateObject();
     json_add_int(object, "id", row->id);
     view_add_stamp(object, "time", row->time_ms);
     json_add_string(object, "principal", row->who);
-    add_text(object, "address", row->peer);
+    add_peer(object, row->peer);
     add_text(object, "forwardedFor", row->forwarded);
     add_text(object, "action", row->action);
     add_text(object, "project", row->project);

@@ -156,7 +156,7 @@ static void take(struct nng_socket *socket, nng_msg *msg)
         (struct pending){.socket = socket, .req = req, .msg = msg, .len = len};
     req->owner = pending;
     pending->pipe = (uint32_t)nng_pipe_id(nng_msg_get_pipe(msg));
-    (void)pipe_peers_find(socket->pipes->peers, pending->pipe, req->from.peer);
+    (void)pipe_peers_find(socket->pipes->peers, pending->pipe, &req->from);
     req->handle = socket->handle;
     req->answer = answer;
     pthread_mutex_lock(&socket->lock);
@@ -279,8 +279,9 @@ static void on_pipe(nng_pipe pipe, nng_pipe_ev what, void *context)
         nng_pipe_close(pipe);
         return;
     }
-    const nng_pipe excess = {
-        .id = pipe_peers_begin(pipes->peers, number, peer.address)};
+    const nng_pipe excess = {.id = pipe_peers_begin(pipes->peers, number,
+                                                    peer.address,
+                                                    peer.certificate)};
     if (excess.id != 0)
         nng_pipe_close(excess);
 }

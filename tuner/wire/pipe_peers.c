@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/queue.h>
 
 #include "proto/base/arena.h"
@@ -22,6 +23,7 @@ struct known {
     bool proved;
     bool leaving; /* it ended, or has to */
     char address[PRINCIPAL_PEER_BYTES];
+    char certificate[PRINCIPAL_CERTIFICATE_BYTES];
 };
 
 struct pipe_peers {
@@ -94,7 +96,7 @@ static struct known *find_excess(const struct pipe_peers *peers,
 }
 
 uint32_t pipe_peers_begin(struct pipe_peers *peers, uint32_t pipe,
-                          const char *address)
+                          const char *address, const char *certificate)
 {
     struct address read;
     struct known *made = ht_xcalloc(1, sizeof *made);
@@ -102,6 +104,8 @@ uint32_t pipe_peers_begin(struct pipe_peers *peers, uint32_t pipe,
     made->key =
         address_read(address, 0, &read) ? address_key(&read.storage) : 0;
     (void)snprintf(made->address, sizeof made->address, "%s", address);
+    (void)snprintf(made->certificate, sizeof made->certificate, "%s",
+                   certificate);
     pthread_mutex_lock(&peers->lock);
     *link_of(peers, pipe) = made;
     TAILQ_INSERT_TAIL(&peers->open, made, order);
@@ -139,12 +143,14 @@ void pipe_peers_end(struct pipe_peers *peers, uint32_t pipe)
 }
 
 bool pipe_peers_find(struct pipe_peers *peers, uint32_t pipe,
-                     char address[PRINCIPAL_PEER_BYTES])
+                     struct principal *from)
 {
     pthread_mutex_lock(&peers->lock);
     const struct known *known = *link_of(peers, pipe);
-    if (known != NULL)
-        (void)snprintf(address, PRINCIPAL_PEER_BYTES, "%s", known->address);
+    if (known != NULL) {
+        memcpy(from->peer, known->address, sizeof from->peer);
+        memcpy(from->certificate, known->certificate, sizeof from->certificate);
+    }
     pthread_mutex_unlock(&peers->lock);
     return known != NULL;
 }

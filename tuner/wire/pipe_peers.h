@@ -20,16 +20,17 @@ struct pipe_peers;
 struct pipe_peers *pipe_peers_new(size_t most);
 void pipe_peers_free(struct pipe_peers *peers); /* accepts NULL */
 
-/* A connection has begun. Returns the one that must be closed for it, the
- * oldest without an accepted message: of its address, or of all where all are
- * too many; itself when there is none; 0 when it fits. */
+/* A connection has begun; `certificate`: the name in its client's, or "".
+ * Returns the one that must be closed for it, the oldest without an accepted
+ * message: of its address, or of all where all are too many; itself when there
+ * is none; 0 when it fits. */
 uint32_t pipe_peers_begin(struct pipe_peers *peers, uint32_t pipe,
-                          const char *address);
+                          const char *address, const char *certificate);
 /* A message of it was accepted. */
 void pipe_peers_prove(struct pipe_peers *peers, uint32_t pipe);
 void pipe_peers_end(struct pipe_peers *peers, uint32_t pipe);
-/* False: it ended long ago. */
+/* Writes peer and certificate of `from`. False: it ended long ago. */
 bool pipe_peers_find(struct pipe_peers *peers, uint32_t pipe,
-                     char address[PRINCIPAL_PEER_BYTES]);
+                     struct principal *from);
 
 #endif

@@ -336,6 +336,9 @@ struct trust cli_named_trust(const struct cli *cli)
     return (struct trust){
         .ca = cli->set.ca ? cli->set.ca : cli_variable(cli, "HYPERTUNE_CA"),
         .pin = cli->set.pin ? cli->set.pin : cli_variable(cli, "HYPERTUNE_PIN"),
+        .cert =
+            cli->set.cert ? cli->set.cert : cli_variable(cli, "HYPERTUNE_CERT"),
+        .key = cli->set.key ? cli->set.key : cli_variable(cli, "HYPERTUNE_KEY"),
         .insecure = cli->set.insecure ||
                     (insecure != NULL && strcmp(insecure, "1") == 0)};
 }

@@ -52,6 +52,7 @@ extern const char cli_formats[]; /* their names in this order, by blanks */
 #define CLI_UNSET (-1)
 struct cli_settings {
     const char *server, *token_file, *data, *output, *ca, *pin;
+    const char *cert, *key;
     bool insecure, quiet, verbose, no_color, yes, help, version;
     int64_t timeout_ms;
     /* submit, run, check, set, clone */

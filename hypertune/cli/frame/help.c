@@ -82,6 +82,8 @@ static void help_environment(struct text *out)
               "HYPERTUNE_TOKEN_FILE  file of its token\n"
               "HYPERTUNE_CA          file of the authority of its certificate\n"
               "HYPERTUNE_PIN         its public key: sha256//KEY\n"
+              "HYPERTUNE_CERT        certificate that this client shows\n"
+              "HYPERTUNE_KEY         file of its key\n"
               "HYPERTUNE_INSECURE    1: the token may go over http\n"
               "HYPERTUNE_STATE       folder of your own server (default\n"
               "                      $XDG_STATE_HOME/hypertune, "

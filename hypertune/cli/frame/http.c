@@ -134,11 +134,14 @@ static void prepare(struct cli_http *http, CURL *easy, const char *path,
     text_free(&url);
 }
 
-static enum ht_status refuse_connection(const struct cli_http *http,
-                                        CURLcode code, struct ht_error *err)
+static enum ht_status refuse_connection(struct cli_http *http, CURLcode code,
+                                        struct ht_error *err)
 {
     if (code == CURLE_OPERATION_TIMEDOUT)
         return ht_fail(err, HT_TIMEOUT, "no answer from %s in time", http->url);
+    http->answered = trust_check_refusal(http->url, http->why, err) != HT_OK;
+    if (http->answered)
+        return HT_DENIED;
     if (trust_is_lacking((int)code))
         return ht_fail(err, HT_DENIED, "no trust in %.100s: %.120s", http->url,
                        http->why[0] != '\0' ? http->why

@@ -56,8 +56,10 @@ static void read_trust(const struct words *words, size_t *i,
 {
     if (strcmp(words->items[*i], "--insecure") == 0)
         trust->insecure = true;
-    else if (!take(words, i, "--ca", &trust->ca))
-        (void)take(words, i, "--pin", &trust->pin);
+    else if (!take(words, i, "--ca", &trust->ca) &&
+             !take(words, i, "--pin", &trust->pin) &&
+             !take(words, i, "--cert", &trust->cert))
+        (void)take(words, i, "--key", &trust->key);
 }
 
 /* False: there is no URL. */

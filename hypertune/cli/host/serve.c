@@ -102,6 +102,8 @@ static void add_trust(struct cli *cli, struct words *flags)
     const struct trust trust = cli_named_trust(cli);
     add_flag(cli, flags, "--ca", trust.ca);
     add_flag(cli, flags, "--pin", trust.pin);
+    add_flag(cli, flags, "--cert", trust.cert);
+    add_flag(cli, flags, "--key", trust.key);
     if (trust.insecure && !has_flag(&cli->args.words, "--insecure"))
         words_add(cli->arena, flags, "--insecure");
 }

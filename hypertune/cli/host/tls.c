@@ -1,10 +1,11 @@
-/* tls.c - `tls init`, `tls show` and `tls rotate`: the certificate of this
- * user's own server, made here and signed by an authority of its own.
+/* tls.c - `hypertune tls`: the certificates of this user's own server and of
+ * its clients, made here and signed by an authority of its own.
  *
  * A rotation has two steps, so that clients with a pin never lose the server:
  * the first makes the next key, whose pin is announced from then on, the second
  * puts it to use. */
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,10 +18,15 @@
 #include "proto/doc/json.h"
 #include "proto/net/tls_files.h"
 
-enum { CA_DAYS = 3650, DAYS = 825, NAME_BYTES = 256 };
+enum {
+    CA_DAYS = 3650,
+    DAYS = 825,
+    NAME_BYTES = 256,
+    CLIENT_BYTES = 64 /* most of a common name, RFC 5280 */
+};
 
 struct files {
-    const char *folder, *ca, *ca_key, *cert, *key, *next;
+    const char *folder, *ca, *ca_key, *cert, *key, *next, *crl, *clients;
 };
 
 static const char *inside(struct cli *cli, const char *folder, const char *name)
@@ -36,7 +42,9 @@ static struct files files_of(struct cli *cli, const char *data)
                           inside(cli, folder, "ca-key.pem"),
                           inside(cli, folder, "cert.pem"),
                           inside(cli, folder, "key.pem"),
-                          inside(cli, folder, "next-key.pem")};
+                          inside(cli, folder, "next-key.pem"),
+                          inside(cli, folder, "crl.pem"),
+                          inside(cli, folder, "clients")};
 }
 
 static bool is_there(const char *file)
@@ -219,12 +227,115 @@ static int rotate(struct cli *cli, const struct files *files)
     return show(cli, files);
 }
 
+/* ---- clients ---- */
+
+struct client {
+    const char *name, *cert, *key;
+};
+
+/* It is part of paths, and of lines of the audit log. */
+static bool is_name(const char *name)
+{
+    const size_t len = strlen(name);
+    return len > 0 && len <= CLIENT_BYTES && isalnum((unsigned char)name[0]) &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                        "0123456789._-") == len;
+}
+
+/* False: the name is wrong, which has been said. */
+static bool find_client(struct cli *cli, const struct files *files,
+                        struct client *client)
+{
+    const char *name = cli->args.words.items[1];
+    if (!is_name(name)) {
+        (void)cli_fail(cli, CLI_USAGE,
+                       "\"%.100s\" is no name for a certificate: letters, "
+                       "digits and . _ - behind a letter or digit, at most %d",
+                       name, CLIENT_BYTES);
+        return false;
+    }
+    *client = (struct client){
+        name, arena_printf(cli->arena, "%s/%s.pem", files->clients, name),
+        arena_printf(cli->arena, "%s/%s.key", files->clients, name)};
+    return true;
+}
+
+static int show_client(struct cli *cli, const struct client *client)
+{
+    struct tls_file_facts facts;
+    struct ht_error err;
+    if (tls_facts_of_file(client->cert, &facts, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    struct text out = {0};
+    text_printf(&out, "certificate  %s\n", client->cert);
+    text_printf(&out, "key          %s\n", client->key);
+    text_printf(&out, "fingerprint  %s\n", facts.fingerprint);
+    text_printf(&out, "ends in      %lld days\n",
+                (long long)((facts.ends - clock_wall_ms()) / 86400000));
+    return cli_print(&out);
+}
+
+static int make_client(struct cli *cli, const struct files *files)
+{
+    struct client client;
+    struct ht_error err;
+    if (!find_client(cli, files, &client))
+        return CLI_USAGE;
+    if (is_there(client.cert))
+        return cli_fail(
+            cli, CLI_CONFLICT,
+            "%s is there already: choose another name, or hypertune "
+            "tls revoke %s first",
+            client.cert, client.name);
+    if (!is_there(files->ca))
+        return show(cli, files);
+    const struct tls_certificate wanted = {.cert = client.cert,
+                                           .key = client.key,
+                                           .ca = files->ca,
+                                           .ca_key = files->ca_key,
+                                           .name = client.name,
+                                           .days = DAYS,
+                                           .is_client = true};
+    if (cli_server_make_folder(cli->arena, files->clients, &err) != HT_OK ||
+        tls_make_certificate(&wanted, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    return show_client(cli, &client);
+}
+
+static int revoke_client(struct cli *cli, const struct files *files)
+{
+    struct client client;
+    struct ht_error err;
+    if (!find_client(cli, files, &client))
+        return CLI_USAGE;
+    if (!is_there(client.cert))
+        return cli_fail(cli, CLI_ABSENT, "%s has no certificate %s",
+                        files->clients, client.name);
+    if (tls_revoke(files->crl, client.cert, files->ca, files->ca_key, &err) !=
+        HT_OK)
+        return cli_fail_error(cli, &err);
+    if (unlink(client.key) != 0 && errno != ENOENT)
+        return cli_fail(cli, CLI_REFUSED, "cannot remove %s: %s", client.key,
+                        strerror(errno));
+    if (unlink(client.cert) != 0)
+        return cli_fail(cli, CLI_REFUSED, "cannot remove %s: %s", client.cert,
+                        strerror(errno));
+    cli_say(cli, "the server refuses %s within a minute, or after SIGHUP",
+            client.name);
+    return CLI_DONE;
+}
+
 int cli_tls(struct cli *cli)
 {
     static const struct {
         const char *name;
         int (*run)(struct cli *cli, const struct files *files);
-    } orders[] = {{"init", init}, {"show", show}, {"rotate", rotate}};
+        size_t n_words;
+    } orders[] = {{"init", init, 1},
+                  {"show", show, 1},
+                  {"rotate", rotate, 1},
+                  {"client", make_client, 2},
+                  {"revoke", revoke_client, 2}};
     const char *order = cli->args.words.items[0];
     const char *data = cli_state_folder(cli);
     if (data == NULL)
@@ -232,7 +343,8 @@ int cli_tls(struct cli *cli)
     const struct files files = files_of(cli, data);
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
         if (strcmp(order, orders[i].name) == 0)
-            return orders[i].run(cli, &files);
-    return cli_fail(cli, CLI_USAGE, "tls takes init, show or rotate, not %s",
-                    order);
+            return cli->args.words.n == orders[i].n_words
+                       ? orders[i].run(cli, &files)
+                       : cli_usage(cli);
+    return cli_usage(cli);
 }

@@ -66,7 +66,9 @@ static void add_line(const struct node *line, struct table *table)
     table_row(table);
     table_cell(table, text_of(line, "time"));
     table_cell(table, text_of(line, "principal"));
-    table_cell(table, text_of(line, "address"));
+    const char *certificate = text_of(line, "certificate");
+    table_cell_printf(table, "%s%s%s", text_of(line, "address"),
+                      certificate[0] != '\0' ? " " : "", certificate);
     table_cell_printf(table, "%lld", (long long)node_get_int(line, "code", 0));
     table_cell_printf(table, "%lld", (long long)node_get_int(line, "count", 1));
     table_cell(table, text_of(line, "action"));

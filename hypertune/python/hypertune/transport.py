@@ -114,6 +114,11 @@ class Transport:
                 "HYPERTUNE_CA, or its key by HYPERTUNE_PIN" % (self.address.url,
                                    error.verify_message)) from error
         except (OSError, http.client.HTTPException) as error:
+            if trust.is_refused(error):
+                raise errors.PermissionDenied(
+                    "%s asks clients for a certificate of its authority (%s)\n"
+                    "  name one and its key by HYPERTUNE_CERT and HYPERTUNE_KEY"
+                    % (self.address.url, _reason(error))) from error
             raise errors.Unavailable("cannot reach %s (%s)" % (
                 self.address.url, _reason(error))) from error
         finally:

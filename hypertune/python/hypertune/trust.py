@@ -19,18 +19,25 @@ class Trust(NamedTuple):
     pin alone decides without them."""
     ca: Optional[str] = None  # file of the authority
     pins: Tuple[str, ...] = ()  # "sha256//BASE64" of public keys
+    cert: Optional[str] = None  # file of what the client shows itself
+    key: Optional[str] = None  # file of its key
     insecure: bool = False  # the token may go to another machine in clear
 
 
 def read(environment: Mapping[str, str]) -> Trust:
-    """HYPERTUNE_CA, HYPERTUNE_PIN and HYPERTUNE_INSECURE; ValueError."""
+    """HYPERTUNE_CA, HYPERTUNE_PIN, HYPERTUNE_CERT, HYPERTUNE_KEY and
+    HYPERTUNE_INSECURE; ValueError."""
     pins = tuple(filter(None, environment.get("HYPERTUNE_PIN",
                                               "").split(";")))
     for pin in pins:
         if not _PIN.fullmatch(pin):
             raise ValueError("a pin is sha256//BASE64 of 32 bytes, several "
                              "by ';', not %r" % pin)
-    return Trust(environment.get("HYPERTUNE_CA") or None, pins,
+    cert = environment.get("HYPERTUNE_CERT") or None
+    key = environment.get("HYPERTUNE_KEY") or None
+    if (cert is None) != (key is None):
+        raise ValueError("HYPERTUNE_CERT and HYPERTUNE_KEY are given together")
+    return Trust(environment.get("HYPERTUNE_CA") or None, pins, cert, key,
                  environment.get("HYPERTUNE_INSECURE") == "1")
 
 
@@ -67,6 +74,13 @@ def _element(der: bytes, at: int) -> Tuple[int, int, int]:
     return der[at], start, start + length
 
 
+def is_refused(error: BaseException) -> bool:
+    """Does the server refuse the client's certificate, or miss it?"""
+    reason = getattr(error, "reason", None) or ""
+    return isinstance(error, ssl.SSLError) and "ALERT" in reason and (
+        "CERTIFICATE" in reason or "UNKNOWN_CA" in reason)
+
+
 def pin_of(certificate: bytes) -> str:
     """The pin of the public key of a certificate in DER (RFC 5280, 4.1)."""
     _, at, _ = _element(certificate, 0)
@@ -94,6 +108,13 @@ class Connection(http.client.HTTPSConnection):
                 "cannot use the authority's file %s: %s" %
                 (trust.ca, error.strerror or error)) from None
         context.minimum_version = ssl.TLSVersion.TLSv1_2
+        if trust.cert is not None:
+            try:
+                context.load_cert_chain(trust.cert, trust.key)
+            except OSError as error:
+                raise PermissionDenied(
+                    "cannot use the certificate %s and its key %s: %s" %
+                    (trust.cert, trust.key, error.strerror or error)) from None
         if trust.pins and trust.ca is None:
             # The key itself is known: issuer and name add nothing.
             context.check_hostname = False

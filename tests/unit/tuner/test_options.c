@@ -141,6 +141,22 @@ static void a_network_sees_no_token_unasked(void)
                "--report-listen", "tcp://0.0.0.0:1") == HT_INVALID);
 }
 
+static void clients_are_asked_for_certificates_by_tls_only(void)
+{
+    CHECK(READ(some, "--tls-clients", "own") == HT_INVALID);
+    CHECK(strstr(err.text, "--tls-clients needs TLS") != NULL);
+    CHECK(READ(some, "--tls-clients", "own", "--tls-cert", "c", "--tls-key",
+               "k") == HT_INVALID);
+    CHECK(strstr(err.text, "give the file of an authority") != NULL);
+    CHECK(READ(some, "--tls-clients", "a.pem", "--tls-cert", "c", "--tls-key",
+               "k") == HT_OK);
+    CHECK_TEXT(options.tls_clients, "a.pem");
+    CHECK(options.tls_crl == NULL);
+    CHECK(READ(some, "--tls-clients", "own", "--tls", "/t") == HT_OK);
+    CHECK_TEXT(options.tls_clients, "/t/ca.pem");
+    CHECK_TEXT(options.tls_crl, "/t/crl.pem");
+}
+
 static void runners_are_a_list_of_engines(void)
 {
     char engine[OPTIONS_ENGINE_BYTES];
@@ -198,6 +214,7 @@ int main(void)
     RUN(help_names_every_flag_and_variable);
     RUN(wrong_words_are_refused);
     RUN(a_network_sees_no_token_unasked);
+    RUN(clients_are_asked_for_certificates_by_tls_only);
     RUN(runners_are_a_list_of_engines);
     RUN(without_tokens_only_loopback_is_served);
     RUN(addresses_have_a_host_and_a_port);
