@@ -62,7 +62,9 @@ struct fault {
 static const struct fault *find_fault(unsigned status)
 {
     static const struct fault faults[] = {
-        {GNUTLS_CERT_SIGNER_NOT_FOUND, GNUTLS_A_UNKNOWN_CA,
+        /* One of the same name has signed with another key. */
+        {GNUTLS_CERT_SIGNER_NOT_FOUND | GNUTLS_CERT_SIGNATURE_FAILURE,
+         GNUTLS_A_UNKNOWN_CA,
          "is not signed by a CA that is trusted here: give its CA with --ca or "
          "its pin with --pin",
          "is not signed by a CA that is accepted here"},
@@ -85,16 +87,18 @@ static const struct fault *find_fault(unsigned status)
     return at;
 }
 
-/* What a stranger wrote into a certificate ends up in lines of the log. */
+/* What a stranger wrote into a certificate ends up in lines of the log. GnuTLS
+ * escapes what RFC 4514 says. */
 static void write_name(char name[TLS_NAME_BYTES], const char *text, size_t len)
 {
-    size_t i = 0;
-    for (; i < len && i + 1 < TLS_NAME_BYTES; i++) {
-        const bool fine =
-            text[i] >= ' ' && text[i] <= '~' && strchr("\"\\", text[i]) == NULL;
-        name[i] = (char)(fine ? text[i] : '?');
+    size_t n = 0;
+    for (size_t i = 0; i < len && n + 1 < TLS_NAME_BYTES; i++) {
+        if (text[i] == '\\')
+            continue;
+        const bool fine = text[i] >= ' ' && text[i] <= '~' && text[i] != '"';
+        name[n++] = (char)(fine ? text[i] : '?');
     }
-    name[i] = '\0';
+    name[n] = '\0';
 }
 
 static bool name_client(const gnutls_datum_t *der, char name[TLS_NAME_BYTES])
