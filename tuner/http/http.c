@@ -427,7 +427,8 @@ void http_adopt(struct http *http, int fd, const struct sockaddr *from,
 {
     pthread_mutex_lock(&http->lock);
     const bool stopping = http->stopping;
-    peers_expect(http->peers, fd, certificate);
+    if (http->options.relay_is_tls)
+        peers_expect(http->peers, fd, certificate);
     if (stopping || MHD_add_connection(http->daemon, fd, from, len) != MHD_YES)
         log_event(LOG_DEBUG, "http.not_adopted", "stopping=%d", stopping);
     pthread_mutex_unlock(&http->lock);
