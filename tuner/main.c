@@ -1,6 +1,5 @@
 /* main.c - hypertuned. */
 
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +7,11 @@
 
 #include "proto/base/log.h"
 #include "proto/doc/json.h"
+#include "tuner/base/heap.h"
 #include "tuner/options.h"
 #include "tuner/server.h"
 
-enum { EXIT_OWNED = 5, EXIT_USAGE = 2, LARGE_BLOCK_BYTES = 128 * 1024 };
+enum { EXIT_OWNED = 5, EXIT_USAGE = 2 };
 
 /* The main thread reads them; every other thread inherits the mask. */
 static void block_signals(void)
@@ -28,9 +28,7 @@ static void block_signals(void)
     signal(SIGHUP, SIG_IGN);
 }
 
-/* Ten thousand connections need as many descriptors. Few heaps, and large
- * blocks outside them: glibc otherwise raises that limit to the largest block
- * ever freed, and one long answer would stay in memory for good. */
+/* Ten thousand connections need as many descriptors. */
 static void set_limits(void)
 {
     struct rlimit files;
@@ -38,9 +36,6 @@ static void set_limits(void)
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
-    mallopt(M_ARENA_MAX, 2);
-    mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES);
-    mallopt(M_TRIM_THRESHOLD, LARGE_BLOCK_BYTES);
 }
 
 /* A reason may quote a damaged file or an argument. */
@@ -75,6 +70,7 @@ int main(int argc, char *argv[])
     json_init();
     block_signals();
     set_limits();
+    heap_begin();
     enum ht_status status = server_run(&options, getenv("HT_FAIL"), &err);
     if (status == HT_OK)
         return 0;

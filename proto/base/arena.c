@@ -85,6 +85,15 @@ void arena_free(struct arena *arena)
     free(arena);
 }
 
+size_t arena_bytes(const struct arena *arena)
+{
+    size_t bytes = arena == NULL ? 0 : sizeof *arena;
+    const struct block *block = arena == NULL ? NULL : arena->head;
+    for (; block != NULL; block = block->next)
+        bytes += sizeof *block + block->size;
+    return bytes;
+}
+
 void *arena_alloc(struct arena *arena, size_t n, size_t size)
 {
     size_t bytes;

@@ -14,6 +14,8 @@ struct arena;
 struct arena *arena_new(void);
 void arena_free(struct arena *arena);  /* accepts NULL */
 void arena_reset(struct arena *arena); /* frees all, keeps the first block */
+/* That it takes, with what is not used yet; 0 for NULL. */
+size_t arena_bytes(const struct arena *arena);
 
 /* Zeroed memory for n objects of `size` bytes, aligned to max_align_t. Valid
  * until arena_reset() or arena_free(); nothing is freed singly. */

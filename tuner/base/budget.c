@@ -59,6 +59,10 @@ const struct budget_row budget_table[BUDGETS] = {
         {"handshakes-all", 256, 1, 10000, "server",
          "such connections to one listener from all addresses; a new one ends "
          "the oldest"},
+    [BUDGET_STUDY_MEMORY] =
+        {"study-memory", 32 << 20, 1 << 20, INT64_C(1) << 40, "server",
+         "bytes of specs and of suggestions found ahead that are kept in "
+         "memory; those of the study used longest ago are dropped"},
     [BUDGET_DISK_WARNING] = {"disk-warning", 10, 0, 99, "server",
                              "percent of the data folder's disk that are free; "
                              "below, there is an alarm"},

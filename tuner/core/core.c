@@ -52,7 +52,7 @@ struct live *core_live(struct core *core)
 enum ht_status core_job(struct core *core, int64_t study,
                         const struct job **job, struct ht_error *err)
 {
-    *job = live_study(core->live, study)->job;
+    *job = live_find_job(core->live, study);
     if (*job != NULL)
         return HT_OK;
     struct study_row row;

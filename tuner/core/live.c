@@ -1,9 +1,11 @@
 #include "tuner/core/live.h"
-#include "proto/form/form.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "proto/form/form.h"
+#include "tuner/base/budget.h"
 
 enum { BUCKETS = 1024 }; /* for a few thousand entries at most */
 
@@ -11,6 +13,8 @@ struct live {
     struct live_study *studies[BUCKETS];
     struct live_trial *trials[BUCKETS];
     struct live_runner *runners;
+    struct live_study *newest, *oldest; /* used, of those with bytes */
+    size_t bytes;                       /* of all of them */
 };
 
 struct live *live_new(void)
@@ -75,6 +79,37 @@ struct live_study *live_study(struct live *live, int64_t id)
     return *link;
 }
 
+/* Out of the order of use. */
+static void unlink_used(struct live *live, struct live_study *study)
+{
+    if (study->bytes == 0)
+        return;
+    *(study->newer != NULL ? &study->newer->older : &live->newest) =
+        study->older;
+    *(study->older != NULL ? &study->older->newer : &live->oldest) =
+        study->newer;
+    live->bytes -= study->bytes;
+    study->bytes = 0;
+    study->newer = study->older = NULL;
+}
+
+static size_t bytes_of(const struct live_study *study)
+{
+    return arena_bytes(study->arena) + arena_bytes(study->stock.arena);
+}
+
+void live_use(struct live *live, struct live_study *study)
+{
+    unlink_used(live, study);
+    study->bytes = bytes_of(study);
+    if (study->bytes == 0)
+        return;
+    study->older = live->newest;
+    *(live->newest != NULL ? &live->newest->newer : &live->oldest) = study;
+    live->newest = study;
+    live->bytes += study->bytes;
+}
+
 void live_drop_study(struct live *live, int64_t id)
 {
     struct live_study **link = study_link(live, id);
@@ -82,23 +117,55 @@ void live_drop_study(struct live *live, int64_t id)
     if (study == NULL)
         return;
     *link = study->next;
+    unlink_used(live, study);
     arena_free(study->arena);
     arena_free(study->stock.arena);
     free(study);
 }
 
-static void forget_job(struct live_study *study)
+static void forget_job(struct live *live, struct live_study *study)
 {
+    const size_t before = bytes_of(study);
     arena_free(study->arena);
     study->arena = NULL;
     study->job = NULL;
+    const size_t left = bytes_of(study);
+    if (left == 0) {
+        unlink_used(live, study);
+    } else {
+        live->bytes -= before - left;
+        study->bytes = left;
+    }
+}
+
+/* No search ahead of clients begins again before one asks. */
+static void drop_stock(struct live *live, struct live_study *study)
+{
+    arena_free(study->stock.arena);
+    study->stock = (struct live_suggestion){0};
+    unlink_used(live, study);
+}
+
+void live_trim(struct live *live, bool stocks)
+{
+    const size_t most = (size_t)budget_of(BUDGET_STUDY_MEMORY);
+    struct live_study *study = live->oldest, *newer;
+    for (; study != NULL && live->bytes > most; study = newer) {
+        newer = study->newer;
+        if (study->job == NULL && !stocks)
+            continue;
+        forget_job(live, study);
+        if (stocks)
+            drop_stock(live, study);
+        budget_exceeded(BUDGET_STUDY_MEMORY);
+    }
 }
 
 void live_forget_job(struct live *live, int64_t study)
 {
     struct live_study *entry = *study_link(live, study);
     if (entry != NULL)
-        forget_job(entry);
+        forget_job(live, entry);
 }
 
 enum ht_status live_job(struct live *live, const struct study_row *row,
@@ -117,8 +184,18 @@ enum ht_status live_job(struct live *live, const struct study_row *row,
         study->arena = arena;
         study->job = parsed;
     }
+    live_use(live, study);
     *job = study->job;
     return HT_OK;
+}
+
+const struct job *live_find_job(struct live *live, int64_t id)
+{
+    struct live_study *study = *study_link(live, id);
+    if (study == NULL || study->job == NULL)
+        return NULL;
+    live_use(live, study);
+    return study->job;
 }
 
 /* --- trials --- */
@@ -246,7 +323,7 @@ void live_forget_rows(struct live *live, int64_t transaction)
 {
     struct live_study *study = NULL;
     while ((study = live_next_study(live, study)) != NULL)
-        forget_job(study);
+        forget_job(live, study);
     for (struct live_runner *runner = live->runners;
          transaction > 0 && runner != NULL; runner = runner->next)
         for (size_t i = 0; i < LIVE_TYPES; i++) {

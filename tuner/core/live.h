@@ -38,7 +38,8 @@ struct live_suggestion {      /* what a search found for clients */
     int searches_left;        /* how many such searches until a client asks */
 };
 
-/* One entry for each study that the core has had to do with since its start. */
+/* One entry for each study that the core has had to do with since its start.
+ * Job and stock can be had again, and live_trim() drops them. */
 struct live_study {
     int64_t id;
     struct arena *arena;          /* holds job and nothing else */
@@ -52,7 +53,9 @@ struct live_study {
                                      clock is stopped */
     int64_t clock_used_ms;        /* running time at the mark */
     int64_t look_at_ms;           /* settle again then */
-    bool stale; /* slots changed: settle as soon as possible */
+    bool stale;   /* slots changed: settle as soon as possible */
+    size_t bytes; /* of job and stock; 0: it is in no order of use */
+    struct live_study *newer, *older; /* in the order of use */
     struct live_study *next;
 };
 
@@ -119,13 +122,21 @@ void live_forget_rows(struct live *live, int64_t transaction);
 
 /* Makes the entry when it is missing. */
 struct live_study *live_study(struct live *live, int64_t id);
+/* Its job or stock was used, or changed in size. */
+void live_use(struct live *live, struct live_study *study);
+/* Drops jobs, the least recently used first, until the budget `study-memory`
+ * is kept; and with `stocks` the suggestions found ahead of those studies,
+ * which are searched again when a client asks. */
+void live_trim(struct live *live, bool stocks);
 /* Frees the entry with its job and suggestions; without one nothing happens. */
 void live_drop_study(struct live *live, int64_t id);
 /* The parsed spec of the row, kept until it is forgotten; borrowed until the
- * next live_forget_* or live_drop_study(). Fails with what vertex_parse()
- * returns, and keeps nothing then. */
+ * next live_forget_*, live_trim() or live_drop_study(). Fails with what
+ * vertex_parse() returns, and keeps nothing then. */
 enum ht_status live_job(struct live *live, const struct study_row *row,
                         const struct job **job, struct ht_error *err);
+/* The same without the row: NULL when it is not kept. */
+const struct job *live_find_job(struct live *live, int64_t study);
 /* The spec of the row has changed: the next live_job() parses it again. */
 void live_forget_job(struct live *live, int64_t study);
 

@@ -8,6 +8,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
 #include "tuner/base/budget.h"
+#include "tuner/base/heap.h"
 #include "tuner/base/meter.h"
 #include "tuner/core/audit.h"
 #include "tuner/core/core.h"
@@ -130,6 +131,7 @@ static void settle_touched(struct core *core)
         if (status != HT_OK && status != HT_NOT_FOUND)
             log_event(LOG_ERROR, "study.settle", "study=%lld why=%s",
                       (long long)study, err.text);
+        live_trim(core->live, false);
         if (!db_in_transaction(core->db))
             return;
     }
@@ -484,7 +486,10 @@ void *core_run(void *argument)
             tick(core);
             requeue_held(core, &todo, true);
             truncate_when_idle(core);
+            heap_settle(core->now_ms);
         }
+        /* A request that waits to be handled again was given a stock. */
+        live_trim(core->live, todo.first == NULL);
     }
     release_held(core);
     return NULL;

@@ -15,6 +15,7 @@ struct waiting {
     struct fair_item turn; /* must be first */
     struct worker_question question;
     char *context; /* owned, the question's */
+    bool drops;    /* no question: the study is forgotten */
     int64_t asked_us;
 };
 
@@ -70,14 +71,27 @@ static void *recall(struct worker *worker, int64_t study, const char *part)
     return found.state;
 }
 
-void worker_forget(struct worker *worker)
+static void forget(struct worker *worker, size_t at)
 {
     struct known_study *known = worker->known;
-    const size_t rest = worker->role->studies - 1;
-    worker->role->free(known[0].state);
-    free(known[0].part);
-    memmove(known, known + 1, rest * sizeof *known);
-    known[rest] = (struct known_study){0};
+    const size_t last = worker->role->studies - 1;
+    worker->role->free(known[at].state);
+    free(known[at].part);
+    memmove(known + at, known + at + 1, (last - at) * sizeof *known);
+    known[last] = (struct known_study){0};
+}
+
+void worker_forget(struct worker *worker)
+{
+    forget(worker, 0);
+}
+
+/* With all of its parts. */
+static void forget_study(struct worker *worker, int64_t study)
+{
+    for (size_t at = worker->role->studies; at-- > 0;)
+        if (worker->known[at].state != NULL && worker->known[at].study == study)
+            forget(worker, at);
 }
 
 enum ht_status worker_read(struct worker *worker, int64_t study,
@@ -187,6 +201,11 @@ static void *run(void *argument)
     while ((waiting = take(worker)) != NULL) {
         const int64_t begun_ms = clock_monotonic_ms();
         const int64_t begun_us = clock_monotonic_us();
+        if (waiting->drops) {
+            forget_study(worker, waiting->question.study);
+            drop(waiting);
+            continue;
+        }
         answer(worker, &waiting->question);
         note_cost(worker, waiting, begun_us);
         meter_observe_since(role->spread, waiting->asked_us);
@@ -198,10 +217,10 @@ static void *run(void *argument)
 
 static bool is_same(const struct fair_item *waits, const void *wanted)
 {
-    const struct worker_question *a =
-                                     &((const struct waiting *)waits)->question,
-                                 *b = wanted;
-    return a->study == b->study && a->first == b->first && a->n == b->n &&
+    const struct waiting *waiting = (const struct waiting *)waits;
+    const struct worker_question *a = &waiting->question, *b = wanted;
+    return !waiting->drops && a->study == b->study && a->first == b->first &&
+           a->n == b->n &&
            (a->context == NULL || b->context == NULL
                 ? a->context == b->context
                 : strcmp(a->context, b->context) == 0);
@@ -227,6 +246,19 @@ void worker_ask(struct worker *worker, const struct worker_question *question)
         fair_queue_push(worker->queue, &waiting->turn);
         pthread_cond_signal(&worker->wake);
     }
+    pthread_mutex_unlock(&worker->lock);
+}
+
+void worker_drop(struct worker *worker, int64_t study)
+{
+    struct waiting *waiting = ht_xcalloc(1, sizeof *waiting);
+    waiting->turn =
+        (struct fair_item){.owner = (uint64_t)study, .study = (uint64_t)study};
+    waiting->question.study = study;
+    waiting->drops = true;
+    pthread_mutex_lock(&worker->lock);
+    fair_queue_push(worker->queue, &waiting->turn);
+    pthread_cond_signal(&worker->wake);
     pthread_mutex_unlock(&worker->lock);
 }
 

@@ -71,6 +71,10 @@ void worker_stop(struct worker *worker);
  * one asker that wait are one. The context is copied. Any thread. */
 void worker_ask(struct worker *worker, const struct worker_question *question);
 
+/* Frees what is kept of the study, when the worker has its next turn for that.
+ * Any thread. */
+void worker_drop(struct worker *worker, int64_t study);
+
 /* For answer(): the state of the study, or of that part of it (NULL: all), up
  * to date, until the next call. */
 enum ht_status worker_read(struct worker *worker, int64_t study,

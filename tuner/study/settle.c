@@ -59,17 +59,20 @@ static void apply_ask(struct core *core, const void *data)
     worker_ask(core_part(core, CORE_SEARCH), question);
 }
 
+/* Of one that has ended. */
 static void apply_drop(struct core *core, const void *data)
 {
     const int64_t *study = data;
     live_drop_study(core_live(core), *study);
+    worker_drop(core_part(core, CORE_SEARCH), *study);
+    worker_drop(core_part(core, CORE_STOP_WORKER), *study);
 }
 
 static void apply_deleted(struct core *core, const void *data)
 {
     const int64_t *study = data;
     const struct core_options *options = core_options_of(core);
-    live_drop_study(core_live(core), *study);
+    apply_drop(core, data);
     if (options->on_deleted != NULL)
         options->on_deleted(options->context, *study);
 }

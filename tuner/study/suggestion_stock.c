@@ -26,9 +26,11 @@ void suggestion_stock_outdate(struct core *core, int64_t study)
 
 void suggestion_stock_drop(struct core *core, int64_t study)
 {
-    struct live_suggestion *stock = stock_of(core, study);
+    struct live_study *live = live_study(core_live(core), study);
+    struct live_suggestion *stock = &live->stock;
     arena_free(stock->arena);
     *stock = (struct live_suggestion){.searches_left = stock->searches_left};
+    live_use(core_live(core), live);
     suggestion_stock_outdate(core, study);
 }
 
@@ -96,6 +98,7 @@ void suggestion_stock_put(struct core *core, const struct suggestions *found)
         stock->context = arena_strdup(stock->arena, found->context);
     else if (stock->searches_left > 0)
         stock->searches_left--;
+    live_use(core_live(core), live);
 }
 
 /* Whether clients may ask, and would have to wait. */

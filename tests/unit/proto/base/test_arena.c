@@ -72,6 +72,17 @@ static void strings_are_copied_and_formatted(void)
     arena_free(arena);
 }
 
+static void its_bytes_are_counted(void)
+{
+    struct arena *arena = arena_new();
+    const size_t empty = arena_bytes(arena);
+    arena_alloc(arena, 1, 100000);
+    CHECK(empty > 0 && arena_bytes(arena) >= empty + 100000);
+    arena_reset(arena);
+    CHECK(arena_bytes(arena) == empty && arena_bytes(NULL) == 0);
+    arena_free(arena);
+}
+
 static void free_accepts_null(void)
 {
     arena_free(NULL);
@@ -144,6 +155,7 @@ int main(void)
     RUN(a_piece_may_exceed_a_block);
     RUN(reset_gives_zeroed_memory_again);
     RUN(strings_are_copied_and_formatted);
+    RUN(its_bytes_are_counted);
     RUN(free_accepts_null);
     RUN(running_out_of_memory_ends_the_program);
     RUN(heap_helpers_return_memory_even_for_nothing);

@@ -6,6 +6,7 @@
 
 #include "proto/base/arena.h"
 #include "tests/check.h"
+#include "tuner/base/budget.h"
 
 static void an_entry_is_made_once_and_stays(void)
 {
@@ -105,6 +106,56 @@ static void a_spec_that_cannot_be_read_leaves_no_job(void)
     live_free(live);
 }
 
+static void use(struct live *live, int64_t id)
+{
+    const struct study_row row = {.id = id, .spec = spec};
+    const struct job *job;
+    CHECK(live_job(live, &row, &job, NULL) == HT_OK);
+}
+
+/* Studies 1 to n with a job, and how many bytes each takes. */
+static size_t use_all(struct live *live, int64_t n)
+{
+    for (int64_t id = 1; id <= n; id++)
+        use(live, id);
+    return live_study(live, 1)->bytes;
+}
+
+static void jobs_used_longest_ago_are_dropped(void)
+{
+    struct live *live = live_new();
+    const size_t each = use_all(live, 2);
+    const int64_t fit = (1 << 20) / (int64_t)each;
+    CHECK(budget_set("study-memory=1048576", NULL) == HT_OK);
+    use_all(live, fit + 2);
+    live_use(live, live_study(live, 2));
+    live_trim(live, true);
+    CHECK(live_find_job(live, 1) == NULL && live_find_job(live, 3) == NULL);
+    CHECK(live_find_job(live, 2) != NULL && live_find_job(live, 4) != NULL);
+    live_drop_study(live, 4);
+    use(live, 1);
+    live_trim(live, true);
+    CHECK(live_find_job(live, 5) != NULL);
+    live_free(live);
+}
+
+static void found_points_are_dropped_only_when_that_is_allowed(void)
+{
+    struct live *live = live_new();
+    struct live_study *study = live_study(live, 1000);
+    study->stock =
+        (struct live_suggestion){.arena = arena_new(), .searches_left = 3};
+    live_use(live, study);
+    use_all(live, (1 << 20) / (int64_t)use_all(live, 2) + 1);
+    live_trim(live, false);
+    CHECK(study->stock.arena != NULL && live_find_job(live, 1) == NULL);
+    use(live, 1);
+    live_trim(live, true);
+    CHECK(study->stock.arena == NULL && study->stock.searches_left == 0);
+    CHECK(study->bytes == 0 && live_find_job(live, 1) != NULL);
+    live_free(live);
+}
+
 int main(void)
 {
     RUN(an_entry_is_made_once_and_stays);
@@ -113,5 +164,7 @@ int main(void)
     RUN(slots_are_those_of_runners_online);
     RUN(a_rollback_takes_back_jobs_and_its_own_answers);
     RUN(a_spec_that_cannot_be_read_leaves_no_job);
+    RUN(jobs_used_longest_ago_are_dropped);
+    RUN(found_points_are_dropped_only_when_that_is_allowed);
     return check_done();
 }

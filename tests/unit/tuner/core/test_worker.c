@@ -233,6 +233,22 @@ static void studies_asked_about_longest_ago_are_forgotten(void)
                 "3.0x1/2 1.0x1/3 2.0x1/1 4.0x1/1 ");
 }
 
+static void a_dropped_study_is_forgotten(void)
+{
+    struct db_place place;
+    struct worker *worker = open_scene(&place, &plain);
+    ask(worker, 4, 1, 1);
+    ask(worker, 5, 1, 1);
+    await(&scene.ended, 2);
+    worker_drop(worker, 4);
+    ask(worker, 4, 1, 1);
+    ask(worker, 5, 1, 1);
+    await(&scene.ended, 4);
+    check_told('4', "4.1x1/1 4.1x1/1 ");
+    check_told('5', "5.1x1/1 5.1x1/2 ");
+    close_scene(&place, worker, NULL);
+}
+
 static void what_is_of_no_use_is_made_anew(void)
 {
     static const int64_t asked[][2] = {{1, 0}, {2, 0}, {1, SPOILT},
@@ -326,6 +342,7 @@ int main(void)
     RUN(studies_without_an_asker_have_turns_of_their_own);
     RUN(questions_of_other_texts_are_others);
     RUN(studies_asked_about_longest_ago_are_forgotten);
+    RUN(a_dropped_study_is_forgotten);
     RUN(what_is_of_no_use_is_made_anew);
     RUN(an_answer_that_took_long_is_rested_for_longer);
     RUN(stopping_drops_what_waits);
