@@ -19,6 +19,12 @@ ADMINS = ("/hypertune/v1/audit", TOKENS)
 # Of these each project has its own.
 ALL_HAVE = tuple("/hypertune/v1/" + name for name in (
     "studies", "session", "login-links", "events"))
+OF_STUDY = "/hypertune/v1/studies/{study}"
+# What the token of one study may ask.
+SHARED = ("/hypertune/v1/session", "/hypertune/v1/events", OF_STUDY) + tuple(
+    OF_STUDY + part for part in (
+        "/trials", "/trials/{trial}", "/confirmation", "/table", "/best",
+        "/importances", "/slice", "/preview", "/measurements", "/curves"))
 # What is asked by POST and changes nothing.
 QUESTIONS = (":lookup", ":listOptimalTrials", "/entries:list", "/specs:check",
              ":wait", "/login-links")
@@ -141,6 +147,34 @@ def a_token_of_a_project_has_no_other():
                           "%s %s as %s: %d" % (method, pattern, role, here))
 
 
+def a_share_has_its_study_and_nothing_else():
+    """By number and by name; of another study not even that there is one."""
+    for name in ("mine", "theirs"):
+        tap.equal(api.send(server, "POST", api.JOBS, api.job(name)).status, 200)
+    secret = make("seen", "share", study="mine")
+    number = api.ask(server, "GET", api.OURS + "/studies/mine").json()[
+        "name"].rsplit("/", 1)[1]
+    for method, pattern in routes:
+        opens = method == "GET" and pattern in SHARED
+        for key in ("mine", number, "theirs", "none"):
+            if needed(method, pattern) == "open":
+                continue
+            path = path_of(pattern, **{"{study}": key})
+            got = status(method, path, secret)
+            what = "%s %s of a share: %d" % (method, path, got)
+            if not opens:
+                tap.equal(got, 403, what)
+            elif pattern.startswith(OF_STUDY) and key in ("theirs", "none"):
+                tap.equal(got, 404, what)
+            else:
+                assert got == 200 or got == 400 or (
+                    pattern.endswith(("/best", "/confirmation", "{trial}"))
+                    and got == 404), what
+    for path in SHARED[2:5]:
+        path = path_of(path, **{"{study}": "mine"})
+        tap.equal(status("GET", path, secret), 200, path)
+
+
 with harness.Server("--runner", "none") as server:
     tap.run([
         the_table_is_whole,
@@ -148,4 +182,5 @@ with harness.Server("--runner", "none") as server:
         the_tokens_of_the_data_folder_are_admin_and_runner,
         what_is_no_valid_token_gets_401,
         a_token_of_a_project_has_no_other,
+        a_share_has_its_study_and_nothing_else,
     ])

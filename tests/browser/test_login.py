@@ -113,6 +113,32 @@ def who_leaves_has_to_log_in_again():
     expect(401)
 
 
+def a_share_shows_its_study_and_leads_to_nothing_else():
+    """None of its pages asks for what is refused."""
+    with harness.Server("--runner", "none") as own:
+        own.submit({"spec": 1, "name": "seen", "goal": "minimize x",
+                    "parameters": {"x": {"type": "integer", "min": 1,
+                                         "max": 9}}, "trials": 2,
+                    "command": ["true"]})
+        url = own.cli("share", "seen", "--expire", "1h").stdout.strip()
+        page.cookies_gone()
+        page.open(url)
+        page.wait_text("seen", "h1")
+        tap.equal(page.run("return location.hash"), "#/studies/1")
+        for tab in ("parameters", "trials", "timeline", "trials/1"):
+            page.run("location.hash = '#/studies/1/%s'" % tab)
+            page.wait_text("Trial 1" if tab == "trials/1" else "seen", "h1")
+            dashboard.settle(page)
+        for place in ("", "studies", "server", "new", "studies/2"):
+            page.run("location.hash = '#/%s'" % place)
+            page.wait("location.hash === '#/studies/1'", "its study")
+        tap.equal(page.run(
+            "return [...document.querySelectorAll('a')].map(one => one.hash)"
+            ".filter(hash => /edit|clone|config|server|new/.test(hash))"), [])
+        page.open("about:blank")
+    expect(401)  # before it logged in
+
+
 def an_open_server_asks_for_no_token():
     with harness.Server("--runner", "none", "--auth", "none") as open_server:
         page.open(open_server.http + "/")
@@ -204,6 +230,7 @@ with harness.Server("--runner", "none") as server, browser.Browser(
         a_token_leads_in_and_a_wrong_one_is_refused,
         a_page_that_was_open_asks_again_when_its_session_ends,
         who_leaves_has_to_log_in_again,
+        a_share_shows_its_study_and_leads_to_nothing_else,
         an_open_server_asks_for_no_token,
         a_name_that_is_bound_to_this_machine_anew_opens_nothing,
         a_page_of_another_host_reads_and_changes_nothing,

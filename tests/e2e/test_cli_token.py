@@ -118,9 +118,36 @@ def what_is_wrong_is_said():
                   "%s: %s" % (words, text))
 
 
+def a_link_shows_one_study_until_it_ends():
+    server.submit({"spec": 1, "name": "shown", "goal": "minimize x",
+                   "parameters": {"x": {"type": "integer", "min": 1,
+                                        "max": 2}}, "trials": 1,
+                   "command": ["sh", "-c", "hypertune report x=1"],
+                   "args": "none"})
+    done = server.cli("share", "shown")
+    number = server.get("/hypertune/v1/studies/shown")["name"].split("/")[-1]
+    url, _, rest = done.stdout.strip().partition("/#token=")
+    secret, _, place = rest.partition("&to=")
+    tap.equal((url, place, done.stdout.count("\n")),
+              (server.http, "studies/" + number, 1))
+    path = keep("shared", secret)
+    server.cli("trials", "shown", "--token-file", path)
+    tap.equal(refused("list", "--token-file", path)[0] != 0, True)
+    name = done.stderr.split()[-1]
+    tap.equal(state_of(name)["study"], number)
+    server.cli("token", "revoke", name)
+    tap.contains("was revoked",
+                 refused("trials", "shown", "--token-file", path)[1])
+    made = json.loads(server.cli("share", "shown", "--expire", "1h", "-o",
+                                 "json").stdout)
+    tap.equal(made["expireTime"], state_of(made["name"])["expireTime"])
+    tap.contains("/#token=ht_h_", made["url"])
+
+
 with harness.Server() as server:
     tap.run([a_new_token_opens_what_its_role_may,
              a_token_has_its_project_and_its_end,
              a_rotated_token_has_two_secrets_for_a_while,
              a_revoked_token_ends_and_a_deleted_ones_name_is_free,
+             a_link_shows_one_study_until_it_ends,
              scripts_get_json, what_is_wrong_is_said])

@@ -4,6 +4,7 @@
 
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
+#include "tuner/api/tokens.h"
 #include "tuner/base/reason.h"
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
@@ -185,6 +186,16 @@ enum ht_status method_store_job(struct method_call *call, const struct job *job,
         status = db_study_save(call->db, row, err);
     live_forget_job(core_live(call->core), row->id);
     return status;
+}
+
+enum ht_status method_delete_study(struct method_call *call,
+                                   struct ht_error *err)
+{
+    const enum ht_status status =
+        token_end_study(call->core, call->arena, call->study.id, err);
+    return status == HT_OK ? move_study(call->core, &call->study,
+                                        STUDY_DELETING, "deleted by user", err)
+                           : status;
 }
 
 const char *method_params(const struct method_call *call,

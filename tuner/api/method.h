@@ -74,6 +74,8 @@ method_body method_study_ended;
 /* Stores the row and the job as its spec, with the event study.changed. */
 enum ht_status method_store_job(struct method_call *call, const struct job *job,
                                 const char *reason, struct ht_error *err);
+/* Deletes the study, which ends its shares. */
+method_body method_delete_study;
 /* A point of the study's space as its canonical text, in the arena. */
 const char *method_params(const struct method_call *call,
                           const struct value point[]);

@@ -120,7 +120,7 @@ static enum ht_status delete_study(struct method_call *call,
         return ht_fail(err, HT_PRECONDITION,
                        "study %s is %s; cancel or stop it first", row->name,
                        db_study_state_name(row->state));
-    return move_study(call->core, row, STUDY_DELETING, "deleted by user", err);
+    return method_delete_study(call, err);
 }
 
 static enum ht_status reply_deleted(struct method_call *call,

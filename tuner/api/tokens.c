@@ -8,11 +8,13 @@
 #include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/core/core.h"
+#include "tuner/db/db.h"
 #include "tuner/db/tokens.h"
 
 enum {
-    GRACE_MS = 24 * 3600 * 1000, /* of an old secret */
-    JOIN_MS = 24 * 3600 * 1000   /* until a join token expires by itself */
+    GRACE_MS = 24 * 3600 * 1000,    /* of an old secret */
+    JOIN_MS = 24 * 3600 * 1000,     /* until a join token expires by itself */
+    SHARE_MS = 7 * 24 * 3600 * 1000 /* until that of one study does */
 };
 
 /* "ht_a_" and 64 hex digits: scanners for leaked secrets find the beginning. */
@@ -20,7 +22,7 @@ enum { SECRET_BYTES = TOKEN_TEXT_BYTES + 5 };
 
 static void make_secret(struct token_row *row, char secret[SECRET_BYTES])
 {
-    static const char letters[TOKEN_ROLES] = {'a', 's', 'r', 'n', 'j'};
+    static const char letters[TOKEN_ROLES] = {'a', 's', 'r', 'n', 'j', 'h'};
     char text[TOKEN_TEXT_BYTES];
     token_make(text, TOKEN_ADMIN_BYTES);
     snprintf(secret, SECRET_BYTES, "ht_%c_%s", letters[row->role], text);
@@ -82,6 +84,8 @@ static void fill(cJSON *object, const struct token_row *row)
     json_add_string(object, "name", row->name);
     json_add_string(object, "role", token_role_name(row->role));
     add_text_of(object, "project", row->project);
+    if (row->study > 0)
+        json_add_int_text(object, "study", row->study);
     add_text_of(object, "runner", row->runner);
     json_add_string(object, "createdBy", row->created_by);
     add_time(object, "createTime", row->created_ms);
@@ -121,21 +125,23 @@ enum ht_status token_show(struct core *core, struct request *req,
 
 struct wanted {
     const char *name, *role;
-    const char *project, *expire; /* NULL: all, never */
+    const char *project, *study, *expire; /* NULL: all, all, never */
 };
 
 static const struct field wanted_fields[] = {
     {"name", field_text, .offset = offsetof(struct wanted, name)},
     {"role", field_text, .offset = offsetof(struct wanted, role)},
     {"project", field_text, .offset = offsetof(struct wanted, project)},
+    {"study", field_text, .offset = offsetof(struct wanted, study)},
     {"expire", field_text, .offset = offsetof(struct wanted, expire)},
     {0}};
 
 /* Events name their actor by the token, so a name must not be an actor's. */
 static bool is_name(const char *name)
 {
-    static const char *const taken[] = {"admin", "submit", "read",   "runner",
-                                        "join",  "trial",  "client", "core"};
+    static const char *const taken[] = {"admin",  "submit", "read",
+                                        "runner", "join",   "share",
+                                        "trial",  "client", "core"};
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789._-";
     const size_t len = strlen(name);
     if (len == 0 || len >= TOKEN_NAME_BYTES || strspn(name, letters) != len ||
@@ -156,8 +162,8 @@ static enum ht_status read_role(const struct wanted *wanted,
         role++;
     if (role == TOKEN_ROLES)
         return ht_fail(err, HT_INVALID,
-                       "role: \"%.40s\" is not admin, submit, read, runner or "
-                       "join",
+                       "role: \"%.40s\" is not admin, submit, read, runner, "
+                       "join or share",
                        wanted->role);
     row->role = (enum token_role)role;
     if (wanted->project != NULL && row->role != TOKEN_OF_SUBMITTER &&
@@ -168,14 +174,52 @@ static enum ht_status read_role(const struct wanted *wanted,
     return HT_OK;
 }
 
+/* The study of a share, which it names unless it has a name. */
+static enum ht_status read_study(struct core *core, struct request *req,
+                                 struct wanted *wanted, struct token_row *row,
+                                 struct ht_error *err)
+{
+    static const struct study_scope anywhere = {0};
+    struct study_row study;
+    if ((row->role == TOKEN_OF_SHARE) != (wanted->study != NULL))
+        return ht_fail(err, HT_INVALID,
+                       "study: the role share needs the name or number of a "
+                       "study, and no other role may have one");
+    if (wanted->study == NULL)
+        return HT_OK;
+    const enum ht_status status = db_study_find(
+        core_db(core), req->arena, &anywhere, wanted->study, &study, err);
+    if (status != HT_OK)
+        return status;
+    req->subject = (struct audit_subject){
+        .study = study.id, .project = study.project, .name = study.name};
+    row->study = study.id;
+    if (wanted->name == NULL)
+        wanted->name =
+            arena_printf(req->arena, "share-%lld-%06llx", (long long)study.id,
+                         (unsigned long long)token_random64() >> 40);
+    return HT_OK;
+}
+
+/* How long it is valid when nobody says it; 0: until it is revoked. */
+static int64_t default_ms(enum token_role role)
+{
+    return role == TOKEN_OF_JOINER  ? JOIN_MS
+           : role == TOKEN_OF_SHARE ? SHARE_MS
+                                    : 0;
+}
+
 /* A duration from now, or a time. */
 static enum ht_status read_expiry(struct core *core, const char *text,
-                                  int64_t *at_ms, struct ht_error *err)
+                                  struct token_row *row, struct ht_error *err)
 {
-    int64_t ms;
+    int64_t ms, *at_ms = &row->expires_ms;
     const int64_t now_ms = core_wall_ms(core);
-    if (text == NULL)
+    if (text == NULL) {
+        ms = default_ms(row->role);
+        *at_ms = ms > 0 ? now_ms + ms : 0;
         return HT_OK;
+    }
     if (clock_read_duration(text, &ms))
         *at_ms = ms > INT64_MAX - now_ms ? INT64_MAX : now_ms + ms;
     else if (!clock_read_stamp(text, at_ms))
@@ -191,26 +235,27 @@ static enum ht_status read_expiry(struct core *core, const char *text,
 static enum ht_status read_wanted(struct core *core, struct request *req,
                                   struct token_row *row, struct ht_error *err)
 {
-    struct wanted wanted = {.name = "", .role = ""};
+    struct wanted wanted = {.role = ""};
     enum ht_status status = trial_body_read(req, wanted_fields, &wanted, err);
     if (status == HT_OK)
         status = faults_check(req, err);
-    if (status == HT_OK && !is_name(wanted.name))
+    if (status == HT_OK)
+        status = read_role(&wanted, row, err);
+    if (status == HT_OK)
+        status = read_study(core, req, &wanted, row, err);
+    if (status == HT_OK && (wanted.name == NULL || !is_name(wanted.name)))
         status = ht_fail(err, HT_INVALID,
                          "name: \"%.64s\" is not 1 to %d of a-z 0-9 . _ - "
                          "(first a letter or digit), or is a role's name",
-                         wanted.name, TOKEN_NAME_BYTES - 1);
+                         wanted.name != NULL ? wanted.name : "",
+                         TOKEN_NAME_BYTES - 1);
     /* An unset variable of a script must not make a token for all of them. */
     if (status == HT_OK && wanted.project != NULL &&
         (wanted.project[0] == '\0' || strlen(wanted.project) > HT_MAX_NAME))
         status = ht_fail(err, HT_INVALID, "project: must have 1 to %d bytes",
                          HT_MAX_NAME);
     if (status == HT_OK)
-        status = read_role(&wanted, row, err);
-    if (status == HT_OK && row->role == TOKEN_OF_JOINER)
-        row->expires_ms = core_wall_ms(core) + JOIN_MS;
-    if (status == HT_OK)
-        status = read_expiry(core, wanted.expire, &row->expires_ms, err);
+        status = read_expiry(core, wanted.expire, row, err);
     if (status != HT_OK)
         return status;
     snprintf(row->name, sizeof row->name, "%s", wanted.name);
@@ -282,16 +327,34 @@ static enum ht_status find(struct core *core, struct request *req,
     return status;
 }
 
+static enum ht_status end(struct core *core, struct token_row *row,
+                          struct ht_error *err)
+{
+    if (row->revoked_ms > 0)
+        return HT_OK;
+    row->revoked_ms = core_wall_ms(core);
+    return save(core, row, err);
+}
+
 enum ht_status token_revoke(struct core *core, struct request *req,
                             struct ht_error *err)
 {
     struct token_row row;
     enum ht_status status = find(core, req, &row, err);
-    if (status == HT_OK && row.revoked_ms == 0) {
-        row.revoked_ms = core_wall_ms(core);
-        status = save(core, &row, err);
-    }
+    if (status == HT_OK)
+        status = end(core, &row, err);
     return status == HT_OK ? answer(req, &row, NULL) : status;
+}
+
+enum ht_status token_end_study(struct core *core, struct arena *arena,
+                               int64_t study, struct ht_error *err)
+{
+    struct token_list list = {0};
+    enum ht_status status = db_token_list(core_db(core), arena, &list, err);
+    for (size_t i = 0; status == HT_OK && i < list.n; i++)
+        if (list.rows[i].study == study)
+            status = end(core, &list.rows[i], err);
+    return status;
 }
 
 struct rotation {

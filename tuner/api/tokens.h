@@ -7,6 +7,10 @@
 /* Puts all tokens of the database on the board; at the start. */
 enum ht_status token_recover(struct core *core, struct ht_error *err);
 
+/* Revokes the shares of a study, whose number another one may get. */
+enum ht_status token_end_study(struct core *core, struct arena *arena,
+                               int64_t study, struct ht_error *err);
+
 /* For admins. Create and rotate answer with the secret, which nothing stores;
  * the others show everything but it. */
 request_handler token_create, token_show, token_revoke, token_rotate,

@@ -7,7 +7,6 @@
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/study/early_stop.h"
-#include "tuner/study/move.h"
 
 enum { HOLD_MS = 20000 }; /* a request waits for a verdict, at most */
 
@@ -27,8 +26,7 @@ static enum ht_status delete_study(struct method_call *call,
         return ht_fail(err, HT_PRECONDITION,
                        "study %.128s belongs to a job; delete the job",
                        call->study.name);
-    return move_study(call->core, &call->study, STUDY_DELETING,
-                      "deleted by user", err);
+    return method_delete_study(call, err);
 }
 
 METHOD(vizier_delete, METHOD_STUDY, delete_study, method_reply_empty)

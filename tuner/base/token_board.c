@@ -141,7 +141,7 @@ bool token_board_has_runner(struct token_board *board, const char *runner)
 
 const char *token_role_name(enum token_role role)
 {
-    static const char *const names[TOKEN_ROLES] = {"admin", "submit", "read",
-                                                   "runner", "join"};
+    static const char *const names[TOKEN_ROLES] = {"admin",  "submit", "read",
+                                                   "runner", "join",   "share"};
     return names[role];
 }

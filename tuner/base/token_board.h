@@ -22,6 +22,7 @@ enum token_role { /* as stored */
                   TOKEN_OF_READER,
                   TOKEN_OF_RUNNER,
                   TOKEN_OF_JOINER, /* makes one token of a runner, once */
+                  TOKEN_OF_SHARE,  /* looks at one study */
                   TOKEN_ROLES
 };
 
@@ -37,6 +38,7 @@ struct token_row {
     unsigned char old_hash[TOKEN_HASH_BYTES]; /* of the one before it */
     int64_t old_until_ms; /* the old secret is valid before it */
     int64_t created_ms, expires_ms, revoked_ms;
+    int64_t study; /* id of the only one it may see; 0: all */
 };
 
 enum token_verdict {

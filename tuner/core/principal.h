@@ -3,6 +3,8 @@
 #ifndef HT_TUNER_CORE_PRINCIPAL_H
 #define HT_TUNER_CORE_PRINCIPAL_H
 
+#include <stdint.h>
+
 #include "proto/base/limits.h"
 #include "proto/base/token.h"
 
@@ -19,6 +21,7 @@ struct principal {
                                         "runner NAME"; "": the core itself */
     unsigned roles;                  /* bits of enum gate_role */
     char project[HT_MAX_NAME + 1];   /* the only one it may use; "": all */
+    int64_t study;                   /* id of the only one; 0: all */
     char peer[PRINCIPAL_PEER_BYTES]; /* its address, without a port; "": none */
     char certificate[PRINCIPAL_CERTIFICATE_BYTES]; /* the name in the one it
                                                       showed by TLS; "": none */

@@ -66,6 +66,7 @@ enum attempt_outcome {
 struct study_scope {
     const char *project, *location; /* NULL: any */
     unsigned kinds;                 /* STUDY_KIND() bits; 0: any */
+    int64_t study;                  /* id of the only one; 0: any */
 };
 #define STUDY_KIND(kind) (1u << (kind))
 

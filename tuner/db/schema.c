@@ -432,8 +432,9 @@ static const char tokens_table[] =
     "  -- named tokens; those of the data folder are in its files\n"
     "  id INTEGER PRIMARY KEY,\n"
     "  name TEXT NOT NULL UNIQUE,\n"
-    "  role INTEGER NOT NULL -- 0 admin, 1 submit, 2 read, 3 runner, 4 join\n"
-    "    CHECK(role BETWEEN 0 AND 4),\n"
+    "  role INTEGER NOT NULL -- 0 admin, 1 submit, 2 read, 3 runner, 4 join,\n"
+    "    -- 5 share\n"
+    "    CHECK(role BETWEEN 0 AND 5),\n"
     "  project TEXT NOT NULL, -- the only one it may use; '': all\n"
     "  runner TEXT NOT NULL, -- the id that it belongs to; '': none yet\n"
     "  created_by TEXT NOT NULL, -- name of a token\n"
@@ -445,7 +446,8 @@ static const char tokens_table[] =
     "  old_until_ms INTEGER NOT NULL, -- when the old secret ends\n"
     "  created_ms INTEGER NOT NULL,\n"
     "  expires_ms INTEGER NOT NULL,\n"
-    "  revoked_ms INTEGER NOT NULL\n"
+    "  revoked_ms INTEGER NOT NULL,\n"
+    "  study INTEGER NOT NULL DEFAULT 0 -- id of the only one; 0: all\n"
     ") STRICT;"
     "CREATE UNIQUE INDEX tokens_runner ON tokens(runner) WHERE runner<>'';";
 
@@ -492,21 +494,30 @@ static enum ht_status make_tokens(struct db *db, struct ht_error *err)
     return db_exec(db, tokens_table, err);
 }
 
-/* A file of version 4 may have a table of tokens without the role join. */
 static enum ht_status make_sessions(struct db *db, struct ht_error *err)
+{
+    return db_exec(db, sessions_table, err);
+}
+
+#define FORMER_COLUMNS                                                         \
+    "id, name, role, project, runner, created_by, hash, old_hash, "            \
+    "old_until_ms, created_ms, expires_ms, revoked_ms"
+
+/* The table of an older file has neither the roles join and share nor a study;
+ * that of a still older one was made just now. */
+static enum ht_status make_shares(struct db *db, struct ht_error *err)
 {
     static const char *const parts[] = {
         "DROP INDEX tokens_runner; ALTER TABLE tokens RENAME TO former_tokens;",
         tokens_table,
-        "INSERT INTO tokens SELECT * FROM former_tokens;"
-        "DROP TABLE former_tokens;",
-        sessions_table};
+        "INSERT INTO tokens(" FORMER_COLUMNS ") SELECT " FORMER_COLUMNS
+        " FROM former_tokens; DROP TABLE former_tokens;"};
     return run_all(db, parts, sizeof parts / sizeof *parts, err);
 }
 
 static const struct db_migration migrations[] = {
     {NULL, make_tables}, {NULL, make_second},   {NULL, make_audit},
-    {NULL, make_tokens}, {NULL, make_sessions},
+    {NULL, make_tokens}, {NULL, make_sessions}, {NULL, make_shares},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */

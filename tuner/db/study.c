@@ -43,11 +43,12 @@ static bool are_jobs(unsigned kinds)
     return kinds != 0 && (kinds & STUDY_KIND(JOB_STUDY)) == 0;
 }
 
-/* ?1, ?2, ?3 of a query are project, location and kinds. */
+/* ?1 to ?4 of a query are project, location, kinds and the only study. */
 #define IN_SCOPE                                                               \
     STUDY_IS_SHOWN                                                             \
     " AND (?1 IS NULL OR project=?1) "                                         \
-    "AND (?2 IS NULL OR location=?2) AND (?3=0 OR (?3 >> kind) & 1) "
+    "AND (?2 IS NULL OR location=?2) AND (?3=0 OR (?3 >> kind) & 1) "          \
+    "AND (?4=0 OR id=?4) "
 
 static void add_name(sqlite3_stmt *stmt, struct arena *arena, void *row)
 {
@@ -63,8 +64,8 @@ static const char *hint_of(struct db *db, struct arena *arena,
     (void)db_ask_each(db, &each, NULL,
                       "SELECT name FROM studies WHERE " IN_SCOPE
                       "ORDER BY id DESC LIMIT 1000",
-                      "ssi", scope->project, scope->location,
-                      (int64_t)scope->kinds);
+                      "ssii", scope->project, scope->location,
+                      (int64_t)scope->kinds, scope->study);
     words_add(arena, &names, NULL);
     return words_hint(arena, key, names.items);
 }
@@ -79,15 +80,15 @@ enum ht_status db_study_find(struct db *db, struct arena *arena,
     const enum ht_status status =
         by_number ? db_ask_one(db, &one, err,
                                "SELECT " DB_STUDY_COLUMNS " FROM studies "
-                               "WHERE id=?4 AND " IN_SCOPE,
-                               "ssii", scope->project, scope->location,
-                               (int64_t)scope->kinds, id)
+                               "WHERE id=?5 AND " IN_SCOPE,
+                               "ssiii", scope->project, scope->location,
+                               (int64_t)scope->kinds, scope->study, id)
                   : db_ask_one(db, &one, err,
                                "SELECT " DB_STUDY_COLUMNS " FROM studies "
-                               "WHERE name=?4 AND " IN_SCOPE
+                               "WHERE name=?5 AND " IN_SCOPE
                                "ORDER BY id DESC LIMIT 1",
-                               "ssis", scope->project, scope->location,
-                               (int64_t)scope->kinds, key);
+                               "ssiis", scope->project, scope->location,
+                               (int64_t)scope->kinds, scope->study, key);
     if (status != HT_NOT_FOUND)
         return status;
     const char *hint = by_number ? "" : hint_of(db, arena, scope, key);
@@ -132,10 +133,10 @@ enum ht_status db_study_list(struct db *db, struct arena *arena,
 {
     return db_ask_list(
         db, DB_LIST(arena, db_read_study, &list->n, &list->rows), err,
-        "SELECT " DB_STUDY_COLUMNS " FROM studies WHERE id<?4 AND " IN_SCOPE
-        "ORDER BY id DESC LIMIT ?5",
-        "ssiii", scope->project, scope->location, (int64_t)scope->kinds,
-        before > 0 ? before : INT64_MAX, (int64_t)limit);
+        "SELECT " DB_STUDY_COLUMNS " FROM studies WHERE id<?5 AND " IN_SCOPE
+        "ORDER BY id DESC LIMIT ?6",
+        "ssiiii", scope->project, scope->location, (int64_t)scope->kinds,
+        scope->study, before > 0 ? before : INT64_MAX, (int64_t)limit);
 }
 
 enum ht_status db_study_name_taken(struct db *db, const char *project,

@@ -7,7 +7,7 @@
 
 #define COLUMNS                                                                \
     "id, name, role, project, runner, created_by, hash, old_hash, "            \
-    "old_until_ms, created_ms, expires_ms, revoked_ms "
+    "old_until_ms, created_ms, expires_ms, revoked_ms, study "
 
 static void copy_text(sqlite3_stmt *stmt, int column, char *into, size_t size)
 {
@@ -33,7 +33,8 @@ static void read_token(sqlite3_stmt *stmt, struct arena *arena, void *into)
         .old_until_ms = sqlite3_column_int64(stmt, 8),
         .created_ms = sqlite3_column_int64(stmt, 9),
         .expires_ms = sqlite3_column_int64(stmt, 10),
-        .revoked_ms = sqlite3_column_int64(stmt, 11)};
+        .revoked_ms = sqlite3_column_int64(stmt, 11),
+        .study = sqlite3_column_int64(stmt, 12)};
     copy_text(stmt, 1, row->name, sizeof row->name);
     copy_text(stmt, 3, row->project, sizeof row->project);
     copy_text(stmt, 4, row->runner, sizeof row->runner);
@@ -87,11 +88,11 @@ enum ht_status db_token_save(struct db *db, struct token_row *row,
                ? status
                : db_run(db, err,
                         "INSERT OR REPLACE INTO tokens(" COLUMNS
-                        ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                        "isisssxxiiii", row->id, row->name, (int64_t)row->role,
+                        ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                        "isisssxxiiiii", row->id, row->name, (int64_t)row->role,
                         row->project, row->runner, row->created_by, &hash,
                         &old_hash, row->old_until_ms, row->created_ms,
-                        row->expires_ms, row->revoked_ms);
+                        row->expires_ms, row->revoked_ms, row->study);
 }
 
 enum ht_status db_token_delete(struct db *db, int64_t id, struct ht_error *err)

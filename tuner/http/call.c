@@ -507,7 +507,7 @@ static bool send_reply(struct call *call, bool close)
 static void attach_stream(const struct call *call, struct ht_error *err)
 {
     const struct sse_client client = {call->connection, call->req->from.project,
-                                      call->is_head};
+                                      call->req->from.study, call->is_head};
     sse_attach(call->http->options.sse, &client, err);
 }
 

@@ -244,6 +244,8 @@ static unsigned roles_of_named(enum token_role role)
         return GATE_RUNNER;
     case TOKEN_OF_JOINER:
         return GATE_JOIN;
+    case TOKEN_OF_SHARE:
+        return GATE_SHARE;
     case TOKEN_ROLES:
         break;
     }
@@ -265,6 +267,7 @@ static enum ht_status find_named(const struct gate *gate,
     from->roles = roles_of_named(row.role);
     snprintf(from->name, sizeof from->name, "%s", row.name);
     memcpy(from->project, row.project, sizeof from->project);
+    from->study = row.study;
     return HT_OK;
 }
 
@@ -337,7 +340,8 @@ const char *gate_role_name(enum gate_role role)
     static const char *const names[] = {
         [GATE_ADMIN] = "admin", [GATE_SUBMIT] = "submit",
         [GATE_READ] = "read",   [GATE_RUNNER] = "runner",
-        [GATE_TRIAL] = "trial", [GATE_JOIN] = "join"};
+        [GATE_TRIAL] = "trial", [GATE_JOIN] = "join",
+        [GATE_SHARE] = "share"};
     const size_t n = sizeof names / sizeof *names;
     return role < n && names[role] != NULL ? names[role] : "client";
 }
@@ -392,6 +396,7 @@ enum ht_status gate_check_scope(const struct principal *from,
                                 const char *pattern, struct study_scope *scope,
                                 struct ht_error *err)
 {
+    scope->study = from->study;
     if (from->project[0] == '\0')
         return HT_OK;
     if (scope->project == NULL && !is_of_any_project(pattern))

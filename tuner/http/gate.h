@@ -25,6 +25,7 @@ enum gate_role {
     GATE_RUNNER = 8, /* what a runner must know to reach its address */
     GATE_TRIAL = 16, /* reports of one attempt; opens no HTTP route */
     GATE_JOIN = 32,  /* make one token of a runner, once */
+    GATE_SHARE = 64, /* look at one study, without what its spec says */
     GATE_ALL = GATE_ADMIN | GATE_SUBMIT | GATE_READ | GATE_RUNNER
 };
 
@@ -108,8 +109,8 @@ enum ht_status gate_check_type(const struct gate_request *request,
 
 /* A principal of one project may use what lies below it, and of our own paths
  * studies, its session and the stream of events. HT_NOT_FOUND: another project.
- * HT_DENIED: the route shows more than one project. Sets the project of
- * `scope`, so that no other study is found. */
+ * HT_DENIED: the route shows more than one project. Sets the project and the
+ * study of `scope`, so that no other one is found. */
 enum ht_status gate_check_scope(const struct principal *from,
                                 const char *pattern, struct study_scope *scope,
                                 struct ht_error *err);

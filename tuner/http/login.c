@@ -10,7 +10,8 @@
 
 static void add_roles(cJSON *object, unsigned roles)
 {
-    static const enum gate_role known[] = {GATE_ADMIN, GATE_SUBMIT, GATE_READ};
+    static const enum gate_role known[] = {GATE_ADMIN, GATE_SUBMIT, GATE_READ,
+                                           GATE_SHARE};
     cJSON *array = json_add_array(object, "roles");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if ((roles & known[i]) != 0)
@@ -28,6 +29,8 @@ enum ht_status login_show(struct login *login, struct ht_error *err)
     json_add_string(object, "name", from->name);
     if (from->project[0] != '\0')
         json_add_string(object, "project", from->project);
+    if (from->study > 0)
+        json_add_int_text(object, "study", from->study);
     json_print(object, &login->req->reply);
     return HT_OK;
 }

@@ -27,6 +27,7 @@ typedef enum ht_status login_handler(struct login *login, struct ht_error *err);
 login_handler login_invite; /* {"code","path","expireTime"} */
 login_handler login_enter;  /* body {"code"} or {"token"}; {"roles"} */
 login_handler login_leave;
-login_handler login_show; /* {"auth","roles","name","project"} of the client */
+login_handler
+    login_show; /* {"auth","roles","name","project","study"} of the client */
 
 #endif

@@ -33,7 +33,7 @@ enum route_lane {
 struct route {
     const char *method;
     const char *pattern; /* "/v1/projects/{project}/..." */
-    unsigned needs;      /* one of these enum gate_role bits */
+    unsigned needs;      /* one of these enum gate_role bits, or GATE_OPEN */
     enum route_lane lane;
     unsigned kinds;    /* STUDY_KIND() bits that the path shows; 0: any */
     bool routine;      /* a change that clients at work make all the time, see

@@ -59,6 +59,13 @@
 /* A question to a model of the study. */
 #define MODEL(shown, path, handler, takes)                                     \
     ROUTE("GET", path, GATE_READ, LANE_MODEL, shown, takes, .read = (handler))
+/* The same two, for the token of one study as well. */
+#define SHARED_QUERY(path, handler, takes)                                     \
+    ROUTE("GET", path, GATE_READ | GATE_SHARE, LANE_READER, ANY, takes,        \
+          .read = (handler))
+#define SHARED_MODEL(path, handler, takes)                                     \
+    ROUTE("GET", path, GATE_READ | GATE_SHARE, LANE_MODEL, ANY, takes,         \
+          .read = (handler))
 /* A question that Google asks by POST. */
 #define LOOK(shown, path, handler)                                             \
     ROUTE("POST", path, GATE_READ, LANE_READER, shown, NULL, .read = (handler))
@@ -105,7 +112,7 @@ const struct route route_table[] = {
      .login = login_leave,
      .core = session_leave},
     LOGIN("POST", OURS "/login-links", GATE_READ, login_invite),
-    LOGIN("GET", OURS "/session", GATE_READ, login_show),
+    LOGIN("GET", OURS "/session", GATE_READ | GATE_SHARE, login_show),
     CHANGE("POST", TUNING, JOBS, study_create),
     QUERY(TUNING, JOBS, read_jobs, MASKED),
     QUERY(TUNING, JOBS "/{study}", read_job, "view"),
@@ -155,12 +162,12 @@ const struct route route_table[] = {
     ROUTE("GET", OURS "/audit", GATE_ADMIN, LANE_READER, ANY,
           "after limit principal since study", .read = read_audit),
     QUERY(ANY, OURS "/studies", read_all_kinds, MASKED),
-    QUERY(ANY, OURS "/studies/{study}", read_any_kind, "view"),
-    QUERY(ANY, OURS "/studies/{study}/trials", read_trials, FILTERED),
+    SHARED_QUERY(OURS "/studies/{study}", read_any_kind, "view"),
+    SHARED_QUERY(OURS "/studies/{study}/trials", read_trials, FILTERED),
     WORK(SEARCHING, OURS "/studies/{study}/trials", vizier_add_trial),
     ROUTE("POST", OURS "/studies/{study}/trials:listOptimalTrials", GATE_READ,
           LANE_READER, SEARCHING, "within", .read = read_optimal),
-    QUERY(ANY, OURS "/studies/{study}/trials/{trial}", read_trial, NULL),
+    SHARED_QUERY(OURS "/studies/{study}/trials/{trial}", read_trial, NULL),
     CHANGE("POST", SEARCHING, OURS "/studies/{study}/trials/{trial}:stop",
            trial_stop),
     CHANGE("POST", ANY, OURS "/studies/{study}/trials/{trial}:retry",
@@ -181,26 +188,27 @@ const struct route route_table[] = {
     CHANGE("POST", ANY, OURS "/studies/{study}:resume", study_resume),
     CHANGE("POST", ANY, OURS "/studies/{study}:stop", study_stop),
     CHANGE("POST", ANY, OURS "/studies/{study}:confirm", study_confirm),
-    QUERY(ANY, OURS "/studies/{study}/confirmation", read_confirmation, NULL),
+    SHARED_QUERY(OURS "/studies/{study}/confirmation", read_confirmation, NULL),
     CHANGE("PATCH", ANY, OURS "/studies/{study}", study_change),
     GATHER(ANY, OURS "/studies/{study}:readLogs", read_printed,
            study_read_logs),
     QUERY(ANY, OURS "/studies/{study}/spec", read_spec, "form clone"),
     QUERY(ANY, OURS "/specs:template", read_template, NULL),
     LOOK(ANY, OURS "/specs:check", read_draft),
-    QUERY(ANY, OURS "/studies/{study}/table", read_table, "since"),
-    QUERY(ANY, OURS "/studies/{study}/best", read_best, "within"),
-    MODEL(ANY, OURS "/studies/{study}/importances", read_importances, "metric"),
-    MODEL(ANY, OURS "/studies/{study}/slice", read_slice,
-          "metric points trial x xScale y yScale"),
+    SHARED_QUERY(OURS "/studies/{study}/table", read_table, "since"),
+    SHARED_QUERY(OURS "/studies/{study}/best", read_best, "within"),
+    SHARED_MODEL(OURS "/studies/{study}/importances", read_importances,
+                 "metric"),
+    SHARED_MODEL(OURS "/studies/{study}/slice", read_slice,
+                 "metric points trial x xScale y yScale"),
     MODEL(ANY, OURS "/studies/{study}/replay", read_replay, "from " PAGES),
-    MODEL(ANY, OURS "/studies/{study}/preview", read_preview,
-          "algorithm count from"),
+    SHARED_MODEL(OURS "/studies/{study}/preview", read_preview,
+                 "algorithm count from"),
     QUERY(ANY, OURS "/studies/{study}/events", read_events, "limit since"),
-    QUERY(ANY, OURS "/studies/{study}/measurements", read_measurements,
-          PAGES " trial"),
-    QUERY(ANY, OURS "/studies/{study}/curves", read_curves,
-          "metric points top"),
+    SHARED_QUERY(OURS "/studies/{study}/measurements", read_measurements,
+                 PAGES " trial"),
+    SHARED_QUERY(OURS "/studies/{study}/curves", read_curves,
+                 "metric points top"),
     QUERY(ANY, OURS "/studies/{study}/trials/{trial}/logs", read_logs,
           "attempt limit offset replica stream tail"),
     QUERY(ANY, OURS "/studies/{study}/trials/{trial}/changes", read_changes,
@@ -211,7 +219,7 @@ const struct route route_table[] = {
     ADMIN("POST", OURS "/tokens/{token}:revoke", token_revoke),
     ADMIN("POST", OURS "/tokens/{token}:rotate", token_rotate),
     ADMIN("DELETE", OURS "/tokens/{token}", token_delete),
-    ROUTE("GET", OURS "/events", GATE_READ, LANE_STREAM, ANY, NULL,
+    ROUTE("GET", OURS "/events", GATE_READ | GATE_SHARE, LANE_STREAM, ANY, NULL,
           .read = read_revisions),
 };
 const size_t route_count = sizeof route_table / sizeof *route_table;

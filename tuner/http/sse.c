@@ -32,7 +32,8 @@ struct stream {
     int64_t wrote_ms; /* monotonic, as the next */
     int64_t ends_ms;  /* its client asks again, and is asked for its token */
     bool suspended, comment;
-    char project[HT_MAX_NAME + 1]; /* see struct sse_client */
+    char project[HT_MAX_NAME + 1]; /* see struct sse_client, as the next */
+    int64_t study;
     struct stream *next;
 };
 
@@ -218,6 +219,8 @@ static size_t write_event(const struct entry *entry, char *buffer, size_t room)
 
 static bool shows(const struct stream *stream, const struct entry *entry)
 {
+    if (stream->study > 0 && entry->study != stream->study)
+        return false;
     return stream->project[0] == '\0' ||
            (entry->project != NULL &&
             strcmp(stream->project, entry->project) == 0);
@@ -304,6 +307,7 @@ static struct stream *attach(struct sse *sse, const struct sse_client *client,
         stream->connection = client->connection;
         snprintf(stream->project, sizeof stream->project, "%s",
                  client->project);
+        stream->study = client->study;
         stream->comment = true; /* headers go out with the first byte */
         stream->wrote_ms = clock_monotonic_ms();
         stream->ends_ms = stream->wrote_ms + SSE_STREAM_MS;

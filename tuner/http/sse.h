@@ -34,6 +34,7 @@ void sse_publish(struct sse *sse, int64_t study, int64_t revision,
 struct sse_client {
     struct MHD_Connection *connection; /* not suspended */
     const char *project; /* the only one that is shown, copied; "": all */
+    int64_t study;       /* the only one that is shown; 0: all */
     bool is_head;        /* gets the headers alone */
 };
 

@@ -9,6 +9,7 @@
 #include "tuner/ask/query.h"
 #include "tuner/ask/read_mask.h"
 #include "tuner/db/db.h"
+#include "tuner/read/shared.h"
 #include "tuner/read/trials.h"
 #include "tuner/view/view.h"
 
@@ -270,9 +271,11 @@ enum ht_status jobs_show(struct reader *reader, struct request *req,
     enum ht_status status = read_find_study(reader, req, &study, NULL, err);
     if (status == HT_OK)
         status = view(reader->db, req->arena, &study, &item, err);
-    if (status == HT_OK)
-        json_print(item, &req->reply);
-    return status;
+    if (status != HT_OK)
+        return status;
+    shared_job(&req->scope, item);
+    json_print(item, &req->reply);
+    return HT_OK;
 }
 
 enum ht_status read_study(struct reader *reader, struct request *req,

@@ -10,6 +10,7 @@
 #include "tuner/db/changes.h"
 #include "tuner/logs/logs.h"
 #include "tuner/read/reader.h"
+#include "tuner/read/shared.h"
 #include "tuner/search/confirm.h"
 #include "tuner/search/pareto_trials.h"
 #include "tuner/view/view.h"
@@ -85,6 +86,7 @@ static enum ht_status write_trial(struct trial_walk *walk, struct arena *arena,
     const enum ht_status status = view(walk, arena, trial, &item, err);
     if (status != HT_OK)
         return status;
+    shared_trial(&walk->req->scope, item);
     if (walk->continues || walk->written > 0)
         text_puts(&walk->req->reply, ",");
     json_print(item, &walk->req->reply);
@@ -179,9 +181,11 @@ enum ht_status read_trial(struct reader *reader, struct request *req,
     if (status == HT_OK)
         status = view_trial(reader->db, req->arena, &study, job, &trial, true,
                             &item, err);
-    if (status == HT_OK)
-        json_print(item, &req->reply);
-    return status;
+    if (status != HT_OK)
+        return status;
+    shared_trial(&req->scope, item);
+    json_print(item, &req->reply);
+    return HT_OK;
 }
 
 /* Why there is no best trial yet, in the words of `hypertune best`. */
@@ -260,9 +264,11 @@ enum ht_status read_best(struct reader *reader, struct request *req,
                             &item, err);
     if (status == HT_OK && study.confirmations > 0)
         status = add_confirmation(reader, req, &study, job, item, err);
-    if (status == HT_OK)
-        json_print(item, &req->reply);
-    return status;
+    if (status != HT_OK)
+        return status;
+    shared_trial(&req->scope, item);
+    json_print(item, &req->reply);
+    return HT_OK;
 }
 
 enum ht_status read_confirmation(struct reader *reader, struct request *req,

@@ -12,7 +12,7 @@ import {studyPage} from "./page_study.js";
 import {trialPage} from "./page_trial.js";
 import {serverPage} from "./page_server.js";
 import {clonePage, editPage, newPage} from "./page_new.js";
-import {canLeave, may, seesAll, setSession, whoReads} from "./session.js";
+import {canLeave, may, onlyStudy, seesAll, setSession, whoReads} from "./session.js";
 
 const top = document.getElementById("top");
 const main = document.getElementById("main");
@@ -36,8 +36,8 @@ function readPlace() {
 
 function findPage([first, study, tab, trial]) {
   if (first === undefined || (first === "studies" && study === undefined)) return studiesPage;
-  if (first === "studies" && tab === "edit") return editPage;
-  if (first === "studies" && tab === "clone") return clonePage;
+  if (first === "studies" && tab === "edit" && !onlyStudy()) return editPage;
+  if (first === "studies" && tab === "clone" && !onlyStudy()) return clonePage;
   if (first === "studies") return tab === "trials" && trial !== undefined ? trialPage : studyPage;
   if (first === "server") return serverPage;
   if (first === "new") return newPage;
@@ -48,6 +48,8 @@ function findPage([first, study, tab, trial]) {
 
 function showPage() {
   const place = readPlace();
+  if (onlyStudy() && place.parts[1] !== onlyStudy())
+    return location.replace(`#/studies/${onlyStudy()}`);
   endPage?.();
   replace(main);
   window.scrollTo(0, 0);
@@ -63,7 +65,7 @@ function showTop() {
   replace(top,
     element("a.brand", {href: "#/"}, element("img", {src: "/web/icon.svg", alt: "", width: 24, height: 24}), "hypertune"),
     element("nav", {ariaLabel: "Pages"},
-      element("a", {href: "#/studies"}, "Studies"),
+      element("a", {href: "#/studies"}, onlyStudy() ? "Study" : "Studies"),
       seesAll() && element("a", {href: "#/server"}, "Server"),
       seesAll() && may("submit") && element("a", {href: "#/new"}, "New study")),
     presence,
@@ -120,17 +122,26 @@ function showLogin(reason = "") {
   token.focus();
 }
 
-// "#login=CODE" is what a link of `hypertune ui` ends with; "&to=..." is the
-// page that it leads to.
+const LINK = /^#(login|token)=(\w+)(?:&to=(.*))?$/;
+
+// "#login=CODE" is what a link of `hypertune ui` ends with, "#token=SECRET" that
+// of `hypertune share`; "&to=..." is the page that it leads to. A reader who sees
+// all already keeps that session.
 async function useLink() {
-  const found = /^#login=([0-9a-f]+)(?:&to=(.*))?$/.exec(location.hash);
+  const [found, kind, secret, to] = LINK.exec(location.hash) ?? [];
   if (!found) return;
-  history.replaceState(null, "", `#/${found[2] ?? ""}`);
+  history.replaceState(null, "", `#/${to ?? ""}`);
   try {
-    await post(`${OURS}/login`, {code: found[1]});
+    if (kind === "token" && await isInside()) return;
+    await post(`${OURS}/login`, kind === "login" ? {code: secret} : {token: secret});
   } catch (problem) {
     notice(problem.message, "error");
   }
+}
+
+async function isInside() {
+  return fetch(`${OURS}/session`).then(answer => answer.ok && answer.json())
+    .then(session => session && !session.project && !session.study, () => false);
 }
 
 async function start() {
@@ -170,7 +181,7 @@ document.addEventListener("keydown", event => {
 
 whenLoginNeeded(() => showLogin());
 window.addEventListener("hashchange", () => {
-  if (location.hash.startsWith("#login=")) start();
+  if (LINK.test(location.hash)) start();
   else if (top.firstChild) showPage();
 });
 start();

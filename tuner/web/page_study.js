@@ -6,6 +6,7 @@
 import {element, renew, replace} from "./dom.js";
 import * as format from "./format.js";
 import {openStudy, settleAddress} from "./open_study.js";
+import {onlyStudy} from "./session.js";
 import {figuresOf, timeLeft} from "./study_figures.js";
 import {reasonWords, stateChip, titleWords} from "./study_title.js";
 import {studyBanner} from "./study_banner.js";
@@ -25,7 +26,7 @@ const TABS = [
   {name: "parameters", label: "Parameters", has: searches, show: parametersTab},
   {name: "trials", label: "Trials", has: () => true, show: trialsTab},
   {name: "timeline", label: "Timeline", has: () => true, show: timelineTab},
-  {name: "config", label: "Config", has: () => true, show: configTab},
+  {name: "config", label: "Config", has: () => !onlyStudy(), show: configTab},
 ];
 
 // --- the head ---
@@ -90,7 +91,7 @@ function tabLinks(store, tabs, chosen) {
 
 function refusal(text) {
   return element("section.empty", {},
-    element("h1", {}, text), element("a.button", {href: "#/"}, "All studies"));
+    element("h1", {}, text), !onlyStudy() && element("a.button", {href: "#/"}, "All studies"));
 }
 
 export function studyPage(root, {parts}) {

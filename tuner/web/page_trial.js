@@ -13,7 +13,7 @@ import {stateLabel, trialLink} from "./trial_columns.js";
 import {trialLog} from "./trial_log.js";
 import {doctorPairs, exitWords, factPairs, stopPairs, whyPairs} from "./trial_words.js";
 import {attributeList} from "./user_attributes.js";
-import {may} from "./session.js";
+import {may, onlyStudy} from "./session.js";
 import * as format from "./format.js";
 
 const card = (title, ...content) => element("section.card", {ariaLabel: title}, element("h2", {}, title), content);
@@ -204,8 +204,9 @@ class TrialPage {
   build() {
     const {store, id} = this;
     settleAddress(this.study, store);
-    replace(this.root, this.head, this.complaint, this.cards, this.plots, store.status.kind !== "STUDY" && this.output);
-    if (store.status.kind === "STUDY") return;
+    const printed = store.status.kind !== "STUDY" && !onlyStudy();
+    replace(this.root, this.head, this.complaint, this.cards, this.plots, printed && this.output);
+    if (!printed) return;
     this.log = trialLog(this.output, store.key, id, () => this.trial);
     this.ends.push(() => this.log.end());
   }

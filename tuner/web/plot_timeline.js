@@ -5,6 +5,7 @@ import {PlotCard} from "./plot_card.js";
 import {drawLegend, drawTicks, fit, scaleOf} from "./plot_axes.js";
 import {zoomable} from "./plot_zoom.js";
 import {Question} from "./question.js";
+import {seesAll} from "./session.js";
 import {describeTrial} from "./marks.js";
 import * as format from "./format.js";
 
@@ -73,7 +74,7 @@ function ringBars(group, marks, colour) {
 }
 
 export function timelinePlot(store, selection) {
-  const hosts = new Question(store, () => `${OURS}/runners`, () => card.changed(),
+  const hosts = new Question(store, () => seesAll() ? `${OURS}/runners` : null, () => card.changed(),
     {state: ({trials}) => new Set(trials.flatMap(trial => trial.attempts.map(attempt => attempt.runner))).size});
   const nameOf = runner => runner === CLIENTS ? CLIENTS
     : hosts.answer?.runners.find(one => one.runner === runner)?.host ?? runner;

@@ -5,6 +5,7 @@
 // most four times a second, whatever the server does.
 import {all, get, studyPath, ApiError, OURS} from "./api.js";
 import {listen} from "./live.js";
+import {onlyStudy} from "./session.js";
 import {titleOf} from "./study_title.js";
 
 const REDRAW_MS = 250;
@@ -152,7 +153,7 @@ export class StudyStore {
       this.wanted = false;
       let error = null;
       try {
-        if (this.job === null) await this.find();
+        if (this.job === null && !onlyStudy()) await this.find();
         const [job, table] = await Promise.all([
           get(studyPath(this.key)), get(`${studyPath(this.key)}/table?since=${this.revision}`)]);
         this.take(job, table);

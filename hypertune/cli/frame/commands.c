@@ -139,7 +139,8 @@ const struct flag cli_flags[] = {
         "from this moment on: 2026-11-05T12:00:00Z, or 2h, 7d ago"),
     OWN("who", 0, FLAG_TEXT, who, "NAME", "only of this principal"),
     OWN("study", 0, FLAG_TEXT, of_study, "STUDY", "only about this study"),
-    OWN("role", 0, FLAG_TEXT, role, "ROLE", "admin, submit, read or runner"),
+    OWN("role", 0, FLAG_TEXT, role, "ROLE",
+        "admin, submit, read, runner, join or share"),
     OWN("expire", 0, FLAG_TEXT, expire, "TIME",
         "it ends then: 720h, 2030-01-31T12:00:00Z"),
     OWN("grace", 0, FLAG_TEXT, grace, "TIME",
@@ -268,6 +269,8 @@ const struct cli_command cli_commands[] = {
             "create NAME --role ROLE | list | rotate NAME | revoke NAME | "
             "delete NAME",
             "tokens with a name, a role and an end, for people and machines"),
+    COMMAND("share", cli_share, GROUP_SERVER, 1, 1, "expire", "STUDY",
+            "a link that shows one study in the dashboard, for a week"),
     COMMAND("tls", cli_tls, GROUP_SERVER, 1, 2, "host",
             "init | show | rotate | client NAME | revoke NAME",
             "certificates of your server and of its clients"),

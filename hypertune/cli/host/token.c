@@ -1,11 +1,12 @@
-/* token.c - `token`: makes, lists, rotates and ends the server's named tokens.
- */
+/* token.c - `token`: makes, lists, rotates and ends the server's named tokens;
+ * `share`: a link to one study. */
 
 #include <string.h>
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/table.h"
+#include "hypertune/cli/study/study.h"
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 
@@ -23,6 +24,12 @@ static const char *path_of(struct cli *cli, const char *verb)
                         verb);
 }
 
+/* The server's URL for other machines. */
+static const char *url_of(struct cli *cli, const struct node *server)
+{
+    return node_get_string(server, "https", cli_http_url(cli->http));
+}
+
 /* What makes another machine a runner. */
 static void say_join(struct cli *cli, const struct node *token)
 {
@@ -31,7 +38,7 @@ static void say_join(struct cli *cli, const struct node *token)
     if (cli_get(cli, "/hypertune/v1/server", &server, &err) != HT_OK)
         return;
     const char *pins = text_of(server, "tlsPins");
-    const char *url = node_get_string(server, "https", cli_http_url(cli->http));
+    const char *url = url_of(cli, server);
     cli_say(cli,
             "token %s, role join, ends at %s: above is its secret, which the "
             "server does not keep. Once, on the machine that is to run "
@@ -133,6 +140,53 @@ static int delete (struct cli *cli)
     return CLI_DONE;
 }
 
+/* --- share --- */
+
+/* Browsers send what is behind "#" to no server. */
+static int print_link(struct cli *cli, const struct node *token,
+                      const char *server)
+{
+    struct text out = {0};
+    const char *expires = text_of(token, "expireTime");
+    const char *link =
+        arena_printf(cli->arena, "%s/#token=%s&to=studies/%s", server,
+                     text_of(token, "secret"), text_of(token, "study"));
+    if (cli->format == FORMAT_JSON || cli->format == FORMAT_JSONL) {
+        cJSON *object = cJSON_CreateObject();
+        json_add_string(object, "url", link);
+        json_add_string(object, "name", text_of(token, "name"));
+        json_add_string(object, "expireTime", expires);
+        json_print(object, &out);
+        text_puts(&out, "\n");
+        return cli_print(&out);
+    }
+    text_printf(&out, "%s\n", link);
+    cli_say(cli,
+            "this link shows the study until %s to everyone who has it; to end "
+            "it: hypertune token revoke %s",
+            expires, text_of(token, "name"));
+    return cli_print(&out);
+}
+
+int cli_share(struct cli *cli)
+{
+    struct cli_study study;
+    const struct node *server = NULL, *token = NULL;
+    struct ht_error err;
+    int code = cli_study_open(cli, cli->args.words.items[0], &study);
+    if (code != CLI_DONE)
+        return code;
+    if (cli_get(cli, "/hypertune/v1/server", &server, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    cJSON *body = cJSON_CreateObject();
+    json_add_string(body, "role", "share");
+    json_add_string(body, "study", study.id);
+    add_option(body, "expire", cli->set.expire);
+    code = post(cli, TOKENS, body, &token);
+    return code == CLI_DONE ? print_link(cli, token, url_of(cli, server))
+                            : code;
+}
+
 /* --- list --- */
 
 static const char *state_of(const struct node *token, int64_t now_ms)
@@ -160,18 +214,19 @@ static int list(struct cli *cli)
     size_t n = 0;
     const int64_t now_ms = clock_wall_ms();
     struct table *table = table_new(cli->arena);
-    table_columns(table, "NAME,ROLE,PROJECT,RUNNER,STATE,EXPIRES,CREATED,BY");
-    table_spare(table, "BY CREATED RUNNER");
+    table_columns(table,
+                  "NAME,ROLE,PROJECT,STUDY,RUNNER,STATE,EXPIRES,CREATED,BY");
+    table_spare(table, "BY CREATED RUNNER STUDY");
     NODE_EACH (token, node_items(node_find(answer, "tokens"))) {
         if (cli_output_item(cli->format, token, n++, &out))
             continue;
         table_row(table);
-        table_cells(table, text_of(token, "name"), text_of(token, "role"),
-                    or_dash(text_of(token, "project")),
-                    or_dash(text_of(token, "runner")), state_of(token, now_ms),
-                    or_dash(text_of(token, "expireTime")),
-                    text_of(token, "createTime"), text_of(token, "createdBy"),
-                    NULL);
+        table_cells(
+            table, text_of(token, "name"), text_of(token, "role"),
+            or_dash(text_of(token, "project")),
+            or_dash(text_of(token, "study")), or_dash(text_of(token, "runner")),
+            state_of(token, now_ms), or_dash(text_of(token, "expireTime")),
+            text_of(token, "createTime"), text_of(token, "createdBy"), NULL);
     }
     cli_output_table(cli, table, &out);
     cli_output_end(cli->format, n, &out);

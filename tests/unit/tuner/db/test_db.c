@@ -14,7 +14,7 @@ static void a_new_file_is_set_up_for_safety(void)
     CHECK(db_place_ask(db, "PRAGMA synchronous") == 2);
     CHECK(db_place_ask(db, "PRAGMA foreign_keys") == 1);
     CHECK(db_place_ask(db, "PRAGMA wal_autocheckpoint") == 0);
-    CHECK(db_place_ask(db, "PRAGMA user_version") == 5);
+    CHECK(db_place_ask(db, "PRAGMA user_version") == 6);
     CHECK(db_place_ask(db, "PRAGMA application_id") == DB_APPLICATION_ID);
     CHECK(db_place_ask(db, "SELECT count(*) FROM pragma_journal_mode "
                            "WHERE journal_mode='wal'") == 1);
@@ -421,7 +421,7 @@ static void an_older_file_is_brought_up_to_date(struct db_case *c)
                     "ALTER TABLE attempts DROP COLUMN hung;"
                     "DROP TABLE audit; PRAGMA user_version=1;");
     CHECK(db_open(c->place.path, &c->db, NULL) == HT_OK);
-    CHECK(db_place_ask(c->db, "PRAGMA user_version") == 5);
+    CHECK(db_place_ask(c->db, "PRAGMA user_version") == 6);
     CHECK(db_trial_get(c->db, c->arena, 1, 1, &trial, NULL) == HT_OK);
     CHECK(!trial.outside && trial.objective == 0.5);
     CHECK(db_changes_keep(c->db, 1, "aa", "first", NULL) == HT_OK);
@@ -429,7 +429,37 @@ static void an_older_file_is_brought_up_to_date(struct db_case *c)
     CHECK_TEXT(text, "first");
 }
 
-/* As a server of version 4 left it: its tokens have no role join. */
+/* As a server of that version left it: its tokens have the roles below `roles`
+ * and no study. */
+static void leave_older_tokens(const struct db_case *c, int version, int roles)
+{
+    char sql[400];
+    snprintf(sql, sizeof sql,
+             "ALTER TABLE tokens DROP COLUMN study;"
+             "PRAGMA writable_schema=ON;"
+             "UPDATE sqlite_schema SET sql=replace(sql, 'BETWEEN 0 AND 5', "
+             "'BETWEEN 0 AND %d') WHERE name='tokens'; PRAGMA user_version=%d;",
+             roles - 1, version);
+    db_place_tamper(&c->place, sql);
+}
+
+static void tokens_of_version_5_get_no_study(struct db_case *c)
+{
+    struct token_row row = {.name = "join-1", .role = TOKEN_OF_JOINER},
+                     share = {
+                         .name = "share-1", .role = TOKEN_OF_SHARE, .study = 7};
+    memset(row.hash, 7, sizeof row.hash);
+    CHECK(db_token_save(c->db, &row, NULL) == HT_OK);
+    db_close(c->db);
+    leave_older_tokens(c, 5, 5);
+    CHECK(db_open(c->place.path, &c->db, NULL) == HT_OK);
+    CHECK(db_token_get(c->db, c->arena, "join-1", &row, NULL) == HT_OK);
+    CHECK(row.role == TOKEN_OF_JOINER && row.hash[31] == 7 && row.study == 0);
+    CHECK(db_token_save(c->db, &share, NULL) == HT_OK);
+    CHECK(db_token_get(c->db, c->arena, "share-1", &row, NULL) == HT_OK);
+    CHECK(row.role == TOKEN_OF_SHARE && row.study == 7);
+}
+
 static void tokens_of_an_older_file_remain(struct db_case *c)
 {
     struct token_row row = {.name = "ci", .role = TOKEN_OF_READER},
@@ -437,11 +467,8 @@ static void tokens_of_an_older_file_remain(struct db_case *c)
     memset(row.hash, 7, sizeof row.hash);
     CHECK(db_token_save(c->db, &row, NULL) == HT_OK);
     db_close(c->db);
-    db_place_tamper(&c->place, "DROP TABLE left_sessions;"
-                               "PRAGMA writable_schema=ON;"
-                               "UPDATE sqlite_schema SET sql=replace(sql,"
-                               "'BETWEEN 0 AND 4', 'BETWEEN 0 AND 3') "
-                               "WHERE name='tokens'; PRAGMA user_version=4;");
+    db_place_tamper(&c->place, "DROP TABLE left_sessions;");
+    leave_older_tokens(c, 4, 4);
     CHECK(db_open(c->place.path, &c->db, NULL) == HT_OK);
     CHECK(db_token_get(c->db, c->arena, "ci", &row, NULL) == HT_OK);
     CHECK(row.role == TOKEN_OF_READER && row.hash[31] == 7);
@@ -453,6 +480,7 @@ int main(void)
     RUN(a_new_file_is_set_up_for_safety);
     RUN_ON_DB(an_older_file_is_brought_up_to_date);
     RUN_ON_DB(tokens_of_an_older_file_remain);
+    RUN_ON_DB(tokens_of_version_5_get_no_study);
     RUN(a_newer_file_is_refused);
     RUN(the_file_of_another_program_is_refused);
     RUN(what_is_no_database_is_refused);
