@@ -39,7 +39,7 @@ def nginx(folder, port, plain, server):
     lines = documented("nginx").replace("127.0.0.1:8470",
                                         server.http.split("//")[1])
     with open(os.path.join(folder, "conf"), "w", encoding="utf-8") as file:
-        file.write("""daemon off; error_log stderr; pid %(f)s/pid;
+        file.write("""daemon off; user root; error_log stderr; pid %(f)s/pid;
 events {} http { access_log off; client_body_temp_path %(f)s/body;
 proxy_temp_path %(f)s/proxy; fastcgi_temp_path %(f)s/fast;
 uwsgi_temp_path %(f)s/uwsgi; scgi_temp_path %(f)s/scgi;
@@ -206,22 +206,65 @@ def check_plain(proxy):
     assert b"https" in text, text
 
 
-def check_stream(proxy):
-    """The first event comes although the answer has no end."""
+def bearer(proxy):
+    return {"Authorization": "Bearer " + proxy.token()}
+
+
+def check_host(proxy):
+    """The server sees which host was asked for, and refuses others."""
+    headers = dict(bearer(proxy), Host="evil.example")
+    answer, text = proxy.ask("GET", "/hypertune/v1/server", headers)
+    assert answer.status == 421 or text == b"", (answer.status, text)
+
+
+def check_body(proxy):
+    """What is too large reaches the server, which says what its limit is."""
+    headers = dict(bearer(proxy), **{"Content-Type": "application/json"})
+    answer, text = proxy.ask("POST", "/hypertune/v1/specs:check", headers,
+                             (2 * 1024 * 1024) * "x")
+    tap.equal(answer.status, 413)
+    tap.contains(b"the body is over", text)
+
+
+def open_stream(proxy):
     connection = http.client.HTTPSConnection(
         NAME, proxy.port, timeout=harness.PATIENCE,
         context=ssl.create_default_context(cafile=proxy.cert))
-    connection.request("GET", "/hypertune/v1/events", headers={
-        "Authorization": "Bearer " + proxy.token(),
-        "Accept": "text/event-stream"})
+    connection.request("GET", "/hypertune/v1/events", headers=dict(
+        bearer(proxy), Accept="text/event-stream"))
     answer = connection.getresponse()
     assert answer.status == 200, answer.status
     assert answer.readline(), "no line of the stream"
-    answer.close()
+    return connection, answer
+
+
+def check_stream(proxy):
+    """Events come one by one although the answer has no end."""
+    connection, answer = open_stream(proxy)
+    for name in ("first", "second"):
+        proxy.server.submit({
+            "spec": 1, "name": name, "goal": "maximize accuracy", "trials": 1,
+            "parameters": {"x": [1]}, "args": "none", "command": ["true"]})
+        line = b"\n"
+        while not line.startswith(b"data:"):
+            line = answer.readline()
+            assert line, "the stream ended"
     connection.close()
 
 
-def run_through(name, configure):
+def check_cut(proxy):
+    """What a killed server leaves is no whole answer. Caddy shows it as one."""
+    connection, answer = open_stream(proxy)
+    proxy.server.process.kill()
+    try:
+        rest = answer.read()
+    except (http.client.IncompleteRead, OSError):
+        connection.close()
+        return
+    raise AssertionError("a cut stream ends as a whole one: %r" % rest)
+
+
+def run_through(name, configure, *more):
     if shutil.which(name) is None:
         if os.environ.get("HYPERTUNE_TEST_ALL") == "1":
             raise AssertionError("%s is not installed" % name)
@@ -230,11 +273,15 @@ def run_through(name, configure):
         check_clients(proxy)
         check_browser(proxy)
         check_plain(proxy)
+        check_host(proxy)
+        check_body(proxy)
         check_stream(proxy)
+        for check in more:
+            check(proxy)
 
 
 def nginx_with_the_documented_lines():
-    run_through("nginx", nginx)
+    run_through("nginx", nginx, check_cut)
 
 
 def caddy_with_the_documented_lines():
