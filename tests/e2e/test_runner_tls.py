@@ -45,6 +45,7 @@ def check(name, *expected):
     status = server.wait_study(name)
     tap.equal(status["state"], "SUCCEEDED", server.explain(name))
     tap.equal(values(name), list(expected), name)
+    tap.equal(len(server.trial(name, 1)["hypertune"]["attempts"]), 1)
 
 
 def begin(name, *later):
@@ -192,28 +193,60 @@ def a_key_changes_while_a_trial_runs():
         check("rotated", 1, 2, 3)
 
 
-def tls_begins_while_a_trial_runs():
+def turn(name, *trust):
+    """Both steps while one trial and its runner run; between them the runner
+    asks the server again, as it does every ten minutes."""
+    with Runner(server, name, *trust) as runner:
+        go_on = begin(name, 2, 3)
+        before, _ = server.pins()
+        after = rotate()
+        server.stop()
+        server.start()
+        harness.wait_until(
+            lambda: runner.kept()["pins"] == before + ";" + after,
+            "the next key at the runner")
+        go_on(2)
+        harness.wait_until(lambda: values(name) == [1, 2], "the report")
+        server.make("rotate")
+        server.reload(after)
+        server.stop()  # no connection of before is left
+        server.start()
+        go_on(3)
+        check(name, 1, 2, 3)
+
+
+def a_whole_rotation_passes_while_a_trial_runs():
+    turn("by-pin", "--pin", server.pins()[0])
+    turn("by-authority", "--ca", server.ca)
+
+
+def begin_tls(name, *trust):
     shutil.move(server.tls, server.tls + ".kept")
     server.stop()
     harness.Server.start(server)
-    with Runner(server, "before", url=server.http) as runner:
-        mark = os.path.join(server.folder, "begun")
+    with Runner(server, name, url=server.http) as runner:
+        mark = os.path.join(server.folder, name)
         server.submit({
-            "spec": 1, "name": "begun", "goal": "maximize accuracy",
+            "spec": 1, "name": name, "goal": "maximize accuracy",
             "trials": 1, "parameters": {"x": [1]}, "algorithm": "grid",
             "retries": 0, "args": "none",
             "command": ["sh", "-c", report(1) + WAIT % mark + report(2)]},
             env=ENV)
-        harness.wait_until(lambda: server.trials("begun") and
-                           values("begun") == [1], "the first report")
+        harness.wait_until(lambda: server.trials(name) and
+                           values(name) == [1], "the first report")
         server.stop()
         shutil.move(server.tls + ".kept", server.tls)
         server.start()
-    runner.url, runner.options = server.https, ("--ca", server.ca)
+    runner.url, runner.options = server.https, trust
     with runner:
         with open(mark, "w", encoding="ascii"):
             pass
-        check("begun", 1, 2)
+        check(name, 1, 2)
+
+
+def tls_begins_while_a_trial_runs():
+    begin_tls("begun-by-ca", "--ca", server.ca)
+    begin_tls("begun-by-pin", "--pin", server.pins()[0])
 
 
 with server:
@@ -225,5 +258,6 @@ with server:
         a_server_at_every_address_has_its_runner_on_this_machine,
         a_restarted_runner_takes_what_its_trials_send_at_the_same_port,
         a_key_changes_while_a_trial_runs,
+        a_whole_rotation_passes_while_a_trial_runs,
         tls_begins_while_a_trial_runs,
     ])

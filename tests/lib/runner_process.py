@@ -42,8 +42,12 @@ class Runner:
         harness.wait_until(lambda: text in self.log(), "%s in %s" % (
             text, self.log_path))
 
-    def port(self):
-        """That of uplink.json, where trials report to."""
+    def kept(self):
+        """uplink.json, which the runner replaces as a whole."""
         with open(os.path.join(self.folder, "runs", "uplink.json"),
                   encoding="utf-8") as file:
-            return json.load(file)["report"]
+            return json.load(file)
+
+    def port(self):
+        """Where trials report to."""
+        return self.kept()["report"]

@@ -373,7 +373,7 @@ static void files_that_cannot_be_used_are_named(void)
 {
     copy("server-key.pem", "wide-key.pem");
     CHECK(chmod("wide-key.pem", 0640) == 0);
-    write_text("broken.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n");
+    write_text("broken.pem", "no certificate\n");
     write_text("broken-key.pem", "no key\n");
     CHECK(chmod("broken-key.pem", 0600) == 0);
     check_server_refused("none.pem", "server-key.pem", NULL, HT_IO,
