@@ -12,6 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 "$build/bench/bench_sync" "${TMPDIR:-/tmp}"
 python3 "$here/bench_server.py" "$build/bin"
 python3 "$here/bench_connections.py" "$build/bin"
+python3 "$here/bench_fairness.py" "$build/bin"
 python3 "$here/bench_metrics.py" "$build/bin"
 python3 "$here/bench_entries.py" "$build/bin"
 python3 "$here/bench_dashboard.py" "$build/bin"

@@ -7,7 +7,7 @@
 
 enum {
     CACHED_STUDIES = 32,
-    SLICE_MS = 250 /* of one question: then others have their turn */
+    SLICE_MS = 50 /* of one question: then others have their turn */
 };
 
 /* --- what is kept of a study --- */
