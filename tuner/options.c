@@ -61,6 +61,10 @@ static const struct flag table[] = {
     FLAG("behind-proxy", "ADDRESS,...", FLAG_TEXT, MEMBER(behind_proxy),
          "proxies that end TLS before the HTTP address, see "
          "docs/operations.md"),
+    FLAG("proxy-user-header", "NAME", FLAG_TEXT, MEMBER(proxy_user_header),
+         "header by which the proxy names the person whom it has logged in"),
+    FLAG("proxy-role", "ROLE", FLAG_TEXT, MEMBER(proxy_role),
+         "what such a person may: read (default), submit or admin"),
     FLAG("public-name", "https://HOST[:PORT],...", FLAG_TEXT,
          MEMBER(public_name), "what clients call this server"),
     FLAG("tls", "DIR|none", FLAG_TEXT, MEMBER(tls),
@@ -261,6 +265,10 @@ static enum ht_status check(struct options *options, struct ht_error *err)
         return ht_fail(err, HT_INVALID,
                        "--auth none is refused with --behind-proxy: anyone who "
                        "reaches the proxy could run commands here");
+    if (options->behind_proxy == NULL && options->proxy_user_header != NULL)
+        return ht_fail(err, HT_INVALID,
+                       "--proxy-user-header needs --behind-proxy: from others "
+                       "it would be anyone's word");
     if (strncmp(options->report_listen, "tcp://", 6) != 0 ||
         (options->control_listen != NULL &&
          strncmp(options->control_listen, "tcp://", 6) != 0))

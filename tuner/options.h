@@ -34,8 +34,10 @@ struct options {
     int64_t max_page;         /* elements in a page of a list; 0: the default */
     const char *budget;       /* see budget_set(); NULL: the defaults */
     const char *behind_proxy; /* addresses of proxies; NULL: none */
-    const char *public_name;  /* "https://HOST[:PORT],..."; NULL: none */
-    const char *tls;          /* DIR of `hypertune tls init`; NULL: none */
+    const char *proxy_user_header; /* names a person; NULL: none */
+    const char *proxy_role;        /* of such people */
+    const char *public_name;       /* "https://HOST[:PORT],..."; NULL: none */
+    const char *tls;               /* DIR of `hypertune tls init`; NULL: none */
     const char *tls_cert, *tls_key; /* PEM files; NULL: no TLS */
     const char *tls_clients; /* PEM file of the CA whose certificates clients
                                 need; NULL: they need none */

@@ -298,13 +298,30 @@ static void allow_loopback(struct gate *gate, int port)
     gate_allow_host(gate, "::1", port);
 }
 
+static enum ht_status start_proxies(struct server *server, struct gate *gate,
+                                    struct ht_error *err)
+{
+    const struct options *options = server->options;
+    const struct proxies_wanted wanted = {
+        options->behind_proxy, options->proxy_user_header, options->insecure};
+    enum token_role role = TOKEN_OF_READER;
+    if (options->behind_proxy == NULL)
+        return HT_OK;
+    if (options->proxy_role != NULL)
+        for (role = TOKEN_OF_ADMIN; role <= TOKEN_OF_READER; role++)
+            if (strcmp(options->proxy_role, token_role_name(role)) == 0)
+                break;
+    if (role > TOKEN_OF_READER)
+        return ht_fail(err, HT_INVALID,
+                       "--proxy-role is read, submit or admin, not \"%.40s\"",
+                       options->proxy_role);
+    gate_admit_people(gate, role);
+    return proxies_new(&wanted, &server->proxies, err);
+}
+
 static enum ht_status start_gate(struct server *server, struct ht_error *err)
 {
     const struct options *options = server->options;
-    if (options->behind_proxy != NULL &&
-        proxies_new(options->behind_proxy, options->insecure, &server->proxies,
-                    err) != HT_OK)
-        return err->status;
     struct gate *gate = gate_new(strcmp(server->options->auth, "none") == 0);
     gate_grant(gate, server->dir.admin_token, GATE_ALL);
     gate_grant(gate, server->dir.runner_token, GATE_RUNNER);
@@ -325,7 +342,9 @@ static enum ht_status start_gate(struct server *server, struct ht_error *err)
         sessions_new(gate_is_open_to_all(gate) ? own : server->dir.admin_token,
                      server->left_sessions);
     explicit_bzero(own, sizeof own);
-    enum ht_status status = allow_names(server, gate, err);
+    enum ht_status status = start_proxies(server, gate, err);
+    if (status == HT_OK)
+        status = allow_names(server, gate, err);
     if (status == HT_OK && front_has_https(options))
         status = front_allow_names(server->front, gate, port, err);
     if (status != HT_OK)

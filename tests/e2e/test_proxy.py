@@ -1,6 +1,7 @@
 """nginx and Caddy with the lines of docs/operations.md: clients and a browser's
 requests through TLS, and what a proxy's headers may say."""
 
+import base64
 import http.client
 import json
 import os
@@ -18,11 +19,11 @@ ROOT = os.path.join(os.path.dirname(__file__), "..", "..")
 NAME = "localhost"
 
 
-def documented(language):
+def documented(language, block=0):
     with open(os.path.join(ROOT, "docs", "operations.md"),
               encoding="utf-8") as file:
-        return re.search("```%s\n(.*?)```" % language, file.read(),
-                         re.S).group(1)
+        return re.findall("```%s\n(.*?)```" % language, file.read(),
+                          re.S)[block]
 
 
 def make_certificate(folder):
@@ -35,9 +36,10 @@ def make_certificate(folder):
         stderr=subprocess.DEVNULL)
 
 
-def nginx(folder, port, plain, server):
+def nginx(folder, port, plain, server, more=""):
     lines = documented("nginx").replace("127.0.0.1:8470",
                                         server.http.split("//")[1])
+    lines = lines.replace("}", more + "}")
     with open(os.path.join(folder, "conf"), "w", encoding="utf-8") as file:
         file.write("""daemon off; user root; error_log stderr; pid %(f)s/pid;
 events {} http { access_log off; client_body_temp_path %(f)s/body;
@@ -83,7 +85,7 @@ def answers(port):
 class Proxy:
     """One of the two before a server of its own."""
 
-    def __init__(self, configure):
+    def __init__(self, configure, *options):
         self.ports = [harness.Port() for _ in range(2)]
         self.port, self.plain = [port.number for port in self.ports]
         self.folder = tempfile.mkdtemp(prefix="ht-proxy-")
@@ -92,7 +94,7 @@ class Proxy:
         self.cert = os.path.join(self.folder, "cert.pem")
         self.server = harness.Server("--behind-proxy", "127.0.0.1",
                                      "--public-name", self.url, "--runner",
-                                     "none")
+                                     "none", *options)
         self.configure = configure
         self.process = None
 
@@ -264,11 +266,15 @@ def check_cut(proxy):
     raise AssertionError("a cut stream ends as a whole one: %r" % rest)
 
 
-def run_through(name, configure, *more):
+def need(name):
     if shutil.which(name) is None:
         if os.environ.get("HYPERTUNE_TEST_ALL") == "1":
             raise AssertionError("%s is not installed" % name)
         raise tap.Skip("%s is not installed" % name)
+
+
+def run_through(name, configure, *more):
+    need(name)
     with Proxy(configure) as proxy:
         check_clients(proxy)
         check_browser(proxy)
@@ -284,8 +290,33 @@ def nginx_with_the_documented_lines():
     run_through("nginx", nginx, check_cut)
 
 
+def people_nginx(folder, port, plain, server):
+    users = os.path.join(folder, "users")
+    with open(users, "w", encoding="ascii") as file:
+        file.write("eve:{PLAIN}secret\n")
+    return nginx(folder, port, plain, server, documented("nginx", 1).replace(
+        "/etc/nginx/hypertune.users", users))
+
+
+def nginx_names_the_person_whom_it_has_asked_for_a_password():
+    need("nginx")
+    eve = "Basic " + base64.b64encode(b"eve:secret").decode()
+    with Proxy(people_nginx, "--proxy-user-header",
+               "X-Forwarded-User") as proxy:
+        for headers, status in (({"Authorization": eve}, 200),
+                                ({"Authorization": "Basic ZXZlOmJvYg=="}, 401),
+                                ({"X-Forwarded-User": "bob"}, 401)):
+            answer, _ = proxy.ask("GET", "/hypertune/v1/session", headers)
+            assert answer.status == status, (headers, answer.status)
+        _, text = proxy.ask("GET", "/hypertune/v1/session", {
+            "Authorization": eve, "X-Forwarded-User": "bob"})
+        assert json.loads(text)["name"] == "user eve", text
+
+
 def caddy_with_the_documented_lines():
     run_through("caddy", caddy)
 
 
-tap.run([nginx_with_the_documented_lines, caddy_with_the_documented_lines])
+tap.run([nginx_with_the_documented_lines,
+         nginx_names_the_person_whom_it_has_asked_for_a_password,
+         caddy_with_the_documented_lines])

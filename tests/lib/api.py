@@ -46,8 +46,9 @@ def address(server):
     return host, int(port)
 
 
-def connect(server):
-    return socket.create_connection(address(server), timeout=harness.PATIENCE)
+def connect(server, source="127.0.0.1"):
+    return socket.create_connection(address(server), timeout=harness.PATIENCE,
+                                    source_address=(source, 0))
 
 
 def is_ended(sock):

@@ -18,7 +18,8 @@ enum {
  * audit log count by `name`. */
 struct principal {
     char name[PRINCIPAL_NAME_BYTES]; /* the actor of its events: "admin",
-                                        "runner NAME"; "": the core itself */
+                                        "runner NAME", "user NAME" of a
+                                        proxy; "": the core itself */
     unsigned roles;                  /* bits of enum gate_role */
     char project[HT_MAX_NAME + 1];   /* the only one it may use; "": all */
     int64_t study;                   /* id of the only one; 0: all */

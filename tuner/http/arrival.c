@@ -8,9 +8,11 @@
 #include <arpa/inet.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/limits.h"
 
 struct proxies {
     bool insecure;
+    const char *user_header; /* or NULL */
     size_t n;
     char (*items)[INET6_ADDRSTRLEN];
 };
@@ -35,12 +37,33 @@ static bool read_address(const char *word, size_t len,
                 : inet_ntop(AF_INET6, &v6, address, INET6_ADDRSTRLEN)) != NULL;
 }
 
-enum ht_status proxies_new(const char *list, bool insecure,
+/* Not one that means something else already. */
+static enum ht_status check_header(const char *name, struct ht_error *err)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
+    if (name == NULL || ((strncasecmp(name, "X-", 2) == 0 ||
+                          strncasecmp(name, "Remote-", 7) == 0) &&
+                         name[strspn(name, letters)] == '\0' &&
+                         strcasecmp(name, "X-Forwarded-For") != 0 &&
+                         strcasecmp(name, "X-Forwarded-Proto") != 0))
+        return HT_OK;
+    return ht_fail(err, HT_INVALID,
+                   "--proxy-user-header is a name such as X-Forwarded-User or "
+                   "Remote-User, not \"%.80s\"",
+                   name);
+}
+
+enum ht_status proxies_new(const struct proxies_wanted *wanted,
                            struct proxies **proxies, struct ht_error *err)
 {
+    const enum ht_status status = check_header(wanted->user_header, err);
+    if (status != HT_OK)
+        return status;
     struct proxies *made = ht_xcalloc(1, sizeof *made);
-    made->insecure = insecure;
-    for (const char *word = list;; word++) {
+    made->insecure = wanted->insecure;
+    made->user_header = wanted->user_header;
+    for (const char *word = wanted->list;; word++) {
         const size_t len = strcspn(word, ",");
         made->items =
             ht_xrealloc(made->items, made->n + 1, sizeof *made->items);
@@ -66,6 +89,11 @@ void proxies_free(struct proxies *proxies)
     free(proxies);
 }
 
+const char *proxies_user_header(const struct proxies *proxies)
+{
+    return proxies->user_header;
+}
+
 static bool is_declared(const struct proxies *proxies, const char *address)
 {
     for (size_t i = 0; i < proxies->n; i++)
@@ -89,6 +117,28 @@ static bool read_last_hop(const char *list, char peer[INET6_ADDRSTRLEN])
     while (len > 0 && strchr(" \t", hop[len - 1]) != NULL)
         len--;
     return read_address(hop, len, peer);
+}
+
+/* A name is shown in logs and tables and typed as an argument. Apache sends
+ * "(null)" for a variable that is not set, so parentheses must be refused. */
+static enum ht_status read_person(const struct arrival_words *words,
+                                  const char **person, struct ht_error *err)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "@._+-=:/|#~%&!$*?^'";
+    const char *name = words->user != NULL ? words->user : "";
+    const size_t len = strlen(name);
+    if (words->n_user == 0)
+        return HT_OK;
+    if (words->n_user > 1 || len == 0 || len > HT_MAX_NAME ||
+        strspn(name, letters) != len)
+        return ht_fail(err, HT_INVALID,
+                       "the proxy's header that names a person comes once and "
+                       "has 1 to %d letters, digits and %s",
+                       HT_MAX_NAME, letters + 62);
+    *person = name;
+    return HT_OK;
 }
 
 enum ht_status arrival_read(const struct proxies *proxies,
@@ -118,6 +168,8 @@ enum ht_status arrival_read(const struct proxies *proxies,
         return ht_fail(err, HT_DENIED,
                        "http shows the token to the network: ask the proxy by "
                        "https, and change the token if it was sent");
-    *arrival = read;
-    return HT_OK;
+    const enum ht_status status = read_person(words, &read.person, err);
+    if (status == HT_OK)
+        *arrival = read;
+    return status;
 }

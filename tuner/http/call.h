@@ -40,7 +40,9 @@ struct call {
     const char *allow;  /* for 405 */
     const char *cookie; /* Set-Cookie of the answer, or NULL; in req's arena */
     bool is_head;
-    bool secure;     /* it came by https */
+    bool secure; /* it came by https */
+    const char
+        *person;     /* whom its proxy names, or NULL; borrowed from a header */
     bool unclaimed;  /* the connection has no proved client, and ends after this
                       */
     bool is_foreign; /* it asks for a project that its token does not have */

@@ -66,6 +66,9 @@ static enum ht_status find_arrival(const struct call *call,
         words.forwarded_proto = call_header(call, "X-Forwarded-Proto");
         words.n_for = count_headers(call, "X-Forwarded-For");
         words.n_proto = count_headers(call, "X-Forwarded-Proto");
+        const char *names = proxies_user_header(proxies);
+        words.user = names != NULL ? call_header(call, names) : NULL;
+        words.n_user = names != NULL ? count_headers(call, names) : 0;
     }
     return arrival_read(proxies, &words, arrival, err);
 }
@@ -89,6 +92,7 @@ enum ht_status entry_check(struct call *call, const char *method,
     if (status != HT_OK)
         return status;
     call->secure = arrival.secure;
+    call->person = arrival.person;
     snprintf(call->req->from.peer, sizeof call->req->from.peer, "%s",
              arrival.peer);
     snprintf(call->req->from.certificate, sizeof call->req->from.certificate,
@@ -101,6 +105,7 @@ enum ht_status entry_check(struct call *call, const char *method,
         .authorization = call_header(call, "Authorization"),
         .agent = call_header(call, "User-Agent"),
         .session = entry_session(call, &session) ? session.token : NULL,
+        .person = call->person,
         .peer = arrival.peer,
         .certificate = peer_certificate(call->peer),
         .secure = arrival.secure,
@@ -143,7 +148,8 @@ enum ht_status entry_check_again(const struct call *call, struct ht_error *err)
         .method = call->route->method,
         .origin = call_header(call, "Origin"),
         .authorization = call_header(call, "Authorization"),
-        .session = entry_session(call, &session) ? session.token : NULL};
+        .session = entry_session(call, &session) ? session.token : NULL,
+        .person = call->person};
     return call->route->needs == GATE_OPEN
                ? HT_OK
                : gate_check_token(call->http->options.gate, &asked, &now, err);

@@ -27,6 +27,7 @@ struct gate {
     size_t n_grants, n_hosts;
     struct grant *grants;
     struct token_board *tokens; /* or NULL */
+    unsigned people;            /* roles of those whom a proxy names */
     char **hosts;               /* authorities, lower case */
     int literals_port;          /* 0: literals are not allowed in general */
 };
@@ -197,10 +198,10 @@ static bool is_read(const struct gate_request *request)
            strcmp(request->method, "HEAD") == 0;
 }
 
-/* A browser sends its cookie with requests of any page, and Origin names the
- * page. */
-static enum ht_status check_session(const struct gate_request *request,
-                                    struct ht_error *err)
+/* A browser sends its cookie with requests of any page, and its proxy adds the
+ * person to them; Origin names the page. */
+static enum ht_status check_page(const struct gate_request *request,
+                                 struct ht_error *err)
 {
     return is_read(request) || request->origin != NULL
                ? HT_OK
@@ -250,6 +251,19 @@ static unsigned roles_of_named(enum token_role role)
         break;
     }
     return 0;
+}
+
+void gate_admit_people(struct gate *gate, enum token_role role)
+{
+    gate->people = roles_of_named(role);
+}
+
+/* No token has a blank in its name. */
+static void name_person(const struct gate *gate, const char *name,
+                        struct principal *from)
+{
+    *from = (struct principal){.roles = gate->people};
+    snprintf(from->name, sizeof from->name, "user %s", name);
 }
 
 static enum ht_status find_named(const struct gate *gate,
@@ -308,7 +322,7 @@ static enum ht_status find_token(const struct gate_request *request,
     static const char scheme[] = "Bearer ";
     if (request->authorization == NULL && request->session != NULL) {
         memcpy(token, request->session, TOKEN_HASH_BYTES);
-        return check_session(request, err);
+        return check_page(request, err);
     }
     if (request->authorization == NULL)
         return ht_fail(err, HT_UNAUTHENTICATED,
@@ -326,13 +340,21 @@ enum ht_status gate_check_token(const struct gate *gate,
                                 struct principal *from, struct ht_error *err)
 {
     unsigned char token[TOKEN_HASH_BYTES] = {0};
-    enum ht_status status =
-        gate->open_to_all ? HT_OK : find_token(request, token, err);
+    const bool is_person = request->authorization == NULL &&
+                           request->session == NULL && request->person != NULL;
+    if (is_person)
+        name_person(gate, request->person, from);
+    enum ht_status status = is_person ? check_page(request, err)
+                            : gate->open_to_all
+                                ? HT_OK
+                                : find_token(request, token, err);
     snprintf(from->peer, sizeof from->peer, "%s",
              request->peer != NULL ? request->peer : "");
     snprintf(from->certificate, sizeof from->certificate, "%s",
              request->certificate != NULL ? request->certificate : "");
-    return status == HT_OK ? gate_find_token(gate, token, from, err) : status;
+    return status == HT_OK && !is_person
+               ? gate_find_token(gate, token, from, err)
+               : status;
 }
 
 const char *gate_role_name(enum gate_role role)

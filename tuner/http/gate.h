@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "proto/base/error.h"
+#include "tuner/base/token_board.h"
 #include "tuner/core/principal.h"
 #include "tuner/db/rows.h"
 
@@ -30,7 +31,6 @@ enum gate_role {
 };
 
 struct gate;
-struct token_board;
 
 /* `open_to_all`: every request has all roles, as --auth none asks. */
 struct gate *gate_new(bool open_to_all);
@@ -44,6 +44,8 @@ bool gate_is_open_to_all(const struct gate *gate);
 void gate_grant(struct gate *gate, const char *token, unsigned roles);
 /* The named tokens, borrowed. */
 void gate_use_tokens(struct gate *gate, struct token_board *tokens);
+/* What people may do whom a proxy names; without it they are strangers. */
+void gate_admit_people(struct gate *gate, enum token_role role);
 /* `host` without brackets, also of IPv6; copied. */
 void gate_allow_host(struct gate *gate, const char *host, int port);
 /* `name` is "https://HOST[:PORT]"; copied. HT_INVALID when it is not. */
@@ -63,6 +65,7 @@ struct gate_request {
     const char *agent;            /* User-Agent */
     const unsigned char *session; /* SHA-256 of the token of its session, see
                                      sessions.h; NULL: none */
+    const char *person;           /* whom the proxy names, or NULL */
     const char *peer;             /* address of the client, or NULL */
     const char *certificate;      /* name in its certificate, or NULL */
     const char *content_type;
@@ -83,9 +86,11 @@ enum ht_status gate_check_place(const struct gate *gate,
 enum ht_status gate_check_release(const struct gate_request *request,
                                   struct ht_error *err);
 
-/* Who the client is: by the token, or without one by the session.
- * HT_UNAUTHENTICATED: neither, or a wrong token
- * HT_DENIED: a change by a session without the header Origin */
+/* Who the client is: by the token, or without one by the session, or without
+ * either by its proxy.
+ * HT_UNAUTHENTICATED: none of them, or a wrong token
+ * HT_DENIED: a change by a session or a proxy's word without the header Origin
+ */
 enum ht_status gate_check_token(const struct gate *gate,
                                 const struct gate_request *request,
                                 struct principal *from, struct ht_error *err);

@@ -37,8 +37,13 @@ enum ht_status login_show(struct login *login, struct ht_error *err)
 
 enum ht_status login_invite(struct login *login, struct ht_error *err)
 {
+    static const unsigned char none[TOKEN_HASH_BYTES] = {0};
     char code[SESSION_CODE_BYTES], stamp[CLOCK_STAMP_BYTES];
-    (void)err;
+    if (!gate_is_open_to_all(login->gate) &&
+        token_equal(login->req->from.token, none))
+        return ht_fail(err, HT_PRECONDITION,
+                       "a login link is for a token, and the proxy has logged "
+                       "you in");
     sessions_invite(login->sessions, login->req->from.token,
                     clock_monotonic_ms(), code);
     cJSON *object = cJSON_CreateObject();

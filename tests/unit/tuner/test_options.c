@@ -135,6 +135,7 @@ static void a_network_sees_no_token_unasked(void)
     CHECK(READ(some, "--control-listen", "tcp://[::]:1") == HT_INVALID);
     CHECK(READ(some, "--control-listen", "tcp://[::1]:1") == HT_OK);
     CHECK(READ(some, "--behind-proxy", "10.0.0.1") == HT_INVALID);
+    CHECK(READ(some, "--proxy-user-header", "X-User") == HT_INVALID);
     CHECK(READ(some, "--listen", "0.0.0.0:1", "--behind-proxy", "10.0.0.1",
                "--public-name", "https://t") == HT_OK);
     CHECK(READ(some, "--behind-proxy", "10.0.0.1", "--public-name", "https://t",
