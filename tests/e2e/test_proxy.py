@@ -1,7 +1,9 @@
-"""nginx and Caddy with the lines of docs/operations.md: clients and a browser's
-requests through TLS, and what a proxy's headers may say."""
+"""nginx, Caddy and Apache with the lines of docs/operations.md: clients and a
+browser's requests through TLS, what a proxy's headers may say, and people whom
+it logs in."""
 
 import base64
+import functools
 import http.client
 import json
 import os
@@ -11,8 +13,12 @@ import socket
 import ssl
 import subprocess
 import tempfile
+import urllib.error
+import urllib.request
 
+import api
 import harness
+import openid
 import tap
 
 ROOT = os.path.join(os.path.dirname(__file__), "..", "..")
@@ -102,7 +108,7 @@ class Proxy:
         try:
             return self.start()
         except BaseException:
-            self.__exit__()
+            self.__exit__(None, None, None)
             raise
 
     def start(self):
@@ -113,8 +119,12 @@ class Proxy:
             self.configure(self.folder, self.port, self.plain, self.server),
             env=dict(os.environ, HOME=self.folder),
             stderr=open(os.path.join(self.folder, "log"), "wb"))
-        harness.wait_until(lambda: answers(self.port) and answers(self.plain),
-                           "the proxy")
+        harness.wait_until(lambda: self.process.poll() is not None or (
+            answers(self.port) and answers(self.plain)), "the proxy")
+        if self.process.poll() is not None:
+            with open(os.path.join(self.folder, "log"),
+                      encoding="utf-8") as file:
+                raise AssertionError(file.read())
         return self
 
     def __exit__(self, *what):
@@ -313,10 +323,111 @@ def nginx_names_the_person_whom_it_has_asked_for_a_password():
         assert json.loads(text)["name"] == "user eve", text
 
 
+MODULES = ("mpm_event authn_core authz_core authz_user headers proxy "
+           "proxy_http ssl auth_openidc").split()
+APACHE = "/usr/lib/apache2/modules/mod_%s.so"
+
+
+def apache(provider, folder, port, plain, server):
+    lines = documented("apache")
+    for old, new in (("https://login.example.org", provider.issuer),
+                     ("https://tuner.example.org",
+                      "https://%s:%d" % (NAME, port)),
+                     ("tuner.example.org", NAME),
+                     ("/etc/ssl/tuner", folder),
+                     ("CLIENT-SECRET", provider.client[1]),
+                     ("http://127.0.0.1:8470", server.http)):
+        assert old in lines, old
+        lines = lines.replace(old, new)
+    os.chmod(folder, 0o755)  # started by root, it serves as another user
+    path = os.path.join(folder, "conf")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("".join("LoadModule %s_module %s\n" % (
+            name, APACHE % name) for name in MODULES))
+        file.write("""User www-data
+Group www-data
+ServerRoot %(f)s
+DefaultRuntimeDir %(f)s
+PidFile %(f)s/pid
+ErrorLog %(f)s/log
+Listen 127.0.0.1:%(plain)d
+Listen 127.0.0.1:%(port)d
+<VirtualHost *:%(port)d>
+%(lines)s</VirtualHost>
+""" % {"f": folder, "port": port, "plain": plain, "lines": lines})
+    return ["apache2", "-D", "FOREGROUND", "-f", path]
+
+
+class Visitor:
+    """A browser's cookies and redirections."""
+
+    def __init__(self, proxy):
+        self.url = proxy.url
+        self.opener = urllib.request.build_opener(
+            urllib.request.HTTPCookieProcessor(),
+            urllib.request.HTTPSHandler(
+                context=ssl.create_default_context(cafile=proxy.cert)))
+
+    def ask(self, path, body=None, **headers):
+        """(status, answer)"""
+        request = urllib.request.Request(
+            self.url + path, body, {name.replace("_", "-"): value
+                                    for name, value in headers.items()})
+        request.add_header("Accept", "text/html,*/*")
+        try:
+            with self.opener.open(request, timeout=harness.PATIENCE) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as answer:
+            with answer:
+                return answer.code, answer.read().decode()
+
+
+def check_person(proxy, provider):
+    eve = Visitor(proxy)
+    session = "/hypertune/v1/session"
+    status, text = eve.ask(session)
+    tap.equal((status, json.loads(text)["name"]),
+              (200, "user " + provider.person), text)
+    tap.contains("<title>hypertune", eve.ask("/")[1])
+    _, text = eve.ask(session, X_Forwarded_User="bob")
+    tap.equal(json.loads(text)["name"], "user " + provider.person)
+    jobs, body = harness.JOBS[:-1], json.dumps(api.job("hers")).encode()
+    for origin, wanted in (("https://evil.example", 403), (proxy.url, 200)):
+        status, text = eve.ask(jobs, body, Origin=origin,
+                               Content_Type="application/json")
+        tap.equal(status, wanted, text)
+    lines = proxy.server.get("/hypertune/v1/audit?study=hers")["lines"]
+    tap.equal([line["principal"] for line in lines],
+              ["user " + provider.person])
+
+
+def apache_logs_people_in_by_openid_connect():
+    if not os.path.exists(APACHE % "auth_openidc"):
+        raise tap.Skip("libapache2-mod-auth-openidc is not installed")
+    with tempfile.TemporaryDirectory() as folder, openid.Provider(
+            folder, "eve@lab.example", ("hypertune", "s3cret")) as provider:
+        with Proxy(functools.partial(apache, provider), "--proxy-user-header",
+                   "X-Forwarded-User", "--proxy-role", "submit") as proxy:
+            check_person(proxy, provider)
+            check_stream(proxy)
+            forged = {"X-Forwarded-User": "bob"}
+            for headers, wanted in (({}, 401), (forged, 401), (dict(
+                    forged, Authorization="Bearer wrong"), 401), ({
+                        "Authorization": "Bearer " + proxy.token()}, 200)):
+                answer, text = proxy.ask("GET", "/hypertune/v1/session",
+                                         headers)
+                tap.equal(answer.status, wanted, text)
+            tap.equal(json.loads(text)["name"], "admin")
+            provider.signing = openid.Key(folder, "forger")
+            _, text = Visitor(proxy).ask("/hypertune/v1/session")
+            tap.contains("OpenID Connect Provider error", text)
+
+
 def caddy_with_the_documented_lines():
     run_through("caddy", caddy)
 
 
 tap.run([nginx_with_the_documented_lines,
          nginx_names_the_person_whom_it_has_asked_for_a_password,
+         apache_logs_people_in_by_openid_connect,
          caddy_with_the_documented_lines])
