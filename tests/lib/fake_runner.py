@@ -76,7 +76,7 @@ class Runner:
     """Runs commands or images, whichever it is asked to. A context manager."""
 
     def __init__(self, server, slots=4, images=False, name="fake",
-                 version="0.1.0", token=None):
+                 version="0.1.0", token=None, attempts=()):
         self.token = token or api.token(server, "runner-token")
         self.name = name
         self.boot = os.urandom(8).hex()
@@ -87,7 +87,8 @@ class Runner:
         self.sock.sendall(HELLO)
         receive(self.sock, len(HELLO))
         self.tell("hello", engine="docker" if images else "process",
-                  slots=slots, host="here", version=version, attempts=[],
+                  slots=slots, host="here", version=version,
+                  attempts=[attempt.name for attempt in attempts],
                   rules={"images": images})
 
     def __enter__(self):

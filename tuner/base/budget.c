@@ -39,8 +39,16 @@ const struct budget_row budget_table[BUDGETS] = {
          "accepted message"},
     [BUDGET_REPLICA_RECORDS] =
         {"replica-records", HT_MAX_REPORTS, 1, 100000000, "replica",
-         "records; beyond it its senders are asked to keep every second one, "
-         "beyond twice as many every fourth"},
+         "records in all; beyond it every second one is stored, beyond twice "
+         "as many every fourth"},
+    [BUDGET_REPLICA_RATE] =
+        {"replica-rate", 100, 1, 1000000, "replica",
+         "records a second, counted from a minute before its attempt began; "
+         "thinned beyond it as beyond replica-records"},
+    [BUDGET_REPLICA_BYTES] =
+        {"replica-bytes", 16 << 20, 1 << 10, INT64_C(1) << 40, "replica",
+         "bytes of its records, checkpoint paths included; thinned beyond it "
+         "as beyond replica-records"},
     [BUDGET_REFUSALS] =
         {"refusals", 5, 1, 1000, "address",
          "refused requests a second with a line each in the audit log; one "

@@ -63,7 +63,7 @@ enum ht_status db_event_step(struct db *db, int64_t study, int64_t revision,
 {
 #define SHOWN                                                                  \
     " AND (kind IN ('study.created', 'study.moved', 'study.changed',"          \
-    " 'study.warned', 'trial.moved') OR"                                       \
+    " 'study.warned', 'trial.moved', 'trial.warned') OR"                       \
     " (kind='attempt.moved' AND \"to\"='ENDED')) ORDER BY revision "
 #define FROM_EVENTS "SELECT revision, time_ms FROM events WHERE study=?1"
     static const char up_sql[] =

@@ -291,16 +291,6 @@ enum ht_status db_writer_set(struct db *db, const struct replica_key *key,
                   (int64_t)row->writer, row->have, row->records);
 }
 
-enum ht_status db_replica_records(struct db *db, const struct replica_key *key,
-                                  int64_t *records, struct ht_error *err)
-{
-    return db_ask_integer(
-        db, records, err,
-        "SELECT sum(records) FROM writers WHERE study=? AND trial=? "
-        "AND attempt=? AND replica=?",
-        "iiis", key->study, key->trial, key->attempt, key->replica);
-}
-
 enum ht_status db_attempt_writers(struct db *db, struct arena *arena,
                                   const struct attempt_row *attempt,
                                   struct replica_writer_list *list,

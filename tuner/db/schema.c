@@ -515,9 +515,37 @@ static enum ht_status make_shares(struct db *db, struct ht_error *err)
     return run_all(db, parts, sizeof parts / sizeof *parts, err);
 }
 
+static const char report_use_table[] =
+    "CREATE TABLE report_use(\n"
+    "  -- what each replica has reported, stored or not\n"
+    "  study INTEGER NOT NULL,\n"
+    "  trial INTEGER NOT NULL,\n"
+    "  attempt INTEGER NOT NULL,\n"
+    "  replica TEXT NOT NULL,\n"
+    "  records INTEGER NOT NULL, -- that came, over all writers\n"
+    "  bytes INTEGER NOT NULL, -- of their values and checkpoints\n"
+    "  dropped INTEGER NOT NULL, -- of the records: beyond a budget, in no\n"
+    "    -- other table\n"
+    "  held TEXT NOT NULL, -- JSON: of the dropped ones those that its result\n"
+    "    -- may need, which become measurements when the attempt ends; or ''\n"
+    "  PRIMARY KEY(study, trial, attempt, replica),\n"
+    "  FOREIGN KEY(study, trial, attempt) REFERENCES attempts(study, trial, "
+    "n)\n"
+    ") STRICT, WITHOUT ROWID;";
+
+static enum ht_status make_report_use(struct db *db, struct ht_error *err)
+{
+    static const char *const parts[] = {
+        report_use_table,
+        "INSERT INTO report_use SELECT study, trial, attempt, replica, "
+        "sum(records), 0, 0, '' FROM writers GROUP BY 1, 2, 3, 4;"};
+    return run_all(db, parts, sizeof parts / sizeof *parts, err);
+}
+
 static const struct db_migration migrations[] = {
     {NULL, make_tables}, {NULL, make_second},   {NULL, make_audit},
     {NULL, make_tokens}, {NULL, make_sessions}, {NULL, make_shares},
+    {NULL, make_report_use},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */

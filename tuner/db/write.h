@@ -263,11 +263,11 @@ enum ht_status db_measurement_newest(struct db *db, struct arena *arena,
                                      struct measurement_row *row,
                                      struct ht_error *err);
 
-/* How much of one writer's records is stored. */
+/* How much of one writer's records has come. */
 struct writer_row {
     uint64_t writer;
     int64_t have;    /* highest seq without a gap below */
-    int64_t records; /* stored */
+    int64_t records; /* that came, stored or not */
 };
 struct writer_list {
     size_t n;
@@ -281,9 +281,6 @@ enum ht_status db_writer_get(struct db *db, const struct replica_key *key,
 enum ht_status db_writer_set(struct db *db, const struct replica_key *key,
                              const struct writer_row *row,
                              struct ht_error *err);
-/* Records of a replica, over all its writers. */
-enum ht_status db_replica_records(struct db *db, const struct replica_key *key,
-                                  int64_t *records, struct ht_error *err);
 struct replica_writer {
     const char *replica;
     struct writer_row row;

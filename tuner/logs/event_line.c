@@ -79,6 +79,11 @@ const char *event_line(struct arena *arena, const struct event_row *event,
         *severity = "WARNING";
         return event->reason;
     }
+    if (strcmp(event->kind, "trial.warned") == 0) {
+        *severity = "WARNING";
+        return arena_printf(arena, "Trial %lld: %s", (long long)event->trial,
+                            event->reason);
+    }
     const struct wording *wording = strcmp(event->kind, "study.moved") == 0
                                         ? find(of_job, event->to)
                                         : NULL;

@@ -198,6 +198,26 @@ static enum ht_status add_others(struct deciding *deciding,
     return status;
 }
 
+/* Nothing comes any more, so what was thinned out and may count is stored. */
+static enum ht_status store_held(struct deciding *deciding,
+                                 struct ht_error *err)
+{
+    const struct attempt_row *attempt = deciding->attempt;
+    if (attempt == NULL)
+        return HT_OK;
+    struct report_batch batch = {.db = core_db(deciding->core),
+                                 .arena = deciding->arena,
+                                 .trial = deciding->trial,
+                                 .attempt = attempt,
+                                 .job = deciding->job,
+                                 .key = {.study = attempt->study,
+                                         .trial = attempt->trial,
+                                         .attempt = attempt->n,
+                                         .replica = report_batch_master(
+                                             deciding->arena, deciding->job)}};
+    return report_batch_release(&batch, err);
+}
+
 enum ht_status final_measurement_prepare(struct deciding *deciding,
                                          struct ht_error *err)
 {
@@ -208,6 +228,8 @@ enum ht_status final_measurement_prepare(struct deciding *deciding,
     if (status == HT_OK)
         status = live_job(core_live(deciding->core), &deciding->study,
                           &deciding->job, err);
+    if (status == HT_OK)
+        status = store_held(deciding, err);
     if (status != HT_OK || deciding->job->n_metrics == 0)
         return status;
     status = choose(deciding, &record, err);

@@ -32,6 +32,56 @@ static double metrics_value(struct arena *arena, const char *metrics,
                            NAN);
 }
 
+static bool has_objective(const struct report_batch *batch,
+                          const struct report *report)
+{
+    size_t i = 0;
+    if (batch->job->n_metrics == 0)
+        return false;
+    while (i < report->n_metrics &&
+           strcmp(report->metrics[i].name, batch->job->metrics[0].name) != 0)
+        i++;
+    return i < report->n_metrics;
+}
+
+/* NaN without it. */
+static double objective_of(const struct report_batch *batch,
+                           const struct report *report)
+{
+    for (size_t i = 0; has_objective(batch, report); i++)
+        if (strcmp(report->metrics[i].name, batch->job->metrics[0].name) == 0)
+            return report->metrics[i].value;
+    return NAN;
+}
+
+/* Whether it is the best now. On equal values the earlier step is the better
+ * one, so that the order of arrival does not decide. */
+static bool take_best(struct report_batch *batch, int64_t step, double value)
+{
+    if (!isfinite(value))
+        return false;
+    const bool better =
+        !batch->has_best ||
+        (value == batch->best
+             ? step < batch->best_step
+             : (value > batch->best) == batch->job->metrics[0].maximize);
+    if (better) {
+        batch->has_best = true;
+        batch->best = value;
+        batch->best_step = step;
+    }
+    return better;
+}
+
+static void take_stored_best(struct report_batch *batch)
+{
+    const struct measurement_row *best = &batch->scores.best;
+    if (best->metrics != NULL)
+        take_best(batch, best->step,
+                  metrics_value(batch->arena, best->metrics,
+                                batch->job->metrics[0].name));
+}
+
 /* What new records are compared with. */
 static enum ht_status read_before(struct report_batch *batch,
                                   struct ht_error *err)
@@ -45,9 +95,11 @@ static enum ht_status read_before(struct report_batch *batch,
     if (status != HT_OK)
         return status;
     batch->latest_step = latest.step;
-    if (batch->scores.best.metrics != NULL)
-        batch->best = metrics_value(batch->arena, batch->scores.best.metrics,
-                                    batch->job->metrics[0].name);
+    take_stored_best(batch);
+    held_read(batch->arena, batch->use.held, &batch->held);
+    for (size_t i = 0; i < batch->held.best.n; i++)
+        take_best(batch, batch->held.best.items[i].step,
+                  objective_of(batch, &batch->held.best.items[i]));
     return HT_OK;
 }
 
@@ -57,8 +109,8 @@ enum ht_status report_batch_begin(struct report_batch *batch,
     batch->is_master =
         strcmp(batch->key.replica,
                report_batch_master(batch->arena, batch->job)) == 0;
-    const enum ht_status status =
-        db_replica_records(batch->db, &batch->key, &batch->records, err);
+    const enum ht_status status = db_report_use_get(
+        batch->db, batch->arena, &batch->key, &batch->use, err);
     return status == HT_OK && batch->is_master ? read_before(batch, err)
                                                : status;
 }
@@ -86,12 +138,15 @@ static enum ht_status writer_of(struct report_batch *batch, uint64_t writer,
 /* Moves `have` over the new record and over further ones that have come
  * already. */
 static enum ht_status count_record(struct report_batch *batch,
-                                   struct writer_row *writer, int64_t seq,
+                                   struct writer_row *writer,
+                                   const struct report *report,
                                    struct ht_error *err)
 {
-    batch->records++;
+    batch->use.records++;
+    batch->use.bytes += thinning_bytes(report);
+    batch->counted = true;
     writer->records++;
-    if (writer->writer == 0 || seq != writer->have + 1)
+    if (writer->writer == 0 || report->seq != writer->have + 1)
         return HT_OK;
     writer->have++;
     bool next = writer->records > writer->have;
@@ -137,41 +192,20 @@ static bool is_newer(const struct measurement_row *last,
     return row->seq > last->seq;
 }
 
-/* On equal values the earlier step is the better one, so that the order of
- * arrival does not decide. */
-static bool is_better(const struct report_batch *batch,
-                      const struct measurement_row *row, double value)
-{
-    const struct measurement_row *best = &batch->scores.best;
-    if (!isfinite(value))
-        return false;
-    if (best->metrics == NULL)
-        return true;
-    if (value == batch->best)
-        return row->step < best->step;
-    return (value > batch->best) == batch->job->metrics[0].maximize;
-}
-
 static void score(struct report_batch *batch, const struct report *report,
                   const struct measurement_row *row)
 {
-    const char *objective = batch->job->metrics[0].name;
-    size_t i = 0;
     assert(batch->is_master && row->metrics != NULL);
-    while (i < report->n_metrics &&
-           strcmp(report->metrics[i].name, objective) != 0)
-        i++;
-    if (i == report->n_metrics)
+    if (!has_objective(batch, report))
         return;
-    const double value = report->metrics[i].value;
     if (is_newer(&batch->scores.last, row)) {
         batch->scores.last = *row;
         batch->moved_scores = true;
     }
-    if (is_better(batch, row, value)) {
+    if (take_best(batch, row->step, objective_of(batch, report))) {
         batch->scores.best = *row;
-        batch->best = value;
         batch->moved_scores = true;
+        held_begin_best(&batch->held, row->step, NULL);
     }
 }
 
@@ -193,14 +227,10 @@ static void note(struct report_batch *batch, const struct report *report,
 
 /* --- storing --- */
 
-enum ht_status report_batch_store(struct report_batch *batch,
-                                  const struct report *report,
-                                  struct ht_error *err)
+static enum ht_status insert(struct report_batch *batch,
+                             const struct report *report, bool *inserted,
+                             struct ht_error *err)
 {
-    struct writer_row *writer;
-    enum ht_status status = writer_of(batch, report->writer, &writer, err);
-    if (status != HT_OK)
-        return status;
     const struct measurement_row row = {
         .study = batch->key.study,
         .trial = batch->key.trial,
@@ -208,34 +238,137 @@ enum ht_status report_batch_store(struct report_batch *batch,
         .replica = batch->key.replica,
         .writer = report->writer,
         .seq = report->seq,
-        .step = report->has_step ? report->step : batch->records + 1,
+        .step = report->step,
         .time_ms = report->time_ms,
         .metrics = report_batch_metrics_text(batch->arena, report->n_metrics,
                                              report->metrics),
         .checkpoint = report->checkpoint};
-    bool inserted;
-    status = db_measurement_insert(batch->db, &row, &inserted, err);
+    const enum ht_status status =
+        db_measurement_insert(batch->db, &row, inserted, err);
+    assert(row.seq > 0); /* report_read() refuses others */
+    if (status == HT_OK && *inserted)
+        note(batch, report, &row);
+    return status;
+}
+
+/* The record with its step, which is counted where it has none. */
+static struct report with_step(const struct report_batch *batch,
+                               const struct report *report)
+{
+    struct report stepped = *report;
+    if (!stepped.has_step)
+        stepped.step = batch->use.records + 1;
+    stepped.has_step = true;
+    return stepped;
+}
+
+enum ht_status report_batch_store(struct report_batch *batch,
+                                  const struct report *report,
+                                  struct ht_error *err)
+{
+    const struct report stepped = with_step(batch, report);
+    struct writer_row *writer;
+    bool inserted = false;
+    enum ht_status status = writer_of(batch, report->writer, &writer, err);
+    if (status == HT_OK)
+        status = insert(batch, &stepped, &inserted, err);
     if (status != HT_OK || !inserted)
         return status;
-    assert(row.seq > 0); /* report_read() refuses others */
-    note(batch, report, &row);
-    return count_record(batch, writer, report->seq, err);
+    held_replace(&batch->held, &stepped);
+    return count_record(batch, writer, report, err);
+}
+
+/* --- beyond a budget --- */
+
+static void hold(struct report_batch *batch, const struct report *report)
+{
+    const bool objective = has_objective(batch, report);
+    if (objective &&
+        take_best(batch, report->step, objective_of(batch, report)))
+        held_begin_best(&batch->held, report->step, report);
+    held_add(&batch->held, report,
+             !objective && batch->has_best && report->step == batch->best_step);
+}
+
+static enum ht_status drop(struct report_batch *batch,
+                           struct writer_row *writer,
+                           const struct report *report, enum budget budget,
+                           struct ht_error *err)
+{
+    const struct report stepped = with_step(batch, report);
+    bool exists;
+    const enum ht_status status = db_measurement_exists(
+        batch->db, &batch->key, report->writer, report->seq, &exists, err);
+    if (status != HT_OK || exists)
+        return status;
+    if (batch->use.dropped++ == 0) {
+        batch->first_dropped = true;
+        batch->beyond = budget;
+    }
+    budget_exceeded(budget);
+    if (batch->is_master)
+        hold(batch, &stepped);
+    return count_record(batch, writer, report, err);
 }
 
 enum ht_status report_batch_add(struct report_batch *batch,
                                 const struct node *node, struct ht_error *err)
 {
     struct report report;
-    const enum ht_status status = report_read(batch->arena, node, &report, err);
+    struct writer_row *writer;
+    enum budget budget = BUDGETS;
+    enum ht_status status = report_read(batch->arena, node, &report, err);
     if (status != HT_OK)
         return ht_wrap(err, HT_INVALID, "record at column %d", node->column);
-    return report_batch_store(batch, &report, err);
+    status = writer_of(batch, report.writer, &writer, err);
+    /* Also one that was dropped: it must not be judged again. */
+    if (status != HT_OK || (report.writer != 0 && report.seq <= writer->have))
+        return status;
+    const int64_t every =
+        thinning_keep_every(&batch->use, batch->age_ms, &budget);
+    return thinning_keeps(&report, every)
+               ? report_batch_store(batch, &report, err)
+               : drop(batch, writer, &report, budget, err);
+}
+
+static enum ht_status store_list(struct report_batch *batch,
+                                 const struct held_list *list,
+                                 struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    bool inserted;
+    for (size_t i = 0; status == HT_OK && i < list->n; i++) {
+        status = insert(batch, &list->items[i], &inserted, err);
+        batch->use.dropped -= status == HT_OK && inserted;
+    }
+    return status;
+}
+
+enum ht_status report_batch_release(struct report_batch *batch,
+                                    struct ht_error *err)
+{
+    enum ht_status status = report_batch_begin(batch, err);
+    const struct held held = batch->held;
+    if (status != HT_OK || held.newest.n + held.best.n == 0)
+        return status;
+    batch->held = (struct held){.newest.n = 0};
+    batch->has_best = false; /* what is held must beat the stored one again */
+    take_stored_best(batch);
+    batch->counted = true;
+    status = store_list(batch, &held.best, err);
+    if (status == HT_OK)
+        status = store_list(batch, &held.newest, err);
+    return status == HT_OK ? report_batch_end(batch, err) : status;
 }
 
 enum ht_status report_batch_end(struct report_batch *batch,
                                 struct ht_error *err)
 {
     enum ht_status status = HT_OK;
+    if (batch->counted) {
+        batch->use.held = held_text(batch->arena, &batch->held);
+        status = db_report_use_set(batch->db, &batch->key, &batch->use, err);
+    }
     for (size_t i = 0; status == HT_OK && i < batch->n_writers; i++)
         if (batch->writers[i].records > 0)
             status =

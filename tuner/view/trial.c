@@ -8,6 +8,7 @@
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
 #include "proto/job/command.h"
+#include "tuner/db/report_use.h"
 #include "tuner/study/silence.h"
 
 enum {
@@ -187,6 +188,21 @@ static enum ht_status add_measurements(cJSON *object, struct db *db,
     return HT_OK;
 }
 
+/* Of the newest attempt. */
+static enum ht_status add_dropped(cJSON *own, struct db *db,
+                                  const struct attempt_list *attempts,
+                                  struct ht_error *err)
+{
+    int64_t dropped = 0;
+    if (attempts->n == 0)
+        return HT_OK;
+    const enum ht_status status = db_report_use_dropped(
+        db, &attempts->rows[attempts->n - 1], &dropped, err);
+    if (status == HT_OK)
+        json_add_count(own, "recordsDropped", dropped);
+    return status;
+}
+
 static void add_attempts(cJSON *own, const struct attempt_list *attempts)
 {
     cJSON *array = json_add_array(own, "attempts");
@@ -263,6 +279,8 @@ enum ht_status view_trial(struct db *db, struct arena *arena,
         add_attempts(own, &attempts);
         add_commands(own, arena, job, point, trial->replicate);
     }
+    if (status == HT_OK && with_attempts)
+        status = add_dropped(own, db, &attempts, err);
     const bool whole = with_attempts || study->kind == JOB_STUDY;
     if (status == HT_OK && whole)
         status = view_add_attributes(own, db, arena, study->id, trial->id, err);

@@ -137,6 +137,7 @@ function heading(store, trial, reload) {
       element("div.row", {}, actions(store, trial, reload), link(next(-1), "Previous"), link(next(1), "Next"))),
     own.reason && element("p.reason", {}, element("bdi", {}, own.reason)),
     own.silence && element("p.reason", {}, "It is ", element("bdi", {}, own.silence), "."),
+    own.recordsDropped && element("p.reason", {}, `It reports more than its budget allows: ${own.recordsDropped} records are not stored, its result counts all.`),
     own.outside && element("p.quiet", {}, "It lies outside the space as it is now: the search learns from it, and suggests nothing like it.")];
 }
 

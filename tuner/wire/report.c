@@ -12,22 +12,12 @@
 #include "tuner/study/early_stop.h"
 #include "tuner/study/living_attempts.h"
 #include "tuner/study/measured.h"
+#include "tuner/study/move.h"
 #include "tuner/study/report_batch.h"
 #include "tuner/study/silence.h"
 #include "tuner/wire/envelope.h"
 
 /* --- storing --- */
-
-static int64_t thin(int64_t records)
-{
-    int64_t keep_every = 1;
-    for (int64_t full = budget_of(BUDGET_REPLICA_RECORDS); records >= full;
-         full *= 2)
-        keep_every *= 2;
-    if (keep_every > 1)
-        budget_exceeded(BUDGET_REPLICA_RECORDS);
-    return keep_every;
-}
 
 static void add_have(cJSON *answer, const struct report_batch *batch)
 {
@@ -39,6 +29,30 @@ static void add_have(cJSON *answer, const struct report_batch *batch)
         report_batch_writer_text(key, batch->writers[i].writer);
         json_add_int(have, key, batch->writers[i].have);
     }
+}
+
+static int64_t age_of(struct core *core, const struct attempt_row *attempt)
+{
+    return attempt->started_ms > 0 ? core_wall_ms(core) - attempt->started_ms
+                                   : 0;
+}
+
+/* Once for each replica, with its first record that is dropped. */
+static enum ht_status warn(struct core *core, const struct report_batch *batch,
+                           struct ht_error *err)
+{
+    const char *name = budget_table[batch->beyond].name;
+    struct event_row event = {
+        .study = batch->trial->study,
+        .kind = "trial.warned",
+        .trial = batch->trial->id,
+        .attempt = batch->attempt->n,
+        .reason = arena_printf(
+            batch->arena,
+            "%s reports more than the budget %s allows: only a part is stored, "
+            "the result still counts all; hypertuned --budget %s=N changes it",
+            batch->key.replica, name, name)};
+    return move_event(core, &event, err);
 }
 
 static enum ht_status begin_batch(struct core *core, struct request *req,
@@ -58,6 +72,7 @@ static enum ht_status begin_batch(struct core *core, struct request *req,
                                    .arena = req->arena,
                                    .trial = &pair->trial,
                                    .attempt = &pair->attempt,
+                                   .age_ms = age_of(core, &pair->attempt),
                                    .job = job,
                                    .key = {.study = pair->trial.study,
                                            .trial = pair->trial.id,
@@ -101,6 +116,8 @@ enum ht_status report_store(struct core *core, struct request *req,
         status = add_records(&batch, node_find(req->body, "records"), err);
     if (status == HT_OK)
         status = report_batch_end(&batch, err);
+    if (status == HT_OK && batch.first_dropped)
+        status = warn(core, &batch, err);
     if (status == HT_OK && batch.moved_latest)
         status = measured_note(core, &pair->trial, err);
     if (status != HT_OK)
@@ -108,7 +125,7 @@ enum ht_status report_store(struct core *core, struct request *req,
     if (batch.moved_latest)
         early_stop_ask(core, batch.job, &pair->trial, false);
     add_have(answer, &batch);
-    json_add_int(answer, "thin", thin(batch.records));
+    json_add_int(answer, "thin", 1); /* the server thins, see thinning.h */
     json_add_bool(answer, "stop", pair->trial.state == TRIAL_STOPPING);
     return HT_OK;
 }

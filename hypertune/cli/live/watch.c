@@ -142,9 +142,11 @@ static void add_event(struct cli *cli, const struct cli_study *study,
             cli_study_stops(study, "; ", out);
         }
         text_puts(out, "\n");
-    } else if (strcmp(kind, "trial.silent") == 0) {
+    } else if (strcmp(kind, "trial.silent") == 0 ||
+               strcmp(kind, "trial.warned") == 0) {
         stamp(event, out);
-        text_printf(out, "trial %s is ", cli_scalar(node_find(event, "trial")));
+        text_printf(out, "trial %s%s ", cli_scalar(node_find(event, "trial")),
+                    strcmp(kind, "trial.silent") == 0 ? " is" : ":");
         text_print_safe(out, "%s\n", node_get_string(event, "reason", ""));
     }
 }

@@ -249,6 +249,20 @@ static void describe_outside(const struct cli_study *study,
     text_free(&where);
 }
 
+/* What a person should know of it as it is now. */
+static void describe_notes(const struct node *ours, struct text *out)
+{
+    const int64_t dropped = node_get_int(ours, "recordsDropped", 0);
+    if (node_find(ours, "silence") != NULL)
+        text_print_safe(out, "it is %s\n",
+                        node_get_string(ours, "silence", ""));
+    if (dropped > 0)
+        text_printf(out,
+                    "it reports more than its budget allows: %lld record%s not "
+                    "stored, its result counts all\n",
+                    (long long)dropped, dropped == 1 ? " is" : "s are");
+}
+
 void cli_describe_trial(struct cli *cli, const struct cli_study *study,
                         const struct node *trial, struct text *out)
 {
@@ -258,9 +272,7 @@ void cli_describe_trial(struct cli *cli, const struct cli_study *study,
     text_print_safe(out, "trial %s   %s%s%s\n", cli_trial_id(trial),
                     cli_trial_state(trial), reason[0] != '\0' ? ": " : "",
                     reason);
-    if (node_find(ours, "silence") != NULL)
-        text_print_safe(out, "it is %s\n",
-                        node_get_string(ours, "silence", ""));
+    describe_notes(ours, out);
     if (why != NULL)
         text_print_safe(out, "%s\n", why);
     if (node_find(ours, "confirms") != NULL)

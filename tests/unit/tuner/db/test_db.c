@@ -411,7 +411,7 @@ static void an_older_file_is_brought_up_to_date(struct db_case *c)
                     "DROP INDEX trials_outside; DROP INDEX trials_stopped;"
                     "DROP INDEX attempts_silent; DROP INDEX events_deleted;"
                     "DROP TABLE specs; DROP TABLE changes; DROP TABLE tokens;"
-                    "DROP TABLE left_sessions;"
+                    "DROP TABLE left_sessions; DROP TABLE report_use;"
                     "ALTER TABLE trials DROP COLUMN outside;"
                     "ALTER TABLE studies DROP COLUMN withdrawn;"
                     "ALTER TABLE studies DROP COLUMN crashes;"
@@ -467,7 +467,8 @@ static void tokens_of_an_older_file_remain(struct db_case *c)
     memset(row.hash, 7, sizeof row.hash);
     CHECK(db_token_save(c->db, &row, NULL) == HT_OK);
     db_close(c->db);
-    db_place_tamper(&c->place, "DROP TABLE left_sessions;");
+    db_place_tamper(&c->place, "DROP TABLE left_sessions;"
+                    "DROP TABLE report_use;");
     leave_older_tokens(c, 4, 4);
     CHECK(db_open(c->place.path, &c->db, NULL) == HT_OK);
     CHECK(db_token_get(c->db, c->arena, "ci", &row, NULL) == HT_OK);

@@ -127,6 +127,7 @@ static void the_service_tells_what_a_person_would_miss(void)
     const enum job_kind tuning = JOB_TUNING;
     tells("study.created", "", "RUNNING", tuning, "INFO The job is queued");
     tells("study.warned", "", "", tuning, "WARNING why");
+    tells("trial.warned", "", "", tuning, "WARNING Trial 3: why");
     tells("study.changed", "", "", tuning, "INFO The job was changed: why");
     tells("study.moved", "RUNNING", "PAUSED", tuning,
           "WARNING The job is paused: why");
