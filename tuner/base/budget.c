@@ -49,6 +49,11 @@ const struct budget_row budget_table[BUDGETS] = {
         {"replica-bytes", 16 << 20, 1 << 10, INT64_C(1) << 40, "replica",
          "bytes of its records, checkpoint paths included; thinned beyond it "
          "as beyond replica-records"},
+    [BUDGET_LOG_BYTES] =
+        {"log-bytes", 16 << 20, 1 << 10, INT64_C(1) << 40, "stream",
+         "bytes that are kept of one stream (stdout, stderr) of a replica's "
+         "attempt: the first half of them and the newest; the log says how "
+         "many between them were not kept"},
     [BUDGET_REFUSALS] =
         {"refusals", 5, 1, 1000, "address",
          "refused requests a second with a line each in the audit log; one "

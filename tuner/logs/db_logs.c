@@ -101,6 +101,45 @@ enum ht_status db_logs_insert(struct db *db, const struct log_key *key,
                   chunk->offset + chunk->raw, &blob, stored_us, chunk->open);
 }
 
+/* --- what it takes --- */
+
+enum { CHUNK_BYTES = 128 }; /* of a row and its places in the indices */
+
+int64_t db_logs_bytes(size_t len)
+{
+    return CHUNK_BYTES + (int64_t)len;
+}
+
+static void read_size(sqlite3_stmt *stmt, struct arena *arena, void *row)
+{
+    (void)arena;
+    *(struct log_size *)row = (struct log_size){
+        sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1),
+        db_logs_bytes((size_t)sqlite3_column_int64(stmt, 2))};
+}
+
+enum ht_status db_logs_size(struct db *db, const struct log_key *key,
+                            int64_t start, struct log_size *size,
+                            struct ht_error *err)
+{
+    const struct db_one one = {NULL, read_size, size, "no chunk behind there"};
+    return db_ask_one(db, &one, err,
+                      "SELECT start, next, length(data)" OF_STREAM
+                      " AND next>?6 AND start>=?6 ORDER BY next LIMIT 1",
+                      "iiissi", STREAM(key), start);
+}
+
+enum ht_status db_logs_drop(struct db *db, const struct log_key *key,
+                            int64_t next, struct ht_error *err)
+{
+    return db_run(db, err,
+                  "DELETE FROM chunk WHERE study=?1 AND trial=?2 AND "
+                  "attempt=?3 AND replica=?4 AND stream=?5 AND next=?6",
+                  "iiissi", STREAM(key), next);
+}
+
+/* --- reading --- */
+
 #define CHUNK "SELECT start, next, open, data, stored_us"
 
 static void read_chunk(sqlite3_stmt *stmt, struct arena *arena, void *row)

@@ -39,6 +39,20 @@ enum ht_status db_logs_end(struct db *db, const struct log_key *key,
 enum ht_status db_logs_insert(struct db *db, const struct log_key *key,
                               const struct log_chunk *chunk, int64_t stored_us,
                               struct ht_error *err);
+/* A chunk's place and what it takes of the file, without its data. */
+struct log_size {
+    int64_t start, next, bytes;
+};
+/* The first chunk of the stream that begins at `start` or behind;
+ * HT_NOT_FOUND without one. */
+enum ht_status db_logs_size(struct db *db, const struct log_key *key,
+                            int64_t start, struct log_size *size,
+                            struct ht_error *err);
+/* Removes the chunk that ends at `next`. */
+enum ht_status db_logs_drop(struct db *db, const struct log_key *key,
+                            int64_t next, struct ht_error *err);
+/* What a chunk with `len` bytes of text takes of the file. */
+int64_t db_logs_bytes(size_t len);
 /* The stamp of the newest chunk of all, 0 without one. */
 enum ht_status db_logs_newest(struct db *db, int64_t *stored_us,
                               struct ht_error *err);

@@ -10,6 +10,7 @@
 
 struct db;
 struct forget;
+struct log_room;
 struct pending;
 
 struct logs {
@@ -24,6 +25,7 @@ struct logs {
     /* of the thread */
     struct db *writer;
     int64_t newest_us; /* stamp of the chunk stored last */
+    struct log_room *room;
 
     pthread_mutex_t read_lock; /* guards the connection that all readers use */
     struct db *reader;         /* opened with the first question */

@@ -9,6 +9,7 @@
 #include "tuner/db/db.h"
 #include "tuner/logs/db_logs.h"
 #include "tuner/logs/log_lines.h"
+#include "tuner/logs/log_room.h"
 #include "tuner/logs/logs.h"
 
 enum {
@@ -84,6 +85,8 @@ static enum ht_status store_one(struct logs *logs, struct pending *pending,
     chunk->open = (int64_t)log_lines_open(chunk->data, chunk->len, open);
     status = db_logs_insert(logs->writer, key, chunk, logs->newest_us, err);
     if (status == HT_OK)
+        status = log_room_make(logs->room, logs->writer, key, err);
+    if (status == HT_OK)
         pending->next = chunk->offset + chunk->raw;
     return status;
 }
@@ -100,6 +103,7 @@ static void store_group(struct logs *logs, struct pending *group)
         status = db_commit(logs->writer, &err);
     if (status != HT_OK) {
         log_event(LOG_ERROR, "logs.failed", "reason=\"%s\"", err.text);
+        log_room_forget(logs->room);
         if (begun)
             db_rollback(logs->writer);
     }
@@ -168,6 +172,7 @@ static void release(struct logs *logs)
     }
     db_close(logs->writer);
     db_close(logs->reader);
+    log_room_free(logs->room);
     pthread_mutex_destroy(&logs->lock);
     pthread_mutex_destroy(&logs->read_lock);
     pthread_cond_destroy(&logs->work);
@@ -187,6 +192,7 @@ enum ht_status logs_start(const char *path, struct logs **out,
     struct logs *logs = ht_xcalloc(1, sizeof *logs);
     logs->path = ht_xstrdup(path);
     logs->last = &logs->first;
+    logs->room = log_room_new();
     pthread_mutex_init(&logs->lock, NULL);
     pthread_mutex_init(&logs->read_lock, NULL);
     pthread_cond_init(&logs->work, NULL);

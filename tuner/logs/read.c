@@ -150,11 +150,11 @@ enum ht_status logs_step(struct logs *logs, int64_t study,
     return status;
 }
 
-/* The text that is open before that end of the stream. */
+/* The text that is open before that end of the stream; less of it, and
+ * end->open with it, when a part was removed to make room. */
 static enum ht_status read_open(struct logs *logs, struct arena *arena,
-                                const struct log_key *key,
-                                const struct log_end *end, char **text,
-                                struct ht_error *err)
+                                const struct log_key *key, struct log_end *end,
+                                const char **text, struct ht_error *err)
 {
     const size_t len = (size_t)end->open;
     int64_t next = end->next;
@@ -165,6 +165,13 @@ static enum ht_status read_open(struct logs *logs, struct arena *arena,
         struct log_chunk chunk;
         arena_reset(scratch);
         status = db_logs_before(logs->reader, scratch, key, next, &chunk, err);
+        if (status == HT_NOT_FOUND ||
+            (status == HT_OK && chunk.offset + chunk.raw != next)) {
+            joined += left;
+            end->open -= (int64_t)left;
+            status = HT_OK;
+            break;
+        }
         if (status != HT_OK)
             break;
         const size_t n = chunk.len < left ? chunk.len : left;
@@ -208,10 +215,9 @@ static enum ht_status read_text(struct logs *logs, struct arena *arena,
     read.gap = head->start - (before.offset + before.raw);
     if (before.open > 0 &&
         (read.gap > 0 || ends_line(&read, (size_t)before.open))) {
-        const struct log_end end = {head->start, before.open};
-        char *line;
-        status = read_open(logs, arena, key, &end, &line, err);
-        read.open = status == HT_OK ? line : "";
+        struct log_end end = {before.offset + before.raw, before.open};
+        status = read_open(logs, arena, key, &end, &read.open, err);
+        before.open = end.open;
     }
     read.open_len = (size_t)before.open;
     if (status == HT_OK)
@@ -237,7 +243,7 @@ static enum ht_status add_tail(struct logs *logs, struct arena *arena,
                                struct log_tails *tails, struct ht_error *err)
 {
     struct log_end end;
-    char *line;
+    const char *line;
     enum ht_status status = db_logs_end(logs->reader, key, &end, err);
     if (status != HT_OK || end.open == 0)
         return status;

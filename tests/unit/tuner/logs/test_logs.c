@@ -7,6 +7,7 @@
 
 #include "proto/base/clock.h"
 #include "tests/check.h"
+#include "tuner/base/budget.h"
 
 static struct logs *logs;
 static struct arena *arena;
@@ -210,7 +211,7 @@ static void a_forgotten_study_leaves_the_others(void)
 
 /* --- in the order in which they were stored --- */
 
-enum { MOST_HEADS = 16 };
+enum { MOST_HEADS = 64 };
 
 /* All chunks of the study from the first place on; how many. */
 static size_t walk(bool down, struct log_head heads[MOST_HEADS])
@@ -325,6 +326,84 @@ static void what_is_missing_between_chunks_is_counted(void)
     with_logs(gap_lines);
 }
 
+/* --- the budget of a stream --- */
+
+enum { EACH = 64, STORED = 100 };
+
+/* Chunks of EACH bytes; `end` is the last byte of each. */
+static void put_chunks(int from, int to, char end)
+{
+    char line[EACH + 1];
+    for (int i = from; i < to; i++) {
+        snprintf(line, sizeof line, "%0*d%c", EACH - 1, i, end);
+        CHECK(put_text((int64_t)i * EACH, line) == (int64_t)(i + 1) * EACH);
+    }
+}
+
+static void reopen(void)
+{
+    logs_stop(logs);
+    CHECK(logs_start(path, &logs, NULL) == HT_OK);
+}
+
+/* The head from 0 on, one gap, and all that is newer; less than 22 chunks. */
+static void expect_both_ends(void)
+{
+    struct log_head heads[MOST_HEADS];
+    const size_t n = walk(false, heads);
+    size_t gaps = 0;
+    CHECK(n >= 16 && n <= 21 && heads[0].start == 0);
+    for (size_t i = 0; i < n; i++) {
+        const struct log_text text = text_of(&heads[i]);
+        gaps += text.gap > 0;
+        CHECK(text.gap == 0 || (i >= 8 && i <= 11));
+        CHECK(text.gap == 0 || i == 0 ||
+              text.gap == heads[i].start - heads[i - 1].next);
+    }
+    CHECK(gaps == 1 && heads[n - 1].next == (int64_t)STORED * EACH);
+}
+
+static void both_ends(void)
+{
+    CHECK(budget_set("log-bytes=4096", NULL) == HT_OK);
+    put_chunks(0, STORED / 2, '\n');
+    reopen();
+    put_chunks(STORED / 2, STORED, '\n');
+    expect_both_ends();
+    CHECK(put_text(0, "again") == (int64_t)STORED * EACH);
+    struct log_key other = key;
+    other.study = 8;
+    CHECK(put(&other, 0, 3, "abc") == 3);
+    expect_both_ends();
+    CHECK(budget_set("log-bytes=16777216", NULL) == HT_OK);
+}
+
+static void of_a_long_log_both_ends_are_kept(void)
+{
+    with_logs(both_ends);
+}
+
+static void long_line(void)
+{
+    CHECK(budget_set("log-bytes=4096", NULL) == HT_OK);
+    put_chunks(0, STORED, '-');
+    CHECK(put_text((int64_t)STORED * EACH, "\n") == STORED * EACH + 1);
+    struct log_head heads[MOST_HEADS];
+    const size_t n = walk(false, heads);
+    const struct log_text text = text_of(&heads[n - 1]);
+    size_t after = 0;
+    while (text_of(&heads[n - 2 - after]).gap == 0)
+        after++;
+    CHECK(text.open_len == (after + 1) * EACH);
+    CHECK(text.open[0] == '0' && text.open[text.open_len - 1] == '-');
+    CHECK(budget_set("log-bytes=16777216", NULL) == HT_OK);
+}
+
+static void a_line_begins_behind_what_was_removed(void)
+{
+    with_logs(long_line);
+}
+
 static void a_file_of_before_the_release_is_refused_by_name(void)
 {
     static const char old[] = "tests/data/before_release_logs.db";
@@ -363,6 +442,8 @@ int main(void)
     RUN(stamps_never_go_back_by_little);
     RUN(the_beginning_of_a_line_is_found);
     RUN(what_is_missing_between_chunks_is_counted);
+    RUN(of_a_long_log_both_ends_are_kept);
+    RUN(a_line_begins_behind_what_was_removed);
     RUN(a_file_of_before_the_release_is_refused_by_name);
     RUN(a_foreign_file_is_refused);
     return check_done();
