@@ -15,15 +15,14 @@
 
 #include "hypertune/lib/report_answer.h"
 #include "hypertune/lib/spreq.h"
+#include "proto/base/pace.h"
 
 enum {
     QUEUE_BYTES = 4 * 1024 * 1024, /* of records; about 40,000 of them */
     BATCH_BYTES = 256 * 1024,      /* of one message, under the wire's 1 MiB */
     ANSWER_BYTES = 16 * 1024,
-    WORD_BYTES = 256,        /* of a token or a replica's name, with its NUL */
-    START_BYTES = 16 * 1024, /* of a message before anything was measured */
-    STEP_BYTES = 1024, /* by which a message grows near the size that failed */
-    SILENT_MS = 2000,  /* without a byte, beside what the last answer took */
+    WORD_BYTES = 256,     /* of a token or a replica's name, with its NUL */
+    SILENT_MS = 2000,     /* without a byte, beside what the last answer took */
     SILENT_STEP_MS = 500, /* more after each silence */
     SILENT_MAX_MS = 30000,
     RETRY_MIN_MS = 100, /* pauses a server may ask for */
@@ -56,16 +55,14 @@ struct report_sender {
     /* The thread's alone. */
     struct spreq req;
     char token[WORD_BYTES];
-    char *message;         /* BATCH_BYTES */
-    size_t len;            /* of message; 0: nothing sent yet */
-    size_t head_len;       /* of what stands in it before the records */
-    size_t last_at;        /* where its last record begins */
-    int64_t newest;        /* seq of its last record */
-    uint32_t next_id;      /* of the JSON message */
-    size_t batch;          /* most bytes of the next message; 0: one record */
-    size_t threshold;      /* of batch: doubled below, in steps from here on */
-    size_t failed_len;     /* of the message that got no answer; 0: none */
-    int64_t failed_newest; /* seq of its last record */
+    char *message;    /* BATCH_BYTES */
+    size_t len;       /* of message; 0: nothing sent yet */
+    size_t head_len;  /* of what stands in it before the records */
+    size_t last_at;   /* where its last record begins */
+    int64_t newest;   /* seq of its last record */
+    uint32_t next_id; /* of the JSON message */
+    struct pace pace;
+    int64_t failed_newest; /* seq of the last record without an answer */
     int silent_ms;         /* without a byte moved, before the next try */
     char answer[ANSWER_BYTES];
 };
@@ -96,8 +93,7 @@ report_sender_new(const struct report_sender_options *options)
     sender->queue = queue;
     sender->message = message;
     sender->options = *options;
-    sender->batch = START_BYTES;
-    sender->threshold = BATCH_BYTES;
+    pace_init(&sender->pace, BATCH_BYTES);
     sender->silent_ms = SILENT_MS;
     snprintf(sender->replica, sizeof sender->replica, "%s", options->replica);
     cut_word(sender->replica);
@@ -226,7 +222,7 @@ static void fill_message(struct report_sender *sender)
         look(sender, at, &entry, sizeof entry);
         const bool is_first = at == 0;
         if (len + entry.len + sizeof ",]}" >
-            (is_first ? BATCH_BYTES : sender->batch))
+            (is_first ? BATCH_BYTES : sender->pace.batch))
             break;
         if (!is_first)
             sender->message[len++] = ',';
@@ -313,16 +309,11 @@ static void drop_message(struct report_sender *sender)
     pthread_mutex_unlock(&sender->lock);
 }
 
-/* After silence or a cut one record goes alone, the oldest: the answer to it
- * also says whether the message before was stored, whose answer was lost then.
- */
 static void note_failure(struct report_sender *sender, bool was_silent)
 {
-    if (sender->failed_len == 0) {
-        sender->failed_len = sender->len;
+    if (sender->pace.failed == 0)
         sender->failed_newest = sender->newest;
-    }
-    sender->batch = 0;
+    pace_failed(&sender->pace, sender->len);
     if (was_silent && sender->silent_ms < SILENT_MAX_MS)
         sender->silent_ms += SILENT_STEP_MS;
 }
@@ -332,24 +323,8 @@ static void note_answer(struct report_sender *sender, int64_t have, int64_t ms)
     const int64_t silent_ms = SILENT_MS + 4 * ms; /* a message may double */
     sender->silent_ms =
         (int)(silent_ms < SILENT_MAX_MS ? silent_ms : SILENT_MAX_MS);
-    if (sender->failed_len > 0) {
-        const bool was_stored = have >= sender->failed_newest;
-        const size_t half = sender->failed_len / 2;
-        sender->batch = was_stored ? sender->failed_len : 0;
-        sender->threshold = was_stored          ? BATCH_BYTES
-                            : half > STEP_BYTES ? half
-                                                : STEP_BYTES;
-        sender->failed_len = 0;
-    } else if (2 * sender->len < sender->batch) {
-        return; /* its size was not tried */
-    }
-    if (sender->batch >= sender->threshold)
-        sender->batch += STEP_BYTES;
-    else
-        sender->batch =
-            2 * (sender->len > sender->batch ? sender->len : sender->batch);
-    if (sender->batch > BATCH_BYTES)
-        sender->batch = BATCH_BYTES;
+    pace_answered(&sender->pace, sender->len, have >= sender->failed_newest,
+                  ms);
 }
 
 /* Tries until the server answers: after each failure with less in the message,

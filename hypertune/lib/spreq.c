@@ -17,8 +17,9 @@
 enum {
     BACKOFF_FIRST_MS = 100,
     BACKOFF_LAST_MS = 5000,
-    CONNECT_MS = 3000, /* for one address, and for the peer's hello */
-    LOOK_MS = 250,     /* between looks whether bytes have moved */
+    BACKOFF_CUT_MS = 200, /* at most, after a connection to a peer that spoke */
+    CONNECT_MS = 3000,    /* for one address, and for the peer's hello */
+    LOOK_MS = 250,        /* between looks whether bytes have moved */
     LENGTH_BYTES = 8,
     ID_BYTES = 4
 };
@@ -250,12 +251,12 @@ static int reconnect(struct spreq *req, int64_t deadline_ms)
     return connect_any(req, deadline_ms);
 }
 
-static void back_off(struct spreq *req)
+static void back_off(struct spreq *req, int most_ms)
 {
     req->backoff_ms =
         req->backoff_ms == 0 ? BACKOFF_FIRST_MS : req->backoff_ms * 2;
-    if (req->backoff_ms > BACKOFF_LAST_MS)
-        req->backoff_ms = BACKOFF_LAST_MS;
+    if (req->backoff_ms > most_ms)
+        req->backoff_ms = most_ms;
     req->connect_at_ms = now_ms() + req->backoff_ms;
 }
 
@@ -332,7 +333,7 @@ static int connect_in_time(struct spreq *req, int64_t deadline_ms)
             req->error = rc; /* a wait cut short says less than its cause */
         if (now_ms() >= deadline_ms)
             return ETIMEDOUT;
-        back_off(req);
+        back_off(req, BACKOFF_LAST_MS);
     }
     return 0;
 }
@@ -358,6 +359,6 @@ int spreq_resend(struct spreq *req, const char *payload, size_t len,
         return give_up_quietly(req);
     spreq_close(req); /* half a frame is lost; the next one starts clean */
     req->error = rc;
-    back_off(req);
+    back_off(req, BACKOFF_CUT_MS);
     return rc == ETIMEDOUT ? ETIMEDOUT : ECONNRESET;
 }

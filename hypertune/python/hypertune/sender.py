@@ -16,6 +16,8 @@ QUEUE_RECORDS = 20000
 BATCH_BYTES = 256 * 1024
 START_BYTES = 16 * 1024  # of a message before anything was measured
 STEP_BYTES = 1024  # by which a message grows near the size that failed
+LONG_SECONDS = 1.0  # longer delays what is behind: grows in steps
+SHRINK_SECONDS = 4.0  # the next message has half
 SILENT_SECONDS = 4.0  # without a byte, beside what the last answer took
 SILENT_STEP = 0.5  # more after each failure
 SILENT_MAX = 30.0
@@ -79,7 +81,9 @@ class Pace(object):
             self._failed = None
         elif 2 * size < self.batch:
             return  # its size was not tried
-        if self.batch >= self._threshold:
+        if seconds > SHRINK_SECONDS:
+            self.batch = size // 2
+        elif seconds > LONG_SECONDS or self.batch >= self._threshold:
             self.batch += STEP_BYTES
         else:
             self.batch = 2 * max(size, self.batch)

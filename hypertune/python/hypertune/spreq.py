@@ -18,6 +18,7 @@ HELLO_REP = b"\x00SP\x00\x00\x31\x00\x00"
 MAX_MESSAGE = 1024 * 1024
 BACKOFF_FIRST = 0.1
 BACKOFF_LAST = 5.0
+BACKOFF_CUT = 0.2  # at most, after a connection to a peer that spoke
 CONNECT_SECONDS = 3.0
 LOOK_SECONDS = 0.25  # between looks whether bytes have moved
 
@@ -115,7 +116,7 @@ class Spreq(object):
                 if self._socket is None:
                     self._connect(deadline)
             except (SpreqError, EnvironmentError):
-                self._back_off()
+                self._back_off(BACKOFF_LAST)
                 if self._cut.is_set() or monotonic() >= deadline:
                     return None
                 continue
@@ -126,13 +127,12 @@ class Spreq(object):
                 self._backoff = 0.0
                 return answer
             except (SpreqError, EnvironmentError):
-                self._back_off()
+                self._back_off(BACKOFF_CUT)
                 return None
 
-    def _back_off(self):
+    def _back_off(self, most):
         self.close()
-        self._backoff = min(max(self._backoff * 2, BACKOFF_FIRST),
-                            BACKOFF_LAST)
+        self._backoff = min(max(self._backoff * 2, BACKOFF_FIRST), most)
         self._connect_at = monotonic() + self._backoff
 
     def _connect(self, deadline):
