@@ -21,10 +21,10 @@
 #include "tuner/wire/runner_online.h"
 
 enum {
-    MOST = 64,        /* attempts in one answer */
     MOST_GPUS = 1024, /* of one runner */
-    /* Of all attempts in one answer; stops and the frame have the rest. */
-    MOST_BYTES = HT_MAX_MESSAGE - 64 * 1024
+    /* Of all attempts in one answer, unless one alone has more: it has to pass
+     * a link that cuts connections. The next poll comes at once. */
+    MOST_BYTES = 4096
 };
 
 /* The result of one lease request. */
@@ -326,8 +326,7 @@ static enum ht_status give(struct lease_poll *poll, struct trial_pair *pair,
 static enum ht_status give_new(struct lease_poll *poll, int64_t free_slots,
                                struct ht_error *err)
 {
-    const int64_t most = free_slots < MOST ? free_slots : MOST;
-    for (int64_t i = 0; i < most && !poll->full; i++) {
+    for (int64_t i = 0; i < free_slots && !poll->full; i++) {
         struct trial_pair pair;
         bool found;
         enum ht_status status = next_trial(poll, &pair.trial, &found, err);
