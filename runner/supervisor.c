@@ -21,7 +21,7 @@
 
 enum {
     SHORT_PATIENCE_MS =
-        1500,            /* without an answer, then the server is searched */
+        3000,            /* without an answer, then the server is searched */
     TICK_MS = 1000,      /* between ticks without an event */
     BUSY_TICK_MS = 250,  /* ... soon after a change */
     TICK_GAP_MS = 20,    /* closer events share a tick */

@@ -203,6 +203,19 @@ static size_t move_before(const char *piece, const char *bytes, size_t len,
                : cut;
 }
 
+/* The end of what can be sent at or before `cut`, so that no piece that is
+ * complete is cut. */
+static size_t before_pieces(const struct log_secrets *secrets,
+                            const char *bytes, size_t len, size_t cut)
+{
+    for (size_t i = 0; cut > 0 && cut < len && i < secrets->n;) {
+        const size_t before = move_before(secrets->pieces[i], bytes, len, cut);
+        i = before < cut ? 0 : i + 1; /* the new place may cut another */
+        cut = before;
+    }
+    return cut;
+}
+
 /* How many of the bytes can be sent before the next come, so that no piece is
  * cut, complete or begun. */
 static size_t count_uncut(const struct log_secrets *secrets, const char *bytes,
@@ -213,12 +226,7 @@ static size_t count_uncut(const struct log_secrets *secrets, const char *bytes,
         const size_t whole = len - count_begun(secrets->pieces[i], bytes, len);
         cut = whole < cut ? whole : cut;
     }
-    for (size_t i = 0; cut > 0 && cut < len && i < secrets->n;) {
-        const size_t before = move_before(secrets->pieces[i], bytes, len, cut);
-        i = before < cut ? 0 : i + 1; /* the new place may cut another */
-        cut = before;
-    }
-    return cut;
+    return before_pieces(secrets, bytes, len, cut);
 }
 
 static void mark(const char *piece, const char *bytes, size_t len, bool marks[])
@@ -259,6 +267,7 @@ static size_t mask_secrets(const struct log_secrets *secrets, char *bytes,
 
 enum {
     CHUNK_BYTES = 64 * 1024,
+    LEAST_BYTES = 512,       /* of a chunk, however slow the link */
     SMALL_BYTES = 32 * 1024, /* less than this waits for more */
     SMALL_WAIT_MS = 250
 };
@@ -340,7 +349,19 @@ static size_t count_whole(const struct log_ship *ship, const char *buffer,
     return whole == 0 && more ? len : whole;
 }
 
-bool log_ship_next(struct log_ship *ship, int64_t now, bool final,
+/* At most `most` of the bytes, all of which can be sent; more when a secret or
+ * a character would be cut. */
+static size_t count_most(const struct log_ship *ship, const char *buffer,
+                         size_t len, size_t most)
+{
+    if (len <= most)
+        return len;
+    size_t cut = before_pieces(&ship->secrets, buffer, len, most);
+    cut -= count_unfinished(buffer, cut);
+    return cut > 0 ? cut : len;
+}
+
+bool log_ship_next(struct log_ship *ship, int64_t now, bool final, size_t most,
                    struct log_chunk *chunk, struct text *out)
 {
     char buffer[CHUNK_BYTES];
@@ -352,7 +373,9 @@ bool log_ship_next(struct log_ship *ship, int64_t now, bool final,
         ship->done = final;
         return false;
     }
-    if (!final && len < SMALL_BYTES && now - ship->sent_ms < SMALL_WAIT_MS)
+    most = most > LEAST_BYTES ? most : LEAST_BYTES;
+    if (!final && len < SMALL_BYTES && len < most &&
+        now - ship->sent_ms < SMALL_WAIT_MS)
         return false;
     if (ship->order != NULL)
         load_secrets(&ship->secrets, ship->order, ship->source.folder,
@@ -360,6 +383,7 @@ bool log_ship_next(struct log_ship *ship, int64_t now, bool final,
     len = count_whole(ship, buffer, len, final, more);
     if (len == 0)
         return false; /* the rest of a character or secret will come */
+    len = count_most(ship, buffer, len, most);
     append_clean(out, buffer, mask_secrets(&ship->secrets, buffer, len));
     chunk->bytes = (int64_t)len;
     ship->sent_ms = now;

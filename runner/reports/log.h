@@ -66,10 +66,10 @@ void log_ship_init(struct log_ship *ship, const struct order *order,
 /* Frees the secrets. */
 void log_ship_fini(struct log_ship *ship);
 
-/* Appends the next chunk's text to `out`. Small chunks wait a moment for more.
- * With `final` the writer has ended. False when there is nothing to send now.
- */
-bool log_ship_next(struct log_ship *ship, int64_t now, bool final,
+/* Appends the next chunk's text to `out`: about `most` bytes of the stream, and
+ * more where a secret would be cut. Small chunks wait a moment for more. With
+ * `final` the writer has ended. False when there is nothing to send now. */
+bool log_ship_next(struct log_ship *ship, int64_t now, bool final, size_t most,
                    struct log_chunk *chunk, struct text *out);
 
 /* The server answered the chunk and wants the byte at `wanted` next: one inside

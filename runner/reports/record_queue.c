@@ -76,7 +76,7 @@ bool record_queue_is_ready(const struct record_queue *queue, int64_t beat)
            queue->first->after <= beat;
 }
 
-void record_queue_batch(struct record_queue *queue, int64_t beat,
+void record_queue_batch(struct record_queue *queue, int64_t beat, size_t most,
                         const char *key, struct text *out)
 {
     size_t n = 0;
@@ -84,7 +84,7 @@ void record_queue_batch(struct record_queue *queue, int64_t beat,
     const size_t start = out->len;
     for (const struct record *record = queue->first;
          record != NULL && record->after <= beat && n < queue->batch &&
-         (n == 0 || out->len - start + record->len < RECORD_BATCH_BYTES);
+         (n == 0 || out->len - start + record->len < most);
          record = record->next) {
         json_put_raw(out, NULL, record->text);
         n++;

@@ -40,8 +40,8 @@ void record_queue_have(struct record_queue *queue, uint64_t writer,
 bool record_queue_is_ready(const struct record_queue *queue, int64_t beat);
 /* Appends a list of the records that may be sent after heartbeat `beat`, as
  * member `key`, and marks them as in flight; there is at least one when it is
- * ready. */
-void record_queue_batch(struct record_queue *queue, int64_t beat,
+ * ready, further ones within `most` bytes. */
+void record_queue_batch(struct record_queue *queue, int64_t beat, size_t most,
                         const char *key, struct text *out);
 /* The server has stored the batch in flight, whose records are dropped. */
 void record_queue_confirm(struct record_queue *queue);

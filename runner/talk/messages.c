@@ -145,6 +145,7 @@ void talk_post(struct talk *talk)
 {
     struct text copy = {0};
     text_append(&copy, talk->request.body.data, talk->request.body.len);
+    talk->request.posted_at = clock_monotonic_ms();
     request_thread_post(talk->thread, &copy);
 }
 
@@ -267,7 +268,8 @@ static bool send_records(struct talk *talk, const struct attempt *attempt,
     struct text *out = open_request(talk, REQUEST_REPORT, attempt);
     talk->request.replica = i;
     json_put_string(out, "replica", attempt->replicas[i].name);
-    record_queue_batch(queue, talk->beats_answered, "records", out);
+    record_queue_batch(queue, talk->beats_answered, talk->pace.batch, "records",
+                       out);
     close_request(talk);
     return true;
 }
@@ -278,8 +280,8 @@ static bool send_log(struct talk *talk, const struct attempt *attempt, size_t i,
     struct log_ship *ship = &attempt->replicas[i].logs[stream];
     struct log_chunk chunk;
     struct text data = {0};
-    if (!log_ship_next(ship, clock_monotonic_ms(), attempt->ended, &chunk,
-                       &data))
+    if (!log_ship_next(ship, clock_monotonic_ms(), attempt->ended,
+                       talk->pace.batch, &chunk, &data))
         return false;
     struct text *out = open_request(talk, REQUEST_LOG, attempt);
     talk->request.replica = i;
@@ -334,6 +336,8 @@ static bool send_content(struct talk *talk)
 int64_t talk_heartbeat_at(const struct talk *talk)
 {
     int64_t wait = talk->heartbeat_ms;
+    if (talk->pace.failed > 0) /* a broken link has no room for more of them */
+        return talk->beat_at + wait;
     for (const struct attempt *attempt = talk->attempts->first; attempt;
          attempt = attempt->next) {
         if (!attempt->accepted || !attempt_has_queue(attempt))

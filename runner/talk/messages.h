@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/pace.h"
 #include "proto/base/text.h"
 #include "runner/base/order.h"
 #include "runner/reports/log.h"
@@ -37,7 +38,8 @@ struct talk_request { /* the one under way */
     int stream; /* index in the replica's logs */
     bool whole; /* its facts are complete */
     struct log_chunk chunk;
-    struct text body; /* kept for `retry` */
+    struct text body;  /* kept for `retry` */
+    int64_t posted_at; /* monotonic */
 };
 
 struct talk { /* state of sending and answers; see talk.h */
@@ -54,7 +56,7 @@ struct talk { /* state of sending and answers; see talk.h */
     int64_t id;   /* of the newest request */
     bool greeted; /* the server has accepted hello of this boot */
     int64_t heartbeat_ms;
-    int64_t beat_at; /* monotonic time of the newest heartbeat */
+    int64_t beat_at; /* monotonic time of the newest heartbeat or its answer */
     int64_t beats_sent, beats_answered;
     int64_t heard_at;    /* monotonic time of the newest answer */
     bool doubtful;       /* a request was refused as wrong: hello comes next */
@@ -62,6 +64,7 @@ struct talk { /* state of sending and answers; see talk.h */
     int64_t retry_at;    /* monotonic */
     int64_t quiet_until; /* monotonic; no new request before */
     struct talk_request request;
+    struct pace pace; /* of messages that can have more or less */
     uint64_t turn;    /* chooses the attempt whose records or log come next */
     int64_t poll_id;  /* of the newest poll */
     bool polling;     /* a poll is under way */

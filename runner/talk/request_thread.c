@@ -15,8 +15,10 @@
 #include "runner/talk/server_address.h"
 
 enum {
-    CONNECT_MS = 2000,
-    SEND_MS = 5000, /* for a megabyte to leave */
+    CONNECT_MS = 10000, /* with the handshake of TLS on a slow link */
+    SEND_MS = 5000,     /* for a megabyte to leave */
+    PATIENCE_MOST_MS = 30000,
+    CUT_PAUSE_MS = 50, /* a server that only cuts is not asked at once */
     BACKOFF_FIRST_MS = 100,
     BACKOFF_MOST_MS = 2000,
     REFRESH_MS = 600000 /* the server's next key is announced before its use */
@@ -26,19 +28,20 @@ enum thread_state { THREAD_IDLE, THREAD_BUSY, THREAD_ANSWERED };
 
 struct request_thread {
     struct server_address *address;
-    int patience_ms;
+    int least_patience_ms;
     int wake; /* signals an answer to the supervising thread */
     int kick; /* signals a change to the thread; owned */
     pthread_t thread;
     pthread_mutex_t lock; /* of everything down to `answer` */
     enum thread_state state;
-    bool stopping;
+    bool stopping, failed;
     uint64_t posted; /* number of requests; shows that one was replaced */
     struct text request, answer;
     struct req_socket *req;     /* from here on the thread's own */
     char url[SERVER_URL_BYTES]; /* where the server was last, "" unknown */
     int64_t found_at;           /* monotonic: when it was asked there */
-    int backoff_ms;
+    int backoff_ms, patience_ms;
+    bool cut;  /* the connection was lost, and the server may be there */
     bool away; /* it was logged that the server is away */
 };
 
@@ -52,6 +55,7 @@ void request_thread_post(struct request_thread *thread, struct text *request)
     thread->request = *request;
     *request = (struct text){0};
     thread->state = THREAD_BUSY;
+    thread->failed = false;
     thread->posted++;
     pthread_mutex_unlock(&thread->lock);
     eventfd_write(thread->kick, 1);
@@ -68,6 +72,14 @@ bool request_thread_take(struct request_thread *thread, struct text *answer)
     }
     pthread_mutex_unlock(&thread->lock);
     return answered;
+}
+
+bool request_thread_has_failed(struct request_thread *thread)
+{
+    pthread_mutex_lock(&thread->lock);
+    const bool failed = thread->state == THREAD_BUSY && thread->failed;
+    pthread_mutex_unlock(&thread->lock);
+    return failed;
 }
 
 /* ---- the thread's own side ---- */
@@ -124,6 +136,12 @@ static bool connect_server(struct request_thread *thread)
         refresh(thread);
         return true;
     }
+    if (thread->cut) {
+        thread->cut = false;
+        if (req_socket_connect(thread->req, thread->url, CONNECT_MS, NULL) ==
+            HT_OK)
+            return true;
+    }
     thread->found_at = clock_monotonic_ms();
     enum ht_status status =
         server_address_find(thread->address, thread->url, &err);
@@ -147,6 +165,27 @@ static void keep_answer(struct request_thread *thread, uint64_t number,
     }
     pthread_mutex_unlock(&thread->lock);
     eventfd_write(thread->wake, 1);
+}
+
+/* A link may be slow: the next try has more time. */
+static void note_failure(struct request_thread *thread, uint64_t number,
+                         bool was_silent)
+{
+    pthread_mutex_lock(&thread->lock);
+    thread->failed |= thread->posted == number;
+    pthread_mutex_unlock(&thread->lock);
+    eventfd_write(thread->wake, 1);
+    if (was_silent && thread->patience_ms < PATIENCE_MOST_MS)
+        thread->patience_ms *= 2;
+}
+
+static void note_duration(struct request_thread *thread, int64_t ms)
+{
+    const int64_t wanted = 4 * ms; /* a message may double */
+    thread->patience_ms = wanted < thread->least_patience_ms
+                              ? thread->least_patience_ms
+                          : wanted < PATIENCE_MOST_MS ? (int)wanted
+                                                      : PATIENCE_MOST_MS;
 }
 
 /* False when the request was replaced meanwhile. */
@@ -185,15 +224,23 @@ static void exchange(struct request_thread *thread, uint64_t number)
     struct text copy = {0};
     struct text answer = {0};
     enum req_socket_result result = REQ_KICKED;
+    const int64_t start = clock_monotonic_ms();
     if (copy_request(thread, number, &copy)) {
         result = req_socket_send(thread->req, copy.data, copy.len, SEND_MS);
         if (result == REQ_ANSWERED)
             result = wait_for_answer(thread, number, &answer);
     }
-    if (result == REQ_ANSWERED)
+    thread->cut = result == REQ_CUT;
+    if (result == REQ_ANSWERED) {
+        note_duration(thread, clock_monotonic_ms() - start);
         keep_answer(thread, number, &answer);
-    else if (result == REQ_SILENT)
+    } else if (result != REQ_KICKED) {
+        note_failure(thread, number, result == REQ_SILENT);
+    }
+    if (result == REQ_SILENT)
         req_socket_close(thread->req); /* find the server again */
+    if (thread->cut)
+        (void)poll(NULL, 0, CUT_PAUSE_MS);
     text_free(&copy);
     text_free(&answer);
 }
@@ -233,7 +280,7 @@ enum ht_status request_thread_start(struct server_address *address,
         return ht_fail_errno(err, errno, "no descriptor for events");
     struct request_thread *made = ht_xcalloc(1, sizeof *made);
     made->address = address;
-    made->patience_ms = patience_ms;
+    made->least_patience_ms = made->patience_ms = patience_ms;
     made->wake = wake;
     made->kick = kick;
     made->backoff_ms = BACKOFF_FIRST_MS;

@@ -16,9 +16,10 @@
 struct request_thread;
 struct server_address;
 
-/* After `patience_ms` without an answer the thread finds the server again; it
- * must be longer than the server may hold the request. `wake` is an eventfd; it
- * and the address are borrowed. HT_IO: no thread can be made. */
+/* After `patience_ms` without an answer, and more when answers take long, the
+ * thread finds the server again; it must be longer than the server may hold the
+ * request. `wake` is an eventfd; it and the address are borrowed. HT_IO: no
+ * thread can be made. */
 enum ht_status request_thread_start(struct server_address *address,
                                     int patience_ms, int wake,
                                     struct request_thread **thread,
@@ -32,5 +33,8 @@ void request_thread_stop(struct request_thread *thread);
 void request_thread_post(struct request_thread *thread, struct text *request);
 /* Moves the answer into the empty text. False: there is none (yet). */
 bool request_thread_take(struct request_thread *thread, struct text *answer);
+/* Whether the request under way was sent and got no answer, because of silence
+ * or a lost connection. It is sent again, but a smaller one may pass. */
+bool request_thread_has_failed(struct request_thread *thread);
 
 #endif

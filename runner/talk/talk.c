@@ -25,7 +25,7 @@ enum {
         500, /* against a busy loop with a server that does not hold polls */
     REFUSED_PAUSE_MS = 5000,
     SILENT_BEATS =
-        2 /* without an answer: the server may have given the runner up */
+        4 /* without an answer: the server may soon give the runner up */
 };
 
 void talk_init(struct talk *talk)
@@ -33,6 +33,7 @@ void talk_init(struct talk *talk)
     talk->heartbeat_ms = HEARTBEAT_MS;
     talk->heard_at = clock_monotonic_ms();
     talk->probes = probes_new();
+    pace_init(&talk->pace, RECORD_BATCH_BYTES);
 }
 
 void talk_fini(struct talk *talk)
@@ -161,6 +162,7 @@ static void take_unwanted(struct talk *talk, const struct node *map)
 static void take_heartbeat(struct talk *talk, const struct node *map)
 {
     talk->beats_answered = talk->beats_sent;
+    talk->beat_at = talk->heard_at; /* slow ones leave others a turn */
     discard_confirm(talk->discard);
     take_unwanted(talk, map);
     NODE_EACH (item, node_first(map, "have")) {
@@ -173,15 +175,33 @@ static void take_heartbeat(struct talk *talk, const struct node *map)
     drop_listed(talk, node_first(map, "gone"), "the server gave it up");
 }
 
+/* `stored`: the answer says that an earlier request was stored, too. */
+static void note_pace(struct talk *talk, bool stored)
+{
+    pace_answered(&talk->pace, talk->request.body.len, stored,
+                  talk->heard_at - talk->request.posted_at);
+}
+
 static void take_report(struct talk *talk, struct attempt *attempt,
                         const struct node *map)
 {
     const struct attempt_replica *replica =
         &attempt->replicas[talk->request.replica];
-    record_queue_confirm(records_queue(replica->records));
+    struct record_queue *queue = records_queue(replica->records);
+    record_queue_confirm(queue);
+    const size_t n = queue->n;
     take_writers(replica, node_find(map, "have"));
+    note_pace(talk, queue->n < n);
     if (node_get_bool(map, "stop", false) && !attempt->ended)
         talk->beat_at = 0; /* its answer has the order to stop */
+}
+
+static void take_log(struct talk *talk, struct attempt *attempt, int64_t wanted)
+{
+    const struct talk_request *request = &talk->request;
+    note_pace(talk, wanted > request->chunk.offset + request->chunk.bytes);
+    log_ship_confirm(&attempt->replicas[request->replica].logs[request->stream],
+                     &request->chunk, wanted);
 }
 
 static void take_started(struct talk *talk, struct attempt *attempt)
@@ -219,9 +239,7 @@ static void take_ok(struct talk *talk, const struct node *map)
         take_report(talk, attempt, map);
         return;
     case REQUEST_LOG:
-        log_ship_confirm(
-            &attempt->replicas[request->replica].logs[request->stream],
-            &request->chunk, node_get_int(map, "offset", 0));
+        take_log(talk, attempt, node_get_int(map, "offset", 0));
         return;
     case REQUEST_NONE:
         return;
@@ -333,6 +351,19 @@ static void check_silence(struct talk *talk)
         talk->greeted = false;
 }
 
+/* A link that cuts connections or is slow passes smaller messages; others go
+ * between them. */
+static void give_up_failed(struct talk *talk)
+{
+    const enum request_kind kind = talk->request.kind;
+    if ((kind != REQUEST_REPORT && kind != REQUEST_LOG) ||
+        !request_thread_has_failed(talk->thread))
+        return;
+    pace_failed(&talk->pace, talk->request.body.len);
+    return_records(talk);
+    talk->request.kind = REQUEST_NONE;
+}
+
 static void take_turn(struct talk *talk)
 {
     struct text text = {0};
@@ -341,6 +372,7 @@ static void take_turn(struct talk *talk)
         take_answer(talk, &text);
         text_free(&text);
     }
+    give_up_failed(talk);
     if (talk->waiting) {
         if (clock_monotonic_ms() < talk->retry_at)
             return;

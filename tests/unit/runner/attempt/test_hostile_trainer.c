@@ -53,7 +53,8 @@ static size_t collect(void)
         while (record_queue_is_ready(queue, INT64_MAX)) {
             text_clear(&out);
             n += queue->n;
-            record_queue_batch(queue, INT64_MAX, NULL, &out);
+            record_queue_batch(queue, INT64_MAX, RECORD_BATCH_BYTES, NULL,
+                               &out);
             record_queue_confirm(queue);
             n -= queue->n;
         }
@@ -74,7 +75,8 @@ static void ship_all(const char *stream, struct text *out)
     struct log_chunk chunk;
     const int64_t deadline = clock_monotonic_ms() + PATIENCE_MS;
     log_ship_init(&ship, NULL, folder, stream, "");
-    while (log_ship_next(&ship, clock_monotonic_ms(), true, &chunk, out) &&
+    while (log_ship_next(&ship, clock_monotonic_ms(), true, SIZE_MAX, &chunk,
+                         out) &&
            clock_monotonic_ms() < deadline)
         log_ship_confirm(&ship, &chunk, chunk.offset + chunk.bytes);
     CHECK(ship.done);

@@ -215,11 +215,11 @@ static void a_character_is_never_cut_between_chunks(void)
     log_ship_init(&ship, NULL, folder_path, "stdout", "");
     fill(&log, 'x', 65535);
     shim_log_append(&log, "\xc3\xa9z", 3);
-    CHECK(log_ship_next(&ship, 1000, false, &chunk, &out));
+    CHECK(log_ship_next(&ship, 1000, false, SIZE_MAX, &chunk, &out));
     CHECK(chunk.offset == 0 && chunk.bytes == 65535);
     log_ship_confirm(&ship, &chunk, 65535);
     text_clear(&out);
-    CHECK(log_ship_next(&ship, 2000, false, &chunk, &out));
+    CHECK(log_ship_next(&ship, 2000, false, SIZE_MAX, &chunk, &out));
     CHECK_TEXT(out.data, "\xc3\xa9z");
     CHECK(chunk.offset == 65535 && chunk.bytes == 3);
     text_free(&out);
@@ -234,17 +234,18 @@ static void what_is_no_utf8_becomes_marks(void)
     struct text out = {0};
     log_ship_init(&ship, NULL, folder_path, "stdout", "");
     shim_log_append(&log, "a\0b\xff\xc3", 5);
-    CHECK(log_ship_next(&ship, 1000, false, &chunk, &out));
+    CHECK(log_ship_next(&ship, 1000, false, SIZE_MAX, &chunk, &out));
     CHECK(chunk.bytes == 4); /* the last one may continue */
     CHECK_TEXT(out.data, "a\xef\xbf\xbd"
                          "b\xef\xbf\xbd");
     log_ship_confirm(&ship, &chunk, 4);
-    CHECK(!log_ship_next(&ship, 9000, false, &chunk, &out));
+    CHECK(!log_ship_next(&ship, 9000, false, SIZE_MAX, &chunk, &out));
     text_clear(&out);
-    CHECK(log_ship_next(&ship, 9000, true, &chunk, &out));
+    CHECK(log_ship_next(&ship, 9000, true, SIZE_MAX, &chunk, &out));
     CHECK_TEXT(out.data, "\xef\xbf\xbd");
     log_ship_confirm(&ship, &chunk, 5);
-    CHECK(!log_ship_next(&ship, 9000, true, &chunk, &out) && ship.done);
+    CHECK(!log_ship_next(&ship, 9000, true, SIZE_MAX, &chunk, &out) &&
+          ship.done);
     text_free(&out);
     end_log(&log);
 }
@@ -257,10 +258,10 @@ static void the_server_may_have_more_already(void)
     struct text out = {0};
     log_ship_init(&ship, NULL, folder_path, "stdout", "");
     fill(&log, 'x', 300000);
-    CHECK(log_ship_next(&ship, 1000, false, &chunk, &out));
+    CHECK(log_ship_next(&ship, 1000, false, SIZE_MAX, &chunk, &out));
     log_ship_confirm(&ship, &chunk, 299990);
     text_clear(&out);
-    CHECK(log_ship_next(&ship, 2000, true, &chunk, &out));
+    CHECK(log_ship_next(&ship, 2000, true, SIZE_MAX, &chunk, &out));
     CHECK(chunk.offset == 299990 && chunk.bytes == 10);
     text_free(&out);
     end_log(&log);
@@ -299,10 +300,10 @@ static void ship_parts(const char *first, const char *second, bool look_between,
     int64_t now = 1000;
     log_ship_init(&ship, order, folder_path, "stdout", "");
     shim_log_append(&log, first, strlen(first));
-    if (look_between && log_ship_next(&ship, now, false, &chunk, out))
+    if (look_between && log_ship_next(&ship, now, false, SIZE_MAX, &chunk, out))
         log_ship_confirm(&ship, &chunk, chunk.offset + chunk.bytes);
     shim_log_append(&log, second, strlen(second));
-    while (log_ship_next(&ship, now += 1000, true, &chunk, out))
+    while (log_ship_next(&ship, now += 1000, true, SIZE_MAX, &chunk, out))
         log_ship_confirm(&ship, &chunk, chunk.offset + chunk.bytes);
     CHECK(ship.done && ship.source.offset == log.offset);
     log_ship_fini(&ship);
@@ -335,7 +336,7 @@ static void keys_of_credentials_do_not_leave_in_logs(void)
     log_ship_init(&ship, order, folder_path, "stdout", path);
     shim_log_append(&log, key, strlen(key));
     shim_log_append(&log, "MIIEvQIBADAN\n", 13);
-    CHECK(log_ship_next(&ship, 1000, true, &chunk, &out));
+    CHECK(log_ship_next(&ship, 1000, true, SIZE_MAX, &chunk, &out));
     CHECK_TEXT(out.data, "{\"type\": \"x\", \"private_key\": "
                          "\"***\\n***\\n\"}\n***\n");
     text_free(&out);

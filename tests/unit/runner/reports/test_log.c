@@ -122,6 +122,42 @@ static void without_the_secrets_nothing_is_reported(void)
 }
 
 /* The end of a long stream, whose segments in between were dropped. */
+/* What a slow link gets of `bytes`: "|" between chunks of about `most`. */
+static void expect_chunks(const char *bytes, size_t most, const char *want)
+{
+    char path[PATH_MAX];
+    const char *folder = runner_fixture_folder(path);
+    struct order *order = NULL;
+    struct log_ship ship;
+    struct log_chunk chunk;
+    struct text got = {0};
+    write_launch(folder);
+    write_stderr(folder, 0, bytes, strlen(bytes));
+    CHECK(order_parse(lease, sizeof lease - 1, &order, NULL) == HT_OK);
+    log_ship_init(&ship, order, folder, "stderr", "");
+    while (log_ship_next(&ship, 0, true, most, &chunk, &got)) {
+        text_puts(&got, "|");
+        log_ship_confirm(&ship, &chunk, 0);
+    }
+    CHECK_TEXT(got.data, want);
+    text_free(&got);
+    log_ship_fini(&ship);
+    order_free(order);
+}
+
+static void chunks_for_a_slow_link_cut_no_secret_and_no_character(void)
+{
+    char bytes[600], want[600];
+    (void)snprintf(bytes, sizeof bytes, "%0500d a-long-secret end", 0);
+    (void)snprintf(want, sizeof want, "%0500d |*** end|", 0);
+    expect_chunks(bytes, 0, want);
+    (void)snprintf(bytes, sizeof bytes, "%0511d\xc3\xa9 end", 0);
+    (void)snprintf(want, sizeof want, "%0511d|\xc3\xa9 end|", 0);
+    expect_chunks(bytes, 100, want);
+    (void)snprintf(want, sizeof want, "%0511d\xc3\xa9 end|", 0);
+    expect_chunks(bytes, 1000, want);
+}
+
 static void the_end_is_read_across_segments(void)
 {
     char path[PATH_MAX];
@@ -193,6 +229,7 @@ int main(void)
     RUN(a_long_line_is_cut_between_characters);
     RUN(secrets_are_blanked);
     RUN(without_the_secrets_nothing_is_reported);
+    RUN(chunks_for_a_slow_link_cut_no_secret_and_no_character);
     RUN(the_end_is_read_across_segments);
     RUN(what_the_server_has_in_part_is_sent_to_its_end);
     RUN(a_line_without_its_beginning_is_not_reported);

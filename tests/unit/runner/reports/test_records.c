@@ -49,7 +49,7 @@ static struct text collect(struct records *records, int64_t beat, bool final)
         continue;
     struct record_queue *queue = records_queue(records);
     while (record_queue_is_ready(queue, beat)) {
-        record_queue_batch(queue, beat, NULL, &out);
+        record_queue_batch(queue, beat, RECORD_BATCH_BYTES, NULL, &out);
         record_queue_confirm(queue);
     }
     return out;
@@ -107,7 +107,7 @@ static void what_the_library_may_deliver_waits_for_a_heartbeat(void)
     records_have(records, 0xaa, 2);
     CHECK(queue->n == 1 && record_queue_is_ready(queue, 7));
     struct text got = {0};
-    record_queue_batch(queue, 7, NULL, &got);
+    record_queue_batch(queue, 7, RECORD_BATCH_BYTES, NULL, &got);
     CHECK_TEXT(got.data, "[" RECORD(3) "]");
     text_free(&got);
     end_records(records);
@@ -140,6 +140,29 @@ static void batches_are_bounded(void)
     end_records(records);
 }
 
+static void a_batch_has_one_record_and_as_many_more_as_fit(void)
+{
+    struct records *records = new_records("");
+    write_file("reports.jsonl", "w", RECORD(1) "\n" RECORD(2) "\n" RECORD(3));
+    write_file("reports.jsonl", "a", "\n" RECORD(4) "\n");
+    CHECK(!records_collect(records, 1, false));
+    struct record_queue *queue = records_queue(records);
+    static const struct {
+        size_t most;
+        const char *want;
+    } rounds[] = {{0, "[" RECORD(1) "]"},
+                  {2 * sizeof RECORD(2) + 1, "[" RECORD(2) "," RECORD(3) "]"},
+                  {SIZE_MAX, "[" RECORD(4) "]"}};
+    for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
+        struct text got = {0};
+        record_queue_batch(queue, 1, rounds[i].most, NULL, &got);
+        CHECK_TEXT(got.data, rounds[i].want);
+        text_free(&got);
+        record_queue_confirm(queue);
+    }
+    end_records(records);
+}
+
 static void a_bad_record_alone_is_dropped(void)
 {
     struct records *records = new_records("");
@@ -152,7 +175,7 @@ static void a_bad_record_alone_is_dropped(void)
     struct text kept = {0};
     while (record_queue_is_ready(queue, 1)) { /* a server that hates 3 */
         text_clear(&got);
-        record_queue_batch(queue, 1, NULL, &got);
+        record_queue_batch(queue, 1, RECORD_BATCH_BYTES, NULL, &got);
         if (strstr(got.data, "\"n\":3,") != NULL) {
             dropped += record_queue_refuse(queue);
         } else {
@@ -332,6 +355,7 @@ int main(void)
     RUN(what_the_library_may_deliver_waits_for_a_heartbeat);
     RUN(what_the_server_has_is_not_read_again);
     RUN(batches_are_bounded);
+    RUN(a_batch_has_one_record_and_as_many_more_as_fit);
     RUN(a_bad_record_alone_is_dropped);
     RUN(googles_file_is_read_once_however_often_it_is_rewritten);
     RUN(lines_on_stdout_are_matched_by_place);
