@@ -15,7 +15,6 @@ from tls_server import TlsServer
 WRONG_PIN = "sha256//" + 43 * "A" + "="
 ENV = {"PATH": harness.bin_dir() + os.pathsep + os.environ["PATH"]}
 
-
 server = TlsServer("--runner", "none")
 
 
