@@ -40,6 +40,7 @@ struct attempt {
     bool accepted; /* the server wants it here; else it waits for `hello` */
     bool started_confirmed; /* by the server */
     bool facts_confirmed;   /* ... with all its facts */
+    int64_t changes_sent;   /* bytes of git's changes that the server has */
     bool ended;
     struct ending ending; /* once ended */
     bool collected;       /* ended, and every record was read */

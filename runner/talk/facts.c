@@ -5,7 +5,10 @@
 #include "runner/attempt/outputs.h"
 #include "runner/base/json.h"
 
-enum { MOST_CHANGES = 64 * 1024 }; /* bytes of them that are sent */
+enum {
+    MOST_CHANGES = 64 * 1024, /* bytes of them that are sent */
+    LEAST_PIECE = 1024        /* of them, however slow the link */
+};
 
 /* Its code is in a folder of this machine; an image has its own. */
 static bool is_process(const struct attempt *attempt)
@@ -103,13 +106,20 @@ static void put_python(struct text *out, const struct python_facts *python)
     json_close(out);
 }
 
-/* Files may have bytes that JSON cannot have. */
-static void put_changes(struct text *out, const struct git_commit_answer *git)
+int64_t facts_changes(const struct facts *facts)
+{
+    const size_t len = facts->git.known ? facts->git.len : 0;
+    return len < MOST_CHANGES ? (int64_t)len : MOST_CHANGES;
+}
+
+/* Files may have bytes that JSON cannot have; each becomes one other byte, so
+ * that places stay the same. */
+static void put_changes(struct text *out, const struct git_commit_answer *git,
+                        size_t from, size_t end, size_t most)
 {
     struct text clean = {0};
-    const size_t most = git->len < MOST_CHANGES ? git->len : MOST_CHANGES;
-    for (size_t i = 0, n; i < most; i += n) {
-        n = utf8_sequence(git->changes + i, most - i);
+    for (size_t i = from, n; i < end && clean.len < most; i += n) {
+        n = utf8_sequence(git->changes + i, end - i);
         if (n > 0 && git->changes[i] != '\0')
             text_append(&clean, git->changes + i, n);
         else
@@ -117,11 +127,13 @@ static void put_changes(struct text *out, const struct git_commit_answer *git)
         n = n > 0 ? n : 1;
     }
     json_put_string(out, "changes", text_string(&clean));
+    if (from > 0)
+        json_put_int(out, "changesFrom", (int64_t)from);
     text_free(&clean);
 }
 
 void facts_put(struct text *out, const struct attempt *attempt,
-               const struct facts *facts, const char *host)
+               const struct facts *facts, const char *host, size_t most)
 {
     struct arena *arena = arena_new();
     json_open(out, "facts");
@@ -135,7 +147,9 @@ void facts_put(struct text *out, const struct attempt *attempt,
         json_put_string(out, "output", output);
     json_put_string(out, "host", host);
     json_close(out);
-    if (facts->git.known && facts->git.len > 0)
-        put_changes(out, &facts->git);
+    const int64_t end = facts_changes(facts);
+    if (attempt->changes_sent < end)
+        put_changes(out, &facts->git, (size_t)attempt->changes_sent,
+                    (size_t)end, most > LEAST_PIECE ? most : LEAST_PIECE);
     arena_free(arena);
 }

@@ -18,8 +18,11 @@ struct facts {
 struct facts facts_find(struct probes *probes, struct arena *arena,
                         const struct attempt *attempt, int64_t now_ms);
 /* Appends the members `facts` and, of a folder with changes that are not
- * committed, `changes` (proto/README.md, section 4). */
+ * committed, a piece of `changes` from where the server has them on, about
+ * `most` bytes (proto/README.md, section 4). */
 void facts_put(struct text *out, const struct attempt *attempt,
-               const struct facts *facts, const char *host);
+               const struct facts *facts, const char *host, size_t most);
+/* How many bytes of changes the server should have. */
+int64_t facts_changes(const struct facts *facts);
 
 #endif

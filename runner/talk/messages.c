@@ -228,7 +228,8 @@ static bool send_started(struct talk *talk, const struct attempt *attempt)
     if (sent) {
         struct text *out = open_request(talk, REQUEST_STARTED, attempt);
         talk->request.whole = facts.whole;
-        facts_put(out, attempt, &facts, talk->host);
+        talk->request.changes = facts_changes(&facts);
+        facts_put(out, attempt, &facts, talk->host, talk->pace.batch);
         close_request(talk);
     }
     arena_free(arena);

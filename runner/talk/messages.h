@@ -35,8 +35,9 @@ struct talk_request { /* the one under way */
     struct order_key
         key; /* of its attempt, which may have been dropped since */
     size_t replica;
-    int stream; /* index in the replica's logs */
-    bool whole; /* its facts are complete */
+    int stream;      /* index in the replica's logs */
+    bool whole;      /* its facts are complete */
+    int64_t changes; /* bytes of git's changes that belong to them */
     struct log_chunk chunk;
     struct text body;  /* kept for `retry` */
     int64_t posted_at; /* monotonic */

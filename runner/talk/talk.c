@@ -25,7 +25,7 @@ enum {
         500, /* against a busy loop with a server that does not hold polls */
     REFUSED_PAUSE_MS = 5000,
     SILENT_BEATS =
-        4 /* without an answer: the server may soon give the runner up */
+        2 /* without an answer: the server may have given the runner up */
 };
 
 void talk_init(struct talk *talk)
@@ -204,11 +204,19 @@ static void take_log(struct talk *talk, struct attempt *attempt, int64_t wanted)
                      &request->chunk, wanted);
 }
 
-static void take_started(struct talk *talk, struct attempt *attempt)
+/* A server of before takes one piece of the changes and does not say what it
+ * has. */
+static void take_started(struct talk *talk, struct attempt *attempt,
+                         const struct node *map)
 {
+    const int64_t all = talk->request.changes;
+    const int64_t before = attempt->changes_sent;
+    attempt->changes_sent = node_get_int(map, "changes", all);
+    note_pace(talk, talk->pace.failed > 0 && attempt->changes_sent > before);
     if (!attempt->started_confirmed)
         attempt_mark_started(attempt);
-    attempt->facts_confirmed = talk->request.whole;
+    attempt->facts_confirmed =
+        talk->request.whole && attempt->changes_sent >= all;
 }
 
 static void take_ok(struct talk *talk, const struct node *map)
@@ -227,7 +235,7 @@ static void take_ok(struct talk *talk, const struct node *map)
         take_heartbeat(talk, map);
         return;
     case REQUEST_STARTED:
-        take_started(talk, attempt);
+        take_started(talk, attempt, map);
         return;
     case REQUEST_ENDED:
         attempt_mark_ended(attempt);
@@ -356,7 +364,8 @@ static void check_silence(struct talk *talk)
 static void give_up_failed(struct talk *talk)
 {
     const enum request_kind kind = talk->request.kind;
-    if ((kind != REQUEST_REPORT && kind != REQUEST_LOG) ||
+    if ((kind != REQUEST_REPORT && kind != REQUEST_LOG &&
+         kind != REQUEST_STARTED) ||
         !request_thread_has_failed(talk->thread))
         return;
     pace_failed(&talk->pace, talk->request.body.len);

@@ -11,6 +11,7 @@ import tls_server
 from runner_process import Runner
 
 
+CHANGES = 10000  # bytes of git's that the runner sends once, at least
 # Trial 1 is written in C, as ctypes lets it seem, and waits for its reports to
 # arrive; trial 2 is in Python and leaves them to the runner.
 TRAINER = """
@@ -88,23 +89,45 @@ class Links:
             link.close()
 
 
+def repository(folder):
+    """A work tree of git; what `git diff` says of it."""
+    def git(*words):
+        return subprocess.run(
+            ["git", "-C", folder, "-c", "user.email=a@b.c", "-c",
+             "user.name=n", *words], check=True, stdout=subprocess.PIPE,
+            encoding="utf-8").stdout
+    os.mkdir(folder)
+    path = os.path.join(folder, "train.py")
+    for step in "", "# changed\n" * (CHANGES // 10):
+        with open(path, "a", encoding="ascii") as file:
+            file.write(step)
+        if not step:
+            git("init", "-q")
+            git("add", "train.py")
+            git("commit", "-q", "-m", "first")
+    return git("diff", "HEAD")
+
+
 def run(name, records, checkpoint=0, tls=False, **options):
     """A study on a runner behind links with these options; all of it has to
     arrive. Returns the links."""
-    server = (tls_server.TlsServer if tls else harness.Server)(
-        "--runner", "none")
+    server = (tls_server.TlsServer("--runner", "none", host="0.0.0.0") if tls
+              else harness.Server("--runner", "none"))
     trust = []
-    if tls:
-        server.report, server.control = (
-            "tcp://0.0.0.0:%d" % port.number for port in server.ports[1:])
     with server:
         links = Links(server, **options)
         if tls:
             trust = ["--pin", server.pins()[0]]
         try:
             with Runner(server, "far", *trust, url=links.url):
-                server.submit(spec(name, records, checkpoint))
+                tree = os.path.join(server.folder, "tree")
+                changes = repository(tree)
+                server.submit(spec(name, records, checkpoint), cwd=tree)
                 check_study(server, name, records)
+                for trial in 1, 2:
+                    tap.equal(server.cli("trial", "%s/%d" % (name, trial),
+                                         "--diff").stdout,
+                              changes + "? %s.yaml\n" % name)
         finally:
             print("# %s: sent %s, cuts %s" % (
                 name, [link.sent for link in links.all],

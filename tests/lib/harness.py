@@ -91,12 +91,12 @@ class Port:
     is bound to, without listening, which a server that reuses addresses does
     not mind."""
 
-    def __init__(self):
+    def __init__(self, host="127.0.0.1"):
         self.holder = socket.socket()
         self.holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.holder.bind(("127.0.0.1", 0))
+        self.holder.bind((host, 0))
         self.number = self.holder.getsockname()[1]
-        self.address = "127.0.0.1:%d" % self.number
+        self.address = "%s:%d" % (host, self.number)
 
     def close(self):
         self.holder.close()
@@ -106,12 +106,12 @@ class Server:
     """hypertuned on a data directory; its ports stay the same when it is
     started again. A context manager: leaving it stops everything."""
 
-    def __init__(self, *options, slots=4, programs=None):
+    def __init__(self, *options, slots=4, programs=None, host="127.0.0.1"):
         self.programs = programs  # their folder; None: those under test
         self.folder = tempfile.mkdtemp(prefix="ht-")
         self.data = os.path.join(self.folder, "data")
         self.options = list(options) + ["--slots", str(slots)]
-        self.ports = [Port() for _ in range(3)]
+        self.ports = [Port(host) for _ in range(3)]
         http, report, control = [port.address for port in self.ports]
         self.http = "http://" + http
         self.report = "tcp://" + report

@@ -11,12 +11,25 @@
 #include "proto/base/error.h"
 #include "tuner/db/db.h"
 
-enum { DB_MOST_CHANGES = 100 }; /* texts of a study */
+enum {
+    DB_MOST_CHANGES = 100,       /* texts of a study */
+    DB_CHANGES_BYTES = 64 * 1024 /* of one */
+};
 
-/* Keeps the text unless the study has it or DB_MOST_CHANGES others: code that
- * every trial changes must not fill the database. */
-enum ht_status db_changes_keep(struct db *db, int64_t study, const char *sha256,
-                               const char *text, struct ht_error *err);
+/* A piece of a text. */
+struct changes_piece {
+    int64_t study;
+    const char *sha256; /* of the whole text */
+    int64_t from;       /* bytes of the text before the piece */
+    const char *text;
+};
+
+/* Appends the piece when the study has all before it and nothing more. A first
+ * one is kept unless the study has DB_MOST_CHANGES others: code that every
+ * trial changes must not fill the database. *have: bytes of the text that are
+ * kept; DB_CHANGES_BYTES when no more is wanted. */
+enum ht_status db_changes_keep(struct db *db, const struct changes_piece *piece,
+                               int64_t *have, struct ht_error *err);
 /* NULL in *text when it was not kept. */
 enum ht_status db_changes_get(struct db *db, struct arena *arena, int64_t study,
                               const char *sha256, const char **text,

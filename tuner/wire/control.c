@@ -25,8 +25,7 @@ enum {
     HEARTBEATS = 3, /* so many missed: the runner is lost */
     MAX_SLOTS = 10000,
     MAX_LISTED = 10000, /* attempts in one message */
-    MAX_FACTS = 64 * 1024,
-    MAX_CHANGES = 64 * 1024
+    MAX_FACTS = 64 * 1024
 };
 
 /* --- what all messages share --- */
@@ -293,22 +292,32 @@ static enum ht_status read_facts(const struct request *req,
                           : ht_fail(err, HT_INVALID, "facts are too long");
 }
 
-/* The text that the facts name by its hash. */
+/* A piece of the text that the facts name by its hash; the answer says how much
+ * of it there is. */
 static enum ht_status keep_changes(struct core *core, const struct request *req,
-                                   int64_t study, struct ht_error *err)
+                                   int64_t study, cJSON *answer,
+                                   struct ht_error *err)
 {
-    const char *text = node_get_string(req->body, "changes", NULL);
     const struct node *git = node_find(node_find(req->body, "facts"), "git");
-    const char *sha256 =
-        node_get_string(node_find(git, "changes"), "sha256", "");
-    if (text == NULL)
+    const struct changes_piece piece = {
+        .study = study,
+        .sha256 = node_get_string(node_find(git, "changes"), "sha256", ""),
+        .from = node_get_int(req->body, "changesFrom", 0),
+        .text = node_get_string(req->body, "changes", NULL)};
+    int64_t have;
+    if (piece.text == NULL)
         return HT_OK;
-    if (strlen(text) > MAX_CHANGES)
+    if (strlen(piece.text) > DB_CHANGES_BYTES || piece.from < 0)
         return ht_fail(err, HT_INVALID, "changes are too long");
-    if (strlen(sha256) != 64 || strspn(sha256, "0123456789abcdef") != 64)
+    if (strlen(piece.sha256) != 64 ||
+        strspn(piece.sha256, "0123456789abcdef") != 64)
         return ht_fail(err, HT_INVALID,
                        "changes need facts.git.changes.sha256");
-    return db_changes_keep(core_db(core), study, sha256, text, err);
+    const enum ht_status status =
+        db_changes_keep(core_db(core), &piece, &have, err);
+    if (status == HT_OK)
+        json_add_int(answer, "changes", have);
+    return status;
 }
 
 static enum ht_status handle_started(struct core *core, struct request *req,
@@ -317,14 +326,15 @@ static enum ht_status handle_started(struct core *core, struct request *req,
 {
     struct trial_pair pair;
     const char *facts = NULL;
+    cJSON *answer = wire_ok(req);
     enum ht_status status = find_attempt(core, req, runner, &pair, err);
     if (status == HT_OK)
         status = read_facts(req, &pair.attempt, &facts, err);
     if (status == HT_OK)
-        status = keep_changes(core, req, pair.trial.study, err);
+        status = keep_changes(core, req, pair.trial.study, answer, err);
     if (status == HT_OK)
         status = trial_started(core, &pair, facts, err);
-    return wire_finish(req, wire_ok(req), status);
+    return wire_finish(req, answer, status);
 }
 
 static enum ht_status read_outcome(const struct request *req,

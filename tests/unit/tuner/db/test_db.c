@@ -424,7 +424,9 @@ static void an_older_file_is_brought_up_to_date(struct db_case *c)
     CHECK(db_place_ask(c->db, "PRAGMA user_version") == 7);
     CHECK(db_trial_get(c->db, c->arena, 1, 1, &trial, NULL) == HT_OK);
     CHECK(!trial.outside && trial.objective == 0.5);
-    CHECK(db_changes_keep(c->db, 1, "aa", "first", NULL) == HT_OK);
+    const struct changes_piece piece = {1, "aa", 0, "first"};
+    int64_t have;
+    CHECK(db_changes_keep(c->db, &piece, &have, NULL) == HT_OK);
     CHECK(db_changes_get(c->db, c->arena, 1, "aa", &text, NULL) == HT_OK);
     CHECK_TEXT(text, "first");
 }
