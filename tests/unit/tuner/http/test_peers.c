@@ -75,6 +75,34 @@ static bool ends_by(const enum peer_phase *phase, int64_t now_ms)
     return shut;
 }
 
+/* The certificate of a connection that begins on that descriptor. */
+static void check_certificate(struct peers *peers, int fd, bool by_tls,
+                              const char *certificate)
+{
+    struct peer *peer = peers_open(peers, fd, NULL, by_tls);
+    CHECK_TEXT(peer_certificate(peer), certificate);
+    peers_close(peers, peer);
+}
+
+static void a_certificate_belongs_to_one_connection_by_tls(void)
+{
+    struct peers *peers = peers_new(100);
+    const struct ends pair = connect_pair(), other = connect_pair();
+    peers_expect(peers, pair.ours, "never");
+    peers_expect(peers, other.ours, "bob");
+    peers_expect(peers, pair.ours, "ann");
+    check_certificate(peers, pair.ours, false, "");
+    check_certificate(peers, other.ours, true, "bob");
+    check_certificate(peers, pair.ours, true, "ann");
+    check_certificate(peers, pair.ours, true, "");
+    peers_expect(peers, pair.ours, "never");
+    peers_expect(peers, pair.ours, "");
+    check_certificate(peers, pair.ours, true, "");
+    peers_free(peers);
+    close_pair(pair);
+    close_pair(other);
+}
+
 static void a_new_connection_owes_its_headers(void)
 {
     CHECK(!ends_by(NULL, clock_monotonic_ms() + 9000));
@@ -223,6 +251,7 @@ int main(void)
     RUN(a_phase_ends_at_its_deadline);
     RUN(a_new_connection_owes_its_headers);
     RUN(our_own_work_has_no_deadline);
+    RUN(a_certificate_belongs_to_one_connection_by_tls);
     RUN(only_the_late_one_is_shut_down);
     return check_done();
 }
