@@ -201,15 +201,15 @@ static void expect_the_rest(int64_t had)
     struct text out = {0};
     log_ship_init(&ship, NULL, folder, "stderr", "");
     write_stderr(folder, 0, "0123456789", 10);
-    CHECK(log_ship_next(&ship, 1000, true, &chunk, &out));
+    CHECK(log_ship_next(&ship, 1000, true, 100, &chunk, &out));
     CHECK(chunk.offset == 0 && chunk.bytes == 10);
     log_ship_confirm(&ship, &chunk, had);
     text_clear(&out);
-    CHECK(log_ship_next(&ship, 2000, true, &chunk, &out));
+    CHECK(log_ship_next(&ship, 2000, true, 100, &chunk, &out));
     CHECK(chunk.offset == had && chunk.bytes == 10 - had);
     CHECK_TEXT(out.data, &"0123456789"[had]);
     log_ship_confirm(&ship, &chunk, 10);
-    CHECK(!log_ship_next(&ship, 3000, true, &chunk, &out) && ship.done);
+    CHECK(!log_ship_next(&ship, 3000, true, 100, &chunk, &out) && ship.done);
     text_free(&out);
 }
 
