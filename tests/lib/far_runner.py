@@ -2,6 +2,7 @@
 broken links only."""
 
 import os
+import subprocess
 import sys
 
 import harness
