@@ -140,6 +140,38 @@ def a_project_is_all_that_there_is():
               [numbers["mine"]])
 
 
+def a_change_names_the_token_that_made_it():
+    """Each event that a request brings about at once; others are the core's."""
+    secret = make("changer", "submit")
+    made = api.send(server, "POST", api.STUDIES, {
+        "displayName": "changed", "studySpec": api.JOB["studySpec"]})
+    study = api.OURS + "/studies/" + made.json()["name"].rsplit("/", 1)[1]
+    result = {"finalMeasurement": {"metrics": [{"metricId": "accuracy",
+                                                "value": 0.5}]}}
+    seen = 0
+    for method, path, body, kind in (
+            ("POST", "/trials", {"parameters": [
+                {"parameterId": "lr", "value": 0.5}]}, "trial.created"),
+            ("POST", "/trials/1:complete", result, "trial.moved"),
+            ("POST", "/trials:suggest", {"suggestionCount": 1,
+                                         "clientId": "me"}, "trial.created"),
+            ("POST", "/trials/2:stop", {}, "trial.moved"),
+            ("DELETE", "/trials/1", {}, "trial.deleted"),
+            ("POST", ":pause", {}, "study.moved"),
+            ("POST", ":resume", {}, "study.moved"),
+            ("POST", ":stop", {}, "study.moved")):
+        base = ("/v1/" + made.json()["name"] if path.startswith("/trials")
+                else study)
+        answer = api.send(server, method, base + path, body, auth=secret)
+        tap.equal(answer.status, 200, (path, answer.body))
+        events = harness.wait_until(lambda: [
+            event for event in api.ask(
+                server, "GET", "%s/events?since=%d" % (study, seen)).json()[
+                    "events"] if event["kind"] == kind], path)
+        tap.equal(events[0]["actor"], "changer", path)
+        seen = api.ask(server, "GET", study + "/events").json()["revision"]
+
+
 def hash_of(secret):
     return hashlib.sha256(secret.encode()).hexdigest()
 
@@ -234,6 +266,7 @@ with harness.Server("--runner", "none") as server:
         an_ended_token_is_refused_with_the_reason,
         a_rotation_leaves_the_old_secret_its_time,
         a_project_is_all_that_there_is,
+        a_change_names_the_token_that_made_it,
         a_runner_belongs_to_its_token,
         a_join_token_becomes_the_token_of_one_runner,
         one_of_many_who_join_at_once_gets_in,
