@@ -33,8 +33,8 @@ def named(name, method, path, *lines, **more):
 
 def a_person_has_the_role_of_people():
     session = named("eve@lab.example", "GET", api.OURS + "/session").json()
-    tap.equal((session["name"], session["roles"]),
-              ("user eve@lab.example", ["submit", "read"]))
+    tap.equal((session["name"], session["roles"], session["auth"]),
+              ("user eve@lab.example", ["submit", "read"], "proxy"))
     tap.equal(named("eve", "GET", STUDIES).status, 200)
     tap.equal(named("eve", "GET", api.OURS + "/tokens").status, 403)
     tap.equal(named("eve", "POST", api.OURS + "/login-links",
@@ -49,7 +49,7 @@ def without_the_header_there_is_no_one():
 def a_token_comes_before_the_person():
     session = named("eve", "GET", api.OURS + "/session",
                     auth=api.token(server)).json()
-    tap.equal(session["name"], "admin")
+    tap.equal((session["name"], session["auth"]), ("admin", "token"))
     tap.equal(named("eve", "GET", STUDIES, auth="wrong").status, 401)
 
 

@@ -18,13 +18,21 @@ static void add_roles(cJSON *object, unsigned roles)
             json_push_string(array, gate_role_name(known[i]));
 }
 
+/* What has let the client in. */
+static const char *way_in(const struct login *login)
+{
+    static const unsigned char none[TOKEN_HASH_BYTES] = {0};
+    if (gate_is_open_to_all(login->gate))
+        return "none";
+    return token_equal(login->req->from.token, none) ? "proxy" : "token";
+}
+
 enum ht_status login_show(struct login *login, struct ht_error *err)
 {
     (void)err;
     const struct principal *from = &login->req->from;
     cJSON *object = cJSON_CreateObject();
-    json_add_string(object, "auth",
-                    gate_is_open_to_all(login->gate) ? "none" : "token");
+    json_add_string(object, "auth", way_in(login));
     add_roles(object, from->roles);
     json_add_string(object, "name", from->name);
     if (from->project[0] != '\0')
@@ -37,10 +45,8 @@ enum ht_status login_show(struct login *login, struct ht_error *err)
 
 enum ht_status login_invite(struct login *login, struct ht_error *err)
 {
-    static const unsigned char none[TOKEN_HASH_BYTES] = {0};
     char code[SESSION_CODE_BYTES], stamp[CLOCK_STAMP_BYTES];
-    if (!gate_is_open_to_all(login->gate) &&
-        token_equal(login->req->from.token, none))
+    if (strcmp(way_in(login), "proxy") == 0)
         return ht_fail(err, HT_PRECONDITION,
                        "a login link is for a token, and the proxy has logged "
                        "you in");

@@ -12,7 +12,7 @@ import {studyPage} from "./page_study.js";
 import {trialPage} from "./page_trial.js";
 import {serverPage} from "./page_server.js";
 import {clonePage, editPage, newPage} from "./page_new.js";
-import {canLeave, may, onlyStudy, seesAll, setSession, whoReads} from "./session.js";
+import {canLeave, isKnown, may, onlyStudy, seesAll, setSession, whoReads} from "./session.js";
 
 const top = document.getElementById("top");
 const main = document.getElementById("main");
@@ -69,7 +69,7 @@ function showTop() {
       seesAll() && element("a", {href: "#/server"}, "Server"),
       seesAll() && may("submit") && element("a", {href: "#/new"}, "New study")),
     presence,
-    canLeave() && element("span.quiet.who", {}, whoReads()),
+    isKnown() && element("span.quiet.who", {}, whoReads()),
     canLeave() && element("button.plain", {onclick: leave}, "Log out"));
   followPresence(presence);
 }

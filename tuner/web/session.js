@@ -7,7 +7,9 @@ export function setSession({auth, roles, name, project = "", study = ""}) {
 }
 
 // Whether there is a login that one can leave.
-export const canLeave = () => known.auth !== "none";
+export const canLeave = () => known.auth === "token";
+// Whether the server asks who the reader is; its proxy's login is not ours to leave.
+export const isKnown = () => known.auth !== "none";
 // Whether the reader may see more than one project, and so the server's pages.
 export const seesAll = () => known.project === "" && known.study === "";
 // The number of the only study that the reader may see, and not all of it; or "".
