@@ -170,6 +170,8 @@ def a_share_has_its_study_and_nothing_else():
                 assert got == 200 or got == 400 or (
                     pattern.endswith(("/best", "/confirmation", "{trial}"))
                     and got == 404), what
+    harness.wait_until(lambda: api.ask(server, "GET", api.OURS + (
+        "/studies/mine/trials")).json()["trials"], "a trial")
     for path in SHARED[2:5]:
         path = path_of(path, **{"{study}": "mine"})
         tap.equal(status("GET", path, secret), 200, path)
