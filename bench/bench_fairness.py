@@ -36,6 +36,8 @@ import long_log  # noqa: E402
 import vizier  # noqa: E402
 
 GREEDY, TRIALS, CURVE, LINES = 10, 150, 1000, 100000
+# Together more than the budget `questions`.
+MODELS, AT_ONCE = ("preview?count=100", "replay", "importances"), 24
 EVERY_S = 0.1
 SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 15
 
@@ -64,9 +66,7 @@ def kinds(study, large):
     return [
         ("POST", vizier.STUDIES + "/%s/trials:suggest" % study,
          {"suggestionCount": 1000, "clientId": "greedy"}),
-        ("GET", ours + "preview?count=100", None),
-        ("GET", ours + "replay", None),
-        ("GET", ours + "importances", None),
+        *[("GET", ours + what, None) for what in MODELS] * AT_ONCE,
         ("POST", "/v2/entries:list", {
             "resourceNames": ["projects/local"], "pageSize": 1000,
             "filter": 'textPayload:"no such text"'}),
