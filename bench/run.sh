@@ -13,6 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 python3 "$here/bench_server.py" "$build/bin"
 python3 "$here/bench_connections.py" "$build/bin"
 python3 "$here/bench_fairness.py" "$build/bin"
+python3 "$here/bench_tls.py" "$build/bin"
 python3 "$here/bench_metrics.py" "$build/bin"
 python3 "$here/bench_entries.py" "$build/bin"
 python3 "$here/bench_dashboard.py" "$build/bin"
