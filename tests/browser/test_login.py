@@ -2,6 +2,7 @@
 and pages of other hosts."""
 
 import http.server
+import os
 import threading
 import urllib.parse
 
@@ -9,6 +10,7 @@ import dashboard
 import browser
 import harness
 import tap
+from small_disk import SmallDisk
 
 HOST = "evil.test"  # resolves to this machine, in this browser alone
 
@@ -177,6 +179,23 @@ ATTACK = """
       headers: {"Content-Type": type}})]))"""
 
 
+def every_page_tells_while_the_disk_is_nearly_full():
+    with SmallDisk(64) as disk:
+        if not disk.mounted:
+            raise tap.Skip("may not mount")
+        small = harness.Server("--runner", "none", "--auth", "none",
+                               "--budget", "disk-warning=50")
+        small.data = os.path.join(disk.path, "data")
+        with small:
+            disk.fill_but(0.3)
+            page.open(small.http + "/#/studies")
+            page.wait_text("the disk of the data folder has", "#top")
+            disk.free()
+            harness.wait_until(lambda: "disk of" not in page.text("#top"),
+                               "the alarm's end")
+    expect()
+
+
 def attack(url, content_type):
     """(status of a read, its text, status of a change) as the page got them."""
     reading, writing = page.run_later(ATTACK, url, content_type)
@@ -232,6 +251,7 @@ with harness.Server("--runner", "none") as server, browser.Browser(
         who_leaves_has_to_log_in_again,
         a_share_shows_its_study_and_leads_to_nothing_else,
         an_open_server_asks_for_no_token,
+        every_page_tells_while_the_disk_is_nearly_full,
         a_name_that_is_bound_to_this_machine_anew_opens_nothing,
         a_page_of_another_host_reads_and_changes_nothing,
     ])

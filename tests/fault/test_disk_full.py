@@ -2,54 +2,15 @@
 continues, and nothing that was confirmed is missing once there is room again."""
 
 import os
-import subprocess
-import tempfile
 import threading
 
 import api
 import fake_runner
 import harness
 import tap
+from small_disk import SmallDisk
 
 CYCLES = 5
-
-
-class SmallDisk:
-    """A file system in memory; not mounted when not allowed."""
-
-    def __init__(self, mebibytes=4):
-        self.size = mebibytes << 20
-
-    def __enter__(self):
-        self.path = tempfile.mkdtemp(prefix="ht-disk-")
-        self.mounted = subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=%d,mode=0700" % self.size,
-             "tmpfs", self.path], stderr=subprocess.DEVNULL).returncode == 0
-        return self
-
-    def __exit__(self, *unused):
-        if self.mounted:
-            subprocess.run(["umount", self.path], check=True)
-        os.rmdir(self.path)
-
-    def fill_but(self, share):
-        """Leaves that share of it free."""
-        room = os.statvfs(self.path)
-        take = room.f_bavail - int(room.f_blocks * share)
-        with open(os.path.join(self.path, "ballast"), "wb") as ballast:
-            ballast.write(bytes(take * room.f_frsize))
-
-    def fill(self):
-        fd = os.open(os.path.join(self.path, "ballast"),
-                     os.O_WRONLY | os.O_CREAT)
-        try:
-            while True:
-                os.write(fd, b"x" * 4096)
-        except OSError:
-            os.close(fd)
-
-    def free(self):
-        os.unlink(os.path.join(self.path, "ballast"))
 
 
 def create(server, name):
@@ -141,6 +102,48 @@ def below_the_reserve_running_trials_continue_and_none_begins():
             running.ended("succeeded", exit=0)
 
 
+def warnings_of(server, study):
+    events = server.get(api.OURS + "/studies/%s/events" % study)["events"]
+    return [event["reason"] for event in events
+            if event["kind"] == "study.warned"]
+
+
+def alarms(server, study):
+    """What tells of the disk: list, its JSON, doctor, and the study's reason."""
+    told = [server.cli("list").stderr, server.cli("list", "-o", "json").stderr,
+            server.cli("doctor", check=False).stdout]
+    return (["disk of the data folder" in text for text in told] +
+            ["disk" in server.study(study)["reason"]])
+
+
+def the_alarm_is_seen_everywhere_and_clears_itself():
+    with SmallDisk(64) as disk, small_server(disk) as server:
+        api.send(server, "POST", api.JOBS, api.job(
+            "long", maxTrialCount=3, parallelTrialCount=3))
+        with fake_runner.Runner(server) as runner:
+            running = runner.one().started()
+            tap.equal(alarms(server, "long"), [False] * 4)
+            disk.fill_but(0.4)  # a warning: trials begin
+            tap.equal(alarms(server, "long"), [True, True, True, False])
+            tap.equal(warnings_of(server, "long"), [])
+            disk.free()
+            disk.fill_but(0.2)
+            harness.wait_until(
+                lambda: server.study("long")["reason"] == "no new trials "
+                "while the disk of the server is nearly full, 1 still run",
+                "the reason")
+            tap.equal(alarms(server, "long"), [True] * 4)
+            disk.free()
+            harness.wait_until(lambda: "disk" not in
+                               server.study("long")["reason"], "the end")
+            tap.equal(alarms(server, "long"), [False] * 4)
+            tap.equal(warnings_of(server, "long"),
+                      ["no new trials while the disk of the server is nearly "
+                       "full", "the disk of the server has room again: new "
+                       "trials begin"])
+            running.ended("succeeded", exit=0)
+
+
 def clients_get_no_suggestion_below_the_reserve():
     with SmallDisk(64) as disk, small_server(disk) as server:
         study = server.call("POST", api.STUDIES, {
@@ -202,5 +205,6 @@ def refusals_counted_while_the_disk_is_full_are_stored_later():
 
 tap.run([refusals_counted_while_the_disk_is_full_are_stored_later,
          a_full_disk_refuses_changes_until_there_is_room,
+         the_alarm_is_seen_everywhere_and_clears_itself,
          below_the_reserve_running_trials_continue_and_none_begins,
          clients_get_no_suggestion_below_the_reserve])

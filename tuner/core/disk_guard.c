@@ -8,6 +8,7 @@
 #include "tuner/base/budget.h"
 #include "tuner/base/disk_room.h"
 #include "tuner/core/core.h"
+#include "tuner/core/live.h"
 
 enum { TICK_MS = 1000, CALM_TICK_MS = 5000 };
 
@@ -32,6 +33,14 @@ static void log_change(const struct disk_room *room)
               (long long)room->free_bytes, disk_room_text(room, text));
 }
 
+/* Their reasons say what they wait for. */
+static void settle_all(struct core *core)
+{
+    struct live_study *study = NULL;
+    while ((study = live_next_study(core_live(core), study)) != NULL)
+        core_touch(core, study->id);
+}
+
 static void look(struct core *core, struct disk_guard *guard)
 {
     const enum disk_state before = guard->room.state;
@@ -41,6 +50,8 @@ static void look(struct core *core, struct disk_guard *guard)
     if (guard->room.state == before)
         return;
     log_change(&guard->room);
+    if (before == DISK_RESERVED || guard->room.state == DISK_RESERVED)
+        settle_all(core);
     if (before == DISK_RESERVED)
         core_wake(core, CORE_ALL_HELD, 0);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tuner/core/disk_guard.h"
 #include "tuner/core/live.h"
 #include "tuner/db/specs.h"
 #include "tuner/db/write.h"
@@ -184,6 +185,27 @@ static const char *clients_reason(struct settling *settling, int64_t active)
                               confirming == 1 ? "s" : "");
 }
 
+static const char disk_reason[] =
+    "no new trials while the disk of the server is nearly full";
+
+static bool waits_for_disk(const char *reason)
+{
+    return strncmp(reason, disk_reason, sizeof disk_reason - 1) == 0;
+}
+
+/* NULL while there is room or no trial is wanted. */
+static const char *reason_of_disk(struct settling *settling, int64_t active,
+                                  int64_t waiting)
+{
+    if (!disk_guard_is_closed(settling->core) ||
+        (settling->row.kind != JOB_STUDY && waiting == 0 &&
+         study_wanted(settling) == 0))
+        return NULL;
+    return active == 0 ? disk_reason
+                       : arena_printf(settling->arena, "%s, %lld still run",
+                                      disk_reason, (long long)active);
+}
+
 static const char *running_reason(struct settling *settling)
 {
     const int64_t active = trial_counts_all(&settling->counts, TRIAL_ACTIVE) +
@@ -200,6 +222,9 @@ static const char *running_reason(struct settling *settling)
                    ? "paused"
                    : arena_printf(settling->arena, "paused, %lld still run",
                                   (long long)active);
+    const char *full = reason_of_disk(settling, active, waiting);
+    if (full != NULL)
+        return full;
     if (settling->row.kind == JOB_STUDY)
         return clients_reason(settling, active);
     if (!any)
@@ -225,6 +250,25 @@ static enum ht_status begins_now(struct settling *settling, bool *begins,
                             err);
 }
 
+/* The one reason with an event, since no move and no runner explains it. */
+static enum ht_status note_disk(struct settling *settling, const char *reason,
+                                struct ht_error *err)
+{
+    const bool waits = waits_for_disk(reason);
+    if (waits == waits_for_disk(settling->row.reason))
+        return HT_OK;
+    struct event_row event = {
+        .study = settling->row.id,
+        .kind = "study.warned",
+        .reason = waits ? disk_reason
+                        : "the disk of the server has room again: new trials "
+                          "begin"};
+    const enum ht_status status = move_event(settling->core, &event, err);
+    /* It has given the study its next revision. */
+    settling->row.revision = event.revision;
+    return status;
+}
+
 /* Updated on the row without an event: it follows from moves that have one, and
  * from runners coming and going. */
 static enum ht_status save_reason(struct settling *settling,
@@ -238,6 +282,9 @@ static enum ht_status save_reason(struct settling *settling,
     if (status != HT_OK ||
         (!starts && !begins && strcmp(reason, settling->row.reason) == 0))
         return status;
+    const enum ht_status noted = note_disk(settling, reason, err);
+    if (noted != HT_OK)
+        return noted;
     settling->row.reason = reason;
     if (starts)
         settling->row.started_ms = core_wall_ms(settling->core);

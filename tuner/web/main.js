@@ -14,6 +14,8 @@ import {serverPage} from "./page_server.js";
 import {clonePage, editPage, newPage} from "./page_new.js";
 import {canLeave, isKnown, may, onlyStudy, seesAll, setSession, whoReads} from "./session.js";
 
+const DISK_MS = 10000; // between two looks at the server's disk
+
 const top = document.getElementById("top");
 const main = document.getElementById("main");
 let endPage = null;
@@ -61,17 +63,32 @@ function showPage() {
 // --- the header ---
 
 function showTop() {
-  const presence = element("span.presence", {role: "status"});
+  const presence = element("span.presence", {role: "status"}), alarm = element("p.error", {role: "alert"});
   replace(top,
     element("a.brand", {href: "#/"}, element("img", {src: "/web/icon.svg", alt: "", width: 24, height: 24}), "hypertune"),
     element("nav", {ariaLabel: "Pages"},
       element("a", {href: "#/studies"}, onlyStudy() ? "Study" : "Studies"),
       seesAll() && element("a", {href: "#/server"}, "Server"),
       seesAll() && may("submit") && element("a", {href: "#/new"}, "New study")),
-    presence,
+    presence, alarm,
     isKnown() && element("span.quiet.who", {}, whoReads()),
     canLeave() && element("button.plain", {onclick: leave}, "Log out"));
   followPresence(presence);
+  followDisk(alarm);
+}
+
+// Tells while the server's disk is nearly full.
+let diskTimer = 0;
+function followDisk(box) {
+  clearInterval(diskTimer);
+  if (!seesAll()) return;
+  const look = async () => {
+    if (document.hidden) return;
+    const server = await get(`${OURS}/server`).catch(() => null);
+    if (server && box.textContent !== (server.disk?.alarm ?? "")) box.textContent = server.disk?.alarm ?? "";
+  };
+  diskTimer = setInterval(look, DISK_MS);
+  look();
 }
 
 // Tells that the server is away, and for how long.

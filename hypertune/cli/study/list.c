@@ -103,6 +103,19 @@ static int refuse_args(struct cli *cli)
                           "best STUDY -o args");
 }
 
+/* Beside any output, on stderr. A token of a project may not ask. */
+static void say_alarm(struct cli *cli)
+{
+    struct cli_http_answer answer;
+    if (cli_call(cli, "GET", "/hypertune/v1/server", NULL, &answer, NULL) !=
+        HT_OK)
+        return;
+    const char *alarm =
+        node_get_string(node_find(answer.root, "disk"), "alarm", "");
+    if (alarm[0] != '\0')
+        cli_say(cli, "warning: %s", alarm);
+}
+
 int cli_list(struct cli *cli)
 {
     struct ht_error err;
@@ -126,7 +139,9 @@ int cli_list(struct cli *cli)
         text_free(&listing.silent);
         return cli_fail_error(cli, &err);
     }
-    return print_listing(&listing);
+    code = print_listing(&listing);
+    say_alarm(cli);
+    return code;
 }
 
 int cli_describe(struct cli *cli)
