@@ -31,7 +31,9 @@ enum {
     ASK_AGAIN_MS = 250, /* between looks at what the server has by now */
     /* glibc takes the static TLS of all loaded libraries from a thread's
      * stack, and some trainers load much; untouched pages cost nothing. */
-    STACK_BYTES = 256 * 1024
+    STACK_BYTES = 256 * 1024,
+    LONG_BYTES = 1024, /* of a record that some link may never pass */
+    MOST_CUTS = 4      /* of such a one, then it is left to the file */
 };
 
 struct entry { /* before each record in the queue */
@@ -63,6 +65,7 @@ struct report_sender {
     uint32_t next_id; /* of the JSON message */
     struct pace pace;
     int64_t failed_newest; /* seq of the last record without an answer */
+    int cuts;              /* of messages with one long record, in a row */
     int silent_ms;         /* without a byte moved, before the next try */
     char answer[ANSWER_BYTES];
 };
@@ -327,6 +330,21 @@ static void note_answer(struct report_sender *sender, int64_t have, int64_t ms)
                   ms);
 }
 
+static bool is_long(const struct report_sender *sender)
+{
+    return sender->last_at == sender->head_len &&
+           sender->len - sender->head_len > LONG_BYTES;
+}
+
+/* Whether the message is too long for a link that cuts connections. */
+static bool is_left_to_file(struct report_sender *sender, int rc)
+{
+    if (rc != ECONNRESET || !sender->options.in_file || !is_long(sender))
+        return false;
+    sender->cuts += sender->cuts < MOST_CUTS;
+    return sender->cuts == MOST_CUTS;
+}
+
 /* Tries until the server answers: after each failure with less in the message,
  * and in the same request, as the late answer to a try before will do. */
 static struct report_answer exchange(struct report_sender *sender)
@@ -340,8 +358,13 @@ static struct report_answer exchange(struct report_sender *sender)
             sender->silent_ms);
         if (rc != 0) {
             note_failure(sender, rc == ETIMEDOUT);
-            continue;
+            if (!is_left_to_file(sender, rc))
+                continue;
+            sender->len = 0; /* nor is it asked about */
+            return (struct report_answer){.status = ANSWER_INVALID};
         }
+        if (is_long(sender))
+            sender->cuts = 0;
         struct report_answer answer =
             report_answer_read(buffer.data, buffer.len, sender->options.writer);
         note_answer(sender, answer.have, now_ms() - start);
@@ -359,7 +382,7 @@ static bool deliver(struct report_sender *sender)
             note_stored(sender, &answer);
             return true;
         case ANSWER_INVALID:
-            drop_message(sender); /* it would be refused again */
+            drop_message(sender); /* it would fail again */
             return true;
         case ANSWER_RETRY:
         case ANSWER_GARBLED:

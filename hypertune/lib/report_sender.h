@@ -8,6 +8,7 @@
 #ifndef HT_HYPERTUNE_LIB_REPORT_SENDER_H
 #define HT_HYPERTUNE_LIB_REPORT_SENDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ struct report_sender_options { /* all borrowed for the sender's life */
     const char *token_file;    /* NULL: none */
     const char *replica;       /* such as "master-0" */
     const char *writer;        /* this process, 16 hex digits */
+    bool in_file;              /* a runner gets each record from a file, too */
 };
 
 /* NULL when memory runs out or the URL is no address. */

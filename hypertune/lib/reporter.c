@@ -206,6 +206,7 @@ static void start_sender(struct reporter *reporter)
         .token_file = settings->token_file,
         .replica = settings->replica != NULL ? settings->replica : "master-0",
         .writer = reporter->writer,
+        .in_file = settings->report_file != NULL,
     };
     reporter->sender = report_sender_new(&options);
     if (reporter->sender != NULL && !reporter->has_exit_handler)

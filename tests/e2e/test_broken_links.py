@@ -46,10 +46,19 @@ def connections_of_tls_may_be_cut_every_16_kb():
     check_cut("cut-tls", 600, 4, tls=True, http=cut, report=cut, control=cut)
 
 
+def records_too_long_for_a_link_go_by_the_runner():
+    links = far_runner.run("long", 50, checkpoint=4095,
+                           report={"cut": 4 * KIB}, control={"cut": 16 * KIB})
+    tap.true(links.report.cuts >= 4, "cuts")
+    # Of 20 such records, few are tried again.
+    tap.true(links.report.sent <= 40 * 4 * KIB, links.report.sent)
+
+
 tap.run([
     all_arrives_at_2_kb_a_second,
     all_arrives_at_2_kb_a_second_by_tls,
     all_arrives_though_nine_of_ten_answers_get_lost,
     connections_may_be_cut_every_4_kb,
     connections_of_tls_may_be_cut_every_16_kb,
+    records_too_long_for_a_link_go_by_the_runner,
 ])

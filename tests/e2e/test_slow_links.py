@@ -67,7 +67,7 @@ def in_c(port, folder):
 def in_python(port, folder):
     from hypertune import sender
     sending = sender.Sender("tcp://127.0.0.1:%d" % port, None, "master-0",
-                            "00000000000000aa")
+                            "00000000000000aa", True)
     size = 0
     for number in range(1, RECORDS + 1):
         record = json.dumps({"w": "00000000000000aa", "n": number, "t": 1000,

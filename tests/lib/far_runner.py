@@ -13,23 +13,25 @@ from runner_process import Runner
 
 
 CHANGES = 10000  # bytes of git's that the runner sends once, at least
-# Trial 1 is written in C, as ctypes lets it seem, and waits for its reports to
-# arrive; trial 2 is in Python and leaves them to the runner.
+# Trial 1 reports by the C library and waits until all has arrived; trial 2 by
+# the Python package, and leaves the rest to the runner. Each fifth record has a
+# checkpoint.
 TRAINER = """
 import ctypes, sys, hypertune
 trial, records, library = int(sys.argv[1]), %d, %r
-checkpoint = "c" * %d
+def checkpoint(value):
+    return "c" * %d if value %% 5 == 1 else ""
 if trial == 1:
     c = ctypes.CDLL(library)
     def report(value):
         c.report_hyperparameter_tuning_metric(
             b"accuracy", ctypes.c_double(value), ctypes.c_longlong(value),
-            checkpoint.encode() or None)
+            checkpoint(value).encode() or None)
 else:
     reporter = hypertune.HyperTune()
     def report(value):
         reporter.report_hyperparameter_tuning_metric(
-            "accuracy", value, value, checkpoint or None)
+            "accuracy", value, value, checkpoint(value) or None)
 for value in range(1, records + 1):
     report(value)
     print("step %%d" %% value, flush=True)

@@ -253,7 +253,7 @@ class Reporter(object):
             self._sender = Sender(
                 url, self.environment.get("HYPERTUNE_TRIAL_TOKEN_FILE"),
                 self.environment.get("HYPERTUNE_REPLICA") or "master-0",
-                self._writer)
+                self._writer, self._file is not None)
         except ValueError:
             self.environment["HYPERTUNE_REPORT_URL"] = ""  # no address
 

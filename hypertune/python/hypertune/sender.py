@@ -22,6 +22,8 @@ SILENT_SECONDS = 4.0  # without a byte, beside what the last answer took
 SILENT_STEP = 0.5  # more after each failure
 SILENT_MAX = 30.0
 ASK_AGAIN_SECONDS = 0.25
+LONG_BYTES = 1024  # of a record that some link may never pass
+MOST_CUTS = 4  # of such a one, then it is left to the file
 DECIDED = ("ok", "gone", "denied", "invalid")  # all else: ask again
 
 
@@ -31,6 +33,10 @@ def read_token(path):
             return token_file.readline().strip().decode("ascii")
     except (EnvironmentError, ValueError):
         return ""
+
+
+def is_long(batch):
+    return len(batch) == 1 and len(batch[0][1]) > LONG_BYTES
 
 
 @contextlib.contextmanager
@@ -91,8 +97,10 @@ class Pace(object):
 
 
 class Sender(object):
-    def __init__(self, url, token_path, replica, writer):
+    def __init__(self, url, token_path, replica, writer, in_file):
         self._spreq = Spreq(url)
+        self._in_file = in_file  # a runner gets each record from a file, too
+        self._cuts = 0  # of messages with one long record, in a row
         self._token_path = token_path
         self._replica = replica
         self._writer = writer
@@ -210,16 +218,30 @@ class Sender(object):
             message = (head[:-1] + ', "records": [' +
                        ",".join(record for _, record in batch) +
                        "]}").encode("ascii")
-            self._try(message, batch[-1][0])
+            if not self._try(message, batch[-1][0]) and \
+                    self._is_left_to_file(batch):
+                with self._changed:
+                    self._drop_through(batch[-1][0])
+                batch = []  # nor is it asked about
+            elif is_long(batch) and not self._spreq.broke:
+                self._cuts = 0
         self._spreq.close()
 
+    def _is_left_to_file(self, batch):
+        """Whether it is too long for a link that cuts connections."""
+        if not self._in_file or not self._spreq.broke or not is_long(batch):
+            return False
+        self._cuts = min(self._cuts + 1, MOST_CUTS)
+        return self._cuts == MOST_CUTS
+
     def _try(self, message, newest):
-        """Sends one message; its records stay queued without a decision."""
+        """Sends one message; its records stay queued without a decision. False
+        when it got no answer."""
         start = monotonic()
         raw = self._spreq.request(message, self._pace.silent)
         if raw is None:
             self._pace.failed(len(message), newest)
-            return
+            return False
         try:
             answer = json.loads(raw.decode("utf-8"))
             status = answer.get("status")
@@ -232,7 +254,7 @@ class Sender(object):
         if status not in DECIDED:
             asked = answer.get("retryMs", 2000) / 1000.0
             self._spreq.pause(min(max(asked, 0.1), 30.0))
-            return
+            return True
         with self._changed:
             if status == "ok":
                 self._confirmed = max(self._confirmed, have)
@@ -242,3 +264,4 @@ class Sender(object):
                 self._queue.clear()
             self._drop_through(max(newest, have))
             self._changed.notify_all()
+        return True

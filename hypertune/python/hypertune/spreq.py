@@ -45,6 +45,10 @@ def parse_url(url):
     return host.encode("ascii"), int(port)
 
 
+class SilenceError(SpreqError):
+    """Nothing came, but the connection is not known to be broken."""
+
+
 class Patience(object):
     """Waits for `silent` seconds from the last byte that moved."""
 
@@ -80,6 +84,7 @@ class Spreq(object):
         self._backoff = 0.0
         self._connect_at = 0.0
         self._cut = threading.Event()
+        self.broke = False  # the connection, at the last request
 
     def cut(self):
         """Makes a running and every later request end soon, without answer."""
@@ -108,6 +113,7 @@ class Spreq(object):
         skipped.
         """
         deadline = monotonic() + silent
+        self.broke = False
         self._id = (self._id + 1) & 0x7FFFFFFF
         wire_id = self._id | 0x80000000
         frame = struct.pack(">QI", len(payload) + 4, wire_id) + payload
@@ -126,7 +132,8 @@ class Spreq(object):
                 answer = self._receive_answer(wire_id, patience)
                 self._backoff = 0.0
                 return answer
-            except (SpreqError, EnvironmentError):
+            except (SpreqError, EnvironmentError) as error:
+                self.broke = not isinstance(error, SilenceError)
                 self._back_off(BACKOFF_CUT)
                 return None
 
@@ -158,7 +165,7 @@ class Spreq(object):
         patience.look(self._socket)
         left = patience.deadline - monotonic()
         if left <= 0:
-            raise SpreqError("no answer in time")
+            raise SilenceError("no answer in time")
         # poll, not select: a trainer may have more than 1024 descriptors.
         poller = select.poll()
         poller.register(self._socket,
