@@ -18,8 +18,9 @@ enum {
     BACKOFF_FIRST_MS = 100,
     BACKOFF_LAST_MS = 5000,
     BACKOFF_CUT_MS = 200, /* at most, after a connection to a peer that spoke */
-    CONNECT_MS = 3000,    /* for one address, and for the peer's hello */
-    LOOK_MS = 250,        /* between looks whether bytes have moved */
+    CONNECT_MS = 3000,    /* for one address */
+    HELLO_MS = 10000, /* the peer's: behind a relay it follows a handshake */
+    LOOK_MS = 250,    /* between looks whether bytes have moved */
     LENGTH_BYTES = 8,
     ID_BYTES = 4
 };
@@ -199,7 +200,8 @@ static int greet(int fd, struct patience *patience)
 static int dial(struct spreq *req, const struct host_address *address,
                 int64_t deadline_ms)
 {
-    struct patience patience = {.deadline_ms = deadline_ms};
+    struct patience patience = {
+        .deadline_ms = earlier(deadline_ms, now_ms() + CONNECT_MS)};
     int fd = socket(address->as.any.sa_family,
                     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
@@ -216,6 +218,7 @@ static int dial(struct spreq *req, const struct host_address *address,
     if (rc == 0) {
         int on = 1; /* a report must not wait for more bytes to come */
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        patience.deadline_ms = earlier(deadline_ms, now_ms() + HELLO_MS);
         rc = greet(fd, &patience);
     }
     struct stat self;
@@ -236,7 +239,7 @@ static int connect_any(struct spreq *req, int64_t deadline_ms)
     size_t n = host_lookup(req->host, req->port, "/etc/hosts", found);
     int rc = EHOSTUNREACH;
     for (size_t i = 0; i < n && req->fd < 0; i++)
-        rc = dial(req, &found[i], earlier(deadline_ms, now_ms() + CONNECT_MS));
+        rc = dial(req, &found[i], deadline_ms);
     return rc;
 }
 

@@ -20,6 +20,7 @@ BACKOFF_FIRST = 0.1
 BACKOFF_LAST = 5.0
 BACKOFF_CUT = 0.2  # at most, after a connection to a peer that spoke
 CONNECT_SECONDS = 3.0
+HELLO_SECONDS = 10.0  # behind a relay it follows a handshake
 LOOK_SECONDS = 0.25  # between looks whether bytes have moved
 
 monotonic = getattr(time, "monotonic", time.time)
@@ -156,7 +157,7 @@ class Spreq(object):
             raise SpreqError("cut")
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.setblocking(False)
-        soon = Patience(0.0, min(deadline, monotonic() + CONNECT_SECONDS))
+        soon = Patience(0.0, min(deadline, monotonic() + HELLO_SECONDS))
         self._send(HELLO_REQ, soon)
         if self._receive(len(HELLO_REP), soon) != HELLO_REP:
             raise SpreqError("the peer is no REP socket")

@@ -422,6 +422,30 @@ static void a_connection_on_which_bytes_move_is_kept(void)
     peer_stop(&peer);
 }
 
+static void greet_the_first_late(int fd, int visit)
+{
+    unsigned char id[4] = {0};
+    if (visit > 0)
+        return;
+    poll(NULL, 0, 4000);
+    greet(fd, 5, id);
+    reply(fd, id, "hello");
+    wait_for_close(fd);
+}
+
+/* A relay greets once the handshake over a slow link is done. */
+static void a_late_hello_is_waited_for(void)
+{
+    struct peer peer;
+    struct spreq req;
+    peer_start(&peer, greet_the_first_late);
+    spreq_init(&req, peer.url);
+    struct spreq_buffer answer = new_answer();
+    CHECK(spreq_request(&req, "hello", 5, &answer, 8000) == 0);
+    spreq_close(&req);
+    peer_stop(&peer);
+}
+
 static void cut_the_first(int fd, int visit)
 {
     unsigned char id[4];
@@ -543,6 +567,7 @@ int main(void)
     RUN(a_late_answer_will_do_for_a_resent_request);
     RUN(the_second_silence_in_a_row_costs_the_connection);
     RUN(a_connection_on_which_bytes_move_is_kept);
+    RUN(a_late_hello_is_waited_for);
     RUN(a_cut_is_said_at_once);
     RUN(a_descriptor_taken_by_another_file_is_left_alone);
     RUN(addresses_are_read_strictly);
