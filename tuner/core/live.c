@@ -148,7 +148,10 @@ static void drop_stock(struct live *live, struct live_study *study)
 
 void live_trim(struct live *live, bool stocks)
 {
-    const size_t most = (size_t)budget_of(BUDGET_STUDY_MEMORY);
+    /* Without the stocks much may be left, which is not to be walked through
+     * again and again. */
+    const size_t most =
+        (size_t)budget_of(BUDGET_STUDY_MEMORY) * (stocks ? 1 : 2);
     struct live_study *study = live->oldest, *newer;
     for (; study != NULL && live->bytes > most; study = newer) {
         newer = study->newer;

@@ -124,9 +124,11 @@ void live_forget_rows(struct live *live, int64_t transaction);
 struct live_study *live_study(struct live *live, int64_t id);
 /* Its job or stock was used, or changed in size. */
 void live_use(struct live *live, struct live_study *study);
-/* Drops jobs, the least recently used first, until the budget `study-memory`
- * is kept; and with `stocks` the suggestions found ahead of those studies,
- * which are searched again when a client asks. */
+/* Drops jobs, the least recently used first, until the budget `study-memory` is
+ * kept; and with `stocks` the suggestions found ahead of those studies, which
+ * are searched again when a client asks. Without `stocks` twice as much may be
+ * kept.
+ */
 void live_trim(struct live *live, bool stocks);
 /* Frees the entry with its job and suggestions; without one nothing happens. */
 void live_drop_study(struct live *live, int64_t id);

@@ -146,7 +146,7 @@ static void found_points_are_dropped_only_when_that_is_allowed(void)
     study->stock =
         (struct live_suggestion){.arena = arena_new(), .searches_left = 3};
     live_use(live, study);
-    use_all(live, (1 << 20) / (int64_t)use_all(live, 2) + 1);
+    use_all(live, (2 << 20) / (int64_t)use_all(live, 2) + 1);
     live_trim(live, false);
     CHECK(study->stock.arena != NULL && live_find_job(live, 1) == NULL);
     use(live, 1);
