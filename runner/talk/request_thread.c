@@ -19,6 +19,7 @@ enum {
     SEND_MS = 5000,     /* for a megabyte to leave */
     PATIENCE_MOST_MS = 30000,
     CUT_PAUSE_MS = 50, /* a server that only cuts is not asked at once */
+    CUTS_MOST = 4,     /* by then it may be elsewhere, or have another key */
     BACKOFF_FIRST_MS = 100,
     BACKOFF_MOST_MS = 2000,
     REFRESH_MS = 600000 /* the server's next key is announced before its use */
@@ -41,7 +42,7 @@ struct request_thread {
     char url[SERVER_URL_BYTES]; /* where the server was last, "" unknown */
     int64_t found_at;           /* monotonic: when it was asked there */
     int backoff_ms, patience_ms;
-    bool cut;  /* the connection was lost, and the server may be there */
+    int cuts;  /* connections that were lost in a row, without an answer */
     bool away; /* it was logged that the server is away */
 };
 
@@ -136,12 +137,9 @@ static bool connect_server(struct request_thread *thread)
         refresh(thread);
         return true;
     }
-    if (thread->cut) {
-        thread->cut = false;
-        if (req_socket_connect(thread->req, thread->url, CONNECT_MS, NULL) ==
-            HT_OK)
-            return true;
-    }
+    if (!thread->away && thread->cuts % CUTS_MOST != 0 &&
+        req_socket_connect(thread->req, thread->url, CONNECT_MS, NULL) == HT_OK)
+        return true;
     thread->found_at = clock_monotonic_ms();
     enum ht_status status =
         server_address_find(thread->address, thread->url, &err);
@@ -230,7 +228,8 @@ static void exchange(struct request_thread *thread, uint64_t number)
         if (result == REQ_ANSWERED)
             result = wait_for_answer(thread, number, &answer);
     }
-    thread->cut = result == REQ_CUT;
+    const bool cut = result == REQ_CUT;
+    thread->cuts = cut ? thread->cuts + 1 : 0;
     if (result == REQ_ANSWERED) {
         note_duration(thread, clock_monotonic_ms() - start);
         keep_answer(thread, number, &answer);
@@ -239,7 +238,7 @@ static void exchange(struct request_thread *thread, uint64_t number)
     }
     if (result == REQ_SILENT)
         req_socket_close(thread->req); /* find the server again */
-    if (thread->cut)
+    if (cut)
         (void)poll(NULL, 0, CUT_PAUSE_MS);
     text_free(&copy);
     text_free(&answer);

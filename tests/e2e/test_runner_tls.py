@@ -200,6 +200,7 @@ def turn(name, *trust):
         before, _ = server.pins()
         after = rotate()
         server.stop()
+        runner.wait_log("server.away")  # so it looks where the server is
         server.start()
         harness.wait_until(
             lambda: runner.kept()["pins"] == before + ";" + after,

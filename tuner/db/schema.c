@@ -543,8 +543,8 @@ static enum ht_status make_report_use(struct db *db, struct ht_error *err)
 }
 
 static const struct db_migration migrations[] = {
-    {NULL, make_tables}, {NULL, make_second},   {NULL, make_audit},
-    {NULL, make_tokens}, {NULL, make_sessions}, {NULL, make_shares},
+    {NULL, make_tables},     {NULL, make_second},   {NULL, make_audit},
+    {NULL, make_tokens},     {NULL, make_sessions}, {NULL, make_shares},
     {NULL, make_report_use},
 };
 
