@@ -90,8 +90,11 @@ def a_refusal_for_want_of_a_token_has_the_address_that_asked():
     head = b"GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n" % (
         api.JOBS.encode(), server.http.split("//")[1].encode())
     tap.starts(answers(head, "127.0.0.9"), b"HTTP/1.1 401 ")
-    seen = api.ask(server, "GET", api.OURS + "/audit").json()["lines"]
-    tap.contains("127.0.0.9", [line["address"] for line in seen])
+    # Lines of refusals are committed with what comes next.
+    harness.wait_until(lambda: "127.0.0.9" in [
+        line["address"] for line in
+        api.ask(server, "GET", api.OURS + "/audit").json()["lines"]],
+        "the address in the audit log")
 
 
 with server_of_the_network("--insecure", "--budget",
