@@ -4,6 +4,7 @@ server: all that is measured and printed arrives, once and in order."""
 import random
 
 import far_runner
+import harness
 import slow_link
 import tap
 
@@ -49,7 +50,8 @@ def connections_of_tls_may_be_cut_every_16_kb():
 def records_too_long_for_a_link_go_by_the_runner():
     links = far_runner.run("long", 50, checkpoint=4095,
                            report={"cut": 4 * KIB}, control={"cut": 16 * KIB})
-    tap.true(links.report.cuts >= 4, "cuts")
+    if not harness.is_sanitized():  # no trial waits for the link then
+        tap.true(links.report.cuts >= 4, "cuts")
     # Of 20 such records, few are tried again.
     tap.true(links.report.sent <= 40 * 4 * KIB, links.report.sent)
 

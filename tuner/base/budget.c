@@ -85,7 +85,7 @@ const struct budget_row budget_table[BUDGETS] = {
          "are stored, while running trials continue"},
 };
 
-static int64_t changed[BUDGETS]; /* 0: the default */
+static _Atomic int64_t changed[BUDGETS]; /* 0: the default */
 static _Atomic int64_t exceeded[BUDGETS];
 
 static size_t find(const char *name, size_t len)
@@ -125,7 +125,8 @@ static enum ht_status set_one(const char *item, size_t len,
 enum ht_status budget_set(const char *list, struct ht_error *err)
 {
     int64_t values[BUDGETS];
-    memcpy(values, changed, sizeof values);
+    for (int i = 0; i < BUDGETS; i++)
+        values[i] = changed[i];
     while (*list != '\0') {
         const size_t len = strcspn(list, ",");
         const enum ht_status status = set_one(list, len, values, err);
@@ -133,14 +134,16 @@ enum ht_status budget_set(const char *list, struct ht_error *err)
             return status;
         list += len + (list[len] == ',');
     }
-    memcpy(changed, values, sizeof values);
+    for (int i = 0; i < BUDGETS; i++)
+        changed[i] = values[i];
     return HT_OK;
 }
 
 int64_t budget_of(enum budget budget)
 {
-    return changed[budget] != 0 ? changed[budget]
-                                : budget_table[budget].standard;
+    const int64_t value =
+        atomic_load_explicit(&changed[budget], memory_order_relaxed);
+    return value != 0 ? value : budget_table[budget].standard;
 }
 
 void budget_exceeded(enum budget budget)

@@ -308,34 +308,6 @@ static void a_request_without_answer_is_sent_again(void)
     stage_close(&stage);
 }
 
-/* The most records that a report has, after `skipped` of them. */
-static size_t most_records(const struct fake_server *fake, int skipped)
-{
-    size_t most = 0;
-    const char *at = fake->bodies.data;
-    while ((at = strstr(at, "\"type\":\"report\"")) != NULL) {
-        size_t n = 0;
-        for (const char *end = at + strcspn(at, "\n"); at < end; at++)
-            n += strncmp(at, "\"w\":", 4) == 0;
-        most = skipped-- <= 0 && n > most ? n : most;
-    }
-    return most;
-}
-
-static void records_without_an_answer_go_in_small_requests_that_grow(void)
-{
-    struct stage stage;
-    stage_open(&stage);
-    stage.fake.mute = "report";
-    stage_start(&stage, "for n in $(seq 1000); do echo acc=0.5 step=$n; done; "
-                        "exec sleep 600");
-    SERVE_UNTIL(&stage.fake, fake_server_saw(&stage.fake, "report"));
-    const size_t first = most_records(&stage.fake, 0);
-    CHECK(first > 50 && most_records(&stage.fake, 1) == 1);
-    SERVE_UNTIL(&stage.fake, most_records(&stage.fake, 1) > first / 2);
-    stage_close(&stage);
-}
-
 static void retry_repeats_the_same_request(void)
 {
     struct stage stage;
@@ -608,7 +580,6 @@ int main(void)
     RUN(outputs_are_removed_when_the_server_wants_it);
     RUN(only_records_that_the_server_lacks_are_sent);
     RUN(a_request_without_answer_is_sent_again);
-    RUN(records_without_an_answer_go_in_small_requests_that_grow);
     RUN(retry_repeats_the_same_request);
     RUN(an_unknown_boot_sends_hello_again_and_kills_nothing);
     RUN(gone_kills_the_trainer_and_removes_its_folder);
