@@ -59,7 +59,7 @@ struct report_sender {
     char token[WORD_BYTES];
     char *message;    /* BATCH_BYTES */
     size_t len;       /* of message; 0: nothing sent yet */
-    size_t head_len;  /* of what stands in it before the records */
+    size_t head_len;  /* of the part before the records */
     size_t last_at;   /* where its last record begins */
     int64_t newest;   /* seq of its last record */
     uint32_t next_id; /* of the JSON message */

@@ -201,7 +201,8 @@ static enum ht_status read_study(struct core *core, struct request *req,
     return HT_OK;
 }
 
-/* How long it is valid when nobody says it; 0: until it is revoked. */
+/* How long it is valid when the request does not say; 0: until it is revoked.
+ */
 static int64_t default_ms(enum token_role role)
 {
     return role == TOKEN_OF_JOINER  ? JOIN_MS

@@ -526,7 +526,7 @@ static const char report_use_table[] =
     "  bytes INTEGER NOT NULL, -- of their values and checkpoints\n"
     "  dropped INTEGER NOT NULL, -- of the records: beyond a budget, in no\n"
     "    -- other table\n"
-    "  held TEXT NOT NULL, -- JSON: of the dropped ones those that its result\n"
+    "  held TEXT NOT NULL, -- JSON: the dropped records that its result\n"
     "    -- may need, which become measurements when the attempt ends; or ''\n"
     "  PRIMARY KEY(study, trial, attempt, replica),\n"
     "  FOREIGN KEY(study, trial, attempt) REFERENCES attempts(study, trial, "
