@@ -21,6 +21,7 @@
 #include "runner/base/gpus.h"
 #include "runner/base/rules.h"
 #include "runner/options.h"
+#include "runner/process/isolation.h"
 #include "runner/supervisor.h"
 
 enum { EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_TOKEN = 4, EXIT_CONFLICT = 5 };
@@ -294,6 +295,15 @@ static int run(struct arena *arena, const struct runner_options *options)
                       options->token_file);
         return complain(EXIT_TOKEN, &err);
     }
+    const struct isolation_options isolation = {
+        .run_as = options->run_as,
+        .sandbox = options->sandbox,
+        .limit = options->limit,
+        .token_file = options->token_file,
+    };
+    if (!settings.engine->images &&
+        isolation_decide(arena, &isolation, &site, &err) != HT_OK)
+        return complain(EXIT_USAGE, &err);
     status = supervisor_run(&settings, &err);
     return status == HT_OK ? 0 : complain(EXIT_ERROR, &err);
 }

@@ -53,6 +53,15 @@ static const struct flag table[] = {
          "the container engine (default DOCKER_HOST, else the usual sockets)"),
     FLAG("start-limit", "SECONDS", FLAG_POSITIVE, MEMBER(start_limit),
          "time for containers to begin, without pulls (default 120)"),
+    FLAG("run-as", "USER", FLAG_TEXT, MEMBER(run_as),
+         "as root: user of a trial's processes; auto or FIRST-LAST: an id of "
+         "its own; none (default)"),
+    FLAG("sandbox", "KIND", FLAG_TEXT, MEMBER(sandbox),
+         "what hides the server's data from processes: namespaces, landlock, "
+         "none (default auto: the first that works)"),
+    FLAG("limit", "NAME=VALUE,...", FLAG_TEXT, MEMBER(limit),
+         "what each replica's processes may use: memory, pids, file, cpus "
+         "(default no limit)"),
     FLAG("exit-when-alone", NULL, FLAG_SWITCH, MEMBER(exit_when_alone),
          "end after 30 s without server and attempts"),
     {.name = NULL}};
@@ -103,7 +112,10 @@ enum ht_status runner_options_read(const struct flags_source *source,
                                    struct runner_options *options,
                                    struct text *shown, struct ht_error *err)
 {
-    struct runner_options read = {.engine = "process", .start_limit = 120};
+    struct runner_options read = {.engine = "process",
+                                  .run_as = "none",
+                                  .sandbox = "auto",
+                                  .start_limit = 120};
     if (flags_show(&flags, source, shown))
         return HT_OK;
     enum ht_status status = flags_read(&flags, source, &read, err);

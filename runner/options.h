@@ -30,7 +30,10 @@ struct runner_options {
     const char *allow;       /* see rules.h; NULL: nothing */
     bool share;              /* a GPU may have several trials */
     const char *docker_host; /* NULL: DOCKER_HOST, else the usual sockets */
-    int64_t start_limit;     /* seconds for containers to begin */
+    const char *run_as;      /* these three: runner/process/isolation.h */
+    const char *sandbox;
+    const char *limit;   /* NULL: none */
+    int64_t start_limit; /* seconds for containers to begin */
 };
 
 /* Strings point into argv, the environment or constants. For --help or

@@ -132,6 +132,7 @@ static enum ht_status prepare_replica(const struct replica_env *env,
         .timeout_ms = order->timeout_ms,
         .grace_ms = order->grace_ms,
         .boot = procfs_boot(boot) ? boot : NULL,
+        .guest = view->guest,
     };
     return folder_write_launch(folder, &launch, err);
 }

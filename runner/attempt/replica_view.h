@@ -34,6 +34,7 @@ struct replica_view {
     bool programs_first;      /* in PATH, else last */
     const char *gcs;          /* folder of all buckets; NULL: URLs stay */
     const char *report_url;   /* NULL: not reachable from there */
+    struct guest guest;       /* of a process */
     const char *credentials;  /* where their file is mounted; NULL: it is not
                                  mounted */
 };

@@ -140,6 +140,7 @@ enum ht_status folder_write_launch(const char *folder,
     json_put_int(&out, "graceMs", launch->grace_ms);
     if (launch->boot != NULL)
         json_put_string(&out, "boot", launch->boot);
+    guest_write(&out, &launch->guest);
     return write_object(disk_write, folder, "launch.json", &out, err);
 }
 
@@ -170,8 +171,24 @@ enum ht_status folder_read_launch(struct arena *arena, const char *folder,
     const struct node *env = node_find(map, "env");
     if (env == NULL || !json_read_pairs(arena, env, SIZE_MAX, &read.env))
         return ht_fail(err, HT_CORRUPT, "launch.json: env is not pairs");
+    if (!guest_read(arena, node_find(map, "guest"), &read.guest))
+        return ht_fail(err, HT_CORRUPT, "launch.json: guest is none");
     *launch = read;
     return HT_OK;
+}
+
+/* A trial with a user of its own makes files in its folder, too; it cannot
+ * exchange ours, as the folder is sticky. */
+static enum ht_status read_ours(struct arena *arena, const char *folder,
+                                const char *name, const struct node **map,
+                                struct ht_error *err)
+{
+    struct stat around, status;
+    const char *path = arena_printf(arena, "%s/%s", folder, name);
+    if (stat(folder, &around) == 0 && (around.st_mode & S_ISVTX) != 0 &&
+        lstat(path, &status) == 0 && status.st_uid != around.st_uid)
+        return ht_fail(err, HT_NOT_FOUND, "%s was made by the trial", path);
+    return disk_read_json(arena, folder, name, map, err);
 }
 
 /* ---- shim.json ---- */
@@ -193,8 +210,7 @@ enum ht_status folder_read_shim(const char *folder, struct process *process,
 {
     struct arena *arena = arena_new();
     const struct node *map;
-    enum ht_status status =
-        disk_read_json(arena, folder, "shim.json", &map, err);
+    enum ht_status status = read_ours(arena, folder, "shim.json", &map, err);
     if (status == HT_OK) {
         const int64_t pid = node_get_int(map, "pid", 0);
         const int64_t start = node_get_int(map, "start", -1);
@@ -236,8 +252,7 @@ enum ht_status folder_read_exit(const char *folder, struct ending *ending,
     struct arena *arena = arena_new();
     const struct node *map;
     struct ending read = {0};
-    enum ht_status status =
-        disk_read_json(arena, folder, "exit.json", &map, err);
+    enum ht_status status = read_ours(arena, folder, "exit.json", &map, err);
     int outcome = 0;
     if (status == HT_OK)
         outcome = json_find_word(map, "outcome", outcome_names, N_OUTCOMES);

@@ -14,6 +14,7 @@
 #include "proto/base/error.h"
 #include "proto/base/limits.h"
 #include "proto/base/text.h"
+#include "runner/base/guest.h"
 
 /* What the shim has to run: launch.json. */
 struct launch {
@@ -29,6 +30,7 @@ struct launch {
     int64_t grace_ms;         /* SIGTERM to SIGKILL */
     const char
         *boot; /* id of the kernel's boot that it is valid for; NULL: any */
+    struct guest guest; /* what the trainer may see and use */
 };
 
 /* Identifies a process for ever; a pid alone is reused. */

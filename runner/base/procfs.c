@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -91,6 +92,17 @@ bool procfs_is_alive(const struct process *process)
            fields.state != 'Z' && fields.state != 'X';
 }
 
+bool procfs_has_argument(pid_t pid, const char *word)
+{
+    char path[64];
+    char words[2 * PATH_MAX];
+    (void)snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    const ssize_t n = read_proc_file(path, words, sizeof words);
+    const size_t first = n > 0 ? strlen(words) + 1 : 0;
+    return n > 0 && (size_t)n == first + strlen(word) + 1 &&
+           strcmp(words + first, word) == 0;
+}
+
 bool procfs_kill(const struct process *process)
 {
     const int fd = pidfd_open(process->pid, 0);
@@ -136,12 +148,14 @@ static bool environment_names(pid_t pid, const char *folder, bool *unsure)
     return found;
 }
 
+/* Trials of root's runner may have any user. */
 static bool is_mine(pid_t pid)
 {
     char path[64];
     struct stat status;
     (void)snprintf(path, sizeof path, "/proc/%d", (int)pid);
-    return stat(path, &status) == 0 && status.st_uid == geteuid();
+    return stat(path, &status) == 0 &&
+           (status.st_uid == geteuid() || geteuid() == 0);
 }
 
 /* A session's number is reserved while it has processes. Afterwards another

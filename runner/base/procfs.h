@@ -24,6 +24,9 @@ enum ht_status procfs_identify(pid_t pid, struct process *process,
 /* Whether that process still runs (a zombie does not). */
 bool procfs_is_alive(const struct process *process);
 
+/* Whether the living process was started with the word as its only argument. */
+bool procfs_has_argument(pid_t pid, const char *word);
+
 /* Sends SIGKILL to that process; false when it has ended. Does not wait for
  * its end. */
 bool procfs_kill(const struct process *process);

@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include "proto/job/job.h"
+#include "runner/base/cgroup.h"
+#include "runner/base/guest.h"
 
 /* Paths in a container, see replica_view.h. */
 #define CONTAINER_KIT "/hypertune/kit"
@@ -25,6 +27,12 @@ struct site {
     struct strings gpus;  /* that replicas may get, see gpus.h */
     struct pairs inherited; /* HOME, USER, LANG, TZ, TMPDIR as far as set */
     const char *runner;     /* its id, in names and labels */
+
+    /* Processes; see runner/process/isolation.h. */
+    struct guest guest;                  /* what every trial's begins with */
+    const char *trial_user, *trial_home; /* of --run-as USER; else NULL */
+    struct cgroup_limits limits;
+    struct cgroup_places cgroups;
 
     /* Containers. */
     const char *kit;             /* absolute folder mounted at /hypertune/kit */

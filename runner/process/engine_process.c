@@ -20,6 +20,7 @@
 #include "runner/base/disk.h"
 #include "runner/base/placement.h"
 #include "runner/base/procfs.h"
+#include "runner/process/isolation.h"
 #include "runner/shim/shim.h"
 
 enum { LEFTOVER_BOUND_MS = 5000 };
@@ -52,7 +53,21 @@ static bool is_our_child(pid_t pid)
     return pid > 0 && waitpid(pid, NULL, WNOHANG) == 0;
 }
 
-/* `shim`: from shim.json, NULL when it is not known. */
+/* From shim.json, which a trial of the runner's user can exchange: what it
+ * names must not be killed in the runner's name. A shim that has ended cannot
+ * be told from another process; then its session is not looked for. */
+static const struct process *
+known_shim(const struct site *site, const char *folder, struct process *shim)
+{
+    if (folder_read_shim(folder, shim, NULL) != HT_OK)
+        return NULL;
+    const bool ours = procfs_is_alive(shim)
+                          ? procfs_has_argument(shim->pid, folder)
+                          : site->guest.sandbox == SANDBOX_NONE;
+    return ours ? shim : NULL;
+}
+
+/* `shim`: from known_shim(). */
 static void kill_replica(struct processes *processes, size_t i,
                          const struct process *shim)
 {
@@ -136,7 +151,8 @@ static enum ht_status prepare(const struct engine_place *place,
         views[i] = replica_view_of_process(
             arena, place->site, order, i,
             prepare_replica_folder(arena, place->folder, &order->replicas[i]));
-        /* A copy is made by the shim: check its source. */
+        isolation_apply(arena, place->site, order, i, &views[i]);
+        /* A copy is made by the trainer's process: check its source. */
         const char *copied = views[i].copied;
         status = check_workdir(arena,
                                copied != NULL ? copied : views[i].workdir, err);
@@ -198,15 +214,15 @@ static void check_dead_child(const struct site *site,
                              struct processes *processes, size_t i, int status)
 {
     struct replicas *replicas = &processes->replicas;
+    const char *folder = replicas->items[i].folder;
     struct process shim;
-    const bool known =
-        folder_read_shim(replicas->items[i].folder, &shim, NULL) == HT_OK;
+    const bool known = folder_read_shim(folder, &shim, NULL) == HT_OK;
     if (WIFEXITED(status) && WEXITSTATUS(status) == SHIM_TAKEN) {
         if (!known) /* the other shim may have ended before it wrote the file */
             (void)spawn_shim(site, processes, i, NULL);
         return;
     }
-    end_lost(replicas, i, known ? &shim : NULL,
+    end_lost(replicas, i, known_shim(site, folder, &shim),
              WIFSIGNALED(status) ? "its supervisor process was killed"
              : known ? "its supervisor process could not write down its end"
                      : "its supervisor process could not start");
@@ -216,17 +232,19 @@ static void check_adopted(const struct site *site, struct processes *processes,
                           size_t i)
 {
     struct replicas *replicas = &processes->replicas;
-    struct process shim;
-    const enum ht_status status =
-        folder_read_shim(replicas->items[i].folder, &shim, NULL);
+    const char *folder = replicas->items[i].folder;
+    struct process shim, kept;
+    const enum ht_status status = folder_read_shim(folder, &shim, NULL);
     if (status == HT_NOT_FOUND) {
         (void)spawn_shim(site, processes, i, NULL);
     } else if (status != HT_OK) {
         end_lost(replicas, i, NULL, "its shim.json is damaged");
-    } else if (!procfs_is_alive(&shim) && !replicas_read_exit(replicas, i)) {
+    } else if ((!procfs_is_alive(&shim) ||
+                !procfs_has_argument(shim.pid, folder)) &&
+               !replicas_read_exit(replicas, i)) {
         struct process self = {.boot = ""};
         (void)procfs_identify(getpid(), &self, NULL);
-        end_lost(replicas, i, &shim,
+        end_lost(replicas, i, known_shim(site, folder, &kept),
                  strcmp(self.boot, shim.boot) == 0
                      ? "its supervisor process was killed"
                      : "the machine was restarted");
@@ -280,11 +298,11 @@ static void process_remove(struct engine_place *place)
 {
     struct processes *processes = processes_of(place);
     for (size_t i = 0; i < processes->replicas.n; i++) {
+        const char *folder = processes->replicas.items[i].folder;
         struct process shim;
-        const bool known = !replicas_has_lost_folder(&processes->replicas, i) &&
-                           folder_read_shim(processes->replicas.items[i].folder,
-                                            &shim, NULL) == HT_OK;
-        kill_replica(processes, i, known ? &shim : NULL);
+        const bool lost = replicas_has_lost_folder(&processes->replicas, i);
+        kill_replica(processes, i,
+                     lost ? NULL : known_shim(place->site, folder, &shim));
     }
     place->data = NULL;
 }

@@ -1,15 +1,24 @@
 /* main.c - hypertune-shim. */
 
 #include <stdio.h>
+#include <string.h>
 
+#include "runner/shim/confine.h"
 #include "runner/shim/shim.h"
 
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "--sandbox") == 0) {
+        puts(sandbox_name(confine_best()));
+        return 0;
+    }
     if (argc != 2 || argv[1][0] != '/') {
-        (void)fprintf(stderr, "usage: hypertune-shim FOLDER\n"
-                              "Runs FOLDER/launch.json; FOLDER is absolute. "
-                              "Started by hypertune-runner.\n");
+        (void)fprintf(stderr,
+                      "usage: hypertune-shim FOLDER | --sandbox\n"
+                      "Runs FOLDER/launch.json; FOLDER is absolute. "
+                      "Started by hypertune-runner. --sandbox prints the best "
+                      "sandbox for trials that this user can make "
+                      "here.\n");
         return SHIM_USAGE;
     }
     return shim_run(argv[1]);

@@ -17,10 +17,11 @@
 #include <unistd.h>
 
 #include "proto/base/clock.h"
+#include "runner/base/cgroup.h"
 #include "runner/base/disk.h"
 #include "runner/base/folder.h"
 #include "runner/base/procfs.h"
-#include "runner/base/workdir.h"
+#include "runner/shim/confine.h"
 #include "runner/shim/log.h"
 #include "runner/shim/trainer.h"
 
@@ -260,7 +261,7 @@ static bool reap_children(struct shim *shim)
         if (pid != shim->trainer.pid)
             continue;
         shim->ended = true;
-        shim->wait_status = status;
+        shim->wait_status = trainer_status(&shim->trainer, status);
     }
     return pid == 0;
 }
@@ -337,26 +338,26 @@ static void kill_leftovers(struct shim *shim)
     }
 }
 
-/* False, with the ending, when the working folder cannot be made. */
-static bool make_workdir(struct shim *shim)
+/* False, with the ending, when the guest cannot be prepared. */
+static bool prepare_guest(struct shim *shim, uid_t *uid)
 {
-    const struct launch *launch = &shim->launch;
-    const struct workdir_order order = {.from = launch->copied,
-                                        .into = launch->workdir,
-                                        .left_out = launch->left_out,
-                                        .state = launch->state};
+    const struct guest *guest = &shim->launch.guest;
     struct ht_error err;
-    if (launch->copied == NULL || workdir_copy(&order, &err) == HT_OK)
+    if (confine_claim(guest, shim->folder, uid, &err) == HT_OK &&
+        cgroup_make(guest, &err) == HT_OK)
         return true;
-    folder_end(&shim->ending, OUTCOME_FAILED, "%s", err.text);
+    folder_end(&shim->ending, OUTCOME_LOST,
+               "the trainer could not be confined: %s", err.text);
     return false;
 }
 
 static void run_trainer(struct shim *shim)
 {
     shim->ending.started_ms = clock_wall_ms();
-    if (!make_workdir(shim) || !trainer_start(&shim->launch, shim->folder,
-                                              &shim->trainer, &shim->ending))
+    uid_t uid;
+    if (!prepare_guest(shim, &uid) ||
+        !trainer_start(&shim->launch, shim->folder, uid, &shim->trainer,
+                       &shim->ending))
         return;
     if (shim->launch.timeout_ms > 0)
         shim->timeout_at = clock_monotonic_ms() + shim->launch.timeout_ms;
@@ -370,6 +371,11 @@ static void run_trainer(struct shim *shim)
     drain_output(shim);
     const struct ending ordered = shim->ending;
     trainer_describe(shim->wait_status, &shim->ending);
+    if (shim->wait_status != 0 && cgroup_was_full(&shim->launch.guest))
+        folder_end(&shim->ending, OUTCOME_FAILED,
+                   "killed by signal %d (SIGKILL): it needs more than the "
+                   "memory that the runner's --limit gives it",
+                   SIGKILL);
     if (shim->phase != PHASE_RUNNING)
         folder_end(&shim->ending, ordered.outcome, "%s", ordered.reason);
 }
@@ -398,7 +404,7 @@ int shim_run(const char *folder)
         .signals = -1,
         .watch = -1,
         .arena = arena_new(),
-        .trainer = {.pid = -1, .outputs = {-1, -1}},
+        .trainer = {.pid = -1, .outputs = {-1, -1}, .status = -1},
         .logs = {{.fd = -1}, {.fd = -1}},
         .timeout_at = INT64_MAX,
         .kill_at = INT64_MAX,
@@ -409,6 +415,7 @@ int shim_run(const char *folder)
         struct ht_error err;
         if (prepare(shim, &err) == HT_OK) {
             run_trainer(shim);
+            cgroup_remove(&shim->launch.guest);
         } else {
             folder_end(&shim->ending, OUTCOME_LOST,
                        "its supervisor could not start: %s", err.text);

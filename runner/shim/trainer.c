@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +13,15 @@
 #include <unistd.h>
 
 #include "proto/base/arena.h"
+#include "runner/base/workdir.h"
+#include "runner/shim/confine.h"
 
-enum step { STEP_SETUP, STEP_WORKDIR, STEP_EXEC };
+enum step { STEP_SETUP, STEP_CONFINE, STEP_COPY, STEP_WORKDIR, STEP_EXEC };
 
 struct fault { /* the child's report before it exits */
     enum step step;
-    int code; /* errno */
+    int code;                 /* errno */
+    char text[HT_MAX_REASON]; /* of STEP_COPY */
 };
 
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
@@ -72,29 +76,68 @@ struct child { /* what the child needs, made before the fork */
     const char *workdir;
     char *const *argv, *const *env;
     int outputs[2]; /* write ends */
-    int report;     /* write end, closed by exec */
-    pid_t parent;
+    int report[2];  /* closed by exec */
+    int status;     /* write end */
+    uid_t uid;
+    struct confined self;
 };
+
+static bool is_orphan(const struct child *child)
+{
+    struct pollfd end = {.fd = child->report[1], .events = 0};
+    return poll(&end, 1, 0) == 1 && (end.revents & POLLERR) != 0;
+}
+
+/* As the trainer's user, who may not see what the shim sees. */
+static bool copy_workdir(const struct launch *launch, char text[HT_MAX_REASON])
+{
+    const struct workdir_order order = {.from = launch->copied,
+                                        .into = launch->workdir,
+                                        .left_out = launch->left_out,
+                                        .state = launch->state};
+    struct ht_error err;
+    if (launch->copied == NULL || workdir_copy(&order, &err) == HT_OK)
+        return true;
+    (void)snprintf(text, HT_MAX_REASON, "%s", err.text);
+    return false;
+}
+
+static void become_trainer(const struct child *child, struct fault *fault)
+{
+    const struct guest *guest = &child->launch->guest;
+    fault->step = STEP_CONFINE;
+    if (!confine_join(guest) || !confine_hide(guest, &child->self) ||
+        !confine_begin(guest, child->report[1], child->status) ||
+        !confine_drop(guest, child->uid))
+        return;
+    /* A change of the user would undo it. */
+    if (guest->sandbox != SANDBOX_NAMESPACES)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    reset_signals();
+    fault->step = STEP_COPY;
+    if (!copy_workdir(child->launch, fault->text))
+        return;
+    fault->step = STEP_WORKDIR;
+    if (chdir(child->workdir) != 0)
+        return;
+    fault->step = STEP_EXEC;
+    if (strchr(child->argv[0], '/') != NULL)
+        execve(child->argv[0], child->argv, child->env);
+    else
+        exec_in_path(child->launch, child->argv, child->env);
+}
 
 _Noreturn static void run_child(const struct child *child)
 {
-    struct fault fault = {STEP_SETUP, 0};
+    struct fault fault = {.step = STEP_SETUP};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != child->parent)
+    close(child->report[0]);
+    if (is_orphan(child))
         _exit(EXIT_NOT_FOUND); /* the shim died before the call above */
-    if (setpgid(0, 0) == 0 && connect_streams(child->outputs)) {
-        reset_signals();
-        fault.step = STEP_WORKDIR;
-        if (chdir(child->workdir) == 0) {
-            fault.step = STEP_EXEC;
-            if (strchr(child->argv[0], '/') != NULL)
-                execve(child->argv[0], child->argv, child->env);
-            else
-                exec_in_path(child->launch, child->argv, child->env);
-        }
-    }
+    if (setpgid(0, 0) == 0 && connect_streams(child->outputs))
+        become_trainer(child, &fault);
     fault.code = errno;
-    const ssize_t n = write(child->report, &fault, sizeof fault);
+    const ssize_t n = write(child->report[1], &fault, sizeof fault);
     _exit(n == sizeof fault ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
 
@@ -131,16 +174,35 @@ static void describe_exec(int code, const char *program, struct ending *ending)
     }
 }
 
+/* Who has another user may not see what the runner sees. */
+static void add_user(struct ending *ending, uid_t uid)
+{
+    const size_t len = strlen(ending->reason);
+    if (uid != 0)
+        (void)snprintf(ending->reason + len, sizeof ending->reason - len,
+                       " for the trial's user %u (--run-as)", (unsigned)uid);
+}
+
 static void describe_fault(const struct fault *fault, const char *workdir,
-                           const char *program, struct ending *ending)
+                           const char *program, uid_t uid,
+                           struct ending *ending)
 {
     switch (fault->step) {
     case STEP_WORKDIR:
         end_failed(ending, OUTCOME_FAILED, EXIT_NOT_EXECUTABLE, "", "");
         folder_describe_workdir(fault->code, workdir, ending->reason);
+        add_user(ending, uid);
         return;
     case STEP_EXEC:
         describe_exec(fault->code, program, ending);
+        add_user(ending, uid);
+        return;
+    case STEP_COPY:
+        folder_end(ending, OUTCOME_FAILED, "%s", fault->text);
+        return;
+    case STEP_CONFINE:
+        end_failed(ending, OUTCOME_LOST, 0, "the trainer could not be confined",
+                   strerror(fault->code));
         return;
     case STEP_SETUP:
         end_failed(ending, OUTCOME_LOST, 0, "the trainer could not be prepared",
@@ -176,6 +238,7 @@ static void close_end(int *end)
 struct pipes {
     int streams[2][2]; /* stdout, stderr; read end first */
     int report[2];
+    int status[2]; /* of the trainer, from the first process of a namespace */
 };
 
 static bool open_pipes(struct pipes *pipes)
@@ -183,24 +246,27 @@ static bool open_pipes(struct pipes *pipes)
     return pipe2(pipes->streams[0], O_CLOEXEC) == 0 &&
            pipe2(pipes->streams[1], O_CLOEXEC) == 0 &&
            pipe2(pipes->report, O_CLOEXEC) == 0 &&
+           pipe2(pipes->status, O_CLOEXEC) == 0 &&
+           fcntl(pipes->status[0], F_SETFL, O_NONBLOCK) == 0 &&
            fcntl(pipes->streams[0][0], F_SETFL, O_NONBLOCK) == 0 &&
            fcntl(pipes->streams[1][0], F_SETFL, O_NONBLOCK) == 0;
 }
 
 static pid_t fork_child(const struct launch *launch, const char *workdir,
-                        const struct pipes *pipes)
+                        uid_t uid, const struct pipes *pipes)
 {
     struct arena *arena = arena_new();
-    const struct child child = {
+    struct child child = {
         .launch = launch,
         .workdir = workdir,
         .argv = vector_of(arena, &launch->argv),
         .env = environment_of(arena, &launch->env),
         .outputs = {pipes->streams[0][1], pipes->streams[1][1]},
-        .report = pipes->report[1],
-        .parent = getpid(),
+        .report = {pipes->report[0], pipes->report[1]},
+        .status = pipes->status[1],
+        .uid = uid,
     };
-    const pid_t pid = fork();
+    const pid_t pid = confine_fork(&launch->guest, &child.self);
     if (pid == 0)
         run_child(&child);
     const int code = errno;
@@ -225,13 +291,13 @@ static void reap(pid_t pid)
         continue;
 }
 
-bool trainer_start(const struct launch *launch, const char *folder,
+bool trainer_start(const struct launch *launch, const char *folder, uid_t uid,
                    struct trainer *trainer, struct ending *ending)
 {
-    struct pipes pipes = {{{-1, -1}, {-1, -1}}, {-1, -1}};
+    struct pipes pipes = {{{-1, -1}, {-1, -1}}, {-1, -1}, {-1, -1}};
     const char *workdir = launch->workdir != NULL ? launch->workdir : folder;
     const pid_t pid =
-        open_pipes(&pipes) ? fork_child(launch, workdir, &pipes) : -1;
+        open_pipes(&pipes) ? fork_child(launch, workdir, uid, &pipes) : -1;
     bool started = false;
     if (pid < 0) {
         end_failed(ending, OUTCOME_LOST, 0, "no process could be made",
@@ -241,11 +307,12 @@ bool trainer_start(const struct launch *launch, const char *folder,
         close_end(&pipes.streams[0][1]);
         close_end(&pipes.streams[1][1]);
         close_end(&pipes.report[1]);
+        close_end(&pipes.status[1]);
         struct fault fault;
         started = !read_fault(pipes.report[0], &fault);
         if (!started) {
             reap(pid);
-            describe_fault(&fault, workdir, launch->argv.items[0], ending);
+            describe_fault(&fault, workdir, launch->argv.items[0], uid, ending);
         }
     }
     if (started) {
@@ -254,13 +321,24 @@ bool trainer_start(const struct launch *launch, const char *folder,
             trainer->outputs[i] = pipes.streams[i][0];
             pipes.streams[i][0] = -1;
         }
+        trainer->status = pipes.status[0];
+        pipes.status[0] = -1;
     }
     for (int i = 0; i < 2; i++) {
         close_end(&pipes.streams[0][i]);
         close_end(&pipes.streams[1][i]);
         close_end(&pipes.report[i]);
+        close_end(&pipes.status[i]);
     }
     return started;
+}
+
+int trainer_status(const struct trainer *trainer, int wait_status)
+{
+    int status;
+    return read(trainer->status, &status, sizeof status) == sizeof status
+               ? status
+               : wait_status;
 }
 
 static void describe_exit(int code, struct ending *ending)

@@ -14,15 +14,20 @@
 /* The program that the shim runs; the caller reaps it and closes its
  * outputs. */
 struct trainer {
-    pid_t pid;      /* also its process group; not reaped yet */
+    pid_t pid;      /* also its process group; not reaped yet; in namespaces
+                       their first process, which passes signals on */
     int outputs[2]; /* read ends of stdout and stderr, not blocking; owned */
+    int status;     /* read end, see trainer_status() */
 };
 
-/* Starts the program. False when that failed: then `ending` has outcome, exit
- * code (126, 127 as in shells) and reason, and no process and no descriptor is
- * left. */
-bool trainer_start(const struct launch *launch, const char *folder,
+/* Starts the program as a guest, with that uid unless it is 0. False when that
+ * failed: then `ending` has outcome, exit code (126, 127 as in shells) and
+ * reason, and no process and no descriptor is left. */
+bool trainer_start(const struct launch *launch, const char *folder, uid_t uid,
                    struct trainer *trainer, struct ending *ending);
+
+/* The trainer's status, from that which waitpid() gave of `pid`. */
+int trainer_status(const struct trainer *trainer, int wait_status);
 
 /* Outcome, code and reason of a status that waitpid() gave. */
 void trainer_describe(int wait_status, struct ending *ending);

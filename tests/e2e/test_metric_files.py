@@ -111,7 +111,7 @@ class Place:
 
 
 def main():
-    with harness.Server(slots=8) as server:
+    with harness.Server(slots=8, environment=harness.NO_SANDBOX) as server:
         place = Place(server)
 
         def every_way_to_write_a_file_gives_the_trial_its_own_values():

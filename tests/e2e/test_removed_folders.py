@@ -4,13 +4,11 @@ is reported as such, as often as the trial may begin, and no one else is harmed.
 import os
 import re
 import signal
-import tempfile
-import traceback
 
+import another_user
 import harness
 import tap
 
-NOBODY = 65534
 HOME = "its own folder, HYPERTUNE_TRIAL_DIR, which the runner removes later"
 WAIT = "exec sleep 600"
 
@@ -118,44 +116,12 @@ def run_ways(server, ways):
 
 
 def run_locks():
-    with harness.Server(slots=8) as server:
+    with harness.Server(slots=8, environment=harness.NO_SANDBOX) as server:
         run_ways(server, LOCKS)
 
 
-def as_another_user(act):
-    """Nothing is locked against root. False when no one else may run what is
-    tested."""
-    done, failed, absent = range(3)
-    folder = tempfile.mkdtemp(prefix="ht-", dir="/tmp")
-    os.chown(folder, NOBODY, NOBODY)
-    child = os.fork()
-    if child == 0:
-        code = failed
-        try:
-            os.setgroups([])
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
-            os.environ.update(TMPDIR=folder, HOME=folder,
-                              HYPERTUNE_STATE=os.path.join(folder, "state"))
-            tempfile.tempdir = folder
-            program = os.path.join(harness.bin_dir(), "hypertuned")
-            if os.access(program, os.X_OK):
-                act()
-                code = done
-            else:
-                code = absent
-        except Exception:
-            traceback.print_exc()
-        finally:
-            os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    os.rmdir(folder)
-    tap.contains(code, (done, absent))
-    return code == done
-
-
 def main():
-    with harness.Server(slots=8) as server:
+    with harness.Server(slots=8, environment=harness.NO_SANDBOX) as server:
         def each_way_is_reported_as_often_as_the_trial_begins():
             run_ways(server, WAYS)
 
@@ -255,7 +221,7 @@ def main():
         def a_locked_folder_is_named_as_that():
             if os.geteuid() != 0:
                 run_ways(server, LOCKS)
-            elif not as_another_user(run_locks):
+            elif not another_user.act_as(run_locks):
                 raise tap.Skip("the programs here are root's alone")
 
         tap.run([each_way_is_reported_as_often_as_the_trial_begins,

@@ -313,7 +313,7 @@ class Cases:
 
 
 def main():
-    with harness.Server("--gpus", "2", slots=4) as server:
+    with harness.Server("--gpus", "2", slots=4, environment=harness.NO_SANDBOX) as server:
         cases = Cases(server)
         tap.run([
             cases.thirteen_replicas_find_each_other,

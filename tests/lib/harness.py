@@ -24,6 +24,10 @@ OPEN = ("RUNNING", "PAUSED", "STOPPING", "CANCELLING")
 PATIENCE = 200
 
 
+# For tests whose trainers do what a sandbox prevents, or name their own pid.
+NO_SANDBOX = {"HYPERTUNE_RUNNER_SANDBOX": "none"}
+
+
 def bin_dir():
     """The programs under test: the first argument of every test script."""
     return os.path.realpath(sys.argv[1])
@@ -106,7 +110,9 @@ class Server:
     """hypertuned on a data directory; its ports stay the same when it is
     started again. A context manager: leaving it stops everything."""
 
-    def __init__(self, *options, slots=4, programs=None, host="127.0.0.1"):
+    def __init__(self, *options, slots=4, programs=None, host="127.0.0.1",
+                 environment=None):
+        self.environment = environment or {}  # besides that of the test
         self.programs = programs  # their folder; None: those under test
         self.folder = tempfile.mkdtemp(prefix="ht-")
         self.data = os.path.join(self.folder, "data")
@@ -143,7 +149,8 @@ class Server:
              "--report-listen", self.report,
              "--control-listen", self.control] + self.options,
             stdout=subprocess.PIPE, stderr=self.log, stdin=subprocess.DEVNULL,
-            env=dict(os.environ, HT_FAIL=fail) if fail else None)
+            env={**os.environ, **self.environment,
+                 **({"HT_FAIL": fail} if fail else {})})
         line = self._first_line(begin + PATIENCE)
         ready = re.match(r"ready http=%s report=%s token-file=(.+)$" % (
             re.escape(self.http), re.escape(self.report)), line)

@@ -273,6 +273,33 @@ static void check_gpus(struct findings *findings)
         findings_add(findings, FINDING_OK, "gpus", NULL, "%s", line);
 }
 
+/* ---- trials ---- */
+
+static void check_sandbox(struct findings *findings)
+{
+    struct arena *arena = findings->cli->arena;
+    const char *const argv[] = {program_find(arena, "hypertune-shim"),
+                                "--sandbox", NULL};
+    const char *output = "";
+    if (cli_spawn_ask(arena, argv, &output) != 0)
+        return; /* check_programs() says so */
+    const char *name = arena_strndup(arena, output, strcspn(output, "\n"));
+    if (strcmp(name, "none") == 0)
+        findings_add(findings, FINDING_WARN, "sandbox",
+                     "allow user namespaces (sysctl "
+                     "kernel.unprivileged_userns_clone=1), or take a kernel "
+                     "with Landlock",
+                     "none: trials can read the server's data and signal its "
+                     "programs");
+    else if (geteuid() == 0)
+        findings_add(findings, FINDING_NOTE, "sandbox", NULL,
+                     "%s; trials of root can change this machine: give them "
+                     "users of their own (HYPERTUNE_RUNNER_RUN_AS=auto)",
+                     name);
+    else
+        findings_add(findings, FINDING_OK, "sandbox", NULL, "%s", name);
+}
+
 /* ---- clock and interpreters ---- */
 
 static void check_clock(struct findings *findings)
@@ -335,6 +362,7 @@ void machine_examine(struct findings *findings, const char *folder)
     check_memory(findings);
     check_disk(findings, folder);
     check_gpus(findings);
+    check_sandbox(findings);
     check_clock(findings);
     check_languages(findings);
     check_clusters(findings);
