@@ -157,7 +157,7 @@ $(B)/bin/hypertune-runner: $(call obj,runner/main.c) $(call archive,runner) \
 $(B)/bin/hypertune-shim: $(call obj,$(SHIM_SRC)) $(call archive,proto)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LINK  $@")
-	$(Q)$(CC) $(if $(SAN),$(LDFLAGS),-static -s) -o $@ $^ -lm
+	$(Q)$(CC) $(if $(SAN),$(LDFLAGS),-static-pie -s) -o $@ $^ -lm
 
 # The spec's grammar is embedded, `hypertune help spec` prints it.
 $(B)/obj/hypertune/cli/frame/schema.o: proto/native.schema.json
@@ -172,7 +172,7 @@ $(B)/bin/hypertune-trial: $(call obj,hypertune/trial/main.c $(TRIAL_SRC)) \
   $(call archive,hypertune) $(call archive,proto)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LINK  $@")
-	$(Q)$(CC) $(if $(SAN),$(LDFLAGS),-static -s) -o $@ $^ -lm -lpthread
+	$(Q)$(CC) $(if $(SAN),$(LDFLAGS),-static-pie -s) -o $@ $^ -lm -lpthread
 
 $(B)/lib/libhypertune.so: $(call obj,$(LIB_SRC)) hypertune/hypertune.map
 	@mkdir -p $(@D)
