@@ -303,9 +303,9 @@ install: all ## programs, library, manuals, units under PREFIX
 	  hypertune/hypertune.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/hypertune.pc
 	$(call install_python,$(DESTDIR)$(PYTHONDIR))
 	$(call install_kit,$(DESTDIR)$(KITDIR))
-	for scope in system user; do \
-	  sed 's|@BINDIR@|$(BINDIR)|' tuner/systemd/$$scope/hypertuned.service \
-	    >$(DESTDIR)$(UNITDIR)/$$scope/hypertuned.service; done
+	for unit in system/hypertuned system/hypertune-runner user/hypertuned; do \
+	  sed 's|@BINDIR@|$(BINDIR)|' tuner/systemd/$$unit.service \
+	    >$(DESTDIR)$(UNITDIR)/$$unit.service; done
 	for page in docs/man/*.[1-8]; do \
 	  install -D -m 644 -t $(DESTDIR)$(SHAREDIR)/man/man$${page##*.} $$page; done
 	$(B)/bin/hypertune completion bash \

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -53,6 +54,7 @@ def make_install_fills_the_usual_folders():
                  "include/hypertune.h", "lib/libhypertune.a",
                  "lib/pkgconfig/hypertune.pc",
                  "lib/systemd/system/hypertuned.service",
+                 "lib/systemd/system/hypertune-runner.service",
                  "lib/systemd/user/hypertuned.service",
                  "lib/python3/dist-packages/hypertune/__init__.py",
                  "lib/python3/dist-packages/hypertune/optuna/__init__.py",
@@ -126,21 +128,53 @@ def the_service_manager_learns_when_the_server_is_ready():
             server.stdout.close()
 
 
+UNITS = ("system/hypertuned", "system/hypertune-runner", "user/hypertuned")
+
+
+def place_unit(name):
+    """Copies an installed unit, with the path of its program; returns it."""
+    unit = os.path.join(work, name + ".service")
+    os.makedirs(os.path.dirname(unit), exist_ok=True)
+    with open(installed("lib/systemd/%s.service" % name)) as f:
+        text = f.read()
+    tap.lacks("@BINDIR@", text)
+    with open(unit, "w") as f:
+        f.write(text.replace("/usr/bin/", installed("bin/")))
+    return unit
+
+
 def systemd_finds_no_fault_in_the_units():
     if shutil.which("systemd-analyze") is None:
         raise tap.Skip("systemd-analyze is not installed")
-    for scope in ("system", "user"):
-        unit = os.path.join(work, scope, "hypertuned.service")
-        os.mkdir(os.path.dirname(unit))
-        with open(installed("lib/systemd/%s/hypertuned.service" % scope)) as f:
-            text = f.read()
-        assert "@" not in text, text
-        with open(unit, "w") as f:
-            f.write(text.replace("/usr/bin/", installed("bin/")))
-        said = run("systemd-analyze", "verify", "--man=no", unit,
-                   *(["--user"] if scope == "user" else []),
+    for name in UNITS:
+        said = run("systemd-analyze", "verify", "--man=no", place_unit(name),
+                   *(["--user"] if name.startswith("user") else []),
                    env=environment())
-        assert "hypertuned.service" not in said, said
+        assert os.path.basename(name) + ".service" not in said, said
+
+
+def the_units_are_as_closed_as_is_said():
+    """docs/operations.md has the figures."""
+    if shutil.which("systemd-analyze") is None:
+        raise tap.Skip("systemd-analyze is not installed")
+    with open("docs/operations.md") as f:
+        said = f.read()
+    for name, most in (("hypertuned", 2.0), ("hypertune-runner", 6.5)):
+        score = re.search(r"Overall exposure level for .*: ([0-9.]+)", run(
+            "systemd-analyze", "security", "--offline=yes",
+            place_unit("system/" + name), env=environment())).group(1)
+        tap.true(float(score) <= most, (name, score))
+        tap.true(re.search(r"[ (]%s[,:]" % re.escape(score), said), score)
+
+
+def the_runners_unit_leaves_trainers_what_they_need():
+    with open(installed("lib/systemd/system/hypertune-runner.service")) as f:
+        unit = f.read()
+    for closed in ("MemoryDenyWriteExecute=", "PrivateDevices=",
+                   "DevicePolicy=", "RestrictNamespaces=",
+                   "ProtectControlGroups="):
+        tap.lacks("\n" + closed, unit)
+    tap.contains("\nDelegate=yes\n", unit)
 
 
 if harness.is_sanitized():
@@ -152,6 +186,8 @@ else:
                  a_c_trainer_is_built_by_pkg_config_and_runs,
                  a_study_runs_with_the_installed_programs_alone,
                  the_service_manager_learns_when_the_server_is_ready,
-                 systemd_finds_no_fault_in_the_units])
+                 systemd_finds_no_fault_in_the_units,
+                 the_units_are_as_closed_as_is_said,
+                 the_runners_unit_leaves_trainers_what_they_need])
     finally:
         shutil.rmtree(work, ignore_errors=True)
