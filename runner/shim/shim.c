@@ -22,6 +22,7 @@
 #include "runner/base/folder.h"
 #include "runner/base/procfs.h"
 #include "runner/shim/confine.h"
+#include "runner/shim/filter.h"
 #include "runner/shim/log.h"
 #include "runner/shim/trainer.h"
 
@@ -359,6 +360,7 @@ static void run_trainer(struct shim *shim)
         !trainer_start(&shim->launch, shim->folder, uid, &shim->trainer,
                        &shim->ending))
         return;
+    filter_install();
     if (shim->launch.timeout_ms > 0)
         shim->timeout_at = clock_monotonic_ms() + shim->launch.timeout_ms;
     supervise(shim);

@@ -272,6 +272,50 @@ def nothing_that_a_trial_plants_harms_anyone():
         plant(run_as="auto")
 
 
+FIND = """
+import ctypes, mmap, os, re
+with open("/proc/self/status") as file:
+    print(re.search("Seccomp:.*", file.read()).group())
+# As a JIT: bytes that become a function (mov eax, 42; ret).
+if os.uname().machine == "x86_64":
+    page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ |
+                     mmap.PROT_WRITE | mmap.PROT_EXEC)
+    page.write(b"\\xb8\\x2a\\0\\0\\0\\xc3")
+    address = ctypes.addressof(ctypes.c_char.from_buffer(page))
+    assert ctypes.CFUNCTYPE(ctypes.c_int)(address)() == 42
+open("/dev/null", "w").write("x")
+open("/dev/shm/ht-%d" % os.getuid(), "w").close()
+os.unlink("/dev/shm/ht-%d" % os.getuid())
+""" + REPORT + "\nimport time\ntime.sleep(600)\n"
+
+
+def the_shim_gives_up_calls_and_the_trainer_keeps_them():
+    """The trainer compiles and uses devices, as under the runner's unit."""
+    def run(**options):
+        with Guests(**options) as server:
+            server.submit({"spec": 1, "name": "find", "goal": "maximize score",
+                           "parameters": {"x": [1]}, "trials": 1,
+                           "algorithm": "grid", "args": "none",
+                           "command": [PYTHON, "-u", "-c", FIND]})
+            tap.equal(harness.wait_until(
+                lambda: server.cli("logs", "find/1", "--stream", "stdout",
+                                   check=False).stdout.strip(),
+                "its output"), "Seccomp:\t0")
+            # In namespaces their first process is a copy of the shim.
+            if not harness.is_sanitized():
+                harness.wait_until(lambda: any(
+                    b"Seccomp:\t2" in harness.read_proc(pid, "status")
+                    for pid in harness.processes(
+                        server.program("hypertune-shim"), server.data)),
+                    "the shim's filter")
+            harness.wait_until(lambda: server.measurements("find", 1),
+                               "what comes after the devices")
+    run(sandbox="none")
+    run(sandbox="namespaces")
+    if os.geteuid() == 0:
+        run(run_as="auto")
+
+
 def main():
     tap.run([without_protection_it_finds_all_that,
              a_trial_of_root_has_a_user_of_its_own,
@@ -280,7 +324,8 @@ def main():
              a_trial_has_its_processes_and_no_more,
              a_trial_that_fills_the_memory_is_ended_by_name,
              a_file_of_a_trial_ends_at_its_limit,
-             nothing_that_a_trial_plants_harms_anyone])
+             nothing_that_a_trial_plants_harms_anyone,
+             the_shim_gives_up_calls_and_the_trainer_keeps_them])
 
 
 if __name__ == "__main__":
