@@ -50,7 +50,7 @@ LDFLAGS += $(SANFLAGS) $(if $(filter coverage,$(MODE)),--coverage) \
 PROTO_LIBS  := -lcjson -lyaml -lgnutls -lnettle -lm
 # OpenBLAS first, else libgsl brings its own slow BLAS.
 ALGO_LIBS   := -lopenblas -lgsl
-TUNER_LIBS  := -lsqlite3 -lcurl -lmicrohttpd -lnng -lpcre2-8 -lpthread
+TUNER_LIBS  := -lsqlite3 -lz -lcurl -lmicrohttpd -lnng -lpcre2-8 -lpthread
 RUNNER_LIBS := -lcurl -lnng -lpthread
 CLI_LIBS    := -lcurl -lsqlite3 -lpthread
 # The files of folder $(1) and of its rooms that pattern $(2) matches.

@@ -1,5 +1,5 @@
-/* crc32c.h - the checksum CRC-32C (Castagnoli), of our records and of
- * TensorBoard's. */
+/* crc32c.h - the checksum CRC-32C (Castagnoli), of TensorBoard's
+ * records. */
 #ifndef HT_PROTO_BASE_CRC32C_H
 #define HT_PROTO_BASE_CRC32C_H
 

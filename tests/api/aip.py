@@ -4,10 +4,10 @@ A fake runner takes images, so that trials do what a case needs."""
 
 import copy
 import os
-import sqlite3
 import urllib.parse
 
 import harness
+import pages
 import tap
 from fake_runner import Runner
 
@@ -100,8 +100,7 @@ class Server(harness.Server):
         """What cannot be had by asking: changes the file of the server, which
         is down meanwhile."""
         self.stop()
-        with sqlite3.connect(os.path.join(self.data, "hypertune.db")) as db:
+        with pages.changing(os.path.join(self.data, "hypertune.db")) as db:
             for sql, values in statements:
                 db.execute(sql, values)
-        db.close()
         self.start()

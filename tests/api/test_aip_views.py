@@ -4,11 +4,11 @@ import base64
 import copy
 import os
 import re
-import sqlite3
 import time
 
 import aip
 import api
+import pages
 import tap
 from aip import IMAGE, INPUT, JOBS, PLAIN
 
@@ -306,7 +306,7 @@ def a_long_job_comes_whole():
     server.cancel("long")
     server.wait_job("long", "CANCELLED")
     server.stop()
-    with sqlite3.connect(os.path.join(server.data, "hypertune.db")) as db:
+    with pages.changing(os.path.join(server.data, "hypertune.db")) as db:
         (number, first), = db.execute(
             "SELECT id, next_trial FROM studies WHERE name='long'")
         point = '{"lr":0.01,"units":8,"batch":16,"opt":"adam"}'
@@ -319,7 +319,6 @@ def a_long_job_comes_whole():
         db.executemany(
             "INSERT INTO trial_counts(study, state, n) VALUES(?,?,?)",
             [(number, SUCCEEDED, trials - first), (number, FAILED, 1)])
-    db.close()
     server.start()
     answer = api.ask(server, "GET", JOBS + "/long")
     tap.equal(answer.headers.get("transfer-encoding"), "chunked")

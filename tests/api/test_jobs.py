@@ -1,10 +1,10 @@
 """Custom jobs, ends and second tries over HTTP, with a real runner."""
 
-import sqlite3
 import urllib.parse
 
 import api
 import harness
+import pages
 import tap
 
 CUSTOM = api.JOBS.rsplit("/", 1)[0] + "/customJobs"
@@ -176,10 +176,8 @@ def records_come_in_pages():
 
 def a_damaged_spec_hides_no_others():
     server.kill()
-    base = sqlite3.connect(server.data + "/hypertune.db")
-    base.execute("UPDATE studies SET spec='{' WHERE name='once'")
-    base.commit()
-    base.close()
+    with pages.changing(server.data + "/hypertune.db") as base:
+        base.execute("UPDATE studies SET spec='{' WHERE name='once'")
     server.start()
     jobs = server.get(CUSTOM)["customJobs"]
     tap.equal(sorted(one["displayName"] for one in jobs),

@@ -13,6 +13,7 @@ import time
 
 import api
 import harness
+import pages
 import tap
 
 # Seconds of a stop that waits for no one; a call may take 60.
@@ -247,9 +248,8 @@ def damage_found_by_a_reader_stops_the_writing():
             server.call("POST", api.OURS + "/studies/%s:stop" % name)
         server.stop()
         # What SQLite's own check cannot see.
-        with sqlite3.connect(os.path.join(server.data, "hypertune.db")) as db:
+        with pages.changing(os.path.join(server.data, "hypertune.db")) as db:
             db.execute("UPDATE studies SET spec='{\"a\":' WHERE name='torn'")
-        db.close()
         server.start()
         tap.equal(server.get(api.OURS + "/server")["readOnly"], False)
         status, answer = server.call("GET", api.JOBS + "/torn")

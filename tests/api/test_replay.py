@@ -2,10 +2,10 @@
 
 import os
 import shutil
-import sqlite3
 
 import api
 import harness
+import pages
 import tap
 import vizier
 from vizier import LAYERS, OPT, X, Study
@@ -295,8 +295,8 @@ def a_point_that_the_search_never_chose_is_found_out():
         study.server = copy
         try:
             copy.stop()
-            with sqlite3.connect(os.path.join(copy.data,
-                                              "hypertune.db")) as db:
+            with pages.changing(os.path.join(copy.data,
+                                             "hypertune.db")) as db:
                 db.execute("UPDATE trials SET params=? WHERE study=? AND id=5",
                            ('{"x":0.123,"layers":1,"opt":"a"}',
                             int(number(study))))

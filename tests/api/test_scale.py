@@ -3,11 +3,11 @@
 import os
 import resource
 import socket
-import sqlite3
 import time
 
 import api
 import harness
+import pages
 import tap
 
 TRIALS = 12000
@@ -21,7 +21,7 @@ server = None
 def fill(path):
     """Ended trials as the core would have written them, straight into the
     file, since so many real ones would take a while."""
-    with sqlite3.connect(path) as db:
+    with pages.changing(path) as db:
         first, revision = db.execute(
             "SELECT next_trial, revision FROM studies").fetchone()
         for i in range(first, TRIALS + 1):

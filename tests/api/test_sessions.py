@@ -1,10 +1,10 @@
 """Sessions of browsers: what the token that opened one may do, for as long as
 that token may do it, until the session is left."""
 
-import sqlite3
 
 import api
 import harness
+import pages
 import tap
 
 LOGIN, LOGOUT = api.OURS + "/login", api.OURS + "/logout"
@@ -139,24 +139,20 @@ def the_audit_log_names_who_left():
 def sessions_that_were_left_have_a_bound():
     cookie = log_in(token=api.token(server))
     server.stop()
-    rows = sqlite3.connect(server.data + "/hypertune.db")
-    with rows:
+    with pages.changing(server.data + "/hypertune.db") as rows:
         rows.executemany("INSERT INTO left_sessions VALUES(?, ?)",
                          ((i, 1 << 40 if i < 10001 else 1)
                           for i in range(1, 10020)))
-    rows.close()
     server.start()
     answer = leave(cookie)
     tap.equal((answer.status, read(cookie).status), (429, 200))
     tap.contains("rotate the token", answer.error()["message"])
     server.stop()
-    rows = sqlite3.connect(server.data + "/hypertune.db")
-    with rows:
+    with pages.changing(server.data + "/hypertune.db") as rows:
         rows.execute("DELETE FROM left_sessions WHERE id<100")
-    tap.equal(rows.execute("SELECT count(*) FROM left_sessions "
-                           "WHERE until_s=1").fetchone(),
-              (19,), "a refused change is rolled back")
-    rows.close()
+        tap.equal(rows.execute("SELECT count(*) FROM left_sessions "
+                               "WHERE until_s=1").fetchone(),
+                  (19,), "a refused change is rolled back")
     server.start()
     tap.equal((leave(cookie).status, read(cookie).status), (200, 401))
 

@@ -2,10 +2,10 @@
 
 import json
 import os
-import sqlite3
 import sys
 
 import harness
+import pages
 import tap
 
 TRAIN = """
@@ -115,7 +115,7 @@ def another_algorithm_shows_its_points_and_makes_no_trial():
 def a_stored_point_that_is_another_is_found_out():
     name = study("forged", trials=6)
     server.stop()
-    with sqlite3.connect(os.path.join(server.data, "hypertune.db")) as db:
+    with pages.changing(os.path.join(server.data, "hypertune.db")) as db:
         changed = db.execute(
             "UPDATE trials SET params='{\"x\":0.123,\"y\":\"a\"}' WHERE id=6 "
             "AND study=(SELECT id FROM studies WHERE name=?)", (name,))

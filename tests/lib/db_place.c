@@ -6,6 +6,7 @@
 
 #include <sqlite3.h>
 
+#include "tuner/db/page_vfs.h"
 #include "tuner/db/write.h"
 
 const struct study_row db_place_study = {.id = 1,
@@ -44,7 +45,10 @@ void db_place_close(const struct db_place *place)
 void db_place_tamper(const struct db_place *place, const char *sql)
 {
     sqlite3 *handle;
-    CHECK(sqlite3_open(place->path, &handle) == SQLITE_OK);
+    page_vfs_register();
+    CHECK(sqlite3_open_v2(place->path, &handle,
+                          SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+                          PAGE_VFS) == SQLITE_OK);
     CHECK(sqlite3_exec(handle, sql, NULL, NULL, NULL) == SQLITE_OK);
     sqlite3_close(handle);
 }

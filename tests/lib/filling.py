@@ -6,8 +6,8 @@ import json
 import math
 import os
 import random
-import sqlite3
-import struct
+
+import pages
 
 # tuner/db/rows.h
 SUCCEEDED, STOPPED, FAILED = 4, 5, 6
@@ -40,29 +40,6 @@ def job(name, trials):
             "trialJobSpec": {"workerPoolSpecs": [{
                 "replicaCount": 1, "containerSpec": {
                     "command": ["python3", "train.py"]}}]}}
-
-
-def make_table():
-    table = []
-    for value in range(256):
-        for _ in range(8):
-            value = value >> 1 ^ (0x82f63b78 if value & 1 else 0)
-        table.append(value)
-    return table
-
-
-CRC_TABLE = make_table()
-
-
-def checksum(study, trial, record):
-    """CRC-32C of a measurement, as tuner/db/measurement.c reads it."""
-    replica, seq, step, time_ms, metrics = record
-    data = struct.pack("<7q", study, trial, 1, WRITER, seq, step, time_ms)
-    data += ("%s\0%s\0\0" % (replica, metrics)).encode()
-    crc = 0xffffffff
-    for byte in data:
-        crc = CRC_TABLE[(crc ^ byte) & 255] ^ crc >> 8
-    return crc ^ 0xffffffff
 
 
 def make_point(draw):
@@ -106,7 +83,7 @@ def one_trial(study, revision, number, state):
                 json.dumps({"accuracy": value}))
                for n, value in enumerate(values)]
     return trial, attempt, [
-        (study, number, *record, checksum(study, number, record))
+        (study, number, *record)
         for record in records]
 
 
@@ -132,8 +109,8 @@ def write(db, study, trials, states):
         [row[1] for row in made])
     db.executemany(
         "INSERT INTO measurements(study, trial, attempt, replica, writer, seq,"
-        " step, time_ms, metrics, checkpoint, crc)"
-        " VALUES(?,?,1,?,%d,?,?,?,?,'',?)" % WRITER,
+        " step, time_ms, metrics, checkpoint)"
+        " VALUES(?,?,1,?,%d,?,?,?,?,'')" % WRITER,
         [record for row in made for record in row[2]])
     for state in {row[0][2] for row in made}:
         db.execute("INSERT INTO trial_counts(study, state, n) VALUES(?,?,?)",
@@ -158,9 +135,8 @@ def fill(server, sizes, states=make_state):
         numbers[name] = int(made["name"].rsplit("/", 1)[1])
         server.call("POST", "/hypertune/v1/studies/%s:pause" % name, {})
     server.stop()
-    with sqlite3.connect(os.path.join(server.data, "hypertune.db")) as db:
+    with pages.changing(os.path.join(server.data, "hypertune.db")) as db:
         for name, trials in sizes.items():
             write(db, numbers[name], trials, states)
-    db.close()
     server.start()
     return numbers

@@ -2,8 +2,9 @@
 server that is stopped, as its log thread would have stored it."""
 
 import os
-import sqlite3
 import time
+
+import pages
 
 TRIALS = 1000
 
@@ -27,11 +28,9 @@ def chunks(study, lines, each, begin):
 def write(server, study, lines, each):
     """The stamp of the first chunk, in microseconds."""
     begin = int((time.time() - 1000) * 1e6)
-    base = sqlite3.connect(os.path.join(server.data, "logs.db"))
-    base.executemany(
-        "INSERT INTO chunk(study, trial, attempt, replica, stream, start,"
-        " next, data, stored_us, open) VALUES(?,?,?,?,?,?,?,?,?,?)",
-        chunks(study, lines, each, begin))
-    base.commit()
-    base.close()
+    with pages.changing(os.path.join(server.data, "logs.db")) as base:
+        base.executemany(
+            "INSERT INTO chunk(study, trial, attempt, replica, stream, start,"
+            " next, data, stored_us, open) VALUES(?,?,?,?,?,?,?,?,?,?)",
+            chunks(study, lines, each, begin))
     return begin

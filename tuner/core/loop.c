@@ -8,6 +8,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
 #include "tuner/base/budget.h"
+#include "tuner/base/damage.h"
 #include "tuner/base/heap.h"
 #include "tuner/base/meter.h"
 #include "tuner/core/audit.h"
@@ -212,6 +213,8 @@ static enum ht_status open_transaction(struct core *core, struct ht_error *err)
     core_look_at_clocks(core);
     transaction_reset(&core->transaction);
     core->transaction_number++;
+    if (damage_found() != NULL)
+        return ht_fail(err, HT_UNAVAILABLE, DAMAGE_REFUSAL, damage_found());
     if (core->db == NULL && core->now_ms >= core->reopen_at_ms) {
         core->reopen_at_ms = core->now_ms + REOPEN_MS;
         struct ht_error why;

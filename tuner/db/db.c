@@ -4,10 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/damage.h"
+#include "tuner/db/file.h"
 #include "tuner/db/internal.h"
+#include "tuner/db/page_vfs.h"
 
 /* The longest wait of requests for the WAL. */
 enum { TRUNCATE_BUSY_MS = 20 };
+
+static enum ht_status fail_damaged(const struct db *db, const char *why,
+                                   struct ht_error *err)
+{
+    if (db->kind->is_main)
+        damage_note(why);
+    return ht_fail(err, HT_CORRUPT, "the database is damaged: %s", why);
+}
 
 /* Translates SQLite's last error: a full or failing disk and a lock are
  * HT_UNAVAILABLE, a damaged file HT_CORRUPT, anything else our own bug. */
@@ -15,6 +26,8 @@ static enum ht_status fail(struct db *db, int rc, const char *sql,
                            struct ht_error *err)
 {
     const char *why = sqlite3_errmsg(db->handle);
+    if (rc == SQLITE_IOERR_DATA)
+        return fail_damaged(db, page_vfs_finding(), err);
     switch (rc & 0xff) {
     case SQLITE_FULL:
     case SQLITE_IOERR:
@@ -26,7 +39,7 @@ static enum ht_status fail(struct db *db, int rc, const char *sql,
                        why);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        return ht_fail(err, HT_CORRUPT, "the database is damaged: %s", why);
+        return fail_damaged(db, why, err);
     default:
         return ht_fail(err, HT_INTERNAL, "%s (in: %.80s)", why, sql);
     }
@@ -288,6 +301,7 @@ int64_t db_wal_pages(const struct db *db)
 enum ht_status db_check(struct db *db, struct ht_error *err)
 {
     sqlite3_stmt *stmt;
+    page_vfs_forget(); /* quick_check has no words for a page's checksum */
     enum ht_status status =
         db_query(db, &stmt, err, "PRAGMA quick_check(1)", "");
     if (status != HT_OK)
@@ -298,8 +312,9 @@ enum ht_status db_check(struct db *db, struct ht_error *err)
         return status;
     const char *finding = (const char *)sqlite3_column_text(stmt, 0);
     if (finding != NULL && strcmp(finding, "ok") != 0)
-        status = ht_fail(err, HT_CORRUPT, "%.*s", (int)strcspn(finding, "\n"),
-                         finding);
+        status = fail_damaged(
+            db, page_vfs_finding()[0] != '\0' ? page_vfs_finding() : finding,
+            err);
     db_done(stmt);
     return status;
 }

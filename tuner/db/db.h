@@ -78,8 +78,8 @@ enum ht_status db_checkpoint(struct db *db, bool truncate,
 /* SQLite's quick_check: reads the whole file, which takes seconds for large
  * ones. HT_CORRUPT names the first finding. */
 enum ht_status db_check(struct db *db, struct ht_error *err);
-/* Compares every stored record with its checksum, and looks for records that
- * other rows name; HT_CORRUPT names the first that differs or is missing. */
+/* Looks for records that other rows name; HT_CORRUPT names the first that is
+ * missing. */
 enum ht_status db_measurement_check(struct db *db, struct ht_error *err);
 
 /* NULL in *value when the key is absent. */

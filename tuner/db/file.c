@@ -3,10 +3,7 @@
 #include <stdio.h>
 
 #include "tuner/db/internal.h"
-
-/* Unused at the end of each page, for checksums of pages: SQLite's are 8 bytes
- * long, and a file that has no room for them never gets any. */
-enum { RESERVED_BYTES = 8 };
+#include "tuner/db/page_vfs.h"
 
 /* --- its version --- */
 
@@ -28,6 +25,17 @@ static enum ht_status migrate_one(struct db *db, const struct db_kind *kind,
     if (status == HT_OK)
         status = db_exec(db, pragmas, err);
     return db_end(db, status, err);
+}
+
+/* For a file of an older version, or a copy that another program made: writes
+ * every page anew. When it ends in the middle, the file is as it was. */
+static enum ht_status seal_pages(struct db *db, struct ht_error *err)
+{
+    if (db->readonly || page_vfs_is_sealed(db->handle))
+        return HT_OK;
+    page_vfs_seal(db->handle);
+    const enum ht_status status = db_exec(db, "VACUUM", err);
+    return status == HT_OK ? db_checkpoint(db, true, err) : status;
 }
 
 static enum ht_status check_identity(const struct db_kind *kind,
@@ -85,6 +93,8 @@ static enum ht_status bring_up_to_date(struct db *db,
                        (long long)version, kind->versions);
     for (; status == HT_OK && version < kind->versions; version++)
         status = migrate_one(db, kind, (int)version, err);
+    if (status == HT_OK)
+        status = seal_pages(db, err);
     return status;
 }
 
@@ -96,16 +106,17 @@ static enum ht_status connect_to(const char *path, bool writable, struct db *db,
     const int access = writable ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                 : SQLITE_OPEN_READONLY;
     db->readonly = !writable;
-    const int rc =
-        sqlite3_open_v2(path, &db->handle, access | SQLITE_OPEN_NOMUTEX, NULL);
+    page_vfs_register();
+    const int rc = sqlite3_open_v2(path, &db->handle,
+                                   access | SQLITE_OPEN_NOMUTEX, PAGE_VFS);
     if (rc != SQLITE_OK)
         return ht_fail(err, HT_IO, "cannot open it: %s",
                        db->handle ? sqlite3_errmsg(db->handle)
                                   : sqlite3_errstr(rc));
     sqlite3_extended_result_codes(db->handle, 1);
     sqlite3_busy_timeout(db->handle, DB_BUSY_MS);
-    /* Has an effect only on a file without pages. */
-    int reserved = RESERVED_BYTES;
+    /* Has an effect on a file without pages, and with the next VACUUM. */
+    int reserved = PAGE_RESERVED;
     if (writable)
         sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_RESERVE_BYTES,
                              &reserved);
@@ -117,6 +128,7 @@ enum ht_status db_file_open(const char *path, bool writable,
                             struct ht_error *err)
 {
     struct db *db = ht_xcalloc(1, sizeof *db);
+    db->kind = kind;
     enum ht_status status = connect_to(path, writable, db, err);
     if (status == HT_OK)
         status = bring_up_to_date(db, kind, err);

@@ -26,6 +26,7 @@ struct db_kind {
     /* Append only: the index of one is the user_version it starts from. */
     const struct db_migration *migrations;
     const char *writing, *reading; /* pragmas of a connection for that */
+    bool is_main;                  /* damage in it makes the server read-only */
 };
 
 /* Opens (`writable`: creates and migrates, each version in its own

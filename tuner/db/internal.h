@@ -32,9 +32,12 @@ struct db_statement {
     sqlite3_stmt *stmt;
 };
 
+struct db_kind;
+
 /* A connection. `statements` is a hash table with open addressing. */
 struct db {
     sqlite3 *handle;
+    const struct db_kind *kind;
     bool readonly;
     int64_t wal_pages; /* after this connection's last commit */
     struct db_statement statements[DB_STATEMENTS];

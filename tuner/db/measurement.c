@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "proto/base/crc32c.h"
 #include "proto/base/text.h"
 #include "tuner/db/columns.h"
 #include "tuner/db/internal.h"
@@ -16,33 +15,6 @@ void db_read_measurement(sqlite3_stmt *stmt, struct arena *arena, void *row)
     DB_READ_ROW(measurement_row, DB_MEASUREMENT_LIST)
 }
 
-/* --- checksums --- */
-
-/* Low byte first, so that the file means the same on every machine. */
-static uint32_t crc32c_number(uint32_t crc, int64_t number)
-{
-    unsigned char bytes[8];
-    for (unsigned i = 0; i < sizeof bytes; i++)
-        bytes[i] = (unsigned char)((uint64_t)number >> 8 * i);
-    return crc32c(crc, bytes, sizeof bytes);
-}
-
-static int64_t checksum(const struct measurement_row *row)
-{
-    uint32_t crc = crc32c_number(0, row->study);
-    crc = crc32c_number(crc, row->trial);
-    crc = crc32c_number(crc, row->attempt);
-    crc = crc32c_number(crc, (int64_t)row->writer);
-    crc = crc32c_number(crc, row->seq);
-    crc = crc32c_number(crc, row->step);
-    crc = crc32c_number(crc, row->time_ms);
-    /* With their NULs, so that no byte can move between the texts unnoticed. */
-    crc = crc32c(crc, row->replica, strlen(row->replica) + 1);
-    crc = crc32c(crc, row->metrics, strlen(row->metrics) + 1);
-    crc = crc32c(crc, row->checkpoint, strlen(row->checkpoint) + 1);
-    return (int64_t)crc;
-}
-
 /* --- measurements --- */
 
 enum ht_status db_measurement_insert(struct db *db,
@@ -52,10 +24,10 @@ enum ht_status db_measurement_insert(struct db *db,
     const enum ht_status status =
         db_run(db, err,
                "INSERT OR IGNORE INTO measurements(" DB_MEASUREMENT_COLUMNS
-               ", crc) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-               "iiisiiiissi", row->study, row->trial, row->attempt,
-               row->replica, (int64_t)row->writer, row->seq, row->step,
-               row->time_ms, row->metrics, row->checkpoint, checksum(row));
+               ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+               "iiisiiiiss", row->study, row->trial, row->attempt, row->replica,
+               (int64_t)row->writer, row->seq, row->step, row->time_ms,
+               row->metrics, row->checkpoint);
     if (status == HT_OK)
         *inserted = sqlite3_changes64(db->handle) > 0;
     return status;
@@ -71,33 +43,6 @@ enum ht_status db_measurement_exists(struct db *db,
                        "AND attempt=? AND replica=? AND writer=? AND seq=?",
                        "iiisii", key->study, key->trial, key->attempt,
                        key->replica, (int64_t)writer, seq);
-}
-
-static enum ht_status check_sums(struct db *db, struct ht_error *err)
-{
-    sqlite3_stmt *stmt;
-    enum ht_status status = db_query(
-        db, &stmt, err,
-        "SELECT " DB_MEASUREMENT_COLUMNS ", crc FROM measurements", "");
-    struct arena *arena = arena_new();
-    bool row = status == HT_OK;
-    while (row && (status = db_step(db, stmt, &row, err)) == HT_OK && row) {
-        struct measurement_row stored = {0};
-        arena_reset(arena);
-        db_read_measurement(stmt, arena, &stored);
-        const int crc = sqlite3_column_count(stmt) - 1;
-        if (checksum(&stored) == sqlite3_column_int64(stmt, crc))
-            continue;
-        status = ht_fail(err, HT_CORRUPT,
-                         "the record %lld of trial %lld of study %lld differs "
-                         "from its checksum",
-                         (long long)stored.seq, (long long)stored.trial,
-                         (long long)stored.study);
-        db_done(stmt);
-        row = false;
-    }
-    arena_free(arena);
-    return status;
 }
 
 static enum ht_status missing_record(struct ht_error *err, int64_t study,
@@ -138,7 +83,7 @@ enum ht_status db_measurement_check(struct db *db, struct ht_error *err)
     static const char *const lost[] = {
         LOST("trials", "id", "latest"), LOST("attempts", "trial", "last"),
         LOST("attempts", "trial", "best"), LOST("events", "trial", "record")};
-    enum ht_status status = check_sums(db, err);
+    enum ht_status status = HT_OK;
     for (size_t i = 0; status == HT_OK && i < sizeof lost / sizeof *lost; i++)
         status = check_named(db, lost[i], err);
     return status;

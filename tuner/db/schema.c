@@ -458,6 +458,9 @@ static const char sessions_table[] =
     "  until_s INTEGER NOT NULL -- when the cookie ends anyway\n"
     ") STRICT;";
 
+/* Each page has a checksum instead. */
+static const char drop_crc[] = "ALTER TABLE measurements DROP COLUMN crc;";
+
 static enum ht_status run_all(struct db *db, const char *const texts[],
                               size_t n, struct ht_error *err)
 {
@@ -545,7 +548,7 @@ static enum ht_status make_report_use(struct db *db, struct ht_error *err)
 static const struct db_migration migrations[] = {
     {NULL, make_tables},     {NULL, make_second},   {NULL, make_audit},
     {NULL, make_tokens},     {NULL, make_sessions}, {NULL, make_shares},
-    {NULL, make_report_use},
+    {NULL, make_report_use}, {drop_crc, NULL},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */
@@ -558,6 +561,7 @@ static const struct db_kind kind = {
                "PRAGMA foreign_keys=ON; PRAGMA wal_autocheckpoint=0;"
                "PRAGMA journal_size_limit=0; PRAGMA trusted_schema=OFF;",
     .reading = "PRAGMA query_only=ON; PRAGMA trusted_schema=OFF;",
+    .is_main = true,
 };
 
 static int note_wal_pages(void *context, sqlite3 *handle, const char *name,

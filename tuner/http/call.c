@@ -11,6 +11,7 @@
 #include "proto/base/limits.h"
 #include "tuner/ask/query.h"
 #include "tuner/base/budget.h"
+#include "tuner/base/damage.h"
 #include "tuner/core/audit.h"
 #include "tuner/core/core.h"
 #include "tuner/http/dashboard.h"
@@ -385,12 +386,10 @@ enum ht_status call_post(struct call *call, struct ht_error *err)
 static enum ht_status check_writable(const struct call *call,
                                      struct ht_error *err)
 {
-    const char *damage = reader_damage(call->http->options.readers);
+    const char *damage = damage_found();
     if (call->route->core == NULL || damage == NULL)
         return HT_OK;
-    return ht_fail(err, HT_UNAVAILABLE,
-                   "the server is read-only, its database is damaged: %.160s",
-                   damage);
+    return ht_fail(err, HT_UNAVAILABLE, DAMAGE_REFUSAL, damage);
 }
 
 enum ht_status call_dispatch(struct call *call, struct ht_error *err)

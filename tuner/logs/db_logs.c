@@ -31,17 +31,16 @@ static const char schema[] =
     "CREATE INDEX chunk_by_time ON chunk(study, stored_us);";
 
 static const struct db_migration migrations[] = {
-    {schema, NULL},
+    {schema, NULL}, {NULL, NULL}, /* each page has a checksum */
 };
 
-/* Logs may lose their last seconds in a power cut (NORMAL): runners keep chunks
- * until they are confirmed, and nothing is computed from them. */
+/* A runner removes its own copy once a chunk is confirmed, hence FULL. */
 static const struct db_kind kind = {
     .application_id = 0x48744c67, /* "HtLg" */
     .former_id = 0x48794c67,      /* "HyLg" */
     .versions = (int)(sizeof migrations / sizeof *migrations),
     .migrations = migrations,
-    .writing = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+    .writing = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
                "PRAGMA cache_size=-512; PRAGMA journal_size_limit=16777216;"
                "PRAGMA trusted_schema=OFF;",
     .reading = "PRAGMA query_only=ON; PRAGMA cache_size=-512;"

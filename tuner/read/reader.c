@@ -7,6 +7,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
 #include "tuner/base/budget.h"
+#include "tuner/base/damage.h"
 #include "tuner/base/meter.h"
 #include "tuner/core/fair_queue.h"
 #include "tuner/search/models.h"
@@ -28,7 +29,7 @@ struct job_link {
 struct reader_pool {
     struct reader_options options;
     char *path;
-    pthread_mutex_t lock; /* guards the queue, stopping and finding */
+    pthread_mutex_t lock; /* guards the queue and stopping */
     pthread_cond_t work;
     struct fair_queue *queue;
     size_t slow_running;
@@ -36,8 +37,6 @@ struct reader_pool {
     bool stopping;
     size_t n_threads;
     pthread_t threads[READERS_MOST];
-    struct ht_error finding;      /* never changes once `damage` is set */
-    _Atomic(const char *) damage; /* NULL or finding.text */
 };
 
 bool reader_is_late(const struct reader *reader)
@@ -165,25 +164,6 @@ void reader_check(struct reader_pool *readers)
     put(readers, NULL, NULL);
 }
 
-const char *reader_damage(struct reader_pool *readers)
-{
-    return atomic_load(&readers->damage);
-}
-
-/* The first damage found makes the server read-only until it is restarted. */
-static void note_damage(struct reader_pool *readers, const struct ht_error *err)
-{
-    pthread_mutex_lock(&readers->lock);
-    bool first = reader_damage(readers) == NULL;
-    if (first) {
-        readers->finding = *err;
-        atomic_store(&readers->damage, readers->finding.text);
-    }
-    pthread_mutex_unlock(&readers->lock);
-    if (first)
-        log_event(LOG_ERROR, "database.damaged", "reason=\"%s\"", err->text);
-}
-
 /* What a thread keeps from one answer to the next. */
 struct thread_state {
     struct db *db;
@@ -208,7 +188,7 @@ static enum ht_status answer_in_snapshot(struct reader_pool *readers,
         .publish = readers->options.publish,
         .stream = readers->options.stream,
         .facts = readers->options.facts,
-        .damage = reader_damage(readers),
+        .damage = damage_found(),
         .deadline_ms = clock_monotonic_ms() + READER_SLICE_MS,
         .models = &state->models,
         .replay = &state->replay,
@@ -216,17 +196,17 @@ static enum ht_status answer_in_snapshot(struct reader_pool *readers,
     status = link->handler(&reader, link->req, err);
     db_rollback(state->db);
     if (status == HT_CORRUPT)
-        note_damage(readers, err);
+        damage_note(err->text);
     return status;
 }
 
-static void check_file(struct reader_pool *readers, struct db *db)
+static void check_file(struct db *db)
 {
     int64_t started_ms = clock_monotonic_ms();
     struct ht_error err;
     if (db_check(db, &err) == HT_CORRUPT ||
         db_measurement_check(db, &err) == HT_CORRUPT)
-        note_damage(readers, &err);
+        damage_note(err.text);
     log_event(LOG_DEBUG, "database.checked", "ms=%lld",
               (long long)(clock_monotonic_ms() - started_ms));
 }
@@ -240,7 +220,7 @@ static void work(struct reader_pool *readers, struct thread_state *state,
     if (state->db == NULL)
         status = db_open_readonly(readers->path, &state->db, &err);
     if (status == HT_OK && link->req == NULL)
-        check_file(readers, state->db);
+        check_file(state->db);
     else if (status == HT_OK)
         link->req->status = answer_in_snapshot(readers, state, link);
     else if (link->req != NULL)

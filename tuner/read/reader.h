@@ -84,11 +84,9 @@ void reader_stop(struct reader_pool *readers);
 void reader_post(struct reader_pool *readers, struct request *req,
                  reader_handler *handler);
 
-/* Starts quick_check on a reader. */
+/* Starts quick_check on a reader: what it, or an answer, finds damaged is in
+ * damage.h. */
 void reader_check(struct reader_pool *readers);
-/* What it, or any answer since, found damaged; or NULL. The text stays valid
- * until reader_stop(). Any thread. */
-const char *reader_damage(struct reader_pool *readers);
 
 /* True when the slice of this answer is used up, or its client has gone. */
 bool reader_is_late(const struct reader *reader);

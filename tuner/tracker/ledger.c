@@ -36,7 +36,7 @@ static const char schema[] =
     ") STRICT, WITHOUT ROWID;";
 
 static const struct db_migration migrations[] = {
-    {schema, NULL},
+    {schema, NULL}, {NULL, NULL}, /* each page has a checksum */
 };
 
 static const struct db_kind kind = {

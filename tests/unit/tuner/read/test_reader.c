@@ -9,6 +9,7 @@
 #include "proto/base/clock.h"
 #include "tests/lib/db_place.h"
 #include "tuner/base/budget.h"
+#include "tuner/base/damage.h"
 #include "tuner/db/db.h"
 #include "tuner/db/write.h"
 
@@ -90,13 +91,13 @@ static enum ht_status find_damage(struct reader *reader, struct request *req,
 static void the_first_damage_is_kept(struct db_case *c)
 {
     struct reader_pool *readers = start(c);
-    CHECK(reader_damage(readers) == NULL);
+    CHECK(damage_found() == NULL);
     for (int i = 0; i < 2; i++) {
         struct request *req = ask(readers, find_damage);
         CHECK(req->status == HT_CORRUPT);
         request_free(req);
     }
-    CHECK_TEXT(reader_damage(readers), "page 7 is damaged");
+    CHECK_TEXT(damage_found(), "page 7 is damaged");
     reader_stop(readers);
 }
 

@@ -3,6 +3,7 @@
 
 #include "algorithms/stop/early_stop.h"
 #include "tests/lib/core_fixture.h"
+#include "tuner/db/page_vfs.h"
 #include "tuner/search/stop_curves.h"
 
 static const char spec[] =
@@ -25,7 +26,8 @@ static void set_times(const struct fixture *fixture)
     char path[128];
     sqlite3 *handle;
     snprintf(path, sizeof path, "%s/hypertune.db", fixture->dir);
-    CHECK(sqlite3_open(path, &handle) == SQLITE_OK);
+    CHECK(sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, PAGE_VFS) ==
+          SQLITE_OK);
     CHECK(sqlite3_exec(handle, sql, NULL, NULL, NULL) == SQLITE_OK);
     sqlite3_close(handle);
 }

@@ -1,0 +1,39 @@
+/* page_vfs.h - the layer below SQLite that finds damaged pages: each page of a
+ * database file ends with a checksum, and each page that is read is compared
+ * with it. A page in the write-ahead log is compared with the checksum that
+ * SQLite keeps of its frame, which it looks at only after a crash.
+ *
+ * A page that differs is SQLITE_IOERR_DATA, so nothing is answered from it. */
+#ifndef HT_TUNER_DB_PAGE_VFS_H
+#define HT_TUNER_DB_PAGE_VFS_H
+
+#include <stdbool.h>
+
+#include <sqlite3.h>
+
+#define PAGE_VFS "hypertune"
+
+enum {
+    PAGE_BYTES = 4096, /* of all of our files */
+    PAGE_RESERVED = 8, /* at its end, for the checksum */
+};
+
+/* Makes the layer known to SQLite; HT files are opened with its name. Any
+ * thread, any number of times. */
+void page_vfs_register(void);
+
+/* Whether all pages of the file have checksums. A file of an older version does
+ * not, nor a copy by VACUUM INTO of a program that knows nothing of them: its
+ * pages are taken as they are. */
+bool page_vfs_is_sealed(sqlite3 *handle);
+/* For a file that is not: once its first page is written, it is. All others are
+ * written in the same transaction. */
+void page_vfs_seal(sqlite3 *handle);
+
+enum { PAGE_FINDING_BYTES = 160 };
+/* What the last SQLITE_IOERR_DATA of this thread was about: page and file. */
+const char *page_vfs_finding(void);
+/* Then it is "" until the next one. */
+void page_vfs_forget(void);
+
+#endif
