@@ -91,6 +91,23 @@ def every_page_has_room_for_a_checksum_also_in_a_backup():
             tap.equal(read(path)[RESERVED_AT], 8, name)
 
 
+def damaged_logs_are_set_aside_and_the_server_runs():
+    with harness.Server("--runner", "none") as server:
+        tap.equal(server.call("POST", api.JOBS, api.job("one"))[0], 200)
+        server.stop()
+        path = os.path.join(server.data, "logs.db")
+        with open(path, "r+b") as file:
+            file.seek(500)
+            file.write(b"x")
+        damaged = read(path)
+        server.start()
+        aside, = [name for name in os.listdir(server.data)
+                  if name.startswith("logs.db.damaged-")]
+        tap.equal(read(os.path.join(server.data, aside)), damaged)
+        tap.contains("logs.set_aside", server.log_text())
+        tap.equal(server.call("POST", api.JOBS, api.job("two"))[0], 200)
+
+
 def events_of(server, study, *members):
     events = server.get(api.OURS + "/studies/%s/events" % study)["events"]
     return [tuple(event.get(member) for member in members)
@@ -152,6 +169,7 @@ tap.run([
     files_of_before_the_release_are_refused_and_left_alone,
     old_letters_are_refused_and_the_server_runs,
     every_page_has_room_for_a_checksum_also_in_a_backup,
+    damaged_logs_are_set_aside_and_the_server_runs,
     events_tell_who_caused_them,
     without_tokens_a_client_is_all_that_is_known,
     a_record_is_stored_once_and_returned_unchanged,

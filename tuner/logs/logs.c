@@ -1,6 +1,9 @@
 #include "tuner/logs/internal.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,6 +189,34 @@ bool logs_has_stream(const char *stream)
            strcmp(stream, "runner") == 0;
 }
 
+/* Logs that cannot be read must not keep the server from its studies: what is
+ * there is kept beside it for a repair. */
+static enum ht_status set_aside(const char *path, struct ht_error *why)
+{
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    const long long second = (long long)(clock_wall_ms() / 1000);
+    char from[PATH_MAX], to[PATH_MAX];
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        snprintf(from, sizeof from, "%s%s", path, ends[i]);
+        snprintf(to, sizeof to, "%s.damaged-%lld%s", path, second, ends[i]);
+        if (rename(from, to) != 0 && errno != ENOENT)
+            return ht_fail_errno(why, errno, "cannot rename %s", from);
+    }
+    log_event(LOG_ERROR, "logs.set_aside", "as=%s.damaged-%lld why=\"%s\"",
+              path, second, why->text);
+    return HT_OK;
+}
+
+static enum ht_status open_writer(const char *path, struct db **db,
+                                  struct ht_error *err)
+{
+    enum ht_status status = db_logs_open(path, true, db, err);
+    if (status != HT_CORRUPT)
+        return status;
+    status = set_aside(path, err);
+    return status == HT_OK ? db_logs_open(path, true, db, err) : status;
+}
+
 enum ht_status logs_start(const char *path, struct logs **out,
                           struct ht_error *err)
 {
@@ -196,7 +227,7 @@ enum ht_status logs_start(const char *path, struct logs **out,
     pthread_mutex_init(&logs->lock, NULL);
     pthread_mutex_init(&logs->read_lock, NULL);
     pthread_cond_init(&logs->work, NULL);
-    enum ht_status status = db_logs_open(path, true, &logs->writer, err);
+    enum ht_status status = open_writer(path, &logs->writer, err);
     if (status == HT_OK)
         status = db_logs_newest(logs->writer, &logs->newest_us, err);
     if (status == HT_OK) {
