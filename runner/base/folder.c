@@ -229,10 +229,33 @@ enum ht_status folder_read_shim(const char *folder, struct process *process,
 
 /* ---- exit.json ---- */
 
+/* Else a power cut could keep the end and lose the result that decides. A file
+ * that a trial did not write, or a link, is none of ours. */
+static enum ht_status sync_results(const char *folder, struct ht_error *err)
+{
+    static const char *const names[] = {"reports.jsonl", "output.metrics"};
+    enum ht_status status = HT_OK;
+    char path[PATH_MAX];
+    for (size_t i = 0; status == HT_OK && i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        const int fd =
+            open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        if (fsync(fd) != 0 && errno != EINVAL && errno != EROFS)
+            status = ht_fail_errno(err, errno, "cannot sync %s", path);
+        close(fd);
+    }
+    return status;
+}
+
 enum ht_status folder_write_exit(const char *folder,
                                  const struct ending *ending,
                                  struct ht_error *err)
 {
+    const enum ht_status synced = sync_results(folder, err);
+    if (synced != HT_OK)
+        return synced;
     struct text out = {0};
     json_open(&out, NULL);
     if (ending->has_exit)
