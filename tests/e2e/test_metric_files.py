@@ -1,13 +1,12 @@
 """Trainers that leave their metrics in a file which others have written, too:
 every value that a trial is shown with is one that its trainer computed."""
 
-import contextlib
 import json
 import os
-import sqlite3
 import sys
 
 import harness
+import pages
 import tap
 from trainers import metric_files
 
@@ -242,8 +241,8 @@ def main():
         def a_study_that_was_stored_with_more_runs_one_at_a_time():
             place.submit_paused("stored", "append", LEFT)
             server.stop()
-            with contextlib.closing(sqlite3.connect(os.path.join(
-                    server.data, "hypertune.db"))) as database, database:
+            with pages.changing(os.path.join(
+                    server.data, "hypertune.db")) as database:
                 done = database.execute(
                     "UPDATE studies SET spec=replace(spec, "
                     "'\"parallelTrialCount\":1', '\"parallelTrialCount\":4') "
