@@ -92,7 +92,9 @@ TEST_SRC := $(filter $(foreach f,unit api fault e2e,tests/$(f)/%),\
 TESTS := $(patsubst tests/%.c,$(B)/tests/%,$(TEST_SRC))
 TEST_LIB_SRC := tests/check.c $(call src,tests/lib)
 BENCHES := $(patsubst bench/%.c,$(B)/bench/%,$(sort $(wildcard bench/bench_*.c)))
-TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/tools/*.c)))
+PRELOADS := $(patsubst %.c,$(B)/%.so,$(sort $(wildcard tests/tools/preload/*.c)))
+TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/tools/*.c))) \
+  $(PRELOADS) $(B)/tests/tools/preload/hypertune-shim
 
 .DEFAULT_GOAL := all
 .SUFFIXES:
@@ -213,6 +215,15 @@ $(B)/tests/%: $(B)/obj/tests/%.o $(call archive,testlib) $(ARCHIVES) \
 
 $(B)/bench/%: $(B)/obj/bench/%.o $(ARCHIVES) $(call archive,hypertune)
 	$(call link,$(TUNER_LIBS) $(RUNNER_LIBS) $(CLI_LIBS) $(ALGO_LIBS) $(PROTO_LIBS))
+
+$(PRELOADS): $(B)/%.so: $(B)/obj/%.o
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LINK  $@")
+	$(Q)$(CC) -shared $(LDFLAGS) -o $@ $< -ldl
+
+# Nothing can be preloaded into the static one.
+$(B)/tests/tools/preload/hypertune-shim: $(call obj,$(SHIM_SRC)) $(call archive,proto)
+	$(call link,-lm)
 
 test-programs: all $(TESTS) $(TOOLS)
 

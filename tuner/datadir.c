@@ -30,6 +30,31 @@ char *datadir_path(const struct datadir *dir, const char *name)
     return join(dir->path, name);
 }
 
+/* Else a power cut could take a new folder with all that was synced in it. */
+static int sync_parent(const char *path)
+{
+    char *parent = ht_xstrdup(path);
+    char *slash = strrchr(parent, '/');
+    if (slash != NULL)
+        slash[slash == parent ? 1 : 0] = '\0';
+    const int fd =
+        open(slash != NULL ? parent : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(parent);
+    /* Others may forbid to read theirs, or have no file system that syncs. */
+    if (fd < 0)
+        return 0;
+    const int failed = fsync(fd) != 0 && errno != EINVAL ? errno : 0;
+    close(fd);
+    return failed;
+}
+
+static int make_folder(const char *path)
+{
+    if (mkdir(path, 0700) == 0)
+        return sync_parent(path);
+    return errno == EEXIST ? 0 : errno;
+}
+
 /* Like mkdir -p; only the last folder has to be ours. */
 static enum ht_status make_folders(const char *path, struct ht_error *err)
 {
@@ -39,12 +64,11 @@ static enum ht_status make_folders(const char *path, struct ht_error *err)
         if (*at != '/')
             continue;
         *at = '\0';
-        if (mkdir(copy, 0700) != 0 && errno != EEXIST)
-            failed = errno;
+        failed = make_folder(copy);
         *at = '/';
     }
-    if (failed == 0 && mkdir(copy, 0700) != 0 && errno != EEXIST)
-        failed = errno;
+    if (failed == 0)
+        failed = make_folder(copy);
     free(copy);
     return failed == 0 ? HT_OK
                        : ht_fail_errno(err, failed, "cannot make %s", path);

@@ -26,6 +26,7 @@ STUDY_STATES = ["RUNNING", "PAUSED", "STOPPING", "CANCELLING", "SUCCEEDED",
 TRIAL_STATES = ["PREPARED", "REQUESTED", "ACTIVE", "STOPPING", "SUCCEEDED",
                 "STOPPED", "FAILED", "INFEASIBLE", "CANCELLED", "PAUSED"]
 ATTEMPT_STATES = ["STARTING", "RUNNING", "DRAINING", "ENDED"]
+OF_CLIENTS = 1  # kind of the studies whose trials have no attempts
 STUDY_END = {"SUCCEEDED", "STOPPED", "FAILED", "CANCELLED"}
 TRIAL_END = {"SUCCEEDED", "STOPPED", "FAILED", "INFEASIBLE", "CANCELLED"}
 
@@ -46,7 +47,8 @@ ALLOWED = {
         "CANCELLED": {"DELETING"},
     },
     "trial": {
-        "": {"PREPARED", "REQUESTED"},
+        # A client's is made when it asks.
+        "": {"PREPARED", "REQUESTED", "ACTIVE"},
         "PREPARED": {"REQUESTED", "CANCELLED"},
         "REQUESTED": {"ACTIVE", "STOPPED", "CANCELLED"},
         "ACTIVE": {"REQUESTED", "STOPPING"} | TRIAL_END,
@@ -169,7 +171,8 @@ def check_winners(db, faults):
             "SELECT t.study, t.id, t.state, coalesce(sum(a.winner), 0) AS n"
             " FROM trials t LEFT JOIN attempts a"
             " ON a.study = t.study AND a.trial = t.id"
-            " GROUP BY t.study, t.id"):
+            " JOIN studies s ON s.id = t.study AND s.kind <> %d"
+            " GROUP BY t.study, t.id" % OF_CLIENTS):
         state = TRIAL_STATES[row["state"]]
         if row["n"] > 1 or (state == "SUCCEEDED" and row["n"] != 1):
             faults.append("trial %d/%d is %s with %d winners" %
@@ -272,9 +275,9 @@ def leftovers(data_dir):
     return found
 
 
-def check(data_dir, journals=None):
-    """Returns (figures, faults) of a server's data directory whose studies
-    have all ended. Without journals the reports are only counted."""
+def check(data_dir, journals=None, is_over=True):
+    """Returns (figures, faults) of a server's data directory; is_over: its
+    studies have all ended. Without journals the reports are only counted."""
     faults = []
     journal = Journal(journals or [])
     db = open_database(data_dir)
@@ -285,7 +288,8 @@ def check(data_dir, journals=None):
     check_winners(db, faults)
     check_states(db, check_events(db, faults), faults)
     check_counts(db, faults)
-    check_ended(db, faults)
+    if is_over:
+        check_ended(db, faults)
     left = leftovers(data_dir)
     if left:
         faults.append("left running: %s" % left)

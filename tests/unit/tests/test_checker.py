@@ -11,7 +11,8 @@ import checker
 import tap
 
 SCHEMA = """
-CREATE TABLE studies(id INTEGER PRIMARY KEY, state INTEGER, revision INTEGER);
+CREATE TABLE studies(id INTEGER PRIMARY KEY, state INTEGER, revision INTEGER,
+                     kind INTEGER);
 CREATE TABLE trial_counts(study INTEGER, state INTEGER, n INTEGER);
 CREATE TABLE trials(study INTEGER, id INTEGER, state INTEGER, params TEXT,
                     replicate INTEGER, attempt INTEGER);
@@ -24,7 +25,7 @@ CREATE TABLE writers(study INTEGER, trial INTEGER, attempt INTEGER,
                      replica TEXT, writer INTEGER, have INTEGER);
 CREATE TABLE events(study INTEGER, revision INTEGER, kind TEXT, trial INTEGER,
                     attempt INTEGER, "from" TEXT, "to" TEXT, reason TEXT);
-INSERT INTO studies VALUES(1, 4, 8);
+INSERT INTO studies VALUES(1, 4, 8, 0);
 INSERT INTO trial_counts VALUES(1, 4, 1), (1, 2, 0);
 INSERT INTO trials VALUES(1, 1, 4, '{"x":1}', 0, 1);
 INSERT INTO attempts VALUES(1, 1, 1, 3, 1);
