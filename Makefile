@@ -102,7 +102,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/t
 .DELETE_ON_ERROR:
 .PHONY: all demo rooms rooms-docs check test-programs bench bench-search bench-peers bench-demo screenshot lint lint-layers lint-headers \
   lint-format lint-tidy format install deb wheel clean help deps deps-check check-threads \
-  check-containers fuzz
+  check-containers fuzz torture
 
 all: $(PROGRAMS) $(LIBRARIES) $(TRAINERS) $(KIT) ## build everything
 
@@ -274,6 +274,12 @@ check-containers: deps-check ## the tests that need container engines, on real o
 	@[ $$(id -u) -ne 0 ] || .ci/deps containers
 	@$(MAKE) --no-print-directory test-programs
 	@tests/engines/run.sh $(B)
+
+MINUTES ?= 480
+torture: ## the long tests of docs/reliability.md: MINUTES=480 in all, SEED=N, NAMES="kills flips"
+	@.ci/deps build test lint
+	@$(MAKE) --no-print-directory test-programs
+	@tests/env.sh tests/torture.py $(B) --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(NAMES)
 
 SECONDS ?= 3600
 fuzz: ## every outside input, SECONDS each with clang's fuzzer, from seeds

@@ -4,18 +4,18 @@
 # A test is a program test_* in BUILD-DIR/tests/{unit,api,browser,google,fault,
 # e2e} or in a folder there, or a script test_*.py or .sh in tests/{...}, started
 # with BUILD-DIR/bin as its argument. It runs in the source tree, with TMPDIR,
-# HOME and HYPERTUNE_STATE in an empty directory of its own, for at most LIMIT
-# seconds, and prints TAP. With NAMEs only tests whose path contains one of them
-# run, and none that contains one written as -NAME: tests/run.sh BUILD-DIR NAME
-# is the way to start one by hand. Only failing tests show their output; what a
-# test leaves running is killed.
+# HOME and HYPERTUNE_STATE in an empty directory of its own, for at most 600 s or
+# HYPERTUNE_TEST_SECONDS, and prints TAP. With NAMEs only tests whose path
+# contains one of them run, and none that contains one written as -NAME:
+# tests/run.sh BUILD-DIR NAME is the way to start one by hand. Only failing tests
+# show their output; what a test leaves running is killed.
 #
 # Tests get the programs of the system whatever shell this is, see env.sh. A case
 # says "ok N - NAME # SKIP X is not installed" where it needs a package that not
 # every machine has. With HYPERTUNE_TEST_ALL set, that has failed: where all was
 # installed, no skip can hide.
 set -u
-LIMIT=600
+LIMIT=${HYPERTUNE_TEST_SECONDS:-600}
 # A make that a test runs has no part in this one's jobs.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 

@@ -1,8 +1,8 @@
 """kill -9 of server, runner, shims and trainers at random moments, while a
 study of 200 short trials runs in four slots.
 
-ROUNDS (default 15) is the number of kills, SEED (default 1) their choice. A
-study that ends before the last kill is followed by another."""
+HYPERTUNE_KILLS (default 15) is the number of kills, HYPERTUNE_SEED (default 1)
+their choice. A study that ends before the last kill is followed by another."""
 
 import collections
 import os
@@ -14,8 +14,8 @@ import chaos
 import harness
 import tap
 
-ROUNDS = int(os.environ.get("ROUNDS", "15"))
-SEED = int(os.environ.get("SEED", "1"))
+KILLS = int(os.environ.get("HYPERTUNE_KILLS", "15"))
+SEED = int(os.environ.get("HYPERTUNE_SEED", "1"))
 # Servers twice: their death is the one that could lose what was confirmed.
 VICTIMS = ["server", "server", "runner", "shim", "trainer"]
 
@@ -45,14 +45,14 @@ class Killer:
     def run(self):
         begin = time.monotonic()
         self.chaos.submit()
-        while sum(self.kills.values()) < ROUNDS:
+        while sum(self.kills.values()) < KILLS:
             # Not a wait for something: the moment of the next death.
             time.sleep(self.random.uniform(0.1, 1.0))
             self.kill_one(self.random.choice(VICTIMS))
             if self.chaos.is_over():
                 self.chaos.submit()
         print("# rounds=%d seconds=%.0f slowest_restart=%.2f kills %s" % (
-            ROUNDS, time.monotonic() - begin, max(self.restarts),
+            KILLS, time.monotonic() - begin, max(self.restarts),
             " ".join("%s=%d" % kill for kill in sorted(self.kills.items()))))
 
 

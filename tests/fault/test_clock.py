@@ -1,15 +1,28 @@
-"""The clock of the machine jumps by a day, forth and back, while trials run:
-none is lost, none runs out of time, and the study continues."""
+"""The clock of the machine jumps by days, ten years and back to 1971 while
+trials run: none is lost, none runs out of time, and the study continues.
+
+HYPERTUNE_JUMPS (default 4) is the number of jumps, HYPERTUNE_SEED their choice
+beyond the first ones."""
 
 import os
+import random
 import tempfile
+import time
 
 import engines
 import fake_clock
 import harness
 import tap
 
-JUMPS = ("+1d", "-1d", "+0")
+# Back to the beginning of 1971, by days, as libfaketime takes them.
+FIRST = ("+1d", "-1d", "+3650d", "-%dd" % (time.time() / 86400 - 365))
+
+
+def jumps():
+    number = int(os.environ.get("HYPERTUNE_JUMPS", len(FIRST)))
+    draw = random.Random(int(os.environ.get("HYPERTUNE_SEED", "1")))
+    return (list(FIRST) + ["%+dd" % draw.randint(-18000, 3650)
+                           for _ in range(number)])[:number] + ["+0"]
 
 
 def survive(server, clock, **members):
@@ -24,7 +37,7 @@ def survive(server, clock, **members):
         lambda: [len(server.measurements("long", trial["id"]))
                  for trial in server.trials("long")] == [1, 1],
         "two waiting trials")
-    for number, offset in enumerate(JUMPS):
+    for number, offset in enumerate(jumps()):
         clock.set(offset)
         quick = "quick-%d" % number
         server.submit(engines.spec(quick, engines.shell("echo score=1"),

@@ -1,9 +1,10 @@
 """kill -9 of server, runner and engine at random moments, while a study of 40
 trials runs in containers; on a dockerd and a Podman that belong to this test.
 
-ROUNDS (default 9) is the number of kills on each, SEED (default 1) their
-choice. dockerd itself dies only with KILL_DOCKERD=1: Debian's 20.10.24 has been
-seen to panic at every start after a kill -9, whatever program had used it."""
+HYPERTUNE_KILLS (default 9) is the number of kills on each, HYPERTUNE_SEED
+(default 1) their choice. dockerd itself dies only with KILL_DOCKERD=1: Debian's
+20.10.24 has been seen to panic at every start after a kill -9, whatever program
+had used it."""
 
 import collections
 import contextlib
@@ -19,8 +20,8 @@ import engines
 import harness
 import tap
 
-ROUNDS = int(os.environ.get("ROUNDS", "9"))
-SEED = int(os.environ.get("SEED", "1"))
+KILLS = int(os.environ.get("HYPERTUNE_KILLS", "9"))
+SEED = int(os.environ.get("HYPERTUNE_SEED", "1"))
 VICTIMS = ["server", "runner", "engine"]
 TRIALS, SLOTS = 40, 4
 
@@ -72,7 +73,7 @@ class Killer:
     def run(self):
         begin = time.monotonic()
         self.chaos.submit()
-        for number in range(ROUNDS):
+        for number in range(KILLS):
             # Not a wait for something: the moment of the next death.
             time.sleep(self.random.uniform(0.2, 2.0))
             self.kill_one(self.victims[number % len(self.victims)])

@@ -1,5 +1,6 @@
 """The disk of the data directory is full: changes are refused, reading
-continues, and nothing that was confirmed is missing once there is room again."""
+continues, and nothing that was confirmed is missing once there is room again.
+HYPERTUNE_FILLS: how often it is filled, by default 5 times."""
 
 import os
 import threading
@@ -10,7 +11,7 @@ import harness
 import tap
 from small_disk import SmallDisk
 
-CYCLES = 5
+CYCLES = int(os.environ.get("HYPERTUNE_FILLS", "5"))
 
 
 def create(server, name):

@@ -2,10 +2,8 @@
  * a free, allowed point within its bounds, its reason has numbers, and the same
  * history gives the same suggestion again.
  *
- *   test_search_fuzz [BIN [HISTORIES [FIRST]]]
- *
- * BIN is the folder that tests/run.sh gives to every test. In `make check` a
- * hundred histories; the search's promise is for 10,000. */
+ * HYPERTUNE_HISTORIES: how many, by default a hundred; the search's promise is
+ * for 10,000. HYPERTUNE_SEED: the first one's number. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -416,14 +414,14 @@ static void no_history_breaks_the_search(void)
     CHECK(histories > 0 && faults == 0);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     json_init();
     algorithm_init();
-    if (argc > 2)
-        histories = strtoull(argv[2], NULL, 10);
-    if (argc > 3)
-        first_history = strtoull(argv[3], NULL, 10);
+    if (getenv("HYPERTUNE_HISTORIES") != NULL)
+        histories = strtoull(getenv("HYPERTUNE_HISTORIES"), NULL, 10);
+    if (getenv("HYPERTUNE_SEED") != NULL)
+        first_history = strtoull(getenv("HYPERTUNE_SEED"), NULL, 10);
     RUN(no_history_breaks_the_search);
     return check_done();
 }

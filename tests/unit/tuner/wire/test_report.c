@@ -289,108 +289,6 @@ static void the_best_step_counts_though_it_was_dropped(void)
     }
 }
 
-/* --- random sequences against a model --- */
-
-enum { WRITERS = 3, SEQS = 40, MESSAGES = 300 };
-
-struct model {
-    bool has[WRITERS][SEQS + 1];
-    int64_t step[WRITERS][SEQS + 1];
-    int value[WRITERS][SEQS + 1];
-};
-
-static unsigned next_random(unsigned *state)
-{
-    *state = *state * 1664525u + 1013904223u; /* Numerical Recipes */
-    return *state >> 16;
-}
-
-static int64_t model_have(const struct model *model, int writer)
-{
-    int64_t seq = 0;
-    while (seq < SEQS && model->has[writer][seq + 1])
-        seq++;
-    return seq;
-}
-
-static void send_random(struct fixture *fixture, const struct leased *leased,
-                        struct model *model, unsigned *state)
-{
-    struct text records = {0};
-    bool named[WRITERS] = {false};
-    const int n = 1 + (int)(next_random(state) % 5);
-    for (int i = 0; i < n; i++) {
-        const int writer = (int)(next_random(state) % WRITERS);
-        const int64_t seq = 1 + next_random(state) % SEQS;
-        const int64_t step = next_random(state) % 50;
-        const int value = (int)(next_random(state) % 1000);
-        text_printf(&records,
-                    "%s{\"w\":\"000000000000000%d\",\"n\":%lld,\"t\":%lld,"
-                    "\"s\":%lld,\"m\":{\"accuracy\":%d}}",
-                    i == 0 ? "" : ",", writer + 1, (long long)seq,
-                    (long long)(writer * 1000 + seq), (long long)step, value);
-        named[writer] = true;
-        if (model->has[writer][seq])
-            continue;
-        model->has[writer][seq] = true;
-        model->step[writer][seq] = step;
-        model->value[writer][seq] = value;
-    }
-    struct request *req = fixture_report(fixture, leased->token, records.data);
-    text_free(&records);
-    for (int writer = 0; writer < WRITERS; writer++) {
-        char key[17];
-        snprintf(key, sizeof key, "%016d", writer + 1);
-        CHECK(have(req, key) ==
-              (named[writer] ? model_have(model, writer) : -1));
-    }
-}
-
-/* The objective that LAST selects: by step, then time, which the writer and
- * the number make unique. */
-static int model_last(const struct model *model)
-{
-    int64_t best_step = -1, best_time = -1;
-    int value = -1;
-    for (int writer = 0; writer < WRITERS; writer++)
-        for (int64_t seq = 1; seq <= SEQS; seq++) {
-            const int64_t step = model->step[writer][seq];
-            const int64_t time = writer * 1000 + seq;
-            if (!model->has[writer][seq] || step < best_step ||
-                (step == best_step && time < best_time))
-                continue;
-            best_step = step;
-            best_time = time;
-            value = model->value[writer][seq];
-        }
-    return value;
-}
-
-static void any_order_of_records_ends_in_the_same_rows(void)
-{
-    struct fixture f;
-    const struct leased leased = begin(&f);
-    struct model model = {0};
-    unsigned state = 20261121;
-    for (int i = 0; i < MESSAGES; i++)
-        send_random(&f, &leased, &model, &state);
-    const struct measurement_list list = stored(&f);
-    size_t expected = 0;
-    for (int writer = 0; writer < WRITERS; writer++)
-        for (int seq = 1; seq <= SEQS; seq++)
-            expected += model.has[writer][seq];
-    CHECK(list.n == expected);
-    for (size_t i = 0; i < list.n; i++) {
-        const struct measurement_row *row = &list.rows[i];
-        CHECK(row->step == model.step[row->writer - 1][row->seq]);
-        CHECK(strtol(strchr(row->metrics, ':') + 1, NULL, 10) ==
-              model.value[row->writer - 1][row->seq]);
-    }
-    fixture_end(&f, &leased, "\"outcome\":\"succeeded\"");
-    CHECK(fixture_trial(&f, 1, 1).objective == model_last(&model));
-    fixture_close(&f);
-}
-
 int main(void)
 {
     RUN(a_repeat_changes_nothing);
@@ -404,6 +302,5 @@ int main(void)
     RUN(a_rate_and_bytes_are_budgets_too);
     RUN(the_last_value_counts_though_it_was_dropped);
     RUN(the_best_step_counts_though_it_was_dropped);
-    RUN(any_order_of_records_ends_in_the_same_rows);
     return check_done();
 }
