@@ -143,14 +143,16 @@ def main():
         tap.skip("power cuts", power_cut.missing())
     with power_cut.recorded("--runner", "none") as (recorder, server):
         facts = play(recorder, server)
+        records = recorder.finish(server)
 
         def fault(**options):
             return power_cut.first_fault(
-                power_cut.Cuts(recorder, server, SEED, CUTS, **options),
+                power_cut.Cuts(recorder, server, records, SEED, CUTS,
+                               **options),
                 lambda end: check(server, facts.before(end)))
 
         def the_record_has_everything_that_was_written():
-            power_cut.expect_complete(recorder)
+            power_cut.expect_complete(recorder, records)
 
         def what_was_confirmed_outlasts_a_power_cut():
             print("# facts=%d cuts=%d" % (len(facts.known), CUTS))

@@ -114,7 +114,14 @@ def show(keys, most=5):
     return ", ".join("%d/%d/%d#%d" % key for key in keys[:most]) + more
 
 
-def check_reports(db, journal, faults):
+def check_reports(db, journal, power_cut, faults):
+    """What a trainer recorded is in a file, which a power cut may lose as long
+    as the attempt has not ended."""
+    recorded = journal.recorded
+    if power_cut:
+        ended = {tuple(row) for row in db.execute(
+            "SELECT study, trial, n FROM attempts WHERE winner = 1")}
+        recorded = {key for key in recorded if key[:3] in ended}
     stored = {}
     for row in db.execute("SELECT study, trial, attempt, writer, seq, step,"
                           " metrics FROM measurements WHERE writer <> 0"):
@@ -124,7 +131,7 @@ def check_reports(db, journal, faults):
         stored[key] = (row["step"], list(json.loads(row["metrics"]).values()))
     for what, keys in [
             ("acknowledged but not stored", journal.acked - stored.keys()),
-            ("recorded but never delivered", journal.recorded - stored.keys()),
+            ("recorded but never delivered", recorded - stored.keys()),
             ("stored but never sent", stored.keys() - journal.sent.keys())]:
         if keys:
             faults.append("%s: %s" % (what, show(keys)))
@@ -275,14 +282,15 @@ def leftovers(data_dir):
     return found
 
 
-def check(data_dir, journals=None, is_over=True):
+def check(data_dir, journals=None, is_over=True, power_cut=False):
     """Returns (figures, faults) of a server's data directory; is_over: its
-    studies have all ended. Without journals the reports are only counted."""
+    studies have all ended; power_cut: not only programs were killed. Without
+    journals the reports are only counted."""
     faults = []
     journal = Journal(journals or [])
     db = open_database(data_dir)
     if journals is not None:
-        check_reports(db, journal, faults)
+        check_reports(db, journal, power_cut, faults)
     check_writers(db, faults)
     check_references(db, faults)
     check_winners(db, faults)

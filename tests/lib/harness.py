@@ -77,10 +77,12 @@ def processes(program, mark):
     return sorted(found)
 
 
-def kill_runs(folder):
-    """Ends whatever runs for the server whose data is in `folder`."""
+def kill_runs(folder, programs=None):
+    """Ends whatever runs for the server whose data is in `folder`. `programs`:
+    where they are, if not where those under test are."""
     for program in ("hypertune-runner", "hypertune-shim"):
-        for pid in processes(os.path.join(bin_dir(), program), folder):
+        for pid in processes(os.path.join(programs or bin_dir(), program),
+                             folder):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
     mark = b"HYPERTUNE_TRIAL_DIR=" + os.fsencode(folder)
@@ -214,7 +216,7 @@ class Server:
                 print("# " + line)
         if self.process is not None:
             self.stop()
-        kill_runs(self.data)
+        kill_runs(self.data, self.programs)
         self.log.close()
         for port in self.ports:
             port.close()
