@@ -9,6 +9,7 @@ import random
 import tempfile
 import time
 
+import checker
 import engines
 import fake_clock
 import harness
@@ -62,10 +63,12 @@ def main():
         def processes_do_not_mind_the_clock():
             with harness.Server(slots=4) as server:
                 survive(server, clock, image=None)
+                tap.equal(checker.stop_and_check(server)[1], [])
 
         def containers_do_not_mind_the_clock():
             with engines.Server(engine, slots=4) as server:
                 survive(server, clock)
+                tap.equal(checker.stop_and_check(server)[1], [])
 
         tap.run([processes_do_not_mind_the_clock,
                  containers_do_not_mind_the_clock])

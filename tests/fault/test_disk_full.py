@@ -6,6 +6,7 @@ import os
 import threading
 
 import api
+import checker
 import fake_runner
 import harness
 import tap
@@ -52,6 +53,7 @@ def a_full_disk_refuses_changes_until_there_is_room():
             server.start()
             for name in confirmed:
                 server.study(name)
+            tap.equal(checker.stop_and_check(server, is_over=False)[1], [])
 
 
 def small_server(disk):

@@ -5,6 +5,7 @@ lost either when its clock is set back."""
 import datetime
 import time
 
+import checker
 import fake_clock
 import harness
 import tap
@@ -118,6 +119,7 @@ def a_follower_misses_nothing_while_the_server_dies():
     global server
     with harness.Server(slots=2) as server:
         check(follow([(second, die) for second in KILLS]))
+        tap.equal(checker.stop_and_check(server)[1], [])
 
 
 def a_follower_misses_nothing_when_the_clock_is_set_back():
@@ -130,6 +132,7 @@ def a_follower_misses_nothing_when_the_clock_is_set_back():
         tap.equal([len(lines(entries, *of)) for of in STREAMS],
                   [LINES] * len(STREAMS))
         keys_grow(entries)
+        tap.equal(checker.stop_and_check(server)[1], [])
 
 
 tap.run([a_follower_misses_nothing_while_the_server_dies,

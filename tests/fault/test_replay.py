@@ -40,8 +40,7 @@ def run(spec, kills=()):
                   for trial in server.trials(spec["name"])]
         for trial in trials:
             tap.equal(trial["objective"], trial["params"]["lr"], "objective")
-        server.stop()
-        tap.equal(checker.check(server.data)[1], [])
+        tap.equal(checker.stop_and_check(server)[1], [])
         return [trial["params"] for trial in trials]
 
 

@@ -58,9 +58,8 @@ class Chaos:
 
     def expect_agreement(self, power_cut=False):
         """Stops the server and replays the journals."""
-        tap.equal(self.server.stop(), 0, "exit of the server")
-        figures, faults = checker.check(
-            self.server.data, glob.glob(self.journals + "/*.jsonl"),
+        figures, faults = checker.stop_and_check(
+            self.server, glob.glob(self.journals + "/*.jsonl"),
             power_cut=power_cut)
         print("# " + " ".join("%s=%d" % f for f in figures.items()))
         for fault in faults:

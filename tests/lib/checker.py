@@ -86,12 +86,14 @@ class Journal:
         self.recorded = set()
         self.acked = set()
         self.calls = 0
+        self.clients = collections.defaultdict(set)  # of each attempt
         reports = collections.defaultdict(set)
         for entry in read_journals(paths):
             self.calls += entry["end"] is not None
             who = (entry["client"], entry["study"], entry["trial"],
                    entry["attempt"])
             key = Key(*who[1:], entry["seq"])
+            self.clients[who[1:]].add(entry["client"])
             if entry["call"] == "report":
                 self.sent[key] = (entry["step"], entry["value"])
                 reports[who].add(key)
@@ -140,6 +142,14 @@ def check_reports(db, journal, power_cut, faults):
         if stored[key] != (step, [value]):
             faults.append("%s was sent as %r, stored as %r" %
                           (show([key]), (step, [value]), stored[key]))
+
+
+def check_clients(journal, faults):
+    """The number of an attempt is given once, to one process of this test."""
+    for attempt, clients in journal.clients.items():
+        if len(clients) > 1:
+            faults.append("attempt %d/%d/%d was given to %s" % (
+                *attempt, " and ".join(sorted(clients))))
 
 
 def check_writers(db, faults):
@@ -255,6 +265,20 @@ def check_counts(db, faults):
                       tuple(row))
 
 
+def check_answers(db, answers, faults):
+    """What the server said of each study by name, while it still ran."""
+    for row in db.execute("SELECT id, name FROM studies WHERE state <> 8"):
+        real = dict.fromkeys(map(str.lower, TRIAL_STATES[1:]), 0)
+        for state, n in db.execute(
+                "SELECT state, count(*) FROM trials WHERE study = ? AND"
+                " state <> 0 GROUP BY state", (row["id"],)):
+            real[TRIAL_STATES[state].lower()] = n
+        real["failed"] += real["infeasible"]
+        if answers.get(row["name"]) != real:
+            faults.append("study %s has %s, the server said %s" % (
+                row["name"], real, answers.get(row["name"])))
+
+
 def check_ended(db, faults):
     for row in db.execute("SELECT study, trial, n, state FROM attempts"
                           " WHERE state <> 3"):
@@ -282,20 +306,25 @@ def leftovers(data_dir):
     return found
 
 
-def check(data_dir, journals=None, is_over=True, power_cut=False):
+def check(data_dir, journals=None, is_over=True, power_cut=False,
+          answers=None):
     """Returns (figures, faults) of a server's data directory; is_over: its
-    studies have all ended; power_cut: not only programs were killed. Without
-    journals the reports are only counted."""
+    studies have all ended; power_cut: not only programs were killed; answers:
+    counts that the server gave of each study. Without journals the reports are
+    only counted."""
     faults = []
     journal = Journal(journals or [])
     db = open_database(data_dir)
     if journals is not None:
         check_reports(db, journal, power_cut, faults)
+        check_clients(journal, faults)
     check_writers(db, faults)
     check_references(db, faults)
     check_winners(db, faults)
     check_states(db, check_events(db, faults), faults)
     check_counts(db, faults)
+    if answers is not None:
+        check_answers(db, answers, faults)
     if is_over:
         check_ended(db, faults)
     left = leftovers(data_dir)
@@ -315,6 +344,21 @@ def check(data_dir, journals=None, is_over=True, power_cut=False):
         "leftovers": len(left),
     }
     db.close()
+    return figures, faults
+
+
+def stop_and_check(server, journals=None, is_over=True, power_cut=False):
+    """The same of a harness.Server that runs, and of what it answers."""
+    answers = None
+    if is_over:
+        answers = {study["hypertuneStatus"]["name"]:
+                   study["hypertuneStatus"]["counts"]
+                   for study in server.pages(
+                       "/hypertune/v1/studies?pageSize=100", "studies")}
+    code = server.stop()
+    figures, faults = check(server.data, journals, is_over, power_cut, answers)
+    if code != 0:
+        faults.append("the server ended with %d" % code)
     return figures, faults
 
 

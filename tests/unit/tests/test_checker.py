@@ -12,7 +12,7 @@ import tap
 
 SCHEMA = """
 CREATE TABLE studies(id INTEGER PRIMARY KEY, state INTEGER, revision INTEGER,
-                     kind INTEGER);
+                     kind INTEGER, name TEXT);
 CREATE TABLE trial_counts(study INTEGER, state INTEGER, n INTEGER);
 CREATE TABLE trials(study INTEGER, id INTEGER, state INTEGER, params TEXT,
                     replicate INTEGER, attempt INTEGER);
@@ -25,7 +25,7 @@ CREATE TABLE writers(study INTEGER, trial INTEGER, attempt INTEGER,
                      replica TEXT, writer INTEGER, have INTEGER);
 CREATE TABLE events(study INTEGER, revision INTEGER, kind TEXT, trial INTEGER,
                     attempt INTEGER, "from" TEXT, "to" TEXT, reason TEXT);
-INSERT INTO studies VALUES(1, 4, 8, 0);
+INSERT INTO studies VALUES(1, 4, 8, 0, 'mine');
 INSERT INTO trial_counts VALUES(1, 4, 1), (1, 2, 0);
 INSERT INTO trials VALUES(1, 1, 4, '{"x":1}', 0, 1);
 INSERT INTO attempts VALUES(1, 1, 1, 3, 1);
@@ -63,7 +63,7 @@ JOURNAL = [entry("report", 1, None, 0.5), entry("report", 1, 0, 0.5),
            entry("flush", 2, None), entry("flush", 2, 0)]
 
 
-def faults_after(damage="", journal=JOURNAL):
+def faults_after(damage="", journal=JOURNAL, answers=None):
     folder = tempfile.mkdtemp()
     try:
         db = sqlite3.connect(os.path.join(folder, "hypertune.db"))
@@ -73,7 +73,7 @@ def faults_after(damage="", journal=JOURNAL):
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(json.dumps(item) + "\n" for item in journal)
             file.write('{"client": "t", "ca')  # killed while it wrote
-        return checker.check(folder, [path])[1]
+        return checker.check(folder, [path], answers=answers)[1]
     finally:
         shutil.rmtree(folder)
 
@@ -168,6 +168,20 @@ def a_state_without_its_event_is_noticed():
 
 def a_wrong_count_is_noticed():
     notices("UPDATE trial_counts SET n = 2 WHERE n = 1", "trial_counts say")
+
+
+def an_answer_with_another_count_is_noticed():
+    counts = dict.fromkeys(map(str.lower, checker.TRIAL_STATES[1:]), 0)
+    counts["succeeded"] = 1
+    tap.equal(faults_after(answers={"mine": counts}), [])
+    counts["succeeded"] = 2
+    tap.contains("the server said {", str(faults_after(
+        answers={"mine": counts})))
+
+
+def an_attempt_that_two_processes_got_is_noticed():
+    notices("", "attempt 1/1/1 was given to t and u",
+            JOURNAL + [dict(entry("flush", 2, None), client="u")])
 
 
 def a_point_tried_twice_is_noticed():
