@@ -53,6 +53,11 @@ static const struct flag table[] = {
          "MLFLOW_TRACKING_URI)"),
     FLAG("mlflow-login", "FILE", FLAG_TEXT, MEMBER(mlflow_login),
          "file with its token, or USER:PASSWORD, of mode 0600"),
+    FLAG("key-file", "FILE", FLAG_TEXT, MEMBER(key_file),
+         "file with the key that encrypts secrets in the data folder, of mode "
+         "0600 and elsewhere (default systemd's credential hypertune-key)"),
+    FLAG("old-key-file", "FILE", FLAG_TEXT, MEMBER(old_key_file),
+         "the key before: what it encrypted is encrypted with the new one"),
     FLAG("max-page", "N", FLAG_COUNT, MEMBER(max_page),
          "most elements in a page of a list (default 1000)"),
     FLAG("budget", "NAME=N,...", FLAG_TEXT, MEMBER(budget),

@@ -29,6 +29,8 @@ struct options {
     const char *allow;
     const char *docker_host;
     const char *mlflow;       /* URL; NULL: none */
+    const char *key_file;     /* of the secrets at rest; NULL: none */
+    const char *old_key_file; /* what sealed them before; NULL: none */
     const char *mlflow_login; /* file of its token or password; NULL: none */
     char mlflow_own_login[OPTIONS_LOGIN_BYTES]; /* that itself, or "" */
     int64_t max_page;         /* elements in a page of a list; 0: the default */

@@ -26,6 +26,7 @@
 #include "tuner/parts.h"
 #include "tuner/read/reader.h"
 #include "tuner/runners/last_seen.h"
+#include "tuner/secrets.h"
 #include "tuner/tracker/trackers.h"
 #include "tuner/webhook/webhooks.h"
 #include "tuner/wire/nng_socket.h"
@@ -45,6 +46,7 @@ struct server {
     const struct options *options;
     const char *fail;
     struct datadir dir;
+    struct secrets secrets;
     char host[OPTIONS_HOST_BYTES];
     int port, listen_fd;
     int public_port, public_fd; /* of https; -1: none, or taken over */
@@ -79,6 +81,17 @@ static enum ht_status start_datadir(struct server *server, struct ht_error *err)
 static void stop_datadir(struct server *server)
 {
     datadir_close(&server->dir);
+}
+
+static enum ht_status start_secrets(struct server *server, struct ht_error *err)
+{
+    return secrets_open(&server->secrets, server->options, server->dir.path,
+                        server->fail, err);
+}
+
+static void stop_secrets(struct server *server)
+{
+    secrets_close(&server->secrets);
 }
 
 /* The address for a client on this machine. */
@@ -371,6 +384,7 @@ static enum ht_status start_readers(struct server *server, struct ht_error *err)
         .webhooks = webhooks_board(server->webhooks),
         .trackers = trackers_board(server->trackers),
         .tls = front_board(server->front),
+        .secrets = &server->secrets.state,
         .started_ms = clock_monotonic_ms(),
     };
     struct reader_options options = {.path = path,
@@ -505,6 +519,7 @@ static const struct step {
     void (*stop)(struct server *server);
 } steps[] = {
     {"data folder", start_datadir, stop_datadir},
+    {"secrets", start_secrets, stop_secrets},
     {"HTTP address", start_listen, stop_listen},
     {"logs", start_logs, stop_logs},
     {"streams", start_streams, stop_streams},

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/secret_file.h"
 #include "proto/net/tls_parts.h"
 
 /* ---- pins ---- */
@@ -146,12 +147,23 @@ static enum ht_status load_pair(struct tls_credentials *credentials,
         status = tls_check_key_file(key, err);
     if (status != HT_OK)
         return status;
-    const int code = gnutls_certificate_set_x509_key_file(
-        credentials->held, cert, key, GNUTLS_X509_FMT_PEM);
-    if (code < 0)
-        return ht_fail(err, HT_INVALID, "%.100s and %.100s: %s", cert, key,
-                       gnutls_strerror(code));
-    return HT_OK;
+    struct text secret = {0};
+    gnutls_datum_t chain = {NULL, 0};
+    status = secret_file_read(key, &secret, err);
+    if (status == HT_OK) {
+        const gnutls_datum_t pem = {(unsigned char *)secret.data,
+                                    (unsigned)secret.len};
+        int code = gnutls_load_file(cert, &chain);
+        if (code == 0)
+            code = gnutls_certificate_set_x509_key_mem(
+                credentials->held, &chain, &pem, GNUTLS_X509_FMT_PEM);
+        if (code < 0)
+            status = ht_fail(err, HT_INVALID, "%.100s and %.100s: %s", cert,
+                             key, gnutls_strerror(code));
+    }
+    gnutls_free(chain.data);
+    secret_wipe(&secret);
+    return status;
 }
 
 static enum ht_status load_ca(struct tls_credentials *credentials,

@@ -12,9 +12,10 @@
 #include <gnutls/crypto.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/secret_file.h"
 #include "proto/net/tls_parts.h"
 
-enum { SERIAL_BYTES = 16, KEY_MODE = 0600, CERT_MODE = 0644 };
+enum { SERIAL_BYTES = 16, CERT_MODE = 0644 };
 enum { EARLIER_S = 3600 }; /* a clock may be wrong by that */
 
 static enum ht_status fail_tls(struct ht_error *err, int code, const char *file)
@@ -33,15 +34,15 @@ static enum ht_status write_all(int fd, const gnutls_datum_t *bytes, size_t n)
     return fsync(fd) == 0 ? HT_OK : HT_IO;
 }
 
-static enum ht_status write_file(const char *file, mode_t mode,
-                                 const gnutls_datum_t *bytes, size_t n,
-                                 struct ht_error *err)
+static enum ht_status write_file(const char *file, const gnutls_datum_t *bytes,
+                                 size_t n, struct ht_error *err)
 {
     struct arena *arena = arena_new();
     const char *beside = arena_printf(arena, "%s.new", file);
     (void)unlink(beside);
-    const int fd = open(
-        beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    const int fd =
+        open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+             CERT_MODE);
     enum ht_status status = fd >= 0 ? write_all(fd, bytes, n) : HT_IO;
     if (status == HT_OK && rename(beside, file) != 0)
         status = HT_IO;
@@ -79,7 +80,8 @@ static enum ht_status generate_key(gnutls_x509_privkey_t key, const char *file,
                                                  GNUTLS_PKCS_PLAIN, &pem);
     if (code < 0)
         return fail_tls(err, code, file);
-    const enum ht_status status = write_file(file, KEY_MODE, &pem, 1, err);
+    const enum ht_status status =
+        secret_file_write(file, (const char *)pem.data, pem.size, err);
     gnutls_memset(pem.data, 0, pem.size);
     gnutls_free(pem.data);
     return status;
@@ -88,16 +90,17 @@ static enum ht_status generate_key(gnutls_x509_privkey_t key, const char *file,
 static enum ht_status load_key(gnutls_x509_privkey_t key, const char *file,
                                struct ht_error *err)
 {
-    gnutls_datum_t bytes;
-    enum ht_status status = read_file(file, &bytes, err);
-    if (status != HT_OK)
-        return status;
-    const int code =
-        gnutls_x509_privkey_import2(key, &bytes, GNUTLS_X509_FMT_PEM, NULL, 0);
+    struct text secret = {0};
+    enum ht_status status = secret_file_read(file, &secret, err);
+    const gnutls_datum_t pem = {(unsigned char *)secret.data,
+                                (unsigned)secret.len};
+    const int code = status == HT_OK
+                         ? gnutls_x509_privkey_import2(
+                               key, &pem, GNUTLS_X509_FMT_PEM, NULL, 0)
+                         : 0;
     if (code < 0)
         status = fail_tls(err, code, file);
-    gnutls_memset(bytes.data, 0, bytes.size);
-    gnutls_free(bytes.data);
+    secret_wipe(&secret);
     return status;
 }
 
@@ -164,7 +167,7 @@ static enum ht_status write_crt(const char *file, gnutls_x509_crt_t crt,
         code = gnutls_x509_crt_export2(issuer, GNUTLS_X509_FMT_PEM, &pem[1]);
     const enum ht_status status =
         code < 0 ? fail_tls(err, code, file)
-                 : write_file(file, CERT_MODE, pem, issuer != crt ? 2 : 1, err);
+                 : write_file(file, pem, issuer != crt ? 2 : 1, err);
     gnutls_free(pem[0].data);
     gnutls_free(pem[1].data);
     return status;
@@ -331,8 +334,7 @@ static enum ht_status write_crl(const char *file, gnutls_x509_crl_t crl,
     gnutls_datum_t pem = {NULL, 0};
     const int code = gnutls_x509_crl_export2(crl, GNUTLS_X509_FMT_PEM, &pem);
     const enum ht_status status =
-        code < 0 ? fail_tls(err, code, file)
-                 : write_file(file, CERT_MODE, &pem, 1, err);
+        code < 0 ? fail_tls(err, code, file) : write_file(file, &pem, 1, err);
     gnutls_free(pem.data);
     return status;
 }

@@ -17,6 +17,7 @@ struct models;
 struct logs;
 struct reader_pool;
 struct replay;
+struct secrets_state;
 struct last_seen;
 struct tls_board;
 struct tracker_board;
@@ -32,6 +33,7 @@ struct server_facts {
     struct webhook_board *webhooks;                  /* and this */
     struct tracker_board *trackers;                  /* and this */
     struct tls_board *tls;                           /* NULL: no TLS */
+    const struct secrets_state *secrets;             /* borrowed */
     int64_t started_ms;                              /* monotonic */
 };
 

@@ -10,6 +10,7 @@
 #include "proto/doc/json.h"
 #include "tuner/ask/query.h"
 #include "tuner/base/disk_room.h"
+#include "tuner/base/secrets_state.h"
 #include "tuner/base/tls_board.h"
 #include "tuner/base/tracker_board.h"
 #include "tuner/base/webhook_board.h"
@@ -86,6 +87,15 @@ static void add_addresses(cJSON *object, const struct request *req,
         json_add_string(object, "https", tls.https);
 }
 
+static void add_secrets(cJSON *object, const struct secrets_state *secrets)
+{
+    cJSON *member = json_add_object(object, "secrets");
+    if (secrets->key[0] != '\0')
+        json_add_string(member, "key", secrets->key);
+    if (secrets->plain[0] != '\0')
+        json_add_string(member, "plain", secrets->plain);
+}
+
 enum ht_status read_server(struct reader *reader, struct request *req,
                            struct ht_error *err)
 {
@@ -103,6 +113,7 @@ enum ht_status read_server(struct reader *reader, struct request *req,
     json_add_bool(object, "readOnly", reader->damage != NULL);
     json_add_text(object, "readOnlyReason", reader->damage);
     add_disk(object, req->arena, facts->folder);
+    add_secrets(object, facts->secrets);
     webhook_board_write(facts->webhooks, req->arena, object);
     tracker_board_write(facts->trackers, object);
     json_print(object, &req->reply);

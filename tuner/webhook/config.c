@@ -11,6 +11,7 @@
 
 #include "proto/base/limits.h"
 #include "proto/base/log.h"
+#include "proto/base/secret_file.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/field.h"
 
@@ -79,27 +80,41 @@ static enum ht_status check_secret(const struct stat *info,
     return HT_OK;
 }
 
-static enum ht_status read_open(int fd, size_t most, char *text,
+/* A sealed file is longer than what is in it. */
+static enum ht_status read_open(int fd, size_t most, struct text *text,
                                 struct stat *info, struct ht_error *err)
 {
+    char part[4096];
+    ssize_t n;
     if (fstat(fd, info) != 0 || !S_ISREG(info->st_mode))
         return ht_fail(err, HT_INVALID, "is no regular file");
-    const ssize_t n = read(fd, text, most + 1);
+    while ((n = read(fd, part, sizeof part)) > 0 && text->len <= 2 * most)
+        text_append(text, part, (size_t)n);
     if (n < 0)
         return ht_fail_errno(err, errno, "cannot be read");
-    if ((size_t)n > most)
-        return ht_fail(err, HT_INVALID, "has more than %zu bytes", most);
-    text[n] = '\0';
-    return strlen(text) == (size_t)n
+    return strlen(text_string(text)) == text->len
                ? HT_OK
                : ht_fail(err, HT_INVALID, "is no text: it has a NUL");
 }
 
-/* Reads at most `most` bytes and adds a NUL.
- * HT_NOT_FOUND: there is no such file. */
-static enum ht_status read_file(const char *path, size_t most, char *text,
-                                struct stat *info, struct ht_error *err)
+static enum ht_status open_text(const char *path, size_t most,
+                                const struct text *read, struct text *text,
+                                struct ht_error *err)
 {
+    const enum ht_status status =
+        secret_file_open(path, text_string(read), text, err);
+    return status == HT_OK && text->len > most
+               ? ht_fail(err, HT_INVALID, "has more than %zu bytes", most)
+               : status;
+}
+
+/* Appends what the file says, at most `most` bytes.
+ * HT_NOT_FOUND: there is no such file. */
+static enum ht_status read_file(const char *path, size_t most,
+                                struct text *text, struct stat *info,
+                                struct ht_error *err)
+{
+    struct text read = {0};
     const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && errno == ELOOP)
         return ht_fail(err, HT_INVALID, "is a link");
@@ -108,33 +123,50 @@ static enum ht_status read_file(const char *path, size_t most, char *text,
         ht_fail_errno(err, errno, "cannot be read");
         return missing ? HT_NOT_FOUND : HT_IO;
     }
-    const enum ht_status status = read_open(fd, most, text, info, err);
+    enum ht_status status = read_open(fd, most, &read, info, err);
     close(fd);
+    if (status == HT_OK)
+        status = open_text(path, most, &read, text, err);
+    secret_wipe(&read);
     return status;
+}
+
+/* Once it is known to be good, a file of the data folder does not stay plain
+ * where there is a key. */
+static void settle(const char *path)
+{
+    enum secret_state state;
+    struct ht_error err;
+    if (secret_file_settle(path, &state, &err) != HT_OK)
+        log_event(LOG_ERROR, "secrets.not_sealed", "why=\"%s\"", err.text);
 }
 
 enum ht_status webhook_secret_read(struct arena *arena, const char *folder,
                                    const char *path, const char **secret,
                                    struct ht_error *err)
 {
-    char text[SECRET_BYTES + 1];
+    struct text text = {0};
     struct stat info = {0};
+    const bool inside = path[0] != '/';
     const char *whole =
-        path[0] == '/' ? path : arena_printf(arena, "%s/%s", folder, path);
-    enum ht_status status = read_file(whole, SECRET_BYTES, text, &info, err);
+        inside ? arena_printf(arena, "%s/%s", folder, path) : path;
+    enum ht_status status = read_file(whole, SECRET_BYTES, &text, &info, err);
     if (status == HT_OK)
         status = check_secret(&info, err);
-    if (status != HT_OK)
-        return status;
-    size_t len = strlen(text);
-    if (len > 0 && text[len - 1] == '\n')
+    size_t len = text.len;
+    if (len > 0 && text.data[len - 1] == '\n')
         len--;
-    if (len > 0 && text[len - 1] == '\r')
+    if (len > 0 && text.data[len - 1] == '\r')
         len--;
-    if (len == 0)
-        return ht_fail(err, HT_INVALID, "is empty");
-    *secret = arena_strndup(arena, text, len);
-    return HT_OK;
+    if (status == HT_OK && len == 0)
+        status = ht_fail(err, HT_INVALID, "is empty");
+    if (status == HT_OK) {
+        *secret = arena_strndup(arena, text.data, len);
+        if (inside)
+            settle(whole);
+    }
+    secret_wipe(&text);
+    return status;
 }
 
 /* --- one webhook --- */
@@ -351,17 +383,20 @@ static bool set_rules(struct webhook_config *config,
 
 bool webhook_config_look(struct webhook_config *config)
 {
-    char text[FILE_BYTES + 1];
+    struct text text = {0};
     struct stat info;
     struct arena *arena = arena_new();
     struct webhook_rules rules = {0};
     struct ht_error err = {0};
     bool changed = false;
-    enum ht_status status =
-        read_file(arena_printf(arena, "%s/webhooks.json", config->folder),
-                  FILE_BYTES, text, &info, &err);
+    const char *path = arena_printf(arena, "%s/webhooks.json", config->folder);
+    enum ht_status status = read_file(path, FILE_BYTES, &text, &info, &err);
     if (status == HT_OK)
-        status = webhook_rules_read(arena, config->folder, text, &rules, &err);
+        status = webhook_rules_read(arena, config->folder, text_string(&text),
+                                    &rules, &err);
+    secret_wipe(&text);
+    if (status == HT_OK)
+        settle(path);
     const bool missing = status == HT_NOT_FOUND;
     /* An editor may remove the old file before the new one is there. */
     if (status == HT_OK || (missing && config->missing)) {

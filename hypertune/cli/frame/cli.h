@@ -92,8 +92,9 @@ struct cli_settings {
     const char *since, *who, *of_study;
     /* token */
     const char *role, *expire, *grace;
-    /* tls */
+    /* tls, unseal */
     struct words hosts;
+    const char *key_file;
     /* gcloud-env */
     const char *project, *region;
     bool unset;

@@ -259,6 +259,21 @@ static void check_disk(struct findings *findings, const struct node *disk)
                      "free some of it, or move the data folder", "%s", alarm);
 }
 
+static void check_secrets(struct findings *findings, const struct node *secrets)
+{
+    const char *plain = node_get_string(secrets, "plain", "");
+    const char *key = node_get_string(secrets, "key", "");
+    if (key[0] != '\0')
+        findings_add(findings, FINDING_OK, "secrets", NULL,
+                     "encrypted in the data folder, with the key %s", key);
+    else if (plain[0] != '\0')
+        findings_add(findings, FINDING_NOTE, "secrets",
+                     "start the server with --key-file, docs/security.md",
+                     "in plain in the data folder and its copies, with mode "
+                     "0600: %s",
+                     plain);
+}
+
 static void check_tls(struct findings *findings, const struct node *server)
 {
     enum { DAY_MS = 86400000, WARN_DAYS = 14 };
@@ -306,6 +321,7 @@ static void ask_server(struct findings *findings, const char *whose)
         damage[0] != '\0' ? ", read only: " : "", damage);
     check_tls(findings, answer.root);
     check_disk(findings, node_find(answer.root, "disk"));
+    check_secrets(findings, node_find(answer.root, "secrets"));
     check_webhooks(findings, answer.root);
     check_trackers(findings, answer.root);
     if (cli_runners_each(cli, check_runner, findings, &err) != HT_OK)

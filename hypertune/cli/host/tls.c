@@ -13,7 +13,9 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/server.h"
+#include "hypertune/cli/host/seal.h"
 #include "proto/base/clock.h"
+#include "proto/base/secret_file.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
 #include "proto/net/tls_files.h"
@@ -325,6 +327,23 @@ static int revoke_client(struct cli *cli, const struct files *files)
     return CLI_DONE;
 }
 
+/* Keys that are sealed need the server's key, and new ones beside them are
+ * sealed like them. */
+static enum ht_status check_sealed(struct cli *cli, const struct files *files,
+                                   struct ht_error *err)
+{
+    const bool only_looks = strcmp(cli->args.words.items[0], "show") == 0;
+    const char *const keys[] = {files->next, files->key, files->ca_key};
+    enum ht_status status = cli_seal_use(cli, err);
+    for (size_t i = 0; status == HT_OK && i < (only_looks ? 1 : 3); i++) {
+        struct text secret = {0};
+        if (is_there(keys[i]))
+            status = secret_file_read(keys[i], &secret, err);
+        secret_wipe(&secret);
+    }
+    return status;
+}
+
 int cli_tls(struct cli *cli)
 {
     static const struct {
@@ -341,6 +360,9 @@ int cli_tls(struct cli *cli)
     if (data == NULL)
         return cli_fail(cli, CLI_USAGE, "HOME is not set: say --data DIR");
     const struct files files = files_of(cli, data);
+    struct ht_error err;
+    if (check_sealed(cli, &files, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
         if (strcmp(order, orders[i].name) == 0)
             return cli->args.words.n == orders[i].n_words
