@@ -15,6 +15,7 @@
 #include "proto/base/replace_file.h"
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
+#include "tuner/datadir_files.h"
 
 static char *join(const char *folder, const char *name)
 {
@@ -155,6 +156,22 @@ static enum ht_status fail_owned(const char *folder, struct ht_error *err)
     return status;
 }
 
+/* Locked besides the file, which may be removed while a server runs; a folder
+ * that has files may not. Some network file systems lock no folders. */
+static enum ht_status lock_folder(const char *folder, int *lock,
+                                  struct ht_error *err)
+{
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return ht_fail_errno(err, errno, "cannot open %s", folder);
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+        *lock = fd;
+        return HT_OK;
+    }
+    close(fd);
+    return fail_owned(folder, err);
+}
+
 static enum ht_status take_lock(const char *folder, int *lock,
                                 struct ht_error *err)
 {
@@ -248,11 +265,15 @@ static enum ht_status make_inside(const char *folder, const char *name,
 enum ht_status datadir_open(const char *path, struct datadir *dir,
                             struct ht_error *err)
 {
-    struct datadir made = {.lock = -1};
+    struct datadir made = {.folder_lock = -1, .lock = -1};
     umask(077);
     enum ht_status status = open_folder(path, &made.path, err);
     if (status == HT_OK)
+        status = lock_folder(made.path, &made.folder_lock, err);
+    if (status == HT_OK)
         status = take_lock(made.path, &made.lock, err);
+    if (status == HT_OK)
+        status = datadir_files_check(made.path, err);
     if (status == HT_OK)
         status = open_token(made.path, "token", made.admin_token, err);
     if (status == HT_OK)
@@ -275,8 +296,10 @@ void datadir_close(struct datadir *dir)
 {
     if (dir->lock >= 0)
         close(dir->lock);
+    if (dir->folder_lock >= 0)
+        close(dir->folder_lock);
     free(dir->path);
-    *dir = (struct datadir){.lock = -1};
+    *dir = (struct datadir){.folder_lock = -1, .lock = -1};
 }
 
 enum ht_status datadir_announce(const struct datadir *dir,

@@ -14,6 +14,7 @@
 /* The folder while this process owns it; `path` is freed by datadir_close(). */
 struct datadir {
     char *path;                          /* absolute */
+    int folder_lock;                     /* descriptor of DIR */
     int lock;                            /* descriptor of DIR/lock */
     char admin_token[TOKEN_TEXT_BYTES];  /* DIR/token */
     char runner_token[TOKEN_TEXT_BYTES]; /* DIR/runner-token */
@@ -23,7 +24,8 @@ struct datadir {
  * or makes the tokens. Sets the umask to 077.
  *
  * HT_PRECONDITION  the folder or a token file is open to others or owned by
- *                  another user, or a token file is damaged
+ *                  another user, or a token file is damaged, or as
+ *                  datadir_files_check()
  * HT_CONFLICT      another server owns the folder; the text names it
  * HT_IO            the file system refused */
 enum ht_status datadir_open(const char *path, struct datadir *dir,

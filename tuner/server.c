@@ -635,7 +635,8 @@ enum ht_status server_run(const struct options *options, const char *fail,
     struct server *server = ht_xcalloc(1, sizeof *server);
     server->options = options;
     server->fail = fail;
-    server->dir.lock = server->listen_fd = server->public_fd = -1;
+    server->listen_fd = server->public_fd = -1;
+    server->dir = (struct datadir){.folder_lock = -1, .lock = -1};
     enum ht_status status = HT_OK;
     size_t started = 0;
     while (status == HT_OK && started < N_STEPS) {

@@ -28,7 +28,7 @@ void db_place_open(struct db_place *place)
 
 void db_place_remove(const char *dir, const char *name)
 {
-    static const char *const ends[] = {"db", "db-wal", "db-shm"};
+    static const char *const ends[] = {"db", "db-wal", "db-shm", "db-mark"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         char path[128];
         snprintf(path, sizeof path, "%s/%s.%s", dir, name, ends[i]);

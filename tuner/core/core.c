@@ -7,6 +7,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/token.h"
 #include "tuner/base/meter.h"
+#include "tuner/core/database.h"
 #include "tuner/core/internal.h"
 #include "tuner/core/live.h"
 #include "tuner/db/checkpoint.h"
@@ -151,9 +152,9 @@ static void release(struct core *core)
         if (core->options.parts[i].stop != NULL)
             core->options.parts[i].stop(core->parts[i]);
     checkpoint_stop(core->checkpoint);
-    if (core->db != NULL)
-        db_checkpoint(core->db, true, NULL);
-    db_close(core->db);
+    if (core->db != NULL && core->mark_fd >= 0)
+        database_empty_log(core);
+    database_close(core);
     live_free(core->live);
     transaction_fini(&core->transaction);
     pthread_cond_destroy(&core->wake);
@@ -175,6 +176,7 @@ static struct core *make(const struct core_options *options)
     core->runner_token = ht_xstrdup(options->runner_token);
     core->options = *options;
     core->actor = CORE_ACTOR;
+    core->mark_fd = -1;
     core->options.data_dir = core->data_dir;
     core->options.runner_token = core->runner_token;
     core->live = live_new();
@@ -192,9 +194,11 @@ static enum ht_status prepare(struct core *core, struct ht_error *err)
     if (!failpoint_arm(&core->failpoint, core->options.fail))
         return ht_fail(err, HT_INVALID, "failpoint %s is not name:n",
                        core->options.fail);
-    enum ht_status status = db_open(core->path, &core->db, err);
+    enum ht_status status = database_open(core, err);
     if (status == HT_OK)
         status = choose_server_id(core, err);
+    if (status == HT_OK)
+        status = database_mark(core, err);
     if (status == HT_OK)
         status = checkpoint_start(core->path, &core->checkpoint, err);
     core_look_at_clocks(core);

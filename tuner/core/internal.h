@@ -12,8 +12,9 @@
 #include "tuner/core/options.h"
 #include "tuner/core/request.h"
 #include "tuner/core/transaction.h"
+#include "tuner/db/mark.h"
 
-enum { SERVER_ID_BYTES = 9 };
+enum { SERVER_ID_BYTES = MARK_SERVER_BYTES };
 
 struct core {
     struct core_options options;
@@ -30,6 +31,8 @@ struct core {
 
     /* the core thread's own */
     struct db *db; /* NULL: broken, to be opened again */
+    struct mark mark; /* of the last commit */
+    int mark_fd;      /* -1: none */
     struct checkpoint *checkpoint;
     struct live *live;
     void *parts[CORE_PARTS]; /* the data of each */

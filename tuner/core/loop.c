@@ -13,6 +13,7 @@
 #include "tuner/base/meter.h"
 #include "tuner/core/audit.h"
 #include "tuner/core/core.h"
+#include "tuner/core/database.h"
 #include "tuner/core/live.h"
 #include "tuner/db/checkpoint.h"
 #include "tuner/db/write.h"
@@ -189,7 +190,7 @@ static enum ht_status commit_transaction(struct core *core, int64_t changes,
     struct ht_error why;
     const int64_t rows = db_total_changes(core->db) - changes;
     const int64_t begun_us = clock_monotonic_us();
-    if (db_commit(core->db, &why) != HT_OK)
+    if (database_commit(core, wrote, &why) != HT_OK)
         return ht_fail(err, HT_UNAVAILABLE, "%s", why.text);
     if (wrote) {
         meter_observe_since(METER_COMMIT_SECONDS, begun_us);
@@ -218,7 +219,7 @@ static enum ht_status open_transaction(struct core *core, struct ht_error *err)
     if (core->db == NULL && core->now_ms >= core->reopen_at_ms) {
         core->reopen_at_ms = core->now_ms + REOPEN_MS;
         struct ht_error why;
-        if (db_open(core->path, &core->db, &why) != HT_OK)
+        if (database_open(core, &why) != HT_OK)
             log_event(LOG_ERROR, "core.reopen", "why=%s", why.text);
     }
     if (core->db == NULL)
@@ -423,7 +424,7 @@ static void bound_wal(struct core *core)
 {
     if (core->db == NULL || db_wal_pages(core->db) < core->wal_limit)
         return;
-    db_checkpoint(core->db, true, NULL);
+    database_empty_log(core);
     const int64_t left = db_wal_pages(core->db);
     core->wal_limit = left == 0 ? WAL_PAGES : left + WAL_PAGES / 16;
 }
@@ -434,7 +435,7 @@ static void truncate_when_idle(struct core *core)
         core->now_ms < core->quiet_since_ms + IDLE_MS)
         return;
     core->quiet_since_ms = 0;
-    db_checkpoint(core->db, true, NULL);
+    database_empty_log(core);
 }
 
 /* --- the loop --- */

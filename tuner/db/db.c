@@ -286,6 +286,8 @@ enum ht_status db_checkpoint(struct db *db, bool truncate, struct ht_error *err)
         truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE, NULL,
         NULL);
     sqlite3_busy_timeout(db->handle, DB_BUSY_MS);
+    if (truncate)
+        db->log_is_empty = rc == SQLITE_OK;
     if (rc == SQLITE_OK && truncate)
         db->wal_pages = 0;
     if (rc == SQLITE_OK || rc == SQLITE_BUSY)
@@ -296,6 +298,18 @@ enum ht_status db_checkpoint(struct db *db, bool truncate, struct ht_error *err)
 int64_t db_wal_pages(const struct db *db)
 {
     return db->wal_pages;
+}
+
+bool db_log_is_empty(const struct db *db)
+{
+    return db->log_is_empty;
+}
+
+enum ht_status db_check_place(struct db *db, struct ht_error *err)
+{
+    return page_vfs_is_in_place(db->handle)
+               ? HT_OK
+               : fail_damaged(db, page_vfs_finding(), err);
 }
 
 enum ht_status db_check(struct db *db, struct ht_error *err)

@@ -75,6 +75,12 @@ int64_t db_wal_pages(const struct db *db);
  * waits 20 ms for them, PASSIVE not at all. */
 enum ht_status db_checkpoint(struct db *db, bool truncate,
                              struct ht_error *err);
+/* Whether the newest TRUNCATE of this connection found nothing in the way, and
+ * it has not committed since. */
+bool db_log_is_empty(const struct db *db);
+/* HT_CORRUPT, and the server is read-only, when the file or its log was
+ * removed, or another one was put in its place, since it was opened. */
+enum ht_status db_check_place(struct db *db, struct ht_error *err);
 /* SQLite's quick_check: reads the whole file, which takes seconds for large
  * ones. HT_CORRUPT names the first finding. */
 enum ht_status db_check(struct db *db, struct ht_error *err);

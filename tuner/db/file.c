@@ -1,8 +1,13 @@
 #include "tuner/db/file.h"
 
+#include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "tuner/base/damage.h"
 #include "tuner/db/internal.h"
+#include "tuner/db/mark.h"
 #include "tuner/db/page_vfs.h"
 
 /* --- its version --- */
@@ -80,10 +85,12 @@ static enum ht_status read_version(struct db *db, const struct db_kind *kind,
 /* Its identity is checked first, since the settings write to it. */
 static enum ht_status bring_up_to_date(struct db *db,
                                        const struct db_kind *kind,
-                                       struct ht_error *err)
+                                       const char *path, struct ht_error *err)
 {
     int64_t version = 0;
     enum ht_status status = read_version(db, kind, &version, err);
+    if (status == HT_OK && kind->is_main && !db->readonly)
+        status = mark_check_content(path, db, err);
     if (status == HT_OK)
         status = db_exec(db, db->readonly ? kind->reading : kind->writing, err);
     if (status == HT_OK && db->readonly && version < kind->versions)
@@ -123,19 +130,52 @@ static enum ht_status connect_to(const char *path, bool writable, struct db *db,
     return HT_OK;
 }
 
+/* The file that this program writes: a connection that is opened later must
+ * not read another one, which was put in its place. */
+static enum ht_status check_same(const char *path, const struct db *db,
+                                 struct ht_error *err)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char written[PATH_MAX];
+    static struct page_place place;
+    const struct page_place found = page_vfs_place(db->handle);
+    enum ht_status status = HT_OK;
+    pthread_mutex_lock(&lock);
+    if (!db->readonly) {
+        snprintf(written, sizeof written, "%s", path);
+        place = found;
+    } else if (strcmp(written, path) == 0 &&
+               (found.device != place.device || found.inode != place.inode)) {
+        status = ht_fail(err, HT_CORRUPT, "was replaced while it was open");
+        damage_note("hypertune.db was replaced while it was open");
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
 enum ht_status db_file_open(const char *path, bool writable,
                             const struct db_kind *kind, struct db **out,
                             struct ht_error *err)
 {
     struct db *db = ht_xcalloc(1, sizeof *db);
     db->kind = kind;
-    enum ht_status status = connect_to(path, writable, db, err);
+    enum ht_status status = HT_OK;
+    if (kind->is_main && writable)
+        status = mark_check_file(path, err);
     if (status == HT_OK)
-        status = bring_up_to_date(db, kind, err);
+        status = connect_to(path, writable, db, err);
+    if (status == HT_OK && kind->is_main)
+        status = check_same(path, db, err);
+    if (status == HT_OK)
+        status = bring_up_to_date(db, kind, path, err);
     if (status == HT_OK) {
         *out = db;
         return HT_OK;
     }
+    /* What was refused stays as it is, its log too. */
+    if (db->handle != NULL)
+        sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
+                          NULL);
     db_close(db);
     if (status != HT_PRECONDITION && status != HT_CORRUPT)
         status = HT_IO;

@@ -40,6 +40,7 @@ struct db {
     const struct db_kind *kind;
     bool readonly;
     int64_t wal_pages; /* after this connection's last commit */
+    bool log_is_empty;
     struct db_statement statements[DB_STATEMENTS];
 };
 

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <zlib.h>
 
@@ -27,7 +28,8 @@ static const unsigned char mark[4] = {'H', 't', 'P', '1'};
 struct page_file {
     sqlite3_file base;
     sqlite3_file *real;
-    const char *name; /* SQLite's, lives as long */
+    const char *name;        /* SQLite's, lives as long */
+    struct page_place place; /* when it was opened */
     bool is_log;
     bool has_reserve, seals, demanded; /* of a database: see page_vfs_seal() */
     /* Of a log: from this frame on they are of a transaction that this
@@ -48,12 +50,17 @@ void page_vfs_forget(void)
     finding[0] = '\0';
 }
 
-static int damaged(const struct page_file *file, const char *what, int64_t n)
+static const char *base_name(const struct page_file *file)
 {
     const char *slash = strrchr(file->name, '/');
+    return slash != NULL ? slash + 1 : file->name;
+}
+
+static int damaged(const struct page_file *file, const char *what, int64_t n)
+{
     snprintf(finding, sizeof finding,
              "%s %lld of %.80s differs from its checksum", what, (long long)n,
-             slash != NULL ? slash + 1 : file->name);
+             base_name(file));
     return SQLITE_IOERR_DATA;
 }
 
@@ -342,6 +349,11 @@ static int file_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *to,
     if (file->real->pMethods == NULL)
         return rc;
     file->base.pMethods = &methods;
+    struct stat found;
+    if (stat(name, &found) == 0) {
+        file->place.device = found.st_dev;
+        file->place.inode = found.st_ino;
+    }
     sqlite3_int64 size = 1;
     if (rc == SQLITE_OK)
         file->real->pMethods->xFileSize(file->real, &size);
@@ -382,4 +394,33 @@ bool page_vfs_is_sealed(sqlite3 *handle)
 void page_vfs_seal(sqlite3 *handle)
 {
     file_of(handle)->seals = true;
+}
+
+/* --- its place --- */
+
+static bool is_in_place(const struct page_file *file)
+{
+    struct stat found;
+    if (file->base.pMethods != &methods || file->place.inode == 0)
+        return true;
+    const bool is_there = stat(file->name, &found) == 0;
+    if (is_there && found.st_dev == file->place.device &&
+        found.st_ino == file->place.inode)
+        return true;
+    snprintf(finding, sizeof finding, "%.80s was %s while it was open",
+             base_name(file), is_there ? "replaced" : "removed");
+    return false;
+}
+
+struct page_place page_vfs_place(sqlite3 *handle)
+{
+    return file_of(handle)->place;
+}
+
+bool page_vfs_is_in_place(sqlite3 *handle)
+{
+    sqlite3_file *log = NULL;
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    return is_in_place(file_of(handle)) &&
+           (log == NULL || is_in_place((struct page_file *)log));
 }

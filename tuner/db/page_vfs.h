@@ -8,6 +8,7 @@
 #define HT_TUNER_DB_PAGE_VFS_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include <sqlite3.h>
 
@@ -30,8 +31,19 @@ bool page_vfs_is_sealed(sqlite3 *handle);
  * written in the same transaction. */
 void page_vfs_seal(sqlite3 *handle);
 
+/* Where the database was when the connection was opened. */
+struct page_place {
+    dev_t device;
+    ino_t inode; /* 0: unknown */
+};
+struct page_place page_vfs_place(sqlite3 *handle);
+/* Whether the database and its log are still found under their names; else the
+ * finding says which one is not. */
+bool page_vfs_is_in_place(sqlite3 *handle);
+
 enum { PAGE_FINDING_BYTES = 160 };
-/* What the last SQLITE_IOERR_DATA of this thread was about: page and file. */
+/* What the last SQLITE_IOERR_DATA of this thread was about: page and file; or
+ * what was not in its place. */
 const char *page_vfs_finding(void);
 /* Then it is "" until the next one. */
 void page_vfs_forget(void);

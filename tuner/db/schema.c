@@ -16,6 +16,7 @@
 static const char meta_table[] =
     "CREATE TABLE meta(\n"
     "  -- 'server_id': 8 hex digits, in the names of attempts\n"
+    "  -- 'commits': how many transactions there were, see mark.h\n"
     "  key TEXT PRIMARY KEY,\n"
     "  value TEXT NOT NULL\n"
     ") STRICT, WITHOUT ROWID;";
@@ -570,6 +571,7 @@ static int note_wal_pages(void *context, sqlite3 *handle, const char *name,
     (void)handle, (void)name;
     struct db *db = context;
     db->wal_pages = pages;
+    db->log_is_empty = false;
     return SQLITE_OK;
 }
 

@@ -35,7 +35,9 @@ struct reader_pool {
     size_t slow_running;
     int64_t costs_us[COSTS]; /* means of such questions; two may share one */
     bool stopping;
-    size_t n_threads;
+    size_t n_threads, n_taken;
+    struct db *dbs[READERS_MOST]; /* for threads that begin; NULL: they open
+                                     one when it is needed */
     pthread_t threads[READERS_MOST];
 };
 
@@ -232,6 +234,9 @@ static void *run(void *context)
     struct reader_pool *readers = context;
     struct thread_state state = {0};
     struct job_link *link;
+    pthread_mutex_lock(&readers->lock);
+    state.db = readers->dbs[readers->n_taken++];
+    pthread_mutex_unlock(&readers->lock);
     while ((link = take(readers)) != NULL) {
         const int64_t begun_us = thread_us();
         work(readers, &state, link);
@@ -262,6 +267,9 @@ enum ht_status reader_start(const struct reader_options *options,
     pthread_attr_setstacksize(&attr, THREAD_STACK);
     int failed = 0;
     for (size_t i = 0; failed == 0 && i < options->threads; i++) {
+        /* Now, so that reading continues if the file vanishes. */
+        if (db_open_readonly(readers->path, &readers->dbs[i], NULL) != HT_OK)
+            readers->dbs[i] = NULL;
         failed = pthread_create(&readers->threads[i], &attr, run, readers);
         readers->n_threads += failed == 0;
     }
@@ -284,6 +292,8 @@ void reader_stop(struct reader_pool *readers)
     pthread_mutex_unlock(&readers->lock);
     for (size_t i = 0; i < readers->n_threads; i++)
         pthread_join(readers->threads[i], NULL);
+    for (size_t i = readers->n_taken; i < READERS_MOST; i++)
+        db_close(readers->dbs[i]);
     pthread_mutex_destroy(&readers->lock);
     pthread_cond_destroy(&readers->work);
     fair_queue_free(readers->queue);
