@@ -13,6 +13,7 @@
 #include "tuner/study/early_stop.h"
 #include "tuner/study/living_attempts.h"
 #include "tuner/study/measured.h"
+#include "tuner/study/restored.h"
 #include "tuner/study/settle.h"
 #include "tuner/study/silence.h"
 #include "tuner/wire/runner_online.h"
@@ -81,7 +82,8 @@ static enum ht_status start_studies(struct core *core, void **data,
                                     struct ht_error *err)
 {
     (void)data;
-    return study_recover(core, err);
+    const enum ht_status status = restored_fence(core, err);
+    return status == HT_OK ? study_recover(core, err) : status;
 }
 
 static enum ht_status start_runners(struct core *core, void **data,

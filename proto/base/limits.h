@@ -37,6 +37,8 @@ enum {
     HT_LOG_SEGMENTS = 10 /* kept per stream: the first half and the last */
 };
 
+/* Ids of trials rise further than that: a restore skips some. */
+#define HT_MAX_TRIAL_ID 9007199254740991
 #define HT_MAX_GRID 1000000           /* points a grid may have */
 #define HT_MAX_STEPS 9007199254740992 /* of a trial; exact as a double */
 

@@ -55,7 +55,7 @@ static const struct field_choice states[] = {
 #define RECORD(member) offsetof(struct remembered, row.member)
 
 static const struct field trial_fields[] = {
-    {"id", field_whole, ROW(id), .min = 1, .max = HT_MAX_TRIALS},
+    {"id", field_whole, ROW(id), .min = 1, .max = HT_MAX_TRIAL_ID},
     {"state", field_choose, .offset = ROW(state), .choices = states},
     {"params", field_place, .offset = offsetof(struct restored, params)},
     {"metrics", field_place, .offset = offsetof(struct restored, metrics)},
@@ -63,7 +63,7 @@ static const struct field trial_fields[] = {
     {"elapsed", field_duration, .offset = ROW(final_elapsed_ms)},
     {"attempt", field_whole, ROW(attempt), .min = 1, .max = MOST_ATTEMPTS},
     {"replicate", field_whole, ROW(replicate), .max = HT_MAX_TRIALS},
-    {"confirms", field_whole, ROW(confirms), .min = 1, .max = HT_MAX_TRIALS},
+    {"confirms", field_whole, ROW(confirms), .min = 1, .max = HT_MAX_TRIAL_ID},
     {"runner", field_text, .offset = offsetof(struct restored, runner)},
     {"client", field_text, .offset = ROW(client)},
     {"reason", field_text, .offset = ROW(reason)},
@@ -74,7 +74,7 @@ static const struct field trial_fields[] = {
     {0}};
 
 static const struct field record_fields[] = {
-    {"trial", field_whole, RECORD(trial), .min = 1, .max = HT_MAX_TRIALS},
+    {"trial", field_whole, RECORD(trial), .min = 1, .max = HT_MAX_TRIAL_ID},
     {"step", field_whole, RECORD(step), .max = INT64_MAX},
     {"timeMs", field_whole, RECORD(time_ms), .max = INT64_MAX},
     {"attempt", field_whole, RECORD(attempt), .max = MOST_ATTEMPTS},

@@ -42,6 +42,16 @@ enum ht_status db_attempt_open(struct db *db, struct arena *arena,
                        "s", runner);
 }
 
+enum ht_status db_attempt_all_open(struct db *db, struct arena *arena,
+                                   struct attempt_list *list,
+                                   struct ht_error *err)
+{
+    return db_ask_list(db, DB_ATTEMPTS(arena, list), err,
+                       "SELECT " DB_ATTEMPT_COLUMNS " FROM attempts "
+                       "WHERE " ATTEMPT_IS_OPEN " ORDER BY study, trial, n",
+                       "");
+}
+
 enum ht_status db_attempt_leased(struct db *db, struct arena *arena,
                                  const struct lease_key *key,
                                  struct attempt_list *list,

@@ -57,7 +57,7 @@
     NEXT(INTEGER, chosen_by_person) NEXT(INTEGER, final_elapsed_ms)            \
     NEXT(TEXT, why) NEXT(TEXT, stop) NEXT(INTEGER, confirms)                   \
     NEXT(INTEGER, rungs_passed) NEXT(INTEGER, pausing)                         \
-    NEXT(INTEGER, outside)
+    NEXT(INTEGER, outside) NEXT(INTEGER, attempts_before)
 #define DB_ATTEMPT_LIST(FIRST, NEXT)                                           \
     FIRST(INTEGER, study) NEXT(INTEGER, trial) NEXT(INTEGER, n)                \
     NEXT(INTEGER, state) NEXT(INTEGER, outcome) NEXT(TEXT, runner)             \

@@ -350,3 +350,9 @@ enum ht_status db_meta_set(struct db *db, const char *key, const char *value,
                   "ON CONFLICT(key) DO UPDATE SET value=excluded.value",
                   "ss", key, value);
 }
+
+enum ht_status db_meta_remove(struct db *db, const char *key,
+                              struct ht_error *err)
+{
+    return db_run(db, err, "DELETE FROM meta WHERE key=?", "s", key);
+}

@@ -94,6 +94,10 @@ enum ht_status db_meta_get(struct db *db, struct arena *arena, const char *key,
 enum ht_status db_meta_set(struct db *db, const char *key, const char *value,
                            struct ht_error *err);
 
+/* Nothing happens when the key is absent. */
+enum ht_status db_meta_remove(struct db *db, const char *key,
+                              struct ht_error *err);
+
 /* --- queries both sides use; HT_NOT_FOUND when there is no such row --- */
 
 /* `key` is a number (digits only) or a name within the scope; of several

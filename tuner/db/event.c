@@ -78,7 +78,7 @@ enum ht_status db_event_step(struct db *db, int64_t study, int64_t revision,
                       revision);
 }
 
-/* Revisions have no gaps and their moments do not fall. */
+/* Their moments do not fall. Only a restore skips revisions. */
 enum ht_status db_event_seek(struct db *db, int64_t study, int64_t last,
                              int64_t time_ms, int64_t *revision,
                              struct ht_error *err)
@@ -90,7 +90,7 @@ enum ht_status db_event_seek(struct db *db, int64_t study, int64_t last,
         const enum ht_status status = db_ask_integer(
             db, &moment, err,
             "SELECT coalesce((SELECT time_ms FROM events WHERE study=? "
-            "AND revision=?), ?)",
+            "AND revision>=? ORDER BY revision LIMIT 1), ?)",
             "iii", study, middle, INT64_MAX);
         if (status != HT_OK)
             return status;

@@ -1,10 +1,13 @@
 #include "tuner/db/page_vfs.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <zlib.h>
 
@@ -423,4 +426,54 @@ bool page_vfs_is_in_place(sqlite3 *handle)
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
     return is_in_place(file_of(handle)) &&
            (log == NULL || is_in_place((struct page_file *)log));
+}
+
+/* --- a file as a whole --- */
+
+/* A page that is written at that moment may be read in two parts. */
+enum { TRIES = 5 };
+
+static enum ht_status check_page_of(int fd, const char *path, int64_t number,
+                                    struct ht_error *err)
+{
+    unsigned char page[PAGE_BYTES], sum[PAGE_RESERVED];
+    for (int i = 0; i < TRIES; i++) {
+        const ssize_t n =
+            pread(fd, page, sizeof page, (off_t)(number - 1) * PAGE_BYTES);
+        if (n < 0)
+            return ht_fail_errno(err, errno, "cannot read page %lld of %s",
+                                 (long long)number, path);
+        if (number == 1 && n == PAGE_BYTES &&
+            memcmp(page, "SQLite format 3", 16) == 0 &&
+            (page[RESERVE_AT] != PAGE_RESERVED ||
+             read_4(page + SEALED_AT) == 0))
+            return ht_fail(err, HT_PRECONDITION,
+                           "the pages of %s have no checksums: no server of "
+                           "this version wrote it",
+                           path);
+        seal(sum, page, number);
+        if (n == PAGE_BYTES && memcmp(page + CHECKED, sum, sizeof sum) == 0)
+            return HT_OK;
+    }
+    return ht_fail(err, HT_CORRUPT,
+                   "%s is damaged: page %lld differs from its checksum", path,
+                   (long long)number);
+}
+
+enum ht_status page_vfs_check_file(const char *path, struct ht_error *err)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return ht_fail_errno(err, errno, "cannot open %s", path);
+    const int64_t size = lseek(fd, 0, SEEK_END);
+    enum ht_status status = HT_OK;
+    if (size <= 0 || size % PAGE_BYTES != 0)
+        status = ht_fail(err, HT_CORRUPT,
+                         "%s is damaged: its length, %lld bytes, is not that "
+                         "of whole pages",
+                         path, (long long)size);
+    for (int64_t at = 1; status == HT_OK && at <= size / PAGE_BYTES; at++)
+        status = check_page_of(fd, path, at, err);
+    close(fd);
+    return status;
 }

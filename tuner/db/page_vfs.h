@@ -12,6 +12,8 @@
 
 #include <sqlite3.h>
 
+#include "proto/base/error.h"
+
 #define PAGE_VFS "hypertune"
 
 enum {
@@ -40,6 +42,12 @@ struct page_place page_vfs_place(sqlite3 *handle);
 /* Whether the database and its log are still found under their names; else the
  * finding says which one is not. */
 bool page_vfs_is_in_place(sqlite3 *handle);
+/* Compares every page of a file with its checksum, also those that no table
+ * uses; the file may be in use.
+ * HT_CORRUPT       a page differs; named
+ * HT_PRECONDITION  its pages have no checksums
+ * HT_IO            it cannot be read */
+enum ht_status page_vfs_check_file(const char *path, struct ht_error *err);
 
 enum { PAGE_FINDING_BYTES = 160 };
 /* What the last SQLITE_IOERR_DATA of this thread was about: page and file; or

@@ -79,7 +79,7 @@ struct study_row {
     const char *spec; /* vertex_write() text */
     enum study_state state;
     const char *reason; /* why it is in this state, in words */
-    /* of its newest event, from 1 and without gaps; 0: none yet */
+    /* of its newest event, from 1; only a restore skips some; 0: none yet */
     int64_t revision;
     int64_t seed;             /* of its search, chosen when the job has none */
     int64_t next_trial;       /* id the next trial gets, from 1 */
@@ -101,7 +101,8 @@ struct study_row {
     const char *crash; /* how, without what differs; "" */
     int64_t confirmations; /* of the trials made */
     int64_t withdrawn;     /* of the ids used: suggestions that a change of the
-                              study deleted before they began */
+                              study deleted before they began, and ids that a
+                              restore or an import skipped */
     const char *submitted; /* trainingInput of an AI Platform job, unchanged, so
                               that answers contain it as it was sent; "" */
     const char *job_spec; /* the same of a Vertex job's trialJobSpec or jobSpec,
@@ -152,6 +153,8 @@ struct trial_row {
     bool pausing;         /* STOPPING only to be PAUSED at rung rungs_passed */
     bool outside; /* a change of the study left its point out: it teaches, but
                      is not suggested again */
+    int64_t attempts_before; /* numbers of attempts up to it may have been given
+                                before a restore */
 };
 
 /* The state of the output folders of an attempt that ended. */

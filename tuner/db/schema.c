@@ -15,8 +15,14 @@
  * page itself. */
 static const char meta_table[] =
     "CREATE TABLE meta(\n"
-    "  -- 'server_id': 8 hex digits, in the names of attempts\n"
-    "  -- 'commits': how many transactions there were, see mark.h\n"
+    "  -- 'server_id': 8 hex digits, in the names of attempts;
+"
+    "  -- 'commits': how many transactions there were, see mark.h;
+"
+    "  -- 'incarnation': 1 more after each restore; 'restored': of which
+"
+    "  -- moment, until what ran then has ended
+"
     "  key TEXT PRIMARY KEY,\n"
     "  value TEXT NOT NULL\n"
     ") STRICT, WITHOUT ROWID;";
@@ -336,7 +342,7 @@ static const char events_table[] =
     "CREATE TABLE events(\n"
     "  -- one row for each revision of a study\n"
     "  study INTEGER NOT NULL REFERENCES studies(id),\n"
-    "  revision INTEGER NOT NULL, -- from 1, without gaps\n"
+    "  revision INTEGER NOT NULL, -- from 1; only a restore skips some\n"
     "  time_ms INTEGER NOT NULL,\n"
     "  actor TEXT NOT NULL, -- who caused it: 'core', 'runner NAME', 'trial',\n"
     "    -- who asked: the role of the token, 'client' where none is asked "
@@ -546,10 +552,15 @@ static enum ht_status make_report_use(struct db *db, struct ht_error *err)
     return run_all(db, parts, sizeof parts / sizeof *parts, err);
 }
 
+/* Attempts up to it may have been given after the copy that the server was
+ * restored from, so no more are. */
+static const char attempts_before[] =
+    "ALTER TABLE trials ADD COLUMN attempts_before INTEGER NOT NULL DEFAULT 0;";
+
 static const struct db_migration migrations[] = {
     {NULL, make_tables},     {NULL, make_second},   {NULL, make_audit},
     {NULL, make_tokens},     {NULL, make_sessions}, {NULL, make_shares},
-    {NULL, make_report_use}, {drop_crc, NULL},
+    {NULL, make_report_use}, {drop_crc, NULL},      {attempts_before, NULL},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */

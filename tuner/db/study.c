@@ -168,6 +168,14 @@ enum ht_status db_study_unfinished(struct db *db, struct arena *arena,
                        "");
 }
 
+enum ht_status db_study_shown(struct db *db, struct arena *arena,
+                              struct id_list *list, struct ht_error *err)
+{
+    return db_ask_list(
+        db, DB_IDS(arena, list), err,
+        "SELECT id FROM studies WHERE " STUDY_IS_SHOWN " ORDER BY id", "");
+}
+
 enum ht_status db_study_waiting(struct db *db, struct arena *arena,
                                 struct id_list *list, struct ht_error *err)
 {
@@ -278,6 +286,16 @@ enum ht_status db_study_take_trial_id(struct db *db, int64_t study,
     return status;
 }
 
+enum ht_status db_study_skip_trials(struct db *db, struct study_row *row,
+                                    int64_t next, struct ht_error *err)
+{
+    row->withdrawn += next - row->next_trial;
+    row->next_trial = next;
+    return db_run(db, err,
+                  "UPDATE studies SET next_trial=?2, withdrawn=?3 WHERE id=?1",
+                  "iii", row->id, row->next_trial, row->withdrawn);
+}
+
 enum ht_status db_study_count_withdrawn(struct db *db, struct study_row *row,
                                         struct ht_error *err)
 {
@@ -300,7 +318,6 @@ enum ht_status db_study_set(struct db *db, int64_t study,
                             struct ht_error *err)
 {
     static const char *const updates[] = {
-        [STUDY_NEXT_TRIAL] = "UPDATE studies SET next_trial=?2 WHERE id=?1",
         [STUDY_USED_MS] = "UPDATE studies SET used_ms=?2 WHERE id=?1",
         [STUDY_REFUSALS] = "UPDATE studies SET refusals=?2 WHERE id=?1",
         [STUDY_UNREPORTED] =

@@ -43,6 +43,10 @@ enum ht_status db_study_add_revision(struct db *db, int64_t study,
 enum ht_status db_study_take_trial_id(struct db *db, int64_t study,
                                       bool confirms, int64_t *id,
                                       struct ht_error *err);
+/* The next trial gets the id `next`, which is higher; those between are never
+ * used. *row follows. */
+enum ht_status db_study_skip_trials(struct db *db, struct study_row *row,
+                                    int64_t next, struct ht_error *err);
 /* One more suggestion of it is deleted before it began. */
 enum ht_status db_study_count_withdrawn(struct db *db, struct study_row *row,
                                         struct ht_error *err);
@@ -51,7 +55,6 @@ enum ht_status db_study_set_progress(struct db *db, int64_t study,
                                      struct ht_error *err);
 /* Numbers of a study that change one at a time. */
 enum study_number {
-    STUDY_NEXT_TRIAL, /* the id that the next trial gets */
     STUDY_USED_MS,
     STUDY_REFUSALS,  /* attempts in a row that no runner could begin */
     STUDY_UNREPORTED /* study_row.unreported_in_row */
@@ -69,6 +72,9 @@ struct id_list {
     size_t n;
     int64_t *ids;
 };
+/* Those that are not being deleted. */
+enum ht_status db_study_shown(struct db *db, struct arena *arena,
+                              struct id_list *list, struct ht_error *err);
 /* Ids of the studies that have not ended or are being removed, in no order. */
 enum ht_status db_study_unfinished(struct db *db, struct arena *arena,
                                    struct id_list *list, struct ht_error *err);
@@ -186,6 +192,10 @@ enum ht_status db_attempt_set_token(struct db *db,
 /* Whether some attempt of the trial has run. */
 enum ht_status db_trial_has_run(struct db *db, int64_t study, int64_t trial,
                                 bool *has_run, struct ht_error *err);
+/* Attempts not ENDED of all runners, by study and trial. */
+enum ht_status db_attempt_all_open(struct db *db, struct arena *arena,
+                                   struct attempt_list *list,
+                                   struct ht_error *err);
 /* Not ENDED, of that runner. */
 enum ht_status db_attempt_open(struct db *db, struct arena *arena,
                                const char *runner, struct attempt_list *list,

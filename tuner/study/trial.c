@@ -427,10 +427,8 @@ static enum ht_status find_id(struct db *db, struct study_row *study,
     if (trial->id != 0 && trial->id < study->next_trial)
         return ht_fail(err, HT_CONFLICT, "trial %lld is not after trial %lld",
                        (long long)trial->id, (long long)study->next_trial - 1);
-    if (trial->id > study->next_trial) {
-        study->next_trial = trial->id;
-        return db_study_set(db, study->id, STUDY_NEXT_TRIAL, trial->id, err);
-    }
+    if (trial->id > study->next_trial)
+        return db_study_skip_trials(db, study, trial->id, err);
     trial->id = study->next_trial;
     return HT_OK;
 }
@@ -440,7 +438,7 @@ enum ht_status trial_create(struct core *core, struct study_row *study,
                             struct ht_error *err)
 {
     struct db *db = core_db(core);
-    if (study->next_trial > HT_MAX_TRIALS)
+    if (db_study_trials_made(study) + study->confirmations >= HT_MAX_TRIALS)
         return ht_fail(err, HT_LIMIT, "study %.128s has %d trials, no more fit",
                        study->name, HT_MAX_TRIALS);
     enum ht_status status = find_id(db, study, trial, err);

@@ -87,11 +87,11 @@ enum ht_status trial_pause_end(struct core *core, struct arena *arena,
 
 enum ht_status trial_pause_copy_scores(struct core *core, struct arena *arena,
                                        const struct attempt_row *attempt,
-                                       struct ht_error *err)
+                                       int64_t earlier, struct ht_error *err)
 {
     struct attempt_row before = *attempt;
     struct attempt_scores scores;
-    before.n--;
+    before.n = earlier;
     const enum ht_status status =
         db_scores_get(core_db(core), arena, &before, &scores, err);
     return status == HT_OK ? db_scores_set(core_db(core), attempt, &scores, err)

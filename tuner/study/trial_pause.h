@@ -36,10 +36,10 @@ enum ht_status trial_pause_end(struct core *core, struct arena *arena,
                                struct trial_row *trial, const char *reason,
                                struct ht_error *err);
 
-/* Copies the reported scores of the attempt before it to an attempt that
- * continues from a checkpoint. */
+/* Copies the reported scores of the attempt before it, number `earlier`, to an
+ * attempt that continues from a checkpoint. */
 enum ht_status trial_pause_copy_scores(struct core *core, struct arena *arena,
                                        const struct attempt_row *attempt,
-                                       struct ht_error *err);
+                                       int64_t earlier, struct ht_error *err);
 
 #endif

@@ -258,10 +258,14 @@ static void add_attempt(struct lease_poll *poll, const char *text)
 
 static void begin_attempt(struct lease_poll *poll, struct trial_pair *pair)
 {
+    const struct trial_row *trial = &pair->trial;
+    const int64_t before = trial->attempt > trial->attempts_before
+                               ? trial->attempt
+                               : trial->attempts_before;
     pair->attempt =
-        (struct attempt_row){.study = pair->trial.study,
-                             .trial = pair->trial.id,
-                             .n = pair->trial.attempt + 1,
+        (struct attempt_row){.study = trial->study,
+                             .trial = trial->id,
+                             .n = before + 1,
                              .state = ATTEMPT_STARTING,
                              .runner = poll->runner->id,
                              .exit_code = -1,
@@ -271,9 +275,10 @@ static void begin_attempt(struct lease_poll *poll, struct trial_pair *pair)
     pair->trial.attempt = pair->attempt.n;
 }
 
+/* `before`: the number of the attempt before it, 0: none. */
 static enum ht_status insert_attempt(struct lease_poll *poll,
-                                     struct trial_pair *pair, const char *token,
-                                     struct ht_error *err)
+                                     struct trial_pair *pair, int64_t before,
+                                     const char *token, struct ht_error *err)
 {
     unsigned char hash[TOKEN_HASH_BYTES];
     token_hash(hash, token);
@@ -281,9 +286,9 @@ static enum ht_status insert_attempt(struct lease_poll *poll,
         .boot = poll->runner->boot, .lease_id = poll->id, .token_hash = hash};
     enum ht_status status =
         db_attempt_insert(poll->db, &pair->attempt, &lease, err);
-    if (status == HT_OK && pair->trial.rungs_passed > 0 && pair->attempt.n > 1)
+    if (status == HT_OK && pair->trial.rungs_passed > 0 && before > 0)
         return trial_pause_copy_scores(poll->core, poll->arena, &pair->attempt,
-                                       err);
+                                       before, err);
     pair->trial.latest = (struct record_name){0};
     return status == HT_OK ? db_trial_set_latest(poll->db, &pair->trial, err)
                            : status;
@@ -294,13 +299,14 @@ static enum ht_status give(struct lease_poll *poll, struct trial_pair *pair,
 {
     char token[TOKEN_TEXT_BYTES];
     const char *text;
+    const int64_t before = pair->trial.attempt;
     token_make(token, TOKEN_TRIAL_BYTES);
     begin_attempt(poll, pair);
     enum ht_status status = describe(poll, pair, token, &text, err);
     if (status != HT_OK || text == NULL)
         return status;
     add_attempt(poll, text);
-    status = insert_attempt(poll, pair, token, err);
+    status = insert_attempt(poll, pair, before, token, err);
     const struct job *job;
     if (status == HT_OK)
         status = core_job(poll->core, pair->trial.study, &job, err);

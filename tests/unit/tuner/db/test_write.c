@@ -12,13 +12,22 @@ static struct study_row row_of(struct db_case *c)
 
 static void each_number_of_a_study_has_its_column(struct db_case *c)
 {
-    CHECK(db_study_set(c->db, 1, STUDY_NEXT_TRIAL, 7, NULL) == HT_OK);
     CHECK(db_study_set(c->db, 1, STUDY_USED_MS, 11, NULL) == HT_OK);
     CHECK(db_study_set(c->db, 1, STUDY_REFUSALS, 2, NULL) == HT_OK);
     CHECK(db_study_set(c->db, 1, STUDY_UNREPORTED, -1, NULL) == HT_OK);
     const struct study_row row = row_of(c);
-    CHECK(row.next_trial == 7 && row.used_ms == 11);
+    CHECK(row.used_ms == 11);
     CHECK(row.refusals == 2 && row.unreported_in_row == -1);
+}
+
+static void skipped_trial_ids_count_as_no_trials(struct db_case *c)
+{
+    struct study_row row = row_of(c);
+    const int64_t made = db_study_trials_made(&row);
+    CHECK(db_study_skip_trials(c->db, &row, 7, NULL) == HT_OK);
+    CHECK(row.next_trial == 7 && db_study_trials_made(&row) == made);
+    row = row_of(c);
+    CHECK(row.next_trial == 7 && db_study_trials_made(&row) == made);
 }
 
 static void a_trial_id_is_given_once(struct db_case *c)
@@ -109,6 +118,7 @@ int main(void)
 {
     RUN_ON_DB(each_number_of_a_study_has_its_column);
     RUN_ON_DB(a_trial_id_is_given_once);
+    RUN_ON_DB(skipped_trial_ids_count_as_no_trials);
     RUN_ON_DB(studies_that_have_ended_are_finished);
     RUN_ON_DB(a_writer_counts_from_zero);
     RUN_ON_DB(an_attempt_is_found_by_its_newest_token);
