@@ -15,6 +15,7 @@
 #include "proto/base/replace_file.h"
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
+#include "tuner/backup/restore.h"
 #include "tuner/datadir_files.h"
 
 static char *join(const char *folder, const char *name)
@@ -262,7 +263,7 @@ static enum ht_status make_inside(const char *folder, const char *name,
     return status;
 }
 
-enum ht_status datadir_open(const char *path, struct datadir *dir,
+enum ht_status datadir_lock(const char *path, struct datadir *dir,
                             struct ht_error *err)
 {
     struct datadir made = {.folder_lock = -1, .lock = -1};
@@ -272,6 +273,21 @@ enum ht_status datadir_open(const char *path, struct datadir *dir,
         status = lock_folder(made.path, &made.folder_lock, err);
     if (status == HT_OK)
         status = take_lock(made.path, &made.lock, err);
+    if (status == HT_OK)
+        *dir = made;
+    else
+        datadir_close(&made);
+    return status;
+}
+
+enum ht_status datadir_open(const char *path, struct datadir *dir,
+                            struct ht_error *err)
+{
+    struct datadir made;
+    enum ht_status status = datadir_lock(path, &made, err);
+    if (status != HT_OK)
+        return status;
+    status = restore_finish(made.path, NULL, err);
     if (status == HT_OK)
         status = datadir_files_check(made.path, err);
     if (status == HT_OK)

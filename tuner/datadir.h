@@ -21,7 +21,8 @@ struct datadir {
 };
 
 /* Makes the folder (and its runs/ and backups/) when absent, locks it, reads
- * or makes the tokens. Sets the umask to 077.
+ * or makes the tokens. Sets the umask to 077. A restore that was killed is
+ * ended.
  *
  * HT_PRECONDITION  the folder or a token file is open to others or owned by
  *                  another user, or a token file is damaged, or as
@@ -29,6 +30,10 @@ struct datadir {
  * HT_CONFLICT      another server owns the folder; the text names it
  * HT_IO            the file system refused */
 enum ht_status datadir_open(const char *path, struct datadir *dir,
+                            struct ht_error *err);
+/* The first half of it, for a program that serves nothing: makes the folder,
+ * and locks it. The tokens are "" then. */
+enum ht_status datadir_lock(const char *path, struct datadir *dir,
                             struct ht_error *err);
 /* Gives the lock back; `dir` may be closed again, and no member be used. */
 void datadir_close(struct datadir *dir);

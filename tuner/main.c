@@ -8,6 +8,7 @@
 #include "proto/base/log.h"
 #include "proto/doc/json.h"
 #include "tuner/base/heap.h"
+#include "tuner/offline.h"
 #include "tuner/options.h"
 #include "tuner/server.h"
 
@@ -54,6 +55,10 @@ int main(int argc, char *argv[])
     struct options options;
     struct text shown = {0};
     struct ht_error err;
+    if (offline_is_asked(argc, argv)) {
+        json_init();
+        return offline_run(argc, argv, getenv("HT_FAIL"));
+    }
     const struct flags_source source = {argc, argv, getenv};
     if (options_read(&source, &options, &shown, &err) != HT_OK) {
         complain(&err);

@@ -10,6 +10,8 @@
 #include "tuner/base/budget.h"
 #include "tuner/tracker/mlflow_call.h"
 
+enum { BACKUP_EVERY_MS = 3600 * 1000 };
+
 #define MEMBER(name) offsetof(struct options, name)
 
 static const struct flag table[] = {
@@ -83,6 +85,11 @@ static const struct flag table[] = {
          "of the authority in FILE"),
     FLAG("insecure", NULL, FLAG_SWITCH, MEMBER(insecure),
          "listen off loopback without TLS: tokens are readable on the way"),
+    FLAG("backups", "DIR|off", FLAG_TEXT, MEMBER(backups),
+         "scheduled backups appear there, 24 hourly and 7 daily ones are kept "
+         "(default backups in the data folder; on demand: off)"),
+    FLAG("backup-every", "DURATION", FLAG_DURATION, MEMBER(backup_every_ms),
+         "between scheduled backups (default 1h)"),
     FLAG("on-demand", NULL, FLAG_ORDER, MEMBER(on_demand),
          "take any port when the default is in use; end when idle"),
     FLAG("idle-exit", "DURATION", FLAG_DURATION, MEMBER(idle_exit_ms),
@@ -303,6 +310,20 @@ static void take_own_mlflow(const struct flags_source *source,
         snprintf(login, OPTIONS_LOGIN_BYTES, "%s", token);
 }
 
+/* Nobody asked a server that a command started to fill the disk. */
+static void settle_backups(struct options *options)
+{
+    const bool off = options->backups != NULL
+                         ? strcmp(options->backups, "off") == 0
+                         : options->on_demand;
+    if (options->backup_every_ms < 0)
+        options->backup_every_ms = BACKUP_EVERY_MS;
+    if (off)
+        options->backup_every_ms = 0;
+    if (options->backups != NULL && off)
+        options->backups = NULL;
+}
+
 enum ht_status options_read(const struct flags_source *source,
                             struct options *options, struct text *shown,
                             struct ht_error *err)
@@ -313,6 +334,7 @@ enum ht_status options_read(const struct flags_source *source,
         .auth = "token",
         .runner = "process",
         .idle_exit_ms = -1,
+        .backup_every_ms = -1,
     };
     if (flags_show(&flags, source, shown))
         return HT_OK;
@@ -327,6 +349,7 @@ enum ht_status options_read(const struct flags_source *source,
         take_own_mlflow(source, &read);
     if (read.idle_exit_ms < 0)
         read.idle_exit_ms = read.on_demand ? 30 * 60 * 1000 : 0;
+    settle_backups(&read);
     *options = read;
     if (read.tls_cert == read.tls_files[1])
         point_at_tls(options, read.tls_crl != NULL); /* its own copy */

@@ -45,6 +45,8 @@ struct options {
                                 need; NULL: they need none */
     const char *tls_crl;     /* of those revoked, may not exist; NULL: none */
     bool insecure;           /* plain listeners off loopback are wanted */
+    const char *backups;     /* folder, or "off"; NULL: in data */
+    int64_t backup_every_ms; /* 0: none are scheduled */
     bool on_demand;          /* started by a command for its user */
     int64_t idle_exit_ms;    /* end after this long idle; 0: never */
     bool verbose;            /* log debug events */

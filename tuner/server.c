@@ -9,6 +9,8 @@
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
 #include "tuner/addresses.h"
+#include "tuner/backup/backups.h"
+#include "tuner/base/backup_board.h"
 #include "tuner/base/session_board.h"
 #include "tuner/base/tls_board.h"
 #include "tuner/base/token_board.h"
@@ -55,6 +57,8 @@ struct server {
     struct sse *sse;
     struct webhooks *webhooks;
     struct trackers *trackers;
+    struct backup_board *backup_board;
+    struct backups *backups;
     struct last_seen *last_seen;
     struct token_board *tokens;
     struct session_board *left_sessions;
@@ -167,6 +171,7 @@ static void stop_streams(struct server *server)
     sse_free(server->sse);
     webhooks_free(server->webhooks);
     trackers_free(server->trackers);
+    backup_board_free(server->backup_board);
     last_seen_free(server->last_seen);
     token_board_free(server->tokens);
     session_board_free(server->left_sessions);
@@ -182,6 +187,7 @@ static enum ht_status start_streams(struct server *server, struct ht_error *err)
         .login = login[0] != '\0' ? login : NULL};
     server->sse = sse_new();
     server->webhooks = webhooks_new();
+    server->backup_board = backup_board_new();
     server->last_seen = last_seen_new();
     server->tokens = token_board_new();
     server->left_sessions = session_board_new();
@@ -241,6 +247,7 @@ static enum ht_status start_core(struct server *server, struct ht_error *err)
         .trackers = trackers_board(server->trackers),
         .tokens = server->tokens,
         .sessions = server->left_sessions,
+        .backups = server->backup_board,
         .fail = server->fail,
     };
     const enum ht_status status = core_start(&options, &server->core, err);
@@ -383,6 +390,7 @@ static enum ht_status start_readers(struct server *server, struct ht_error *err)
         .last_seen = server->last_seen,
         .webhooks = webhooks_board(server->webhooks),
         .trackers = trackers_board(server->trackers),
+        .backups = server->backup_board,
         .tls = front_board(server->front),
         .secrets = &server->secrets.state,
         .started_ms = clock_monotonic_ms(),
@@ -428,6 +436,23 @@ static enum ht_status start_trackers(struct server *server,
 static void stop_trackers(struct server *server)
 {
     trackers_stop(server->trackers);
+}
+
+static enum ht_status start_backups(struct server *server, struct ht_error *err)
+{
+    const struct backups_options options = {
+        .data = server->dir.path,
+        .folder = server->options->backups,
+        .every_ms = server->options->backup_every_ms,
+        .board = server->backup_board,
+        .fail = server->fail,
+    };
+    return backups_start(&options, &server->backups, err);
+}
+
+static void stop_backups(struct server *server)
+{
+    backups_stop(server->backups);
 }
 
 static enum ht_status start_http(struct server *server, struct ht_error *err)
@@ -531,6 +556,7 @@ static const struct step {
     {"readers", start_readers, stop_readers},
     {"webhooks", start_webhooks, stop_webhooks},
     {"trackers", start_trackers, stop_trackers},
+    {"backups", start_backups, stop_backups},
     {"HTTP", start_http, stop_http},
     {"note", start_note, stop_note},
     {"runner", start_runners, stop_runners},

@@ -12,11 +12,17 @@ static double percent_free(const struct disk_room *room)
 
 struct disk_room disk_room_look(const char *folder)
 {
+    return disk_room_after(folder, 0);
+}
+
+struct disk_room disk_room_after(const char *folder, int64_t bytes)
+{
     struct disk_room room = {.state = DISK_ROOM};
     struct statvfs disk;
     if (statvfs(folder, &disk) != 0 || disk.f_blocks == 0)
         return room;
     room.free_bytes = (int64_t)(disk.f_bavail * (uint64_t)disk.f_frsize);
+    room.free_bytes = room.free_bytes > bytes ? room.free_bytes - bytes : 0;
     room.total_bytes = (int64_t)(disk.f_blocks * (uint64_t)disk.f_frsize);
     const double percent = percent_free(&room);
     if (percent < (double)budget_of(BUDGET_DISK_RESERVE))

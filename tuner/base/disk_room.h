@@ -19,6 +19,9 @@ struct disk_room {
 /* Asks the system now. A disk that it has no answer for has room. */
 struct disk_room disk_room_look(const char *folder);
 
+/* The same once so many bytes more are used. */
+struct disk_room disk_room_after(const char *folder, int64_t bytes);
+
 enum { DISK_ROOM_TEXT = 200 };
 /* What is wrong and what to do, a sentence; "" while there is room. */
 const char *disk_room_text(const struct disk_room *room,

@@ -7,6 +7,7 @@
 
 #include "proto/base/error.h"
 
+struct backup_board;
 struct core;
 struct session_board;
 struct token_board;
@@ -70,6 +71,7 @@ struct core_options {
     struct webhook_board *webhooks; /* that specs may name; NULL: none */
     struct tracker_board *trackers; /* the same */
     struct token_board *tokens;     /* named ones; NULL: none can be made */
+    struct backup_board *backups;   /* that admins may ask for */
     struct session_board *sessions; /* left ones; NULL: there is no login */
     const char *fail;               /* "name:n", see failpoint.h; or NULL */
 };

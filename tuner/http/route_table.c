@@ -3,6 +3,7 @@
 #include "tuner/http/route.h"
 
 #include "tuner/api/aip.h"
+#include "tuner/api/backups.h"
 #include "tuner/api/metadata.h"
 #include "tuner/api/open_suggest.h"
 #include "tuner/api/open_trial.h"
@@ -214,6 +215,7 @@ const struct route route_table[] = {
     QUERY(ANY, OURS "/studies/{study}/trials/{trial}/changes", read_changes,
           "attempt"),
     CORE("POST", ANY, OURS "/runners:join", GATE_JOIN, token_join, NULL),
+    ADMIN("POST", OURS "/backups", backup_create),
     ADMIN("GET", OURS "/tokens", token_show),
     ADMIN("POST", OURS "/tokens", token_create),
     ADMIN("POST", OURS "/tokens/{token}:revoke", token_revoke),

@@ -1,9 +1,11 @@
 /* metrics.c - GET /metrics, in the text format of Prometheus. */
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "proto/base/clock.h"
+#include "tuner/base/backup_board.h"
 #include "tuner/base/budget.h"
 #include "tuner/base/disk_room.h"
 #include "tuner/base/meter.h"
@@ -166,6 +168,18 @@ static void write_trackers(struct tracker_board *board, struct text *out)
     text_free(&failing);
 }
 
+static void write_backups(struct backup_board *board, struct text *out)
+{
+    struct backup_state *state = backup_board_get(board);
+    meter_single(out, "hypertune_backup_failures", "gauge",
+                 "Backups in a row that failed.", (double)state->failures);
+    if (state->made_ms > 0)
+        meter_single(out, "hypertune_backup_time_seconds", "gauge",
+                     "When the newest backup was made, since 1970.",
+                     (double)state->made_ms / 1000);
+    free(state);
+}
+
 static void write_server(const struct reader *reader, struct text *out)
 {
     const struct meter_label labels[] = {{"version", HT_VERSION},
@@ -210,6 +224,7 @@ enum ht_status read_metrics(struct reader *reader, struct request *req,
         webhook_board_get(reader->facts->webhooks, req->arena);
     write_webhooks(&webhooks, &req->reply);
     write_trackers(reader->facts->trackers, &req->reply);
+    write_backups(reader->facts->backups, &req->reply);
     budget_write(&req->reply);
     meter_write(&req->reply);
     /* Every answer gets its last line end when it is sent. */

@@ -19,6 +19,7 @@ struct reader_pool;
 struct replay;
 struct secrets_state;
 struct last_seen;
+struct backup_board;
 struct tls_board;
 struct tracker_board;
 struct webhook_board;
@@ -32,6 +33,7 @@ struct server_facts {
     struct last_seen *last_seen;                     /* borrowed as well */
     struct webhook_board *webhooks;                  /* and this */
     struct tracker_board *trackers;                  /* and this */
+    struct backup_board *backups;                    /* and this */
     struct tls_board *tls;                           /* NULL: no TLS */
     const struct secrets_state *secrets;             /* borrowed */
     int64_t started_ms;                              /* monotonic */

@@ -9,6 +9,7 @@
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 #include "tuner/ask/query.h"
+#include "tuner/base/backup_board.h"
 #include "tuner/base/disk_room.h"
 #include "tuner/base/secrets_state.h"
 #include "tuner/base/tls_board.h"
@@ -116,6 +117,7 @@ enum ht_status read_server(struct reader *reader, struct request *req,
     add_secrets(object, facts->secrets);
     webhook_board_write(facts->webhooks, req->arena, object);
     tracker_board_write(facts->trackers, object);
+    backup_board_write(facts->backups, object);
     json_print(object, &req->reply);
     return HT_OK;
 }

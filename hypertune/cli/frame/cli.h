@@ -95,6 +95,8 @@ struct cli_settings {
     /* tls, unseal */
     struct words hosts;
     const char *key_file;
+    /* backup */
+    const char *to;
     /* gcloud-env */
     const char *project, *region;
     bool unset;

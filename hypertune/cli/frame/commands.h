@@ -85,6 +85,8 @@ cli_run cli_audit;
 cli_run cli_in_trial, cli_serve, cli_runner;
 /* host/doctor.c, host/gcloud_env.c, spec/local_run.c */
 cli_run cli_doctor, cli_gcloud_env, cli_local_run;
+/* host/backup.c */
+cli_run cli_backup, cli_restore, cli_verify;
 /* host/token.c, host/tls.c, host/seal.c */
 cli_run cli_token, cli_share, cli_tls, cli_unseal;
 /* help.c */

@@ -274,6 +274,30 @@ static void check_secrets(struct findings *findings, const struct node *secrets)
                      plain);
 }
 
+static void check_backups(struct findings *findings, const struct node *backups)
+{
+    char span[CLOCK_DURATION_BYTES];
+    const int64_t made_ms = node_get_int(backups, "madeMs", 0);
+    const int64_t failures = node_get_int(backups, "failures", 0);
+    const char *folder = node_get_string(backups, "folder", "?");
+    if (failures > 0)
+        findings_add(findings, FINDING_WARN, "backup",
+                     "correct that; hypertune backup tries again",
+                     "failed %lld time%s in a row: %s", (long long)failures,
+                     failures == 1 ? "" : "s",
+                     node_get_string(backups, "lastError", ""));
+    else if (made_ms > 0)
+        findings_add(findings, FINDING_OK, "backup", NULL,
+                     "the newest is %s old, in %s",
+                     clock_duration(span, clock_wall_ms() - made_ms), folder);
+    else
+        findings_add(findings, FINDING_NOTE, "backup",
+                     node_get_int(backups, "everyMs", 0) > 0
+                         ? NULL
+                         : "hypertune backup, or hypertuned --backups DIR",
+                     "there is none in %s yet", folder);
+}
+
 static void check_tls(struct findings *findings, const struct node *server)
 {
     enum { DAY_MS = 86400000, WARN_DAYS = 14 };
@@ -324,6 +348,7 @@ static void ask_server(struct findings *findings, const char *whose)
     check_secrets(findings, node_find(answer.root, "secrets"));
     check_webhooks(findings, answer.root);
     check_trackers(findings, answer.root);
+    check_backups(findings, node_find(answer.root, "backups"));
     if (cli_runners_each(cli, check_runner, findings, &err) != HT_OK)
         findings_add(findings, FINDING_WARN, "runner", NULL, "%s", err.text);
     if (check_studies(findings, &err) != HT_OK)
