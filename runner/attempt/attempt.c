@@ -55,7 +55,7 @@ struct attempt *attempt_new(const struct site *site,
         replica->name = order->replicas[i].name;
         replica->folder = prepare_replica_folder(order->arena, attempt->folder,
                                                  &order->replicas[i]);
-        replica->records = records_new(order, i, replica->folder);
+        replica->records = records_new(order, i, replica->folder, &site->guest);
         for (size_t k = 0; k < N_LOGS; k++)
             log_ship_init(&replica->logs[k], order, replica->folder, streams[k],
                           credentials);

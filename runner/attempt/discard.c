@@ -31,20 +31,6 @@ struct discard {
 
 /* ---- removing ---- */
 
-/* A root that the folder lies below; NULL: none. */
-static const char *find_root(const struct site *site, const char *folder)
-{
-    if (safe_path_rest(site->state, folder) != NULL)
-        return site->state;
-    for (size_t i = 0; i < site->volume_roots.n; i++) {
-        if (safe_path_rest(site->volume_roots.items[i], folder) != NULL)
-            return site->volume_roots.items[i];
-    }
-    return site->gcs_root != NULL && safe_path_rest(site->gcs_root, folder)
-               ? site->gcs_root
-               : NULL;
-}
-
 /* Through the descriptor, so that no link of a trial is followed. */
 static void remove_folders(struct arena *arena, int folder)
 {
@@ -64,7 +50,7 @@ static bool remove_outputs(const struct site *site, const struct entry *entry)
         .rewrite_gcs = entry->rewrite_gcs,
     };
     const char *folder = outputs_here(arena, site, &order);
-    const char *root = folder != NULL ? find_root(site, folder) : NULL;
+    const char *root = folder != NULL ? outputs_root(site, folder) : NULL;
     if (root != NULL) {
         const int fd = safe_path_open(root, safe_path_rest(root, folder));
         if (fd >= 0) {

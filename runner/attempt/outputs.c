@@ -43,6 +43,19 @@ const char *outputs_here(struct arena *arena, const struct site *site,
     return NULL;
 }
 
+const char *outputs_root(const struct site *site, const char *folder)
+{
+    if (safe_path_rest(site->state, folder) != NULL)
+        return site->state;
+    for (size_t i = 0; i < site->volume_roots.n; i++) {
+        if (safe_path_rest(site->volume_roots.items[i], folder) != NULL)
+            return site->volume_roots.items[i];
+    }
+    return site->gcs_root != NULL && safe_path_rest(site->gcs_root, folder)
+               ? site->gcs_root
+               : NULL;
+}
+
 /* A file stays, as an earlier attempt may have written it. */
 static enum ht_status make_output(const char *path, const char *variable,
                                   struct ht_error *err)

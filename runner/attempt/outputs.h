@@ -24,6 +24,10 @@ char *outputs_trial_folder(struct arena *arena, const struct site *site,
 const char *outputs_here(struct arena *arena, const struct site *site,
                          const struct order *order);
 
+/* What trials may have made folders below, and the folder is below: the
+ * runner's own, one of --volume-root, or that of buckets. NULL: none. */
+const char *outputs_root(const struct site *site, const char *folder);
+
 /* Before a trial's first attempt: the three must be empty, so that it does not
  * continue from a checkpoint of another trial. In the runner's folder, files of
  * a trial of the same number from an earlier database are put aside.
@@ -37,7 +41,7 @@ enum ht_status outputs_begin(const struct site *site, const struct order *order,
  * HT_IO            a folder cannot be made */
 enum ht_status outputs_make(const char *here, struct ht_error *err);
 
-/* Makes the three for a container, which may have any user: all users may write
+/* Makes the three for a trial that may have any user: all users may write
  * into them. Only the owner may enter the folders made above them, unless
  * trials do so, as in a bucket (`passed`). They are below `root`, where trials
  * may write, so no symbolic link is followed.

@@ -100,6 +100,22 @@ static void log_job(const struct replica_env *env,
             (long long)env->order->job_bytes, HT_MAX_WORD);
 }
 
+/* Root makes nothing at any place that a job names. */
+static enum ht_status make_outputs(const struct site *site, const char *here,
+                                   struct ht_error *err)
+{
+    if (site->guest.first_uid == 0)
+        return outputs_make(here, err);
+    const char *root = outputs_root(site, here);
+    if (root == NULL)
+        return ht_fail(err, HT_PRECONDITION,
+                       "outputDir: %.160s is below none of the runner's "
+                       "--volume-root folders, and its trials have users of "
+                       "their own (--run-as)",
+                       here);
+    return outputs_share(root, here, true, err);
+}
+
 static enum ht_status prepare_replica(const struct replica_env *env,
                                       const char *folder, struct arena *arena,
                                       struct ht_error *err)
@@ -113,7 +129,7 @@ static enum ht_status prepare_replica(const struct replica_env *env,
                        replica->image != NULL ? replica->image : "");
     enum ht_status status = fill_replica(order, folder, err);
     if (status == HT_OK && view->makes != NULL)
-        status = outputs_make(view->makes, err);
+        status = make_outputs(env->site, view->makes, err);
     if (status != HT_OK)
         return status;
     struct variables variables = {.arena = arena};

@@ -27,12 +27,14 @@ struct probe {
 };
 
 struct probes {
+    const struct site *site;
     struct probe items[MOST_PROBES];
 };
 
-struct probes *probes_new(void)
+struct probes *probes_new(const struct site *site)
 {
     struct probes *probes = ht_xcalloc(1, sizeof *probes);
+    probes->site = site;
     for (size_t i = 0; i < MOST_PROBES; i++)
         probes->items[i].fd = -1;
     return probes;
@@ -63,8 +65,39 @@ void probes_free(struct probes *probes)
     free(probes);
 }
 
-static void begin(struct probe *probe, const struct probe_question *question,
-                  int64_t now_ms)
+static const char *const *with_guest(struct arena *arena,
+                                     const struct site *site,
+                                     const char *const argv[])
+{
+    const struct strings *before = &site->guest_command;
+    size_t n = 0;
+    while (argv[n] != NULL)
+        n++;
+    const char **words = arena_alloc(arena, before->n + n + 1, sizeof *words);
+    for (size_t i = 0; i < before->n; i++)
+        words[i] = before->items[i];
+    for (size_t i = 0; i < n; i++)
+        words[before->n + i] = argv[i];
+    return words;
+}
+
+/* The runner's own may have secrets of other jobs. */
+static const char *const *usual_environment(struct arena *arena,
+                                            const struct site *site)
+{
+    const struct pairs *inherited = &site->inherited;
+    const char *path = getenv("PATH");
+    const char **env = arena_alloc(arena, inherited->n + 2, sizeof *env);
+    for (size_t i = 0; i < inherited->n; i++)
+        env[i] = arena_printf(arena, "%s=%s", inherited->items[i].name,
+                              inherited->items[i].value);
+    env[inherited->n] =
+        path != NULL ? arena_printf(arena, "PATH=%s", path) : NULL;
+    return env;
+}
+
+static void begin(const struct site *site, struct probe *probe,
+                  const struct probe_question *question, int64_t now_ms)
 {
     int ends[2];
     forget(probe);
@@ -75,8 +108,11 @@ static void begin(struct probe *probe, const struct probe_question *question,
         return;
     /* Only this end: a program may give up when its stdout would block. */
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    const struct child child = {.argv = question->argv,
-                                .env = question->env,
+    struct arena *arena = arena_new();
+    const struct child child = {.argv = with_guest(arena, site, question->argv),
+                                .env = question->env != NULL
+                                           ? question->env
+                                           : usual_environment(arena, site),
                                 .input = -1,
                                 .output = ends[1]};
     if (child_start(&child, &probe->pid) == 0)
@@ -84,6 +120,7 @@ static void begin(struct probe *probe, const struct probe_question *question,
     else
         close(ends[0]);
     close(ends[1]);
+    arena_free(arena);
 }
 
 static void read_output(struct probe *probe,
@@ -146,11 +183,11 @@ struct probe_answer probe_ask(struct probes *probes,
         return (struct probe_answer){.output = ""};
     if (probe->key == NULL || strcmp(probe->key, question->key) != 0 ||
         (probe->fd < 0 && probe->asked_ms < question->since_ms))
-        begin(probe, question, now_ms);
+        begin(probes->site, probe, question, now_ms);
     read_output(probe, question, now_ms);
     /* It has just answered somebody's earlier question. */
     if (probe->fd < 0 && probe->asked_ms < question->since_ms)
-        begin(probe, question, now_ms);
+        begin(probes->site, probe, question, now_ms);
     if (probe->fd >= 0)
         return (struct probe_answer){.output = ""};
     return (struct probe_answer){.known = true,

@@ -1,8 +1,10 @@
 /* probe.h - other programs that are asked in the background, each a child with
  * an answer on its stdout.
  *
- * One thread; nothing here waits. Trials share an answer that is new enough for
- * each of them. The supervisor reaps the children. */
+ * What is asked may be a trial's own program, so it runs as a guest, like the
+ * trial (runner/base/guest.h). One thread; nothing here waits. Trials share an
+ * answer that is new enough for each of them. The supervisor reaps the
+ * children. */
 #ifndef HT_RUNNER_ATTEMPT_PROBE_H
 #define HT_RUNNER_ATTEMPT_PROBE_H
 
@@ -10,16 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runner/base/site.h"
+
 struct probes;
 
-/* Starts nothing before the first question. */
-struct probes *probes_new(void);
+/* Starts nothing before the first question. `site` has to last as long. */
+struct probes *probes_new(const struct site *site);
 void probes_free(struct probes *probes); /* accepts NULL; ends the children */
 
 struct probe_question {
     const char *key;         /* equal questions share an answer */
     const char *const *argv; /* ends with NULL; argv[0] is looked up in PATH */
-    const char *const *env;  /* the same; NULL: the runner's */
+    const char *const *env;  /* the same; NULL: PATH, and what trials inherit */
     int64_t since_ms;    /* monotonic: an answer to an earlier question is not
                             valid */
     int64_t patience_ms; /* after that there is no answer */

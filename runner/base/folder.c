@@ -179,15 +179,21 @@ enum ht_status folder_read_launch(struct arena *arena, const char *folder,
 
 /* A trial with a user of its own makes files in its folder, too; it cannot
  * exchange ours, as the folder is sticky. */
+static bool is_ours(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat around, status;
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    return stat(folder, &around) != 0 || (around.st_mode & S_ISVTX) == 0 ||
+           lstat(path, &status) != 0 || status.st_uid == around.st_uid;
+}
+
 static enum ht_status read_ours(struct arena *arena, const char *folder,
                                 const char *name, const struct node **map,
                                 struct ht_error *err)
 {
-    struct stat around, status;
-    const char *path = arena_printf(arena, "%s/%s", folder, name);
-    if (stat(folder, &around) == 0 && (around.st_mode & S_ISVTX) != 0 &&
-        lstat(path, &status) == 0 && status.st_uid != around.st_uid)
-        return ht_fail(err, HT_NOT_FOUND, "%s was made by the trial", path);
+    if (!is_ours(folder, name))
+        return ht_fail(err, HT_NOT_FOUND, "%s was made by the trial", name);
     return disk_read_json(arena, folder, name, map, err);
 }
 
@@ -322,6 +328,8 @@ enum ht_status folder_write_stop(const char *folder,
 enum ht_status folder_read_stop(const char *folder, struct stop_order *order,
                                 struct ht_error *err)
 {
+    if (!is_ours(folder, "stop"))
+        return ht_fail(err, HT_NOT_FOUND, "stop was made by the trial");
     struct arena *arena = arena_new();
     struct disk_bytes bytes;
     const enum ht_status status =

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
@@ -31,7 +32,9 @@ struct guest {
     struct strings groups;       /* further ones, as numbers */
     struct strings hidden;       /* absolute files and folders it cannot see */
     struct strings kept;         /* ... but these below them */
-    struct strings given;        /* folders that the uid gets as its own */
+    const char *given_root;      /* absolute; NULL: nothing is given */
+    struct strings given;        /* folders below it that the uid gets as its
+                                    own, with what other guests left there */
     int64_t file_bytes;          /* longest file; 0: no limit */
     int64_t processes;           /* RLIMIT_NPROC, with a uid alone; 0: none */
     struct strings cgroups;      /* folders of control groups to make */
@@ -43,5 +46,12 @@ void guest_write(struct text *out, const struct guest *guest);
 /* Texts are in the arena; of NULL it is all zero. False: it is none. */
 bool guest_read(struct arena *arena, const struct node *map,
                 struct guest *guest);
+
+/* Whether the absolute path is one that it cannot see. */
+bool guest_hides(const struct guest *guest, const char *path);
+/* Whether the file may be a result of the guest's: its user owns it or may
+ * write into it. The runner of a guest with another user reads no other file,
+ * as it would show what only the runner may read. */
+bool guest_may_write(const struct guest *guest, const struct stat *file);
 
 #endif

@@ -78,10 +78,14 @@ int safe_path_open(const char *root, const char *path)
 
 static int enter(int folder, const char *name, mode_t mode)
 {
-    if (mkdirat(folder, name, mode) != 0 && errno != EEXIST)
+    const bool made = mkdirat(folder, name, mode) == 0;
+    if (!made && errno != EEXIST)
         return -1;
-    return openat(folder, name,
-                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int fd =
+        openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (made && fd >= 0)
+        (void)fchmod(fd, mode); /* whatever the umask */
+    return fd;
 }
 
 enum ht_status safe_path_make(const char *root, const char *path,

@@ -29,7 +29,9 @@ struct site {
     const char *runner;     /* its id, in names and labels */
 
     /* Processes; see runner/process/isolation.h. */
-    struct guest guest;                  /* what every trial's begins with */
+    struct guest guest;           /* what every trial's begins with */
+    struct strings guest_command; /* words before a command that is to run as
+                                     such a guest; none without a sandbox */
     const char *trial_user, *trial_home; /* of --run-as USER; else NULL */
     struct cgroup_limits limits;
     struct cgroup_places cgroups;

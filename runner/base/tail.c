@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,12 @@ void tail_init(struct tail *tail, const char *path)
 void tail_init_beneath(struct tail *tail, const char *root, const char *path)
 {
     *tail = (struct tail){.path = path, .root = root, .line = 1, .kept = -1};
+}
+
+void tail_trust(struct tail *tail, const struct guest *guest, bool outside)
+{
+    tail->guest = guest;
+    tail->outside = outside;
 }
 
 /* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
@@ -137,6 +144,20 @@ static bool is_kept(const struct tail *tail, const struct stat *status)
            kept.st_dev == status->st_dev && kept.st_ino == status->st_ino;
 }
 
+/* `name` leads to the open file. */
+static bool is_trusted(const struct tail *tail, const char *name,
+                       const struct stat *status)
+{
+    char path[PATH_MAX];
+    if (tail->guest == NULL)
+        return true;
+    if (!guest_may_write(tail->guest, status))
+        return false;
+    const ssize_t n = tail->outside ? readlink(name, path, sizeof path - 1) : 0;
+    path[n > 0 ? n : 0] = '\0';
+    return n >= 0 && !guest_hides(tail->guest, path);
+}
+
 /* The kept descriptor while its file has the name: a second open() would be an
  * event for those that watch the file. */
 static int open_regular(const struct tail *tail, struct stat *status)
@@ -152,7 +173,8 @@ static int open_regular(const struct tail *tail, struct stat *status)
     char name[32];
     (void)snprintf(name, sizeof name, "/proc/self/fd/%d", place);
     int fd = -1;
-    if (fstat(place, status) == 0 && S_ISREG(status->st_mode))
+    if (fstat(place, status) == 0 && S_ISREG(status->st_mode) &&
+        is_trusted(tail, name, status))
         fd = is_kept(tail, status)
                  ? tail->kept
                  : open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runner/base/guest.h"
+
 enum {
     TAIL_LINE_BYTES = 64 * 1024,        /* longer lines are skipped */
     TAIL_FILE_BYTES = 256 * 1024 * 1024 /* the rest is not read */
@@ -41,9 +43,11 @@ typedef void tail_rewritten(void *context);
 
 /* How far one file was read. `path` and `root` have to last as long. */
 struct tail {
-    const char *path;   /* borrowed; NULL: there is nothing to read */
-    const char *root;   /* path is relative to it and stays below; or NULL */
-    int64_t offset;     /* behind the last line that was read */
+    const char *path; /* borrowed; NULL: there is nothing to read */
+    const char *root; /* path is relative to it and stays below; or NULL */
+    const struct guest *guest; /* whose file it has to be; NULL: anybody's */
+    bool outside;              /* it may be hidden from the guest */
+    int64_t offset;            /* behind the last line that was read */
     uint64_t line_hash; /* of the line before `offset`, with its newline */
     int64_t line_start; /* where that line begins; == offset: there is none */
     struct tail_look look; /* at the last reading */
@@ -65,6 +69,10 @@ void tail_init(struct tail *tail, const char *path);
 /* The same for a folder in which another program may make links: none on the
  * path is followed. */
 void tail_init_beneath(struct tail *tail, const char *root, const char *path);
+
+/* A file that the guest cannot have written is not read, nor with `outside` one
+ * that it cannot see: it counts as missing. */
+void tail_trust(struct tail *tail, const struct guest *guest, bool outside);
 
 /* Keeps the file from now on, beginning with the one that is there, whose
  * content counts as read, though no line was given. */

@@ -303,6 +303,7 @@ static void process_remove(struct engine_place *place)
         const bool lost = replicas_has_lost_folder(&processes->replicas, i);
         kill_replica(processes, i,
                      lost ? NULL : known_shim(place->site, folder, &shim));
+        isolation_forget(place->site, place->order, i);
     }
     place->data = NULL;
 }

@@ -15,6 +15,7 @@
 #include "runner/attempt/outputs.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/credentials.h"
+#include "runner/base/json.h"
 #include "runner/base/safe_path.h"
 #include "runner/shim/confine.h"
 #include "runner/shim/landlock.h"
@@ -248,6 +249,23 @@ static const char *secret_place(struct arena *arena, const char *token_file)
                : arena_strdup(arena, real);
 }
 
+/* Sockets by which this user may start programs outside of the sandbox, there
+ * or not yet: of sessions and of container engines. Landlock has no rule for
+ * them. */
+static void hide_sockets(struct arena *arena, const struct guest *guest,
+                         struct words *hidden)
+{
+    static const char *const engines[] = {"/run/docker.sock", "/run/podman",
+                                          "/run/containerd", "/run/crio"};
+    const unsigned uid = (unsigned)geteuid();
+    if (guest->sandbox != SANDBOX_NAMESPACES)
+        return;
+    words_add(arena, hidden, arena_printf(arena, "/run/user/%u", uid));
+    words_add(arena, hidden, arena_printf(arena, "/tmp/tmux-%u", uid));
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
+        words_add(arena, hidden, engines[i]);
+}
+
 static void hide_all(struct arena *arena, const char *token_file,
                      struct site *site)
 {
@@ -256,10 +274,37 @@ static void hide_all(struct arena *arena, const char *token_file,
     hide(arena, site->state, site, &hidden);
     hide(arena, site->secrets, site, &hidden);
     hide(arena, site->credentials, site, &hidden);
+    hide_sockets(arena, &site->guest, &hidden);
     site->guest.hidden = (struct strings){hidden.n, hidden.items};
 }
 
 /* ---- once, and for each replica ---- */
+
+/* Only what the runner itself chose, never a path of the job. */
+static void keep(struct arena *arena, const struct guest *guest,
+                 const char *path, struct words *kept)
+{
+    if (path != NULL && guest_hides(guest, path))
+        words_add(arena, kept, path);
+}
+
+static void prepare_command(struct arena *arena, struct site *site)
+{
+    struct guest guest = site->guest;
+    struct words kept = {0}, words = {0};
+    struct text json = {0};
+    keep(arena, &guest, site->programs, &kept);
+    guest.kept = (struct strings){kept.n, kept.items};
+    cgroup_plan(arena, &site->cgroups, &site->limits,
+                arena_printf(arena, "questions-%s", site->runner), &guest);
+    json_open(&json, NULL);
+    guest_write(&json, &guest);
+    json_close(&json);
+    words_add(arena, &words, site->shim);
+    words_add(arena, &words, "--guest");
+    words_add(arena, &words, text_take(&json, arena));
+    site->guest_command = (struct strings){words.n, words.items};
+}
 
 static void warn(const struct guest *guest)
 {
@@ -294,27 +339,12 @@ enum ht_status isolation_decide(struct arena *arena,
     if (status != HT_OK)
         return status;
     hide_all(arena, options->token_file, site);
+    if (site->guest.sandbox != SANDBOX_NONE)
+        prepare_command(arena, site);
     warn(&site->guest);
     log_event(LOG_INFO, "runner.guests", "sandbox=%s run-as=%s",
               sandbox_name(site->guest.sandbox), options->run_as);
     return HT_OK;
-}
-
-static bool is_hidden(const struct guest *guest, const char *path)
-{
-    for (size_t i = 0; path != NULL && i < guest->hidden.n; i++) {
-        if (safe_path_rest(guest->hidden.items[i], path) != NULL)
-            return true;
-    }
-    return false;
-}
-
-/* Only what the runner itself chose, never a path of the job. */
-static void keep(struct arena *arena, const struct guest *guest,
-                 const char *path, struct words *kept)
-{
-    if (is_hidden(guest, path))
-        words_add(arena, kept, path);
 }
 
 /* Those of the runner's user are not the trial's. */
@@ -338,6 +368,26 @@ static void change_home(struct arena *arena, const struct site *site,
     view->defaults = (struct pairs){.n = n, .items = items};
 }
 
+static void plan_cgroups(struct arena *arena, const struct site *site,
+                         const struct order *order, size_t replica,
+                         struct guest *guest)
+{
+    cgroup_plan(arena, &site->cgroups, &site->limits,
+                arena_printf(arena, "%s-%s", order->name,
+                             order->replicas[replica].name),
+                guest);
+}
+
+void isolation_forget(const struct site *site, const struct order *order,
+                      size_t replica)
+{
+    struct arena *arena = arena_new();
+    struct guest guest = {.sandbox = SANDBOX_NONE};
+    plan_cgroups(arena, site, order, replica, &guest);
+    cgroup_remove(&guest);
+    arena_free(arena);
+}
+
 static struct guest guest_of(struct arena *arena, const struct site *site,
                              const struct order *order, size_t replica,
                              const struct replica_view *view)
@@ -345,12 +395,15 @@ static struct guest guest_of(struct arena *arena, const struct site *site,
     const char *attempt = prepare_attempt_folder(arena, site, &order->key);
     struct guest guest = site->guest;
     struct words kept = {0}, given = {0};
-    for (int i = 0; order->output_dir == NULL && i < OUTPUT_FOLDERS; i++)
-        words_add(
-            arena, &given,
-            arena_printf(arena, "%s/%s", view->makes, output_folders[i].value));
-    for (size_t i = 0; i < given.n; i++)
-        keep(arena, &guest, given.items[i], &kept);
+    const char *root =
+        view->makes != NULL ? outputs_root(site, view->makes) : NULL;
+    for (int i = 0; root != NULL && i < OUTPUT_FOLDERS; i++) {
+        const char *folder =
+            arena_printf(arena, "%s/%s", view->makes, output_folders[i].value);
+        words_add(arena, &given, safe_path_rest(root, folder));
+        if (order->output_dir == NULL)
+            keep(arena, &guest, folder, &kept);
+    }
     for (size_t i = 0; i < order->n_replicas; i++)
         keep(arena, &guest,
              prepare_replica_folder(arena, attempt, &order->replicas[i]),
@@ -359,11 +412,13 @@ static struct guest guest_of(struct arena *arena, const struct site *site,
     keep(arena, &guest, site->kit, &kept);
     keep(arena, &guest, site->programs, &kept);
     guest.kept = (struct strings){kept.n, kept.items};
-    guest.given = (struct strings){given.n, given.items};
-    cgroup_plan(arena, &site->cgroups, &site->limits,
-                arena_printf(arena, "%s-%s", order->name,
-                             order->replicas[replica].name),
-                &guest);
+    /* Of several replicas, each with a user of its own, the others only write
+     * into the folders. */
+    if (replica == 0) {
+        guest.given_root = root;
+        guest.given = (struct strings){given.n, given.items};
+    }
+    plan_cgroups(arena, site, order, replica, &guest);
     return guest;
 }
 

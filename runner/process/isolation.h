@@ -33,4 +33,8 @@ void isolation_apply(struct arena *arena, const struct site *site,
                      const struct order *order, size_t replica,
                      struct replica_view *view);
 
+/* Removes the control groups of a replica whose shim was killed. */
+void isolation_forget(const struct site *site, const struct order *order,
+                      size_t replica);
+
 #endif

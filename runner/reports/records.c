@@ -84,7 +84,7 @@ static void take_result(void *context, const struct report *report)
 }
 
 struct records *records_new(const struct order *order, size_t replica,
-                            const char *folder)
+                            const char *folder, const struct guest *guest)
 {
     struct records *records = ht_xcalloc(1, sizeof *records);
     records->order = order;
@@ -99,7 +99,10 @@ struct records *records_new(const struct order *order, size_t replica,
               arena_printf(arena, "%s/reports.jsonl", folder));
     tail_init(&records->foreign,
               arena_printf(arena, "%s/output.metrics", folder));
-    results_file_init(&records->file, order, replica, folder, &records->seen);
+    tail_trust(&records->reports, guest, false);
+    tail_trust(&records->foreign, guest, false);
+    results_file_init(&records->file, order, replica, folder, guest,
+                      &records->seen);
     records->file.take = take_result;
     records->file.context = records;
     records->output = (struct log_source){.folder = folder, .stream = "stdout"};

@@ -14,12 +14,14 @@
 #include "proto/base/text.h"
 #include "runner/base/order.h"
 
+struct guest;
 struct records;
 
-/* `order` and `folder` are borrowed for the life of the result. A pattern that
- * does not compile is left out, with a line in the log. */
+/* All is borrowed for the life of the result; what the guest cannot have
+ * written is not read. A pattern that does not compile is left out, with a line
+ * in the log. */
 struct records *records_new(const struct order *order, size_t replica,
-                            const char *folder);
+                            const char *folder, const struct guest *guest);
 void records_free(struct records *records); /* accepts NULL */
 
 /* Once, before the first reading: lines that are in the metrics file now are

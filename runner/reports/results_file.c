@@ -167,7 +167,7 @@ static const char *folder_of(struct arena *arena, const struct tail *tail)
 
 void results_file_init(struct results_file *file, const struct order *order,
                        size_t replica, const char *folder,
-                       struct metrics_seen *seen)
+                       const struct guest *guest, struct metrics_seen *seen)
 {
     *file = (struct results_file){.order = order,
                                   .seen = seen,
@@ -177,6 +177,7 @@ void results_file_init(struct results_file *file, const struct order *order,
     tail_init(&file->tail, NULL);
     if (replica == 0 && order->metrics_file != NULL)
         find(file, &order->replicas[replica], folder);
+    tail_trust(&file->tail, guest, file->tail.root == NULL);
     file->folder = folder_of(file->arena, &file->tail);
 }
 

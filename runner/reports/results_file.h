@@ -62,7 +62,7 @@ struct results_file {
  * borrowed. */
 void results_file_init(struct results_file *file, const struct order *order,
                        size_t replica, const char *folder,
-                       struct metrics_seen *seen);
+                       const struct guest *guest, struct metrics_seen *seen);
 /* Frees what it owns and closes the file; the copy in the attempt's folder
  * stays. */
 void results_file_fini(struct results_file *file);

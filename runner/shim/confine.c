@@ -1,8 +1,8 @@
 #include "runner/shim/confine.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <grp.h>
 #include <limits.h>
 #include <linux/capability.h>
@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "runner/base/disk.h"
+#include "runner/base/safe_path.h"
 #include "runner/shim/landlock.h"
 
 /* Locks of the uids that guests of this machine have; of root's alone. */
@@ -73,22 +74,62 @@ static gid_t gid_of(const struct guest *guest, uid_t uid)
     return guest->gid > 0 ? (gid_t)guest->gid : (gid_t)uid;
 }
 
-/* Gives the folder with all that is below it to the user. No process of an
- * earlier attempt is left to exchange it; no link is followed. */
-static bool give(const char *folder, uid_t uid, gid_t gid)
+struct owner {
+    const struct guest *guest;
+    uid_t uid;
+    gid_t gid;
+};
+
+/* What a guest left is given to the next one; what is anybody else's is left
+ * alone. Closes the descriptor, which is O_PATH. */
+static bool give(const struct owner *owner, int fd, int depth);
+
+/* By descriptors, since another replica may exchange names meanwhile. */
+static bool give_entries(const struct owner *owner, int folder, int depth)
 {
-    char path[PATH_MAX];
-    char *const tops[] = {path, NULL};
-    (void)snprintf(path, sizeof path, "%s", folder);
-    FTS *tree = fts_open(tops, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT, NULL);
-    bool done = tree != NULL;
-    const FTSENT *entry;
-    while (done && (entry = fts_read(tree)) != NULL)
-        done = fchownat(AT_FDCWD, entry->fts_accpath, uid, gid,
-                        AT_SYMLINK_NOFOLLOW) == 0;
-    if (tree != NULL)
-        fts_close(tree);
+    enum { MOST_LEVELS = 64 };
+    const int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    struct dirent *entry;
+    bool done = dir != NULL;
+    while (done && depth < MOST_LEVELS && (entry = readdir(dir)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        const int below =
+            openat(fd, entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        done = below >= 0 ? give(owner, below, depth + 1) : errno == ENOENT;
+    }
+    if (dir != NULL)
+        closedir(dir);
     return done;
+}
+
+static bool give(const struct owner *owner, int fd, int depth)
+{
+    struct stat status;
+    bool done = fstat(fd, &status) == 0;
+    const bool left = done && status.st_uid >= owner->guest->first_uid &&
+                      status.st_uid <= owner->guest->last_uid;
+    if (left || (done && depth == 0 && status.st_uid == 0))
+        done = fchownat(fd, "", owner->uid, owner->gid, AT_EMPTY_PATH) == 0;
+    if (done && S_ISDIR(status.st_mode))
+        done = give_entries(owner, fd, depth);
+    close(fd);
+    return done;
+}
+
+static enum ht_status give_all(const struct guest *guest, uid_t uid,
+                               struct ht_error *err)
+{
+    const struct owner owner = {guest, uid, gid_of(guest, uid)};
+    for (size_t i = 0; guest->given_root != NULL && i < guest->given.n; i++) {
+        const int fd = safe_path_open(guest->given_root, guest->given.items[i]);
+        if (fd < 0 || !give(&owner, fd, 0))
+            return ht_fail_errno(err, errno, "cannot give %s/%s to user %u",
+                                 guest->given_root, guest->given.items[i],
+                                 (unsigned)uid);
+    }
+    return HT_OK;
 }
 
 enum ht_status confine_claim(const struct guest *guest, const char *folder,
@@ -101,14 +142,9 @@ enum ht_status confine_claim(const struct guest *guest, const char *folder,
     if (status != HT_OK)
         return status;
     /* It makes files in its folder and cannot exchange ours. */
-    if (chmod(folder, 01777) != 0)
+    if (folder != NULL && chmod(folder, 01777) != 0)
         return ht_fail_errno(err, errno, "cannot open up %s", folder);
-    for (size_t i = 0; i < guest->given.n; i++) {
-        if (!give(guest->given.items[i], *uid, gid_of(guest, *uid)))
-            return ht_fail_errno(err, errno, "cannot give %s to user %u",
-                                 guest->given.items[i], (unsigned)*uid);
-    }
-    return HT_OK;
+    return give_all(guest, *uid, err);
 }
 
 /* ---- namespaces ---- */
@@ -208,6 +244,31 @@ static bool mount_around(const struct guest *guest, int trees[])
     return true;
 }
 
+/* The mounts at the path and below it; false with errno. */
+static bool make_read_only(const char *path)
+{
+    struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};
+    return mount_setattr(AT_FDCWD, path, AT_RECURSIVE, &attributes,
+                         sizeof attributes) == 0 ||
+           errno == ENOENT || errno == EINVAL; /* it is no mount */
+}
+
+/* Root needs no capability to write there: it could leave its control group,
+ * change the kernel's settings or restart the machine. */
+static bool lock_kernel(void)
+{
+    static const char *const switches[] = {"/proc/sys", "/proc/sysrq-trigger",
+                                           "/proc/irq", "/proc/bus"};
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
+        if (access(switches[i], F_OK) != 0)
+            continue;
+        if (mount(switches[i], switches[i], NULL, MS_BIND, NULL) != 0 ||
+            !make_read_only(switches[i]))
+            return false;
+    }
+    return make_read_only("/sys");
+}
+
 static bool enter_namespaces(const struct guest *guest,
                              const struct confined *self)
 {
@@ -222,8 +283,10 @@ static bool enter_namespaces(const struct guest *guest,
     const bool done = mount_around(guest, trees);
     umask(mask);
     free(trees); /* their descriptors end with exec */
-    return done && mount("proc", "/proc", "proc",
-                         MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
+    return done &&
+           mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+                 NULL) == 0 &&
+           lock_kernel();
 }
 
 bool confine_hide(const struct guest *guest, const struct confined *self)

@@ -19,7 +19,8 @@ bool confine_works(enum sandbox sandbox);
 
 /* Chooses the guest's uid among those that no other guest of this machine has,
  * until this process ends, and gives it its folders; 0: the user stays.
- * HT_IO  none is free, or a folder cannot be given */
+ * `folder` is the replica's, NULL: there is none. HT_IO  none is free, or a
+ * folder cannot be given */
 enum ht_status confine_claim(const struct guest *guest, const char *folder,
                              uid_t *uid, struct ht_error *err);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runner/shim/confine.h"
+#include "runner/shim/guest_command.h"
 #include "runner/shim/shim.h"
 
 int main(int argc, char **argv)
@@ -12,13 +13,16 @@ int main(int argc, char **argv)
         puts(sandbox_name(confine_best()));
         return 0;
     }
+    if (argc > 3 && strcmp(argv[1], "--guest") == 0)
+        return guest_command_run(argv[2], argv + 3);
     if (argc != 2 || argv[1][0] != '/') {
         (void)fprintf(stderr,
-                      "usage: hypertune-shim FOLDER | --sandbox\n"
+                      "usage: hypertune-shim FOLDER | --sandbox | --guest JSON "
+                      "COMMAND...\n"
                       "Runs FOLDER/launch.json; FOLDER is absolute. "
                       "Started by hypertune-runner. --sandbox prints the best "
                       "sandbox for trials that this user can make "
-                      "here.\n");
+                      "here, --guest runs COMMAND as a guest.\n");
         return SHIM_USAGE;
     }
     return shim_run(argv[1]);

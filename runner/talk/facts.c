@@ -10,10 +10,12 @@ enum {
     LEAST_PIECE = 1024        /* of them, however slow the link */
 };
 
-/* Its code is in a folder of this machine; an image has its own. */
+/* Its code is in a folder of this machine; an image has its own, and a runner
+ * of containers starts nothing else. */
 static bool is_process(const struct attempt *attempt)
 {
-    return attempt->order->replicas[0].image == NULL;
+    return attempt->order->replicas[0].image == NULL &&
+           !attempt->engine->images;
 }
 
 struct facts facts_find(struct probes *probes, struct arena *arena,

@@ -32,7 +32,7 @@ void talk_init(struct talk *talk)
 {
     talk->heartbeat_ms = HEARTBEAT_MS;
     talk->heard_at = clock_monotonic_ms();
-    talk->probes = probes_new();
+    talk->probes = probes_new(talk->attempts->site);
     pace_init(&talk->pace, RECORD_BATCH_BYTES);
 }
 

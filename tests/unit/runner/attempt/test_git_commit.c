@@ -13,6 +13,7 @@
 #include "tests/check.h"
 
 static char folder[64], empty[64];
+static const struct site site = {.state = "/state"};
 static struct arena *arena;
 
 static bool git(const char *const words[])
@@ -51,7 +52,7 @@ static struct git_commit_answer await(struct probes *probes, const char *path,
 
 static void a_clean_tree_has_its_commit(void)
 {
-    struct probes *probes = probes_new();
+    struct probes *probes = probes_new(&site);
     const struct git_commit_answer answer = await(probes, folder, 1000);
     CHECK(answer.commit != NULL && strlen(answer.commit) == 40);
     CHECK(!answer.dirty);
@@ -61,7 +62,7 @@ static void a_clean_tree_has_its_commit(void)
 
 static void a_change_makes_it_dirty_once_the_answer_is_old(void)
 {
-    struct probes *probes = probes_new();
+    struct probes *probes = probes_new(&site);
     CHECK(!await(probes, folder, 1000).dirty);
     CHECK(disk_write(folder, "new.py", "x", 1, 0600, NULL) == HT_OK);
     CHECK(!await(probes, folder, 2000).dirty);
@@ -72,7 +73,7 @@ static void a_change_makes_it_dirty_once_the_answer_is_old(void)
 
 static void what_differs_is_recorded_without_what_git_does_not_track(void)
 {
-    struct probes *probes = probes_new();
+    struct probes *probes = probes_new(&site);
     CHECK(disk_write(folder, "train.py", "lr=2\n", 5, 0600, NULL) == HT_OK);
     CHECK(disk_write(folder, "key.txt", "secret", 6, 0600, NULL) == HT_OK);
     const struct git_commit_answer answer = await(probes, folder, 1000);
@@ -90,7 +91,7 @@ static void what_differs_is_recorded_without_what_git_does_not_track(void)
 
 static void other_folders_have_none(void)
 {
-    struct probes *probes = probes_new();
+    struct probes *probes = probes_new(&site);
     CHECK(await(probes, empty, 1000).commit == NULL);
     CHECK(await(probes, "/no/such", 1000).commit == NULL);
     CHECK(await(probes, folder, 1000).commit != NULL);
@@ -99,7 +100,7 @@ static void other_folders_have_none(void)
 
 static void no_answer_is_awaited_longer_than_five_seconds(void)
 {
-    struct probes *probes = probes_new();
+    struct probes *probes = probes_new(&site);
     struct git_commit_answer answer =
         git_commit_ask(probes, arena, folder, 1000, 1000);
     if (!answer.known) {

@@ -44,7 +44,7 @@ static struct order *make_order(void)
 static size_t collect(void)
 {
     struct order *order = make_order();
-    struct records *records = records_new(order, 0, folder);
+    struct records *records = records_new(order, 0, folder, NULL);
     const int64_t deadline = clock_monotonic_ms() + PATIENCE_MS;
     size_t n = 0;
     while (records_collect(records, 0, true)) {
@@ -223,7 +223,7 @@ static size_t collect_file(const char *file)
     text_free(&lease);
     char own[PATH_MAX];
     (void)snprintf(own, sizeof own, "%s", path_of("own"));
-    struct records *records = records_new(order, 0, own);
+    struct records *records = records_new(order, 0, own, NULL);
     CHECK(records_begin(records, own, false, NULL) == HT_OK);
     while (records_collect(records, 0, true))
         continue;

@@ -16,7 +16,7 @@ static const struct site site = {.state = "/state"};
 
 static struct python_facts facts_of(const char *program, const char *path)
 {
-    struct probes *probes = probes_new();
+    struct probes *probes = probes_new(&site);
     const char *const words[] = {program, "train.py"};
     const struct pair env[] = {{"PATH", path}, {"PYTHONPATH", folder}};
     const struct replica_order replica = {

@@ -21,7 +21,7 @@ static struct records *new_records(const char *more)
     CHECK(order_parse(json.data, json.len, &order, &err) == HT_OK);
     text_free(&json);
     struct records *records =
-        records_new(order, 0, runner_fixture_folder(folder_path));
+        records_new(order, 0, runner_fixture_folder(folder_path), NULL);
     CHECK(records_begin(records, folder_path, true, &err) == HT_OK);
     return records;
 }

@@ -36,7 +36,7 @@ static void write_file(const char *mode, const char *content)
 
 static void init(struct results_file *file)
 {
-    results_file_init(file, order, 0, folder_path, &seen);
+    results_file_init(file, order, 0, folder_path, NULL, &seen);
     file->take = take;
 }
 
