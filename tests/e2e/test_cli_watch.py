@@ -167,7 +167,7 @@ def ctrl_z_gives_the_terminal_back_until_it_is_continued():
             terminal.shown = ""
             os.kill(pid, signal.SIGCONT)
             terminal.expect("RUNNING   ID")
-            tap.equal(terminal.is_raw(), True)
+            wait_until(terminal.is_raw, "the terminal's raw mode")
             terminal.press("q")
             tap.equal(terminal.wait(), 0)
             tap.equal(terminal.is_raw(), False)
