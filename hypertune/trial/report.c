@@ -200,8 +200,9 @@ static void explain(size_t reports, int timeout_ms)
 {
     char text[64];
     int trouble = reporter_trouble();
-    const char *outcome =
-        reporter_has_file() ? "recorded, will be sent" : "not recorded";
+    const char *outcome = !reporter_has_file()   ? "not recorded"
+                          : trouble == ESHUTDOWN ? "recorded, will not count"
+                                                 : "recorded, will be sent";
     if (trouble == EACCES)
         fputs("hypertune: the server refused this trial's token", stderr);
     else if (trouble == ESHUTDOWN)

@@ -5,6 +5,7 @@ its own."""
 import glob
 import json
 import os
+import subprocess
 
 import harness
 import tap
@@ -52,6 +53,24 @@ def main():
                 "& sleep 0.1; echo accuracy=$x", parallel=1, selection="best",
                 metrics={"stdout": "accuracy={accuracy}"})
             check("printed")
+
+        def a_report_to_an_ended_attempt_does_not_claim_to_count():
+            folder = submit("ended", "env >env; echo accuracy=$x; "
+                            "cp $HYPERTUNE_TRIAL_TOKEN_FILE token",
+                            metrics={"stdout": "accuracy={accuracy}"},
+                            trials=1, parallel=1)
+            server.wait_study("ended")
+            with open(os.path.join(folder, "env"), encoding="utf-8") as file:
+                there = dict(line.rstrip("\n").split("=", 1) for line in file
+                             if line.startswith("HYPERTUNE_"))
+            there["HYPERTUNE_REPORT_FILE"] = os.path.join(folder, "reports")
+            there["HYPERTUNE_TRIAL_TOKEN_FILE"] = os.path.join(folder, "token")
+            done = subprocess.run(
+                [server.program("hypertune"), "report", "accuracy=9"],
+                env={**os.environ, **there}, stderr=subprocess.PIPE,
+                timeout=harness.PATIENCE, encoding="utf-8")
+            tap.contains("this attempt has ended for the server; 1 report "
+                         "recorded, will not count", done.stderr)
 
         def a_retry_has_none_of_the_lines_of_the_attempt_before():
             run("printed-again",
@@ -167,6 +186,7 @@ def main():
                     tap.equal(ours.get("objective"), x if x != 6 else None)
 
         tap.run([a_process_that_is_left_prints_for_no_other_trial,
+                 a_report_to_an_ended_attempt_does_not_claim_to_count,
                  a_retry_has_none_of_the_lines_of_the_attempt_before,
                  a_line_that_a_killed_trainer_began_is_no_number,
                  no_trial_can_be_given_the_report_file_of_another,
