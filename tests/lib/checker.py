@@ -48,8 +48,7 @@ ALLOWED = {
     },
     "trial": {
         # A client's is made when it asks.
-        "": {"PREPARED", "REQUESTED", "ACTIVE"},
-        "PREPARED": {"REQUESTED", "CANCELLED"},
+        "": {"REQUESTED", "ACTIVE"},
         "REQUESTED": {"ACTIVE", "STOPPED", "CANCELLED"},
         "ACTIVE": {"REQUESTED", "STOPPING"} | TRIAL_END,
         "STOPPING": {"SUCCEEDED", "STOPPED", "CANCELLED", "PAUSED"},

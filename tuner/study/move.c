@@ -21,9 +21,8 @@ static const unsigned study_moves[] = {
                      TO(STUDY_STOPPED) | TO(STUDY_FAILED) |
                      TO(STUDY_CANCELLED) | TO(STUDY_DELETING),
     [STUDY_STOPPING] = TO(STUDY_CANCELLING) | TO(STUDY_SUCCEEDED) |
-                       TO(STUDY_STOPPED) | TO(STUDY_FAILED) |
-                       TO(STUDY_DELETING),
-    [STUDY_CANCELLING] = TO(STUDY_CANCELLED) | TO(STUDY_DELETING),
+                       TO(STUDY_STOPPED) | TO(STUDY_FAILED),
+    [STUDY_CANCELLING] = TO(STUDY_CANCELLED),
     [STUDY_SUCCEEDED] = TO(STUDY_RUNNING) | TO(STUDY_DELETING),
     [STUDY_STOPPED] = TO(STUDY_RUNNING) | TO(STUDY_DELETING),
     [STUDY_FAILED] = TO(STUDY_RUNNING) | TO(STUDY_DELETING),
@@ -32,7 +31,7 @@ static const unsigned study_moves[] = {
 };
 
 static const unsigned trial_moves[] = {
-    [TRIAL_PREPARED] = TO(TRIAL_REQUESTED) | TO(TRIAL_CANCELLED),
+    [TRIAL_PREPARED] = 0, /* none is made any more */
     /* At once SUCCEEDED or INFEASIBLE: it came with its result. STOPPED: it
      * waited to continue from a rung, with its value there. */
     [TRIAL_REQUESTED] = TO(TRIAL_ACTIVE) | TO(TRIAL_SUCCEEDED) |

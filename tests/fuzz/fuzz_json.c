@@ -1,9 +1,0 @@
-/* Any bytes as a JSON document. */
-#include "tests/fuzz/reread.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    return reread_check(node_read_json, data, size);
-}
