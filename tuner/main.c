@@ -76,6 +76,7 @@ int main(int argc, char *argv[])
     block_signals();
     set_limits();
     heap_begin();
+    memory_reserve();
     enum ht_status status = server_run(&options, getenv("HT_FAIL"), &err);
     if (status == HT_OK)
         return 0;

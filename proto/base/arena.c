@@ -18,41 +18,9 @@ struct arena {
     struct block *head; /* the block that is being filled; older ones follow */
 };
 
-_Noreturn void ht_out_of_memory(void)
-{
-    fputs("error memory.exhausted\n", stderr);
-    exit(1);
-}
-
-void *ht_xcalloc(size_t n, size_t size)
-{
-    void *memory = calloc(n ? n : 1, size ? size : 1);
-    if (memory == NULL)
-        ht_out_of_memory();
-    return memory;
-}
-
-void *ht_xrealloc(void *memory, size_t n, size_t size)
-{
-    void *grown = reallocarray(memory, n ? n : 1, size ? size : 1);
-    if (grown == NULL)
-        ht_out_of_memory();
-    return grown;
-}
-
-char *ht_xstrdup(const char *text)
-{
-    char *copy = strdup(text);
-    if (copy == NULL)
-        ht_out_of_memory();
-    return copy;
-}
-
 static struct block *block_new(size_t size, struct block *next)
 {
-    struct block *block = malloc(sizeof *block + size);
-    if (block == NULL)
-        ht_out_of_memory();
+    struct block *block = ht_xrealloc(NULL, sizeof *block + size, 1);
     block->next = next;
     block->used = 0;
     block->size = size;

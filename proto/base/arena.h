@@ -1,12 +1,14 @@
 /* arena.h - memory that lasts exactly as long as one request, tick or document.
  *
- * Programs exit on out of memory (house rule), so nothing here returns NULL.
+ * Nothing here returns NULL: memory.h says what happens when there is none.
  * An arena belongs to one thread at a time. */
 #ifndef HT_PROTO_BASE_ARENA_H
 #define HT_PROTO_BASE_ARENA_H
 
 #include <stdarg.h>
 #include <stddef.h>
+
+#include "proto/base/memory.h"
 
 struct arena;
 
@@ -33,15 +35,5 @@ arena_vprintf(struct arena *arena, const char *format, va_list args);
  * copy of twice the size when n is a power of two, so that n tells the
  * capacity. */
 void *arena_grow(struct arena *arena, void *items, size_t n, size_t size);
-
-/* The heap for objects that outlive an arena; exits the program when memory
- * runs out, also when n * size overflows. Release with free(). What
- * ht_xrealloc() adds is not zeroed; 0 bytes are a valid object of their own. */
-void *ht_xcalloc(size_t n, size_t size);
-void *ht_xrealloc(void *memory, size_t n, size_t size);
-char *ht_xstrdup(const char *text);
-
-/* Says so on stderr and ends the program, for libraries that report it. */
-_Noreturn void ht_out_of_memory(void);
 
 #endif

@@ -8,6 +8,9 @@
 #include "proto/base/clock.h"
 #include "proto/base/text.h"
 
+/* Escaped, a byte takes four at most, and the event and the stamp have room. */
+enum { PAIRS_BYTES = 2048, LINE_BYTES = 4 * PAIRS_BYTES + 512 };
+
 static enum log_level lowest_level = LOG_INFO;
 static bool is_stamped = false;
 
@@ -41,13 +44,14 @@ void log_event(enum log_level level, const char *event, const char *format, ...)
     if (level < lowest_level)
         return;
     int saved = errno;
-    char pairs[2048];
+    char pairs[PAIRS_BYTES], whole[LINE_BYTES];
     va_list args;
     va_start(args, format);
     vsnprintf(pairs, sizeof pairs, format, args);
     va_end(args);
 
-    struct text line = {0};
+    /* It may be said anywhere, also where no memory can be had. */
+    struct text line = {.data = whole, .cap = sizeof whole};
     text_printf(&line, "%s %s", names[level], event);
     if (pairs[0] != '\0') {
         text_puts(&line, " ");
@@ -58,6 +62,5 @@ void log_event(enum log_level level, const char *event, const char *format, ...)
         text_printf(&line, " at=%s", clock_stamp(stamp, clock_wall_ms()));
     text_puts(&line, "\n");
     write_all(line.data, line.len);
-    text_free(&line);
     errno = saved;
 }

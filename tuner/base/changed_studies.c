@@ -29,7 +29,7 @@ void changed_studies_free(struct changed_studies *changed)
 
 bool changed_studies_add(struct changed_studies *changed, int64_t study)
 {
-    pthread_mutex_lock(&changed->lock);
+    memory_lock(&changed->lock);
     const bool first = changed->n == 0;
     if (changed->n == changed->room) {
         changed->room = 2 * changed->room + 8;
@@ -37,7 +37,7 @@ bool changed_studies_add(struct changed_studies *changed, int64_t study)
             ht_xrealloc(changed->studies, changed->room, sizeof study);
     }
     changed->studies[changed->n++] = study;
-    pthread_mutex_unlock(&changed->lock);
+    memory_unlock(&changed->lock);
     return first;
 }
 
@@ -50,12 +50,12 @@ static int compare(const void *a, const void *b)
 size_t changed_studies_take(struct changed_studies *changed, int64_t **studies)
 {
     size_t n = 0;
-    pthread_mutex_lock(&changed->lock);
+    memory_lock(&changed->lock);
     const size_t noted = changed->n;
     int64_t *taken = changed->studies;
     changed->studies = NULL;
     changed->n = changed->room = 0;
-    pthread_mutex_unlock(&changed->lock);
+    memory_unlock(&changed->lock);
     if (noted > 0)
         qsort(taken, noted, sizeof *taken, compare);
     for (size_t i = 0; i < noted; i++)

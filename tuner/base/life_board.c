@@ -56,7 +56,7 @@ void life_board_free(struct life_board *board)
 
 void life_board_set(struct life_board *board, const struct life *life)
 {
-    pthread_mutex_lock(&board->lock);
+    memory_lock(&board->lock);
     struct entry **link = find(board, life->study, life->trial);
     if (*link == NULL)
         *link = ht_xcalloc(1, sizeof **link);
@@ -69,29 +69,29 @@ void life_board_set(struct life_board *board, const struct life *life)
     old->heard_ms = heard_ms;
     if (newer && life->silent)
         old->due_ms = 0;
-    pthread_mutex_unlock(&board->lock);
+    memory_unlock(&board->lock);
 }
 
 void life_board_drop(struct life_board *board, int64_t study, int64_t trial)
 {
-    pthread_mutex_lock(&board->lock);
+    memory_lock(&board->lock);
     struct entry **link = find(board, study, trial);
     if (*link != NULL)
         drop(link);
-    pthread_mutex_unlock(&board->lock);
+    memory_unlock(&board->lock);
 }
 
 void life_board_note(struct life_board *board, int64_t study, int64_t trial,
                      int64_t attempt, int64_t now_ms)
 {
-    pthread_mutex_lock(&board->lock);
+    memory_lock(&board->lock);
     struct entry *entry = *find(board, study, trial);
     if (entry != NULL && entry->life.attempt == attempt) {
         entry->life.heard_ms = now_ms;
         if (entry->life.silent)
             entry->life.due_ms = 0;
     }
-    pthread_mutex_unlock(&board->lock);
+    memory_unlock(&board->lock);
 }
 
 /* The one that is due first; NULL: there is none. */
@@ -108,20 +108,20 @@ static const struct life *first(const struct life_board *board)
 
 bool life_board_due(struct life_board *board, int64_t now_ms, struct life *life)
 {
-    pthread_mutex_lock(&board->lock);
+    memory_lock(&board->lock);
     const struct life *found = first(board);
     const bool due = found != NULL && found->due_ms <= now_ms;
     if (due)
         *life = *found;
-    pthread_mutex_unlock(&board->lock);
+    memory_unlock(&board->lock);
     return due;
 }
 
 int64_t life_board_deadline(struct life_board *board)
 {
-    pthread_mutex_lock(&board->lock);
+    memory_lock(&board->lock);
     const struct life *found = first(board);
     const int64_t due_ms = found == NULL ? INT64_MAX : found->due_ms;
-    pthread_mutex_unlock(&board->lock);
+    memory_unlock(&board->lock);
     return due_ms;
 }

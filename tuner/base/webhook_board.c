@@ -52,18 +52,18 @@ static struct webhook_rows copy(struct arena *arena,
 void webhook_board_set(struct webhook_board *board,
                        const struct webhook_rows *rows)
 {
-    pthread_mutex_lock(&board->lock);
+    memory_lock(&board->lock);
     arena_reset(board->arena);
     board->rows = copy(board->arena, rows);
-    pthread_mutex_unlock(&board->lock);
+    memory_unlock(&board->lock);
 }
 
 struct webhook_rows webhook_board_get(struct webhook_board *board,
                                       struct arena *arena)
 {
-    pthread_mutex_lock(&board->lock);
+    memory_lock(&board->lock);
     const struct webhook_rows rows = copy(arena, &board->rows);
-    pthread_mutex_unlock(&board->lock);
+    memory_unlock(&board->lock);
     return rows;
 }
 

@@ -274,9 +274,10 @@ struct live_runner *live_runner(struct live *live, const char *id,
 
 void live_set_rules(struct live_runner *runner, const char *json)
 {
+    struct arena *arena = arena_new();
+    runner->rules = runner_rules_read(arena, json);
     arena_free(runner->arena);
-    runner->arena = arena_new();
-    runner->rules = runner_rules_read(runner->arena, json);
+    runner->arena = arena;
 }
 
 struct live_runner *live_runners(struct live *live)

@@ -48,6 +48,21 @@ void core_refuse(struct request *req, const struct ht_error *err)
 typedef enum ht_status core_work(struct core *core, void *data,
                                  struct ht_error *err);
 
+/* Its input and its result. */
+struct job_of_core {
+    struct core *core;
+    core_work *work;
+    void *data;
+    enum ht_status status;
+    struct ht_error *err;
+};
+
+static void do_work(void *context)
+{
+    struct job_of_core *job = context;
+    job->status = job->work(job->core, job->data, job->err);
+}
+
 static enum ht_status in_savepoint(struct core *core, core_work *work,
                                    void *data, struct ht_error *err)
 {
@@ -56,7 +71,10 @@ static enum ht_status in_savepoint(struct core *core, core_work *work,
     enum ht_status status = db_savepoint(core->db, err);
     if (status != HT_OK)
         return status;
-    status = work(core, data, err);
+    struct job_of_core job = {core, work, data, HT_OK, err};
+    status = memory_try(do_work, &job)
+                 ? job.status
+                 : ht_fail(err, HT_UNAVAILABLE, MEMORY_REFUSAL);
     if (status == HT_OK)
         status = db_release(core->db, err);
     if (status == HT_OK)
@@ -255,6 +273,13 @@ static bool is_dropped(struct request *req)
     return true;
 }
 
+static enum ht_status work_audit(struct core *core, void *data,
+                                 struct ht_error *err)
+{
+    const struct request *req = data;
+    return audit_write(core, req, req->status, err);
+}
+
 static void handle_one(struct core *core, struct request *req)
 {
     if (is_dropped(req))
@@ -264,7 +289,7 @@ static void handle_one(struct core *core, struct request *req)
     req->status = in_savepoint(core, work_request, req, &req->err);
     struct ht_error why;
     if (req->status != HT_OK && db_in_transaction(core->db) &&
-        audit_write(core, req, req->status, &why) != HT_OK)
+        in_savepoint(core, work_audit, req, &why) != HT_OK)
         log_event(LOG_ERROR, "core.audit", "why=%s", why.text);
     core_act_for(core, CORE_ACTOR);
     if (req->status != HT_OK)

@@ -9,7 +9,10 @@
 #include "tuner/core/core.h"
 #include "tuner/core/fair_queue.h"
 
-enum { REST_MS = 1000 }; /* at most */
+enum {
+    REST_MS = 1000,          /* at most */
+    ANSWER_BYTES = 16 << 20, /* that making one may take */
+};
 
 struct waiting {
     struct fair_item turn; /* must be first */
@@ -38,6 +41,7 @@ struct worker {
 
     /* the thread's own */
     struct db *db;
+    bool in_use; /* the first of them, by the answer that is being made */
     struct known_study *known; /* role->studies places, newest use first */
 };
 
@@ -62,12 +66,14 @@ static void *recall(struct worker *worker, int64_t study, const char *part)
     if (!is_known(&found, study, part)) {
         worker->role->free(found.state);
         free(found.part);
+        known[at] = (struct known_study){0};
         found =
             (struct known_study){study, part == NULL ? NULL : ht_xstrdup(part),
                                  worker->role->new (study, part)};
     }
     memmove(known + 1, known, at * sizeof *known);
     known[0] = found;
+    worker->in_use = true;
     return found.state;
 }
 
@@ -126,31 +132,31 @@ static void drop(struct waiting *waiting)
 static struct waiting *take(struct worker *worker)
 {
     struct fair_item *turn = NULL;
-    pthread_mutex_lock(&worker->lock);
+    memory_lock(&worker->lock);
     while (!worker->stopping &&
            (turn = fair_queue_pop(worker->queue, true)) == NULL)
         pthread_cond_wait(&worker->wake, &worker->lock);
-    pthread_mutex_unlock(&worker->lock);
+    memory_unlock(&worker->lock);
     return (struct waiting *)turn;
 }
 
 static void note_cost(struct worker *worker, const struct waiting *waiting,
                       int64_t begun_us)
 {
-    pthread_mutex_lock(&worker->lock);
+    memory_lock(&worker->lock);
     fair_queue_charge(worker->queue, &waiting->turn,
                       clock_monotonic_us() - begun_us);
-    pthread_mutex_unlock(&worker->lock);
+    memory_unlock(&worker->lock);
 }
 
 static void rest(struct worker *worker, int64_t ms)
 {
     const struct timespec until = clock_in_ms(ms < REST_MS ? ms : REST_MS);
-    pthread_mutex_lock(&worker->lock);
+    memory_lock(&worker->lock);
     int code = 0;
     while (!worker->stopping && code == 0)
         code = pthread_cond_timedwait(&worker->wake, &worker->lock, &until);
-    pthread_mutex_unlock(&worker->lock);
+    memory_unlock(&worker->lock);
 }
 
 /* An answer on its way through the core's queue. */
@@ -176,13 +182,51 @@ static void end_answer(struct request *req)
     request_free(req);
 }
 
+/* An answer that is being made. */
+struct making {
+    struct worker *worker;
+    const struct worker_question *question;
+    struct request *req;
+    const void *answer;
+};
+
+static void make_answer(void *context)
+{
+    struct making *making = context;
+    making->answer = making->worker->role->answer(
+        making->worker, making->question, making->req->arena);
+}
+
+/* What is known of the study may be half made: it is left where it is. */
+static void give_up(struct worker *worker)
+{
+    struct known_study *known = worker->known;
+    db_close(worker->db);
+    worker->db = NULL;
+    if (!worker->in_use)
+        return;
+    const size_t last = worker->role->studies - 1;
+    memmove(known, known + 1, last * sizeof *known);
+    known[last] = (struct known_study){0};
+}
+
 static void answer(struct worker *worker,
                    const struct worker_question *question)
 {
     struct request *req = request_new();
     struct posted *posted = arena_alloc(req->arena, 1, sizeof *posted);
+    struct making making = {worker, question, req, NULL};
+    /* The core has to hear of it, whatever happens. */
+    const void *refusal = worker->role->refuse(question, req->arena);
     posted->worker = worker;
-    posted->answer = worker->role->answer(worker, question, req->arena);
+    worker->in_use = false;
+    if (!memory_has(ANSWER_BYTES)) {
+        making.answer = refusal;
+    } else if (!memory_try(make_answer, &making)) {
+        give_up(worker);
+        making.answer = refusal;
+    }
+    posted->answer = making.answer;
     if (posted->answer == NULL) {
         request_free(req);
         return;
@@ -232,7 +276,7 @@ void worker_ask(struct worker *worker, const struct worker_question *question)
     const struct fair_item turn = {
         .owner = question->asker == NULL ? study : fair_key(question->asker),
         .study = study};
-    pthread_mutex_lock(&worker->lock);
+    memory_lock(&worker->lock);
     if (!fair_queue_has(worker->queue, turn.owner, turn.study, is_same,
                         question)) {
         struct waiting *waiting = ht_xcalloc(1, sizeof *waiting);
@@ -246,7 +290,7 @@ void worker_ask(struct worker *worker, const struct worker_question *question)
         fair_queue_push(worker->queue, &waiting->turn);
         pthread_cond_signal(&worker->wake);
     }
-    pthread_mutex_unlock(&worker->lock);
+    memory_unlock(&worker->lock);
 }
 
 void worker_drop(struct worker *worker, int64_t study)
@@ -256,10 +300,10 @@ void worker_drop(struct worker *worker, int64_t study)
         (struct fair_item){.owner = (uint64_t)study, .study = (uint64_t)study};
     waiting->question.study = study;
     waiting->drops = true;
-    pthread_mutex_lock(&worker->lock);
+    memory_lock(&worker->lock);
     fair_queue_push(worker->queue, &waiting->turn);
     pthread_cond_signal(&worker->wake);
-    pthread_mutex_unlock(&worker->lock);
+    memory_unlock(&worker->lock);
 }
 
 /* --- life --- */
@@ -310,10 +354,10 @@ void worker_stop(struct worker *worker)
 {
     if (worker == NULL)
         return;
-    pthread_mutex_lock(&worker->lock);
+    memory_lock(&worker->lock);
     worker->stopping = true;
     pthread_cond_signal(&worker->wake);
-    pthread_mutex_unlock(&worker->lock);
+    memory_unlock(&worker->lock);
     pthread_join(worker->thread, NULL);
     release(worker);
 }

@@ -45,6 +45,9 @@ struct worker_role {
     const void *(*answer)(struct worker *worker,
                           const struct worker_question *question,
                           struct arena *arena);
+    /* That there is no memory for one, in `arena`; NULL as above. */
+    const void *(*refuse)(const struct worker_question *question,
+                          struct arena *arena);
 };
 
 /* Takes the answers of a worker, each once, on the core thread. */

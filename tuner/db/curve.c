@@ -133,7 +133,7 @@ static double read_value(sqlite3_stmt *stmt, int column)
 {
     if (sqlite3_column_type(stmt, column) != SQLITE_TEXT)
         return sqlite3_column_double(stmt, column);
-    return strtod((const char *)sqlite3_column_text(stmt, column), NULL);
+    return strtod(db_column_bytes(stmt, column), NULL);
 }
 
 struct drawing {

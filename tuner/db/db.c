@@ -12,16 +12,19 @@
 /* The longest wait of requests for the WAL. */
 enum { TRUNCATE_BUSY_MS = 20 };
 
+/* What SQLite finds without memory says nothing of the file. */
 static enum ht_status fail_damaged(const struct db *db, const char *why,
                                    struct ht_error *err)
 {
+    if (memory_misses() != db->misses)
+        return ht_fail(err, HT_UNAVAILABLE, MEMORY_REFUSAL);
     if (db->kind->is_main)
         damage_note(why);
     return ht_fail(err, HT_CORRUPT, "the database is damaged: %s", why);
 }
 
-/* Translates SQLite's last error: a full or failing disk and a lock are
- * HT_UNAVAILABLE, a damaged file HT_CORRUPT, anything else our own bug. */
+/* Translates SQLite's last error: no memory, a full or failing disk and a lock
+ * are HT_UNAVAILABLE, a damaged file HT_CORRUPT, anything else our own bug. */
 static enum ht_status fail(struct db *db, int rc, const char *sql,
                            struct ht_error *err)
 {
@@ -29,6 +32,8 @@ static enum ht_status fail(struct db *db, int rc, const char *sql,
     if (rc == SQLITE_IOERR_DATA)
         return fail_damaged(db, page_vfs_finding(), err);
     switch (rc & 0xff) {
+    case SQLITE_NOMEM:
+        return ht_fail(err, HT_UNAVAILABLE, MEMORY_REFUSAL);
     case SQLITE_FULL:
     case SQLITE_IOERR:
     case SQLITE_BUSY:
@@ -119,6 +124,7 @@ enum ht_status db_vquery(struct db *db, sqlite3_stmt **out,
                          const char *format, va_list *args)
 {
     sqlite3_stmt *stmt = NULL;
+    db->misses = memory_misses();
     const enum ht_status status = prepare(db, sql, &stmt, err);
     if (status != HT_OK)
         return status;
@@ -182,12 +188,23 @@ void db_done(sqlite3_stmt *stmt)
     sqlite3_reset(stmt);
 }
 
+const char *db_column_bytes(sqlite3_stmt *stmt, int column)
+{
+    const bool is_blob = sqlite3_column_type(stmt, column) == SQLITE_BLOB;
+    const void *bytes = is_blob ? sqlite3_column_blob(stmt, column)
+                                : sqlite3_column_text(stmt, column);
+    if (bytes == NULL &&
+        sqlite3_errcode(sqlite3_db_handle(stmt)) == SQLITE_NOMEM)
+        ht_out_of_memory();
+    return bytes;
+}
+
 const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column)
 {
-    const unsigned char *text = sqlite3_column_text(stmt, column);
+    const char *text = db_column_bytes(stmt, column);
     if (text == NULL)
         return NULL;
-    return arena_strndup(arena, (const char *)text,
+    return arena_strndup(arena, text,
                          (size_t)sqlite3_column_bytes(stmt, column));
 }
 
@@ -216,8 +233,10 @@ void db_close(struct db *db)
 {
     if (db == NULL)
         return;
-    for (size_t i = 0; i < DB_STATEMENTS; i++)
-        sqlite3_finalize(db->statements[i].stmt);
+    sqlite3_stmt *stmt;
+    while (db->handle != NULL &&
+           (stmt = sqlite3_next_stmt(db->handle, NULL)) != NULL)
+        sqlite3_finalize(stmt);
     sqlite3_close(db->handle);
     free(db);
 }
@@ -231,7 +250,8 @@ enum ht_status db_begin(struct db *db, struct ht_error *err)
 
 enum ht_status db_commit(struct db *db, struct ht_error *err)
 {
-    return db_run(db, err, "COMMIT", "");
+    return db->is_lost ? ht_fail(err, HT_UNAVAILABLE, MEMORY_REFUSAL)
+                       : db_run(db, err, "COMMIT", "");
 }
 
 void db_rollback(struct db *db)
@@ -252,7 +272,7 @@ enum ht_status db_end(struct db *db, enum ht_status status,
 
 bool db_in_transaction(struct db *db)
 {
-    return sqlite3_get_autocommit(db->handle) == 0;
+    return !db->is_lost && sqlite3_get_autocommit(db->handle) == 0;
 }
 
 int64_t db_total_changes(struct db *db)
@@ -272,8 +292,20 @@ enum ht_status db_release(struct db *db, struct ht_error *err)
 
 void db_rollback_to(struct db *db)
 {
-    db_run(db, NULL, "ROLLBACK TO request", "");
-    db_run(db, NULL, "RELEASE request", "");
+    db_reset(db);
+    /* Without memory it may fail, and half of the work would be committed. */
+    if (db_run(db, NULL, "ROLLBACK TO request", "") != HT_OK ||
+        db_run(db, NULL, "RELEASE request", "") != HT_OK) {
+        db_rollback(db);
+        db->is_lost = true;
+    }
+}
+
+void db_reset(struct db *db)
+{
+    sqlite3_stmt *stmt = NULL;
+    while ((stmt = sqlite3_next_stmt(db->handle, stmt)) != NULL)
+        sqlite3_reset(stmt);
 }
 
 enum ht_status db_checkpoint(struct db *db, bool truncate, struct ht_error *err)
@@ -324,7 +356,7 @@ enum ht_status db_check(struct db *db, struct ht_error *err)
     status = db_step(db, stmt, &row, err);
     if (status != HT_OK || !row)
         return status;
-    const char *finding = (const char *)sqlite3_column_text(stmt, 0);
+    const char *finding = db_column_bytes(stmt, 0);
     if (finding != NULL && strcmp(finding, "ok") != 0)
         status = fail_damaged(
             db, page_vfs_finding()[0] != '\0' ? page_vfs_finding() : finding,

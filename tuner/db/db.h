@@ -62,6 +62,8 @@ enum ht_status db_end(struct db *db, enum ht_status status,
 enum ht_status db_savepoint(struct db *db, struct ht_error *err);
 enum ht_status db_release(struct db *db, struct ht_error *err);
 void db_rollback_to(struct db *db);
+/* Ends the use of all statements, which a jump of memory.h leaves in use. */
+void db_reset(struct db *db);
 /* False when SQLite ended the transaction by itself after a grave error. */
 bool db_in_transaction(struct db *db);
 /* Rows changed since the connection was opened: shows whether a step wrote. */

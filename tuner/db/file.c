@@ -157,6 +157,7 @@ enum ht_status db_file_open(const char *path, bool writable,
                             const struct db_kind *kind, struct db **out,
                             struct ht_error *err)
 {
+    const uint64_t misses = memory_misses();
     struct db *db = ht_xcalloc(1, sizeof *db);
     db->kind = kind;
     enum ht_status status = HT_OK;
@@ -177,6 +178,8 @@ enum ht_status db_file_open(const char *path, bool writable,
         sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
                           NULL);
     db_close(db);
+    if (memory_misses() != misses)
+        return ht_fail(err, HT_UNAVAILABLE, MEMORY_REFUSAL);
     if (status != HT_PRECONDITION && status != HT_CORRUPT)
         status = HT_IO;
     return ht_wrap(err, status, "%s", path);

@@ -39,6 +39,8 @@ struct db {
     sqlite3 *handle;
     const struct db_kind *kind;
     bool readonly;
+    bool is_lost;      /* its transaction could not be rolled back in part */
+    uint64_t misses;   /* memory_misses() when the query began */
     int64_t wal_pages; /* after this connection's last commit */
     bool log_is_empty;
     struct db_statement statements[DB_STATEMENTS];
@@ -77,6 +79,9 @@ enum ht_status db_step(struct db *db, sqlite3_stmt *stmt, bool *row,
 /* For the caller that leaves before the last row. */
 void db_done(sqlite3_stmt *stmt);
 
+/* The bytes of a text or blob, until the next step; NULL for SQL's NULL, never
+ * for want of memory. */
+const char *db_column_bytes(sqlite3_stmt *stmt, int column);
 /* A copy in the arena; NULL for SQL's NULL. Numbers are converted to text. */
 const char *db_column_text(struct arena *arena, sqlite3_stmt *stmt, int column);
 

@@ -11,6 +11,8 @@
 
 #include <zlib.h>
 
+#include "tuner/db/db_heap.h"
+
 enum {
     CHECKED = PAGE_BYTES - PAGE_RESERVED,
     /* In the header of the file: bytes reserved per page, and four that mean
@@ -367,6 +369,7 @@ static int file_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *to,
 static void make_known(void)
 {
     static sqlite3_vfs ours;
+    db_heap_give();
     sqlite3_initialize();
     system_vfs = sqlite3_vfs_find(NULL);
     ours = *system_vfs;

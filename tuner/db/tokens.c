@@ -11,14 +11,14 @@
 
 static void copy_text(sqlite3_stmt *stmt, int column, char *into, size_t size)
 {
-    const unsigned char *text = sqlite3_column_text(stmt, column);
-    snprintf(into, size, "%s", text != NULL ? (const char *)text : "");
+    const char *text = db_column_bytes(stmt, column);
+    snprintf(into, size, "%s", text != NULL ? text : "");
 }
 
 /* The table checks the length. */
 static void copy_hash(sqlite3_stmt *stmt, int column, unsigned char *into)
 {
-    const void *bytes = sqlite3_column_blob(stmt, column);
+    const void *bytes = db_column_bytes(stmt, column);
     if (bytes != NULL && sqlite3_column_bytes(stmt, column) == TOKEN_HASH_BYTES)
         memcpy(into, bytes, TOKEN_HASH_BYTES);
 }

@@ -21,6 +21,7 @@
 #include "tuner/core/core.h"
 #include "tuner/http/call.h"
 #include "tuner/http/head.h"
+#include "tuner/http/reply.h"
 #include "tuner/http/route.h"
 #include "tuner/http/sse.h"
 #include "tuner/http/state.h"
@@ -139,7 +140,8 @@ static enum MHD_Result begin(struct call *call, const struct head *head)
     pthread_mutex_unlock(&http->lock);
     const enum ht_status status =
         stopping ? ht_fail(&err, HT_UNAVAILABLE, "the server is stopping")
-                 : call_begin(call, head, &err);
+        : !memory_is_enough() ? ht_fail(&err, HT_UNAVAILABLE, MEMORY_REFUSAL)
+                              : call_begin(call, head, &err);
     peers_enter(http->peers, call->peer, PEER_BODY);
     if (status == HT_OK)
         return MHD_YES;
@@ -171,21 +173,26 @@ static enum MHD_Result take_body(struct call *call, const char *data,
     return call->received <= CALL_MOST_READ ? MHD_YES : MHD_NO;
 }
 
-// NOLINTNEXTLINE(readability-function-size): the library's signature
-static enum MHD_Result on_request(void *context,
-                                  struct MHD_Connection *connection,
-                                  const char *url, const char *method,
-                                  const char *version, const char *data,
-                                  size_t *len, void **call_context)
+/* What the library says in one call, and our result. */
+struct step {
+    struct http *http;
+    struct head head;
+    const char *data;
+    size_t *len;
+    struct call **call;
+    bool is_last; /* the whole request has come */
+    enum MHD_Result result;
+};
+
+static enum MHD_Result take_step(const struct step *step)
 {
-    struct call *call = *call_context;
+    struct call *call = *step->call;
     if (call == NULL) {
-        const struct head head = {connection, method, url, version};
-        call = *call_context = new_call(context, connection);
-        return begin(call, &head);
+        call = *step->call = new_call(step->http, step->head.connection);
+        return begin(call, &step->head);
     }
-    if (*len > 0)
-        return take_body(call, data, len);
+    if (*step->len > 0)
+        return take_body(call, step->data, step->len);
     if (call->phase != CALL_READING) {
         peers_enter(call->http->peers, call->peer,
                     call->route->lane == LANE_STREAM ? PEER_WORK : PEER_ANSWER);
@@ -195,6 +202,45 @@ static enum MHD_Result on_request(void *context,
     if (err.status == HT_OK && call_dispatch(call, &err) == HT_OK)
         return MHD_YES;
     return refuse(call, &err, call->unclaimed);
+}
+
+static void do_step(void *context)
+{
+    struct step *step = context;
+    step->result = take_step(step);
+}
+
+/* With a body under way, the refusal waits for its end. */
+static enum MHD_Result refuse_for_memory(const struct step *step)
+{
+    struct call *call = *step->call;
+    if (call != NULL && !step->is_last) {
+        ht_fail(&call->refusal, HT_UNAVAILABLE, MEMORY_REFUSAL);
+        text_free(&call->body);
+        *step->len = 0;
+        if (call_is_bounded(call))
+            return MHD_YES;
+    }
+    return http_queue_exhausted(step->head.connection) ? MHD_YES : MHD_NO;
+}
+
+// NOLINTNEXTLINE(readability-function-size): the library's signature
+static enum MHD_Result on_request(void *context,
+                                  struct MHD_Connection *connection,
+                                  const char *url, const char *method,
+                                  const char *version, const char *data,
+                                  size_t *len, void **call_context)
+{
+    struct call *call = *call_context;
+    struct step step = {.http = context,
+                        .head = {connection, method, url, version},
+                        .data = data,
+                        .len = len,
+                        .call = &call,
+                        .is_last = call != NULL && *len == 0};
+    const bool whole = memory_try(do_step, &step);
+    *call_context = call;
+    return whole ? step.result : refuse_for_memory(&step);
 }
 
 /* --- the clock: deadlines of connections, calls and streams --- */
@@ -353,6 +399,8 @@ static void name_route(size_t route, const char **method, const char **pattern)
 enum ht_status http_start(const struct http_options *options, struct http **out,
                           struct ht_error *err)
 {
+    if (!http_prepare_exhausted())
+        return ht_fail(err, HT_UNAVAILABLE, "cannot start the HTTP daemon");
     struct http *http = ht_xcalloc(1, sizeof *http);
     http->options = *options;
     http->peers = peers_new(most_connections());

@@ -263,12 +263,12 @@ void peers_expect(struct peers *peers, int fd, const char *certificate)
 {
     struct expected *made = ht_xcalloc(1, sizeof *made);
     made->fd = fd;
-    pthread_mutex_lock(&peers->lock);
+    memory_lock(&peers->lock);
     take_expected(peers, fd, made->certificate); /* which never began */
     (void)snprintf(made->certificate, sizeof made->certificate, "%s",
                    certificate);
     SLIST_INSERT_HEAD(&peers->expected, made, links);
-    pthread_mutex_unlock(&peers->lock);
+    memory_unlock(&peers->lock);
 }
 
 struct peer *peers_open(struct peers *peers, int fd,
@@ -281,7 +281,7 @@ struct peer *peers_open(struct peers *peers, int fd,
     write_address(address, peer->address, net);
     links_init(&peer->by_phase);
     links_init(&peer->in_crowd);
-    pthread_mutex_lock(&peers->lock);
+    memory_lock(&peers->lock);
     if (by_tls)
         take_expected(peers, fd, peer->certificate);
     peers->open++;
@@ -290,42 +290,42 @@ struct peer *peers_open(struct peers *peers, int fd,
     peer->crowd->n++;
     place(peers, peer, PEER_HEADERS);
     make_room(peers, peer);
-    pthread_mutex_unlock(&peers->lock);
+    memory_unlock(&peers->lock);
     return peer;
 }
 
 void peers_close(struct peers *peers, struct peer *peer)
 {
-    pthread_mutex_lock(&peers->lock);
+    memory_lock(&peers->lock);
     if (peer->crowd != NULL) {
         links_remove(&peer->by_phase);
         leave_crowd(peers, peer);
         peers->n--;
     }
     peers->open--;
-    pthread_mutex_unlock(&peers->lock);
+    memory_unlock(&peers->lock);
     free(peer);
 }
 
 void peers_enter(struct peers *peers, struct peer *peer, enum peer_phase phase)
 {
-    pthread_mutex_lock(&peers->lock);
+    memory_lock(&peers->lock);
     if (peer->crowd != NULL)
         place(peers, peer, phase);
-    pthread_mutex_unlock(&peers->lock);
+    memory_unlock(&peers->lock);
 }
 
 bool peers_claim(struct peers *peers, struct peer *peer, const char *principal)
 {
-    pthread_mutex_lock(&peers->lock);
+    memory_lock(&peers->lock);
     const bool claimed = claim(peers, peer, principal);
-    pthread_mutex_unlock(&peers->lock);
+    memory_unlock(&peers->lock);
     return claimed;
 }
 
 bool peers_hold(struct peers *peers, struct peer *peer, size_t bytes)
 {
-    pthread_mutex_lock(&peers->lock);
+    memory_lock(&peers->lock);
     struct crowd *crowd = peer->crowd;
     const bool fits = crowd != NULL && crowd->bytes + (int64_t)bytes <=
                                            budget_of(BUDGET_BODY_BYTES);
@@ -333,7 +333,7 @@ bool peers_hold(struct peers *peers, struct peer *peer, size_t bytes)
         crowd->bytes += (int64_t)bytes;
         peer->bytes += (int64_t)bytes;
     }
-    pthread_mutex_unlock(&peers->lock);
+    memory_unlock(&peers->lock);
     if (!fits)
         budget_exceeded(BUDGET_BODY_BYTES);
     return fits;
@@ -341,16 +341,16 @@ bool peers_hold(struct peers *peers, struct peer *peer, size_t bytes)
 
 void peers_release(struct peers *peers, struct peer *peer)
 {
-    pthread_mutex_lock(&peers->lock);
+    memory_lock(&peers->lock);
     if (peer->crowd != NULL)
         peer->crowd->bytes -= peer->bytes;
     peer->bytes = 0;
-    pthread_mutex_unlock(&peers->lock);
+    memory_unlock(&peers->lock);
 }
 
 bool peers_tick(struct peers *peers, int64_t now_ms)
 {
-    pthread_mutex_lock(&peers->lock);
+    memory_lock(&peers->lock);
     for (int i = 0; i < PEER_PHASES; i++) {
         const struct links *list = &peers->phases[i];
         struct links *next;
@@ -363,6 +363,6 @@ bool peers_tick(struct peers *peers, int64_t now_ms)
         }
     }
     const bool more = crowds_tick(peers->crowds, now_ms) || peers->open > 0;
-    pthread_mutex_unlock(&peers->lock);
+    memory_unlock(&peers->lock);
     return more;
 }

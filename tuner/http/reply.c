@@ -40,6 +40,55 @@ void http_error_text(struct text *out, const struct ht_error *err,
     json_print(object, out);
 }
 
+/* False when there is no memory for one of them. */
+static bool add_headers(struct MHD_Response *response,
+                        const struct http_reply *reply)
+{
+    const bool later = reply->code == MHD_HTTP_SERVICE_UNAVAILABLE ||
+                       reply->code == MHD_HTTP_TOO_MANY_REQUESTS;
+    const char *const headers[][2] = {
+        {"Content-Type",
+         reply->type != NULL ? reply->type : "application/json"},
+        {"Cache-Control", "no-store"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Allow", reply->allow},
+        {"Set-Cookie", reply->cookie},
+        {"Connection", reply->close ? "close" : NULL},
+        {"WWW-Authenticate",
+         reply->code == MHD_HTTP_UNAUTHORIZED ? "Bearer" : NULL},
+        {"Retry-After", later ? "1" : NULL}};
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+        if (headers[i][1] != NULL &&
+            MHD_add_response_header(response, headers[i][0], headers[i][1]) !=
+                MHD_YES)
+            return false;
+    return true;
+}
+
+static struct MHD_Response *exhausted;
+
+bool http_prepare_exhausted(void)
+{
+    static char body[] =
+        "{\"error\":{\"code\":503,\"message\":\"" MEMORY_REFUSAL
+        "; what was asked for may have been carried out\","
+        "\"status\":\"UNAVAILABLE\"}}\n";
+    if (exhausted != NULL)
+        return true;
+    exhausted = MHD_create_response_from_buffer(sizeof body - 1, body,
+                                                MHD_RESPMEM_PERSISTENT);
+    return exhausted != NULL &&
+           add_headers(exhausted, &(struct http_reply){
+                                      .code = MHD_HTTP_SERVICE_UNAVAILABLE,
+                                      .close = true});
+}
+
+bool http_queue_exhausted(struct MHD_Connection *connection)
+{
+    return MHD_queue_response(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+                              exhausted) == MHD_YES;
+}
+
 bool http_queue(struct MHD_Connection *connection,
                 const struct http_reply *reply, struct text *body)
 {
@@ -47,7 +96,7 @@ bool http_queue(struct MHD_Connection *connection,
     struct MHD_Response *response = MHD_create_response_from_buffer(
         body->len, body->data, MHD_RESPMEM_MUST_FREE);
     if (response == NULL)
-        return false;
+        return http_queue_exhausted(connection);
     *body = (struct text){0};
     return http_queue_response(connection, reply, response);
 }
@@ -62,24 +111,11 @@ bool http_queue_response(struct MHD_Connection *connection,
                          const struct http_reply *reply,
                          struct MHD_Response *response)
 {
-    MHD_add_response_header(response, "Content-Type",
-                            reply->type != NULL ? reply->type
-                                                : "application/json");
-    MHD_add_response_header(response, "Cache-Control", "no-store");
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    if (reply->allow != NULL)
-        MHD_add_response_header(response, "Allow", reply->allow);
-    if (reply->cookie != NULL)
-        MHD_add_response_header(response, "Set-Cookie", reply->cookie);
-    if (reply->close)
-        MHD_add_response_header(response, "Connection", "close");
-    if (reply->code == MHD_HTTP_UNAUTHORIZED)
-        MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
-    if (reply->code == MHD_HTTP_SERVICE_UNAVAILABLE ||
-        reply->code == MHD_HTTP_TOO_MANY_REQUESTS)
-        MHD_add_response_header(response, "Retry-After", "1");
-    enum MHD_Result queued =
-        MHD_queue_response(connection, (unsigned)reply->code, response);
+    const bool queued =
+        add_headers(response, reply)
+            ? MHD_queue_response(connection, (unsigned)reply->code, response) ==
+                  MHD_YES
+            : http_queue_exhausted(connection);
     MHD_destroy_response(response);
-    return queued == MHD_YES;
+    return queued;
 }

@@ -25,6 +25,12 @@ struct http_reply {
     bool close;         /* end the connection after this answer */
 };
 
+/* Makes the one answer that needs no memory later: the server has none. Once,
+ * before the first request; false when that cannot be made. */
+bool http_prepare_exhausted(void);
+/* Queues it. False: the connection must end. */
+bool http_queue_exhausted(struct MHD_Connection *connection);
+
 /* Queues the body, which is taken over. False: the connection must end. */
 bool http_queue(struct MHD_Connection *connection,
                 const struct http_reply *reply, struct text *body);

@@ -146,7 +146,7 @@ static void wake(struct stream *stream)
 void sse_publish(struct sse *sse, int64_t study, int64_t revision,
                  const char *project)
 {
-    pthread_mutex_lock(&sse->lock);
+    memory_lock(&sse->lock);
     int at = lower_bound(sse, study);
     if (at == sse->n || sse->entries[at].study != study)
         insert(sse, at, study);
@@ -160,7 +160,7 @@ void sse_publish(struct sse *sse, int64_t study, int64_t revision,
         for (struct stream *s = sse->streams; s != NULL; s = s->next)
             wake(s);
     }
-    pthread_mutex_unlock(&sse->lock);
+    memory_unlock(&sse->lock);
 }
 
 static void unshift(int *index, int at)
@@ -260,7 +260,7 @@ static ssize_t produce(void *context, uint64_t position, char *buffer,
     struct stream *stream = context;
     struct sse *sse = stream->sse;
     (void)position;
-    pthread_mutex_lock(&sse->lock);
+    memory_lock(&sse->lock);
     ssize_t n = MHD_CONTENT_READER_END_OF_STREAM;
     if (!sse->closed && clock_monotonic_ms() < stream->ends_ms) {
         n = (ssize_t)write_events(stream, buffer, room);
@@ -273,7 +273,7 @@ static ssize_t produce(void *context, uint64_t position, char *buffer,
             stream->wrote_ms = clock_monotonic_ms();
         }
     }
-    pthread_mutex_unlock(&sse->lock);
+    memory_unlock(&sse->lock);
     return n;
 }
 
@@ -281,13 +281,13 @@ static void detach(void *context)
 {
     struct stream *stream = context;
     struct sse *sse = stream->sse;
-    pthread_mutex_lock(&sse->lock);
+    memory_lock(&sse->lock);
     struct stream **at = &sse->streams;
     while (*at != stream)
         at = &(*at)->next;
     *at = stream->next;
     sse->n_streams--;
-    pthread_mutex_unlock(&sse->lock);
+    memory_unlock(&sse->lock);
     free(stream);
 }
 
@@ -295,7 +295,7 @@ static struct stream *attach(struct sse *sse, const struct sse_client *client,
                              struct ht_error *err)
 {
     struct stream *stream = NULL;
-    pthread_mutex_lock(&sse->lock);
+    memory_lock(&sse->lock);
     if (sse->closed) {
         ht_fail(err, HT_UNAVAILABLE, "the server is stopping");
     } else if (sse->n_streams >= SSE_MAX_STREAMS) {
@@ -315,7 +315,7 @@ static struct stream *attach(struct sse *sse, const struct sse_client *client,
         sse->streams = stream;
         sse->n_streams++;
     }
-    pthread_mutex_unlock(&sse->lock);
+    memory_unlock(&sse->lock);
     return stream;
 }
 
@@ -345,7 +345,7 @@ enum ht_status sse_attach(struct sse *sse, const struct sse_client *client,
 
 void sse_tick(struct sse *sse, int64_t now_ms)
 {
-    pthread_mutex_lock(&sse->lock);
+    memory_lock(&sse->lock);
     for (struct stream *s = sse->streams; s != NULL; s = s->next) {
         if (now_ms - s->wrote_ms < SSE_COMMENT_MS)
             continue;
@@ -353,22 +353,22 @@ void sse_tick(struct sse *sse, int64_t now_ms)
         wake(s);
     }
     drop_deleted(sse);
-    pthread_mutex_unlock(&sse->lock);
+    memory_unlock(&sse->lock);
 }
 
 void sse_close(struct sse *sse)
 {
-    pthread_mutex_lock(&sse->lock);
+    memory_lock(&sse->lock);
     sse->closed = true;
     for (struct stream *s = sse->streams; s != NULL; s = s->next)
         wake(s);
-    pthread_mutex_unlock(&sse->lock);
+    memory_unlock(&sse->lock);
 }
 
 bool sse_is_empty(struct sse *sse)
 {
-    pthread_mutex_lock(&sse->lock);
+    memory_lock(&sse->lock);
     bool empty = sse->streams == NULL;
-    pthread_mutex_unlock(&sse->lock);
+    memory_unlock(&sse->lock);
     return empty;
 }

@@ -144,7 +144,7 @@ enum ht_status db_logs_drop(struct db *db, const struct log_key *key,
 static void read_chunk(sqlite3_stmt *stmt, struct arena *arena, void *row)
 {
     struct log_chunk *chunk = row;
-    const void *data = sqlite3_column_blob(stmt, 3);
+    const char *data = db_column_bytes(stmt, 3);
     chunk->offset = sqlite3_column_int64(stmt, 0);
     chunk->raw = sqlite3_column_int64(stmt, 1) - chunk->offset;
     chunk->open = sqlite3_column_int64(stmt, 2);
@@ -178,7 +178,7 @@ enum ht_status db_logs_before(struct db *db, struct arena *arena,
 
 static void copy_text(char *to, size_t size, sqlite3_stmt *stmt, int column)
 {
-    snprintf(to, size, "%s", (const char *)sqlite3_column_text(stmt, column));
+    snprintf(to, size, "%s", db_column_bytes(stmt, column));
 }
 
 enum ht_status db_logs_step(struct db *db, int64_t study,

@@ -48,7 +48,7 @@ struct log_window {
 /* Locks the connection of all readers, whatever it returns. */
 static enum ht_status begin_read(struct logs *logs, struct ht_error *err)
 {
-    pthread_mutex_lock(&logs->read_lock);
+    memory_lock(&logs->read_lock);
     return logs->reader != NULL
                ? HT_OK
                : db_logs_open(logs->path, false, &logs->reader, err);
@@ -56,7 +56,7 @@ static enum ht_status begin_read(struct logs *logs, struct ht_error *err)
 
 static void end_read(struct logs *logs)
 {
-    pthread_mutex_unlock(&logs->read_lock);
+    memory_unlock(&logs->read_lock);
 }
 
 static enum ht_status read_slice(struct logs *logs, struct arena *arena,

@@ -6,6 +6,7 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
+#include "proto/base/memory.h"
 #include "tuner/base/budget.h"
 #include "tuner/base/damage.h"
 #include "tuner/base/meter.h"
@@ -58,14 +59,14 @@ static bool may_be_slow(const struct reader_pool *readers)
 static struct job_link *take(struct reader_pool *readers)
 {
     struct fair_item *turn;
-    pthread_mutex_lock(&readers->lock);
+    memory_lock(&readers->lock);
     while ((turn = fair_queue_pop(readers->queue, may_be_slow(readers))) ==
                NULL &&
            !(readers->stopping && fair_queue_length(readers->queue) == 0))
         pthread_cond_wait(&readers->work, &readers->lock);
     if (turn != NULL)
         readers->slow_running += turn->slow;
-    pthread_mutex_unlock(&readers->lock);
+    memory_unlock(&readers->lock);
     return (struct job_link *)turn;
 }
 
@@ -81,7 +82,7 @@ static int64_t thread_us(void)
 static void note_cost(struct reader_pool *readers, const struct job_link *link,
                       int64_t cost_us)
 {
-    pthread_mutex_lock(&readers->lock);
+    memory_lock(&readers->lock);
     int64_t *mean_us = &readers->costs_us[link->cost];
     if (link->req == NULL || !atomic_load(&link->req->abandoned))
         *mean_us += (cost_us - *mean_us) / 2;
@@ -89,7 +90,7 @@ static void note_cost(struct reader_pool *readers, const struct job_link *link,
     readers->slow_running -= link->turn.slow;
     if (link->turn.slow || readers->stopping)
         pthread_cond_broadcast(&readers->work);
-    pthread_mutex_unlock(&readers->lock);
+    memory_unlock(&readers->lock);
 }
 
 /* Fills in whose turn it takes; the lock is held. */
@@ -135,16 +136,28 @@ static enum ht_status enqueue(struct reader_pool *readers,
     return HT_OK;
 }
 
+static void make_link(void *context)
+{
+    struct job_link **link = context;
+    *link = ht_xcalloc(1, sizeof **link);
+}
+
 static void put(struct reader_pool *readers, struct request *req,
                 reader_handler *handler)
 {
     struct ht_error err;
-    struct job_link *link = ht_xcalloc(1, sizeof *link);
-    link->req = req;
-    link->handler = handler;
-    pthread_mutex_lock(&readers->lock);
-    const enum ht_status status = enqueue(readers, link, &err);
-    pthread_mutex_unlock(&readers->lock);
+    struct job_link *link = NULL;
+    enum ht_status status = HT_OK;
+    /* Its connection waits already, so the request has to be answered. */
+    if (!memory_try(make_link, &link))
+        status = ht_fail(&err, HT_UNAVAILABLE, MEMORY_REFUSAL);
+    if (status == HT_OK) {
+        link->req = req;
+        link->handler = handler;
+        memory_lock(&readers->lock);
+        status = enqueue(readers, link, &err);
+        memory_unlock(&readers->lock);
+    }
     if (status == HT_OK)
         return;
     free(link);
@@ -202,6 +215,13 @@ static enum ht_status answer_in_snapshot(struct reader_pool *readers,
     return status;
 }
 
+/* What a thread is at. */
+struct turn {
+    struct reader_pool *readers;
+    struct thread_state *state;
+    const struct job_link *link;
+};
+
 static void check_file(struct db *db)
 {
     int64_t started_ms = clock_monotonic_ms();
@@ -214,9 +234,12 @@ static void check_file(struct db *db)
 }
 
 /* Answers the question, or checks the file. */
-static void work(struct reader_pool *readers, struct thread_state *state,
-                 const struct job_link *link)
+static void work(void *context)
 {
+    const struct turn *turn = context;
+    struct reader_pool *readers = turn->readers;
+    struct thread_state *state = turn->state;
+    const struct job_link *link = turn->link;
     struct ht_error err = {0};
     enum ht_status status = HT_OK;
     if (state->db == NULL)
@@ -229,6 +252,19 @@ static void work(struct reader_pool *readers, struct thread_state *state,
         link->req->status = ht_fail(&link->req->err, status, "%s", err.text);
 }
 
+/* Models may be half made, and are left where they are. */
+static void give_up(const struct turn *turn)
+{
+    struct request *req = turn->link->req;
+    db_close(turn->state->db);
+    *turn->state = (struct thread_state){0};
+    if (req == NULL)
+        return;
+    text_free(&req->reply);
+    req->more = false;
+    req->status = ht_fail(&req->err, HT_UNAVAILABLE, MEMORY_REFUSAL);
+}
+
 static void *run(void *context)
 {
     struct reader_pool *readers = context;
@@ -239,7 +275,9 @@ static void *run(void *context)
     pthread_mutex_unlock(&readers->lock);
     while ((link = take(readers)) != NULL) {
         const int64_t begun_us = thread_us();
-        work(readers, &state, link);
+        struct turn turn = {readers, &state, link};
+        if (!memory_try(work, &turn))
+            give_up(&turn);
         note_cost(readers, link, thread_us() - begun_us);
         if (link->req != NULL) {
             meter_add(METER_READER_ANSWERED, 1);
@@ -286,10 +324,10 @@ void reader_stop(struct reader_pool *readers)
 {
     if (readers == NULL)
         return;
-    pthread_mutex_lock(&readers->lock);
+    memory_lock(&readers->lock);
     readers->stopping = true;
     pthread_cond_broadcast(&readers->work);
-    pthread_mutex_unlock(&readers->lock);
+    memory_unlock(&readers->lock);
     for (size_t i = 0; i < readers->n_threads; i++)
         pthread_join(readers->threads[i], NULL);
     for (size_t i = readers->n_taken; i < READERS_MOST; i++)

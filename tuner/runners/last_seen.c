@@ -57,19 +57,19 @@ static struct runner_seen *add(struct last_seen *last_seen, const char *runner)
 void last_seen_note(struct last_seen *last_seen, const char *runner,
                     int64_t wall_ms)
 {
-    pthread_mutex_lock(&last_seen->lock);
+    memory_lock(&last_seen->lock);
     struct runner_seen *known = find(last_seen, runner);
     if (known == NULL)
         known = add(last_seen, runner);
     known->wall_ms = wall_ms;
-    pthread_mutex_unlock(&last_seen->lock);
+    memory_unlock(&last_seen->lock);
 }
 
 int64_t last_seen_ms(struct last_seen *last_seen, const char *runner)
 {
-    pthread_mutex_lock(&last_seen->lock);
+    memory_lock(&last_seen->lock);
     const struct runner_seen *known = find(last_seen, runner);
     const int64_t wall_ms = known == NULL ? 0 : known->wall_ms;
-    pthread_mutex_unlock(&last_seen->lock);
+    memory_unlock(&last_seen->lock);
     return wall_ms;
 }

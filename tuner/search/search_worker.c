@@ -51,6 +51,15 @@ static enum ht_status find_points(struct worker *search,
     return status;
 }
 
+static const void *refuse(const struct worker_question *question,
+                          struct arena *arena)
+{
+    struct suggestions *found = arena_alloc(arena, 1, sizeof *found);
+    found->study = question->study;
+    found->failed = true;
+    return found;
+}
+
 static const void *answer(struct worker *search,
                           const struct worker_question *question,
                           struct arena *arena)
@@ -72,4 +81,5 @@ const struct worker_role search_role = {.name = "search",
                                         .new = new_study,
                                         .free = free_study,
                                         .read = catch_up,
-                                        .answer = answer};
+                                        .answer = answer,
+                                        .refuse = refuse};

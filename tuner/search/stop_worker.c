@@ -51,15 +51,29 @@ static void decide(const struct stop_curves *curves, struct arena *arena,
 
 /* --- answering --- */
 
-static const void *answer(struct worker *worker,
-                          const struct worker_question *question,
-                          struct arena *arena)
+static struct stop_finding *new_finding(const struct worker_question *question,
+                                        struct arena *arena)
 {
     struct stop_finding *finding = arena_alloc(arena, 1, sizeof *finding);
     *finding = (struct stop_finding){.study = question->study,
                                      .trial = question->first,
                                      .verdict = {.rung = -1},
                                      .record = ""};
+    return finding;
+}
+
+/* The trial continues, as after any question that failed. */
+static const void *refuse(const struct worker_question *question,
+                          struct arena *arena)
+{
+    return new_finding(question, arena);
+}
+
+static const void *answer(struct worker *worker,
+                          const struct worker_question *question,
+                          struct arena *arena)
+{
+    struct stop_finding *finding = new_finding(question, arena);
     void *curves;
     struct ht_error err;
     const enum ht_status status =
@@ -80,4 +94,5 @@ const struct worker_role stop_worker_role = {.name = "judging",
                                              .new = new_curves,
                                              .free = free_curves,
                                              .read = read_curves,
-                                             .answer = answer};
+                                             .answer = answer,
+                                             .refuse = refuse};

@@ -96,27 +96,27 @@ static struct greeted **find_runner(struct living_attempts *table,
 
 static void put(struct living_attempts *table, const struct living *living)
 {
-    pthread_mutex_lock(&table->lock);
+    memory_lock(&table->lock);
     struct living **link = find(table, living->name.study, living->name.trial);
     struct living *next = *link == NULL ? NULL : (*link)->next;
     if (*link == NULL)
         *link = ht_xcalloc(1, sizeof **link);
     **link = *living;
     (*link)->next = next;
-    pthread_mutex_unlock(&table->lock);
+    memory_unlock(&table->lock);
 }
 
 static void put_runner(struct living_attempts *table,
                        const struct greeted *runner)
 {
-    pthread_mutex_lock(&table->lock);
+    memory_lock(&table->lock);
     struct greeted **link = find_runner(table, runner->id);
     if (*link == NULL) {
         *link = ht_xcalloc(1, sizeof **link);
         memcpy((*link)->id, runner->id, sizeof runner->id);
     }
     memcpy((*link)->boot, runner->boot, sizeof runner->boot);
-    pthread_mutex_unlock(&table->lock);
+    memory_unlock(&table->lock);
 }
 
 static void remove_at(struct living **link)
@@ -164,12 +164,12 @@ static void apply_drop(struct core *core, const void *data)
 {
     const struct trial_name *name = data;
     struct living_attempts *table = table_of(core);
-    pthread_mutex_lock(&table->lock);
+    memory_lock(&table->lock);
     if (name->trial == 0)
         remove_study(table, name->study);
     else if (*find(table, name->study, name->trial) != NULL)
         remove_at(find(table, name->study, name->trial));
-    pthread_mutex_unlock(&table->lock);
+    memory_unlock(&table->lock);
 }
 
 void living_attempts_drop(struct core *core, int64_t study, int64_t trial)
@@ -223,10 +223,10 @@ enum ht_status living_attempts_check(struct core *core,
                                      const char *replica, struct ht_error *err)
 {
     struct living_attempts *table = table_of(core);
-    pthread_mutex_lock(&table->lock);
+    memory_lock(&table->lock);
     const enum ht_status status =
         check(table, name, runner, boot, replica, err);
-    pthread_mutex_unlock(&table->lock);
+    memory_unlock(&table->lock);
     return status;
 }
 

@@ -77,10 +77,22 @@ static void send_answer(struct nng_socket *socket, nng_msg *msg,
                         const struct text *text)
 {
     nng_msg_clear(msg);
-    /* A peer that was closed asks again and gets the same answer. */
-    if (nng_msg_append(msg, text->data, text->len) != 0 ||
+    /* A peer that was closed asks again and gets the same answer; as one does
+     * that hears nothing since there is no memory. */
+    if (text->len == 0 || nng_msg_append(msg, text->data, text->len) != 0 ||
         nng_sendmsg(socket->nng, msg, NNG_FLAG_NONBLOCK) != 0)
         nng_msg_free(msg);
+}
+
+struct answer_text {
+    const struct request *req;
+    struct text text;
+};
+
+static void write_answer(void *context)
+{
+    struct answer_text *written = context;
+    wire_answer(written->req, &written->text);
 }
 
 static void answer(struct request *req)
@@ -88,7 +100,7 @@ static void answer(struct request *req)
     struct pending *pending = req->owner;
     struct nng_socket *socket = pending->socket;
     const size_t len = pending->len;
-    struct text text = {0};
+    struct answer_text written = {req, {0}};
     if (pending->poll) {
         pthread_mutex_lock(&socket->pipes->lock);
         LIST_REMOVE(pending, link);
@@ -96,9 +108,10 @@ static void answer(struct request *req)
     }
     if (req->status == HT_OK)
         pipe_peers_prove(socket->pipes->peers, pending->pipe);
-    wire_answer(req, &text);
-    send_answer(socket, pending->msg, &text);
-    text_free(&text);
+    if (!memory_try(write_answer, &written))
+        text_free(&written.text);
+    send_answer(socket, pending->msg, &written.text);
+    text_free(&written.text);
     request_free(req);
     pthread_mutex_lock(&socket->lock);
     socket->unanswered--;
@@ -147,11 +160,22 @@ static void post(struct nng_socket *socket, struct pending *pending)
     core_post(socket->core, pending->req);
 }
 
-static void take(struct nng_socket *socket, nng_msg *msg)
+/* A message on its way to the core. */
+struct arriving {
+    struct nng_socket *socket;
+    nng_msg *msg;
+    struct request *req; /* NULL: not made yet */
+    struct diag diag;
+};
+
+static void read_message(void *context)
 {
-    struct request *req = request_new();
-    struct pending *pending = arena_alloc(req->arena, 1, sizeof *pending);
+    struct arriving *arriving = context;
+    struct nng_socket *socket = arriving->socket;
+    nng_msg *msg = arriving->msg;
     const size_t len = nng_msg_len(msg);
+    struct request *req = arriving->req = request_new();
+    struct pending *pending = arena_alloc(req->arena, 1, sizeof *pending);
     *pending =
         (struct pending){.socket = socket, .req = req, .msg = msg, .len = len};
     req->owner = pending;
@@ -159,23 +183,38 @@ static void take(struct nng_socket *socket, nng_msg *msg)
     (void)pipe_peers_find(socket->pipes->peers, pending->pipe, &req->from);
     req->handle = socket->handle;
     req->answer = answer;
+    const char *text = arena_strndup(req->arena, nng_msg_body(msg), len);
+    diag_init(&arriving->diag, req->arena, "message", text, len);
+    req->body = node_read_json(req->arena, text, len, &arriving->diag);
+}
+
+static void count_in(struct nng_socket *socket, size_t len)
+{
     pthread_mutex_lock(&socket->lock);
     while (socket->bytes > UNANSWERED_BYTES)
         pthread_cond_wait(&socket->answered, &socket->lock);
     socket->unanswered++;
     socket->bytes += len;
     pthread_mutex_unlock(&socket->lock);
+}
 
-    const char *text = arena_strndup(req->arena, nng_msg_body(msg), len);
-    struct diag diag;
-    diag_init(&diag, req->arena, "message", text, len);
-    req->body = node_read_json(req->arena, text, len, &diag);
+/* Without memory the message is dropped: its sender repeats it. */
+static void take(struct nng_socket *socket, nng_msg *msg)
+{
+    struct arriving arriving = {.socket = socket, .msg = msg};
+    if (!memory_is_enough() || !memory_try(read_message, &arriving)) {
+        request_free(arriving.req);
+        nng_msg_free(msg);
+        return;
+    }
+    struct request *req = arriving.req;
+    count_in(socket, nng_msg_len(msg));
     if (req->body == NULL)
-        refuse(req, &diag);
+        refuse(req, &arriving.diag);
     else if (socket->logs != NULL && is_of_type(req->body, "log"))
         log_messages_handle(socket->core, socket->logs, req);
     else
-        post(socket, pending);
+        post(socket, req->owner);
 }
 
 static void *run(void *argument)

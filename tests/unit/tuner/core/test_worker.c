@@ -87,12 +87,21 @@ static const void *answer(struct worker *worker,
     return NULL;
 }
 
+static const void *refuse(const struct worker_question *question,
+                          struct arena *arena)
+{
+    (void)question;
+    (void)arena;
+    return NULL;
+}
+
 static const struct worker_role plain = {.name = "test",
                                          .studies = 3,
                                          .new = new_memory,
                                          .free = free_memory,
                                          .read = read_memory,
-                                         .answer = answer};
+                                         .answer = answer,
+                                         .refuse = refuse};
 
 static struct worker *open_scene(struct db_place *place,
                                  const struct worker_role *role)
