@@ -15,14 +15,10 @@
  * page itself. */
 static const char meta_table[] =
     "CREATE TABLE meta(\n"
-    "  -- 'server_id': 8 hex digits, in the names of attempts;
-"
-    "  -- 'commits': how many transactions there were, see mark.h;
-"
-    "  -- 'incarnation': 1 more after each restore; 'restored': of which
-"
-    "  -- moment, until what ran then has ended
-"
+    "  -- 'server_id': 8 hex digits, in the names of attempts;\n"
+    "  -- 'commits': how many transactions there were, see mark.h;\n"
+    "  -- 'incarnation': 1 more after each restore; 'restored': of which\n"
+    "  -- moment, until what ran then has ended\n"
     "  key TEXT PRIMARY KEY,\n"
     "  value TEXT NOT NULL\n"
     ") STRICT, WITHOUT ROWID;";
