@@ -8,6 +8,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/log.h"
+#include "proto/base/secret_file.h"
 #include "tuner/webhook/config.h"
 
 /* ---- keys ---- */

@@ -5,7 +5,7 @@
 #define HT_TUNER_SECRETS_H
 
 #include "proto/base/error.h"
-#include "proto/base/secret_file.h"
+#include "proto/base/seal.h"
 #include "tuner/base/failpoint.h"
 #include "tuner/base/secrets_state.h"
 #include "tuner/options.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "hypertune/cli/frame/commands.h"
-#include "hypertune/cli/frame/output.h"
 #include "proto/base/secret_file.h"
 
 enum ht_status cli_seal_use(struct cli *cli, struct ht_error *err)
