@@ -16,6 +16,7 @@
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
 #include "tuner/backup/restore.h"
+#include "tuner/base/disk_reserve.h"
 #include "tuner/datadir_files.h"
 
 static char *join(const char *folder, const char *name)
@@ -162,6 +163,7 @@ static enum ht_status fail_owned(const char *folder, struct ht_error *err)
 static enum ht_status lock_folder(const char *folder, int *lock,
                                   struct ht_error *err)
 {
+    assert(folder != NULL);
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return ht_fail_errno(err, errno, "cannot open %s", folder);
@@ -271,8 +273,10 @@ enum ht_status datadir_lock(const char *path, struct datadir *dir,
     enum ht_status status = open_folder(path, &made.path, err);
     if (status == HT_OK)
         status = lock_folder(made.path, &made.folder_lock, err);
-    if (status == HT_OK)
+    if (status == HT_OK) {
+        disk_reserve_release(made.path);
         status = take_lock(made.path, &made.lock, err);
+    }
     if (status == HT_OK)
         *dir = made;
     else

@@ -11,6 +11,7 @@
 #include "tuner/addresses.h"
 #include "tuner/backup/backups.h"
 #include "tuner/base/backup_board.h"
+#include "tuner/base/disk_reserve.h"
 #include "tuner/base/session_board.h"
 #include "tuner/base/tls_board.h"
 #include "tuner/base/token_board.h"
@@ -29,6 +30,7 @@
 #include "tuner/read/reader.h"
 #include "tuner/runners/last_seen.h"
 #include "tuner/secrets.h"
+#include "tuner/stop_limit.h"
 #include "tuner/tracker/trackers.h"
 #include "tuner/webhook/webhooks.h"
 #include "tuner/wire/nng_socket.h"
@@ -633,26 +635,21 @@ static const char *serve(struct server *server)
     }
 }
 
-static void on_alarm(int sig)
+/* A disk that is full keeps no server down: a step that fails for it is tried
+ * again. False: it is not that, or the server is to stop. */
+static bool await_room(const struct server *server, enum ht_status status,
+                       const struct ht_error *why)
 {
-    static const char line[] = "error server.stuck while=stopping\n";
-    (void)sig;
-    ssize_t n = write(STDERR_FILENO, line, sizeof line - 1);
-    (void)n;
-    _exit(1);
-}
-
-/* All that was acknowledged is on disk, so a hard exit is safe, unlike a stop
- * that hangs. */
-static void limit_stop(void)
-{
-    struct sigaction action = {.sa_handler = on_alarm};
-    sigset_t unblocked;
-    sigemptyset(&unblocked);
-    sigaddset(&unblocked, SIGALRM);
-    sigaction(SIGALRM, &action, NULL);
-    pthread_sigmask(SIG_UNBLOCK, &unblocked, NULL);
-    alarm(STOP_SECONDS);
+    const struct timespec pause = {.tv_nsec = 500000000};
+    sigset_t ends;
+    if ((status != HT_IO && status != HT_UNAVAILABLE) ||
+        !disk_reserve_is_used_up(server->options->data))
+        return false;
+    log_event(LOG_ERROR, "server.waits", "for=disk why=\"%s\"", why->text);
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGINT);
+    return sigtimedwait(&ends, NULL, &pause) < 0;
 }
 
 enum ht_status server_run(const struct options *options, const char *fail,
@@ -669,6 +666,8 @@ enum ht_status server_run(const struct options *options, const char *fail,
         status = steps[started].start(server, err);
         if (status == HT_OK)
             started++;
+        else if (await_room(server, status, err))
+            status = HT_OK;
         else if (status != HT_CONFLICT)
             ht_wrap(err, status, "%s", steps[started].name);
     }
@@ -676,10 +675,10 @@ enum ht_status server_run(const struct options *options, const char *fail,
         log_event(LOG_INFO, "server.stopping", "reason=%s", serve(server));
         notify_manager("STOPPING=1");
     }
-    limit_stop();
+    stop_limit_set(STOP_SECONDS);
     while (started > 0)
         steps[--started].stop(server);
-    alarm(0);
+    stop_limit_lift();
     free(server);
     return status;
 }

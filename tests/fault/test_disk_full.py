@@ -211,7 +211,55 @@ def refusals_counted_while_the_disk_is_full_are_stored_later():
                                "the counted refusals")
 
 
-tap.run([refusals_counted_while_the_disk_is_full_are_stored_later,
+def a_server_starts_on_a_full_disk():
+    with SmallDisk(32) as disk:
+        if not disk.mounted:
+            raise tap.Skip("may not mount")
+        server = harness.Server("--runner", "none")
+        server.data = os.path.join(disk.path, "data")
+        reserve = os.path.join(server.data, "reserve")
+        with server:
+            tap.equal(create(server, "before").status, 200)
+            for end in (server.stop, server.kill):
+                harness.wait_until(lambda: os.path.exists(reserve),
+                                   "the reserve")
+                end()
+                disk.fill()
+                tap.equal(os.statvfs(disk.path).f_bavail, 0)
+                server.start()
+                tap.equal(os.path.exists(reserve), False)
+                tap.equal(server.study("before")["name"], "before")
+                tap.equal(alarm_of(server), ["2"])
+                disk.free()
+                name = "after-" + end.__name__
+                harness.wait_until(lambda: create(server, name).status == 200,
+                                   "recovery")
+
+
+def without_a_reserve_the_start_waits_for_room():
+    with SmallDisk(8) as disk:
+        if not disk.mounted:
+            raise tap.Skip("may not mount")
+        server = harness.Server("--runner", "none")
+        server.data = os.path.join(disk.path, "data")
+        with server:
+            tap.equal(create(server, "before").status, 200)
+            server.stop()
+            os.remove(os.path.join(server.data, "reserve"))
+            disk.fill()
+            starting = threading.Thread(target=server.start)
+            starting.start()
+            harness.wait_until(lambda: "server.waits for=disk" in
+                               server.log_text(), "a try")
+            disk.free()
+            starting.join()
+            tap.equal(server.study("before")["name"], "before")
+            tap.equal(create(server, "after").status, 200)
+
+
+tap.run([a_server_starts_on_a_full_disk,
+         without_a_reserve_the_start_waits_for_room,
+         refusals_counted_while_the_disk_is_full_are_stored_later,
          a_full_disk_refuses_changes_until_there_is_room,
          the_alarm_is_seen_everywhere_and_clears_itself,
          below_the_reserve_running_trials_continue_and_none_begins,

@@ -61,6 +61,9 @@ void fixture_close(struct fixture *fixture)
     }
     arena_free(fixture->arena);
     db_place_remove(fixture->dir, "hypertune");
+    char reserve[96];
+    snprintf(reserve, sizeof reserve, "%s/reserve", fixture->dir);
+    unlink(reserve);
     CHECK(rmdir(fixture->dir) == 0);
 }
 

@@ -6,7 +6,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/log.h"
 #include "tuner/base/budget.h"
-#include "tuner/base/disk_room.h"
+#include "tuner/base/disk_reserve.h"
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
 
@@ -47,6 +47,7 @@ static void look(struct core *core, struct disk_guard *guard)
     guard->room = disk_room_look(core_options_of(core)->data_dir);
     guard->looked_ms = core_now_ms(core);
     atomic_store(&guard->closed, guard->room.state == DISK_RESERVED);
+    disk_reserve_keep(core_options_of(core)->data_dir, &guard->room);
     if (guard->room.state == before)
         return;
     log_change(&guard->room);

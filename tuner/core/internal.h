@@ -30,7 +30,7 @@ struct core {
     atomic_bool busy, no_holding, some_abandoned;
 
     /* the core thread's own */
-    struct db *db; /* NULL: broken, to be opened again */
+    struct db *db;    /* NULL: broken, to be opened again */
     struct mark mark; /* of the last commit */
     int mark_fd;      /* -1: none */
     struct checkpoint *checkpoint;

@@ -19,8 +19,15 @@
 
 /* One record, written at once: a text, so that people can read it, and the
  * CRC-32 of what is before it. */
-enum { RECORD = 77, CHECKED = RECORD - 9 };
-#define FORMAT "hypertune-mark 1 %8s %20" PRId64 " %20" PRId64 " "
+enum {
+    SERVER_AT = 17,
+    COMMITS_AT = SERVER_AT + MARK_SERVER_BYTES,
+    BASE_AT = COMMITS_AT + 21,
+    CHECKED = BASE_AT + 21,
+    RECORD = CHECKED + 9
+};
+#define BEGIN "hypertune-mark 1 "
+#define FORMAT BEGIN "%8s %20" PRId64 " %20" PRId64 " "
 
 #define ACCEPT                                                                 \
     "; restore a backup (hypertune restore), or accept that: truncate -s 0 "   \
@@ -38,11 +45,13 @@ static void path_of(const char *path, char to[PATH_MAX])
 
 static bool parse(const char record[RECORD + 1], struct mark *mark)
 {
-    uint32_t sum;
-    return sscanf(record,
-                  "hypertune-mark 1 %8s %" SCNd64 " %" SCNd64 " %8" SCNx32,
-                  mark->server_id, &mark->commits, &mark->base, &sum) == 4 &&
-           sum == sum_of(record);
+    if (strncmp(record, BEGIN, SERVER_AT) != 0 ||
+        strtoul(record + CHECKED, NULL, 16) != sum_of(record))
+        return false;
+    memcpy(mark->server_id, record + SERVER_AT, MARK_SERVER_BYTES - 1);
+    mark->commits = strtoll(record + COMMITS_AT, NULL, 10);
+    mark->base = strtoll(record + BASE_AT, NULL, 10);
+    return true;
 }
 
 enum ht_status mark_read(const char *path, struct mark *mark,
