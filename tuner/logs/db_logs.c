@@ -176,6 +176,30 @@ enum ht_status db_logs_before(struct db *db, struct arena *arena,
                       "iiissi", STREAM(key), next);
 }
 
+static void read_row(sqlite3_stmt *stmt, struct arena *arena, void *to)
+{
+    struct log_row *row = to;
+    read_chunk(stmt, arena, &row->chunk);
+    row->id = sqlite3_column_int64(stmt, 5);
+    row->key = (struct log_key){
+        .study = sqlite3_column_int64(stmt, 6),
+        .trial = sqlite3_column_int64(stmt, 7),
+        .attempt = sqlite3_column_int64(stmt, 8),
+        .replica = db_column_text(arena, stmt, 9),
+        .stream = db_column_text(arena, stmt, 10),
+    };
+}
+
+enum ht_status db_logs_next(struct db *db, struct arena *arena, int64_t id,
+                            struct log_row *row, struct ht_error *err)
+{
+    const struct db_one one = {arena, read_row, row, "no chunk behind that"};
+    return db_ask_one(db, &one, err,
+                      CHUNK ", id, study, trial, attempt, replica, stream"
+                            " FROM chunk WHERE id>?1 ORDER BY id LIMIT 1",
+                      "i", id);
+}
+
 static void copy_text(char *to, size_t size, sqlite3_stmt *stmt, int column)
 {
     snprintf(to, size, "%s", db_column_bytes(stmt, column));

@@ -48,6 +48,15 @@ struct log_size {
 enum ht_status db_logs_size(struct db *db, const struct log_key *key,
                             int64_t start, struct log_size *size,
                             struct ht_error *err);
+/* A chunk with all that belongs to it. */
+struct log_row {
+    int64_t id;
+    struct log_key key;
+    struct log_chunk chunk;
+};
+/* The first one behind that id; HT_NOT_FOUND without one. */
+enum ht_status db_logs_next(struct db *db, struct arena *arena, int64_t id,
+                            struct log_row *row, struct ht_error *err);
 /* Removes the chunk that ends at `next`. */
 enum ht_status db_logs_drop(struct db *db, const struct log_key *key,
                             int64_t next, struct ht_error *err);

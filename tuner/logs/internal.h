@@ -3,6 +3,7 @@
 #ifndef HT_TUNER_LOGS_INTERNAL_H
 #define HT_TUNER_LOGS_INTERNAL_H
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,9 +27,16 @@ struct logs {
     struct db *writer;
     int64_t newest_us; /* stamp of the chunk stored last */
     struct log_room *room;
+    char aside[PATH_MAX]; /* the damaged file to copy from; "": none */
 
     pthread_mutex_t read_lock; /* guards the connection that all readers use */
     struct db *reader;         /* opened with the first question */
+
+    pthread_mutex_t damage_lock;
+    char damage[256]; /* found first; "": none */
 };
+
+/* Any thread; the first is kept and logged. */
+void logs_note_damage(struct logs *logs, const char *why);
 
 #endif

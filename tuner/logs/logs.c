@@ -1,7 +1,5 @@
 #include "tuner/logs/internal.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +12,7 @@
 #include "tuner/logs/log_lines.h"
 #include "tuner/logs/log_room.h"
 #include "tuner/logs/logs.h"
+#include "tuner/logs/set_aside.h"
 
 enum {
     QUEUE_BYTES = 32 * 1024 * 1024, /* of chunks that wait for the disk */
@@ -94,10 +93,68 @@ static enum ht_status store_one(struct logs *logs, struct pending *pending,
     return status;
 }
 
+void logs_note_damage(struct logs *logs, const char *why)
+{
+    pthread_mutex_lock(&logs->damage_lock);
+    const bool first = logs->damage[0] == '\0';
+    if (first)
+        snprintf(logs->damage, sizeof logs->damage, "%s", why);
+    pthread_mutex_unlock(&logs->damage_lock);
+    if (first)
+        log_event(LOG_ERROR, "logs.damaged", "reason=\"%s\"", why);
+}
+
+void logs_damage(struct logs *logs, char why[LOGS_DAMAGE_BYTES])
+{
+    pthread_mutex_lock(&logs->damage_lock);
+    snprintf(why, LOGS_DAMAGE_BYTES, "%s", logs->damage);
+    pthread_mutex_unlock(&logs->damage_lock);
+}
+
+static enum ht_status open_writer(struct logs *logs, struct ht_error *err)
+{
+    struct ht_error why;
+    char aside[sizeof logs->aside];
+    enum ht_status status = db_logs_open(logs->path, true, &logs->writer, &why);
+    if (status == HT_OK)
+        return status;
+    if (status != HT_CORRUPT)
+        return ht_fail(err, status, "%s", why.text);
+    logs_note_damage(logs, why.text);
+    status = logs_set_aside(logs->path, why.text, aside, err);
+    if (status != HT_OK)
+        return status;
+    memcpy(logs->aside, aside, sizeof aside);
+    return db_logs_open(logs->path, true, &logs->writer, err);
+}
+
+/* A page that storing needs is damaged. */
+static void begin_anew(struct logs *logs, const char *why)
+{
+    struct ht_error err;
+    logs_note_damage(logs, why);
+    pthread_mutex_lock(&logs->read_lock);
+    db_close(logs->reader);
+    db_close(logs->writer);
+    logs->reader = logs->writer = NULL;
+    enum ht_status status = logs_set_aside(logs->path, why, logs->aside, &err);
+    if (status == HT_OK)
+        status = open_writer(logs, &err);
+    else
+        logs->aside[0] = '\0';
+    pthread_mutex_unlock(&logs->read_lock);
+    log_room_forget(logs->room);
+    if (status != HT_OK)
+        log_event(LOG_ERROR, "logs.failed", "reason=\"%s\"", err.text);
+}
+
 static void store_group(struct logs *logs, struct pending *group)
 {
     struct ht_error err;
-    enum ht_status status = db_begin(logs->writer, &err);
+    enum ht_status status =
+        logs->writer != NULL ? HT_OK : open_writer(logs, &err);
+    if (status == HT_OK)
+        status = db_begin(logs->writer, &err);
     bool begun = status == HT_OK;
     for (struct pending *at = group; status == HT_OK && at != NULL;
          at = at->link)
@@ -109,11 +166,14 @@ static void store_group(struct logs *logs, struct pending *group)
         log_room_forget(logs->room);
         if (begun)
             db_rollback(logs->writer);
+        if (status == HT_CORRUPT && logs->writer != NULL)
+            begin_anew(logs, err.text);
     }
     while (group != NULL) {
         struct pending *at = group;
         group = at->link;
-        at->done(at->context, status, at->next);
+        at->done(at->context, status == HT_OK ? HT_OK : HT_UNAVAILABLE,
+                 at->next);
         pending_free(at);
     }
 }
@@ -123,6 +183,8 @@ static bool forget_slice(struct logs *logs, int64_t study)
 {
     struct ht_error err;
     int64_t removed = 0;
+    if (logs->writer == NULL)
+        return false;
     enum ht_status status =
         db_logs_remove(logs->writer, study, REMOVE_SLICE, &removed, &err);
     if (status != HT_OK)
@@ -147,19 +209,30 @@ static void forget_step(struct logs *logs)
     free(head);
 }
 
+/* Before anything new is stored, so that chunks keep their order. */
+static void salvage_once(struct logs *logs)
+{
+    if (logs->aside[0] == '\0' || logs->writer == NULL)
+        return;
+    logs_salvage(logs->aside, logs->writer);
+    logs->aside[0] = '\0';
+    db_logs_newest(logs->writer, &logs->newest_us, NULL);
+}
+
 static void *run(void *context)
 {
     struct logs *logs = context;
     for (;;) {
         pthread_mutex_lock(&logs->lock);
         while (logs->first == NULL && logs->forgotten == NULL &&
-               !logs->stopping)
+               logs->aside[0] == '\0' && !logs->stopping)
             pthread_cond_wait(&logs->work, &logs->lock);
         struct pending *group = take_group(logs);
         bool done = group == NULL && logs->stopping;
         pthread_mutex_unlock(&logs->lock);
         if (done)
             return NULL;
+        salvage_once(logs);
         if (group != NULL)
             store_group(logs, group);
         forget_step(logs);
@@ -178,6 +251,7 @@ static void release(struct logs *logs)
     log_room_free(logs->room);
     pthread_mutex_destroy(&logs->lock);
     pthread_mutex_destroy(&logs->read_lock);
+    pthread_mutex_destroy(&logs->damage_lock);
     pthread_cond_destroy(&logs->work);
     free(logs->path);
     free(logs);
@@ -189,34 +263,6 @@ bool logs_has_stream(const char *stream)
            strcmp(stream, "runner") == 0;
 }
 
-/* Logs that cannot be read must not keep the server from its studies: what is
- * there is kept beside it for a repair. */
-static enum ht_status set_aside(const char *path, struct ht_error *why)
-{
-    static const char *const ends[] = {"", "-wal", "-shm"};
-    const long long second = (long long)(clock_wall_ms() / 1000);
-    char from[PATH_MAX], to[PATH_MAX];
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        snprintf(from, sizeof from, "%s%s", path, ends[i]);
-        snprintf(to, sizeof to, "%s.damaged-%lld%s", path, second, ends[i]);
-        if (rename(from, to) != 0 && errno != ENOENT)
-            return ht_fail_errno(why, errno, "cannot rename %s", from);
-    }
-    log_event(LOG_ERROR, "logs.set_aside", "as=%s.damaged-%lld why=\"%s\"",
-              path, second, why->text);
-    return HT_OK;
-}
-
-static enum ht_status open_writer(const char *path, struct db **db,
-                                  struct ht_error *err)
-{
-    enum ht_status status = db_logs_open(path, true, db, err);
-    if (status != HT_CORRUPT)
-        return status;
-    status = set_aside(path, err);
-    return status == HT_OK ? db_logs_open(path, true, db, err) : status;
-}
-
 enum ht_status logs_start(const char *path, struct logs **out,
                           struct ht_error *err)
 {
@@ -226,8 +272,9 @@ enum ht_status logs_start(const char *path, struct logs **out,
     logs->room = log_room_new();
     pthread_mutex_init(&logs->lock, NULL);
     pthread_mutex_init(&logs->read_lock, NULL);
+    pthread_mutex_init(&logs->damage_lock, NULL);
     pthread_cond_init(&logs->work, NULL);
-    enum ht_status status = open_writer(path, &logs->writer, err);
+    enum ht_status status = open_writer(logs, err);
     if (status == HT_OK)
         status = db_logs_newest(logs->writer, &logs->newest_us, err);
     if (status == HT_OK) {

@@ -20,6 +20,8 @@
 
 struct logs;
 
+enum { LOGS_DAMAGE_BYTES = 256 };
+
 /* Names one stream. */
 struct log_key {
     int64_t study, trial, attempt;
@@ -132,6 +134,11 @@ enum ht_status logs_tails(struct logs *logs, struct arena *arena, int64_t study,
  * later by a microsecond at least. When the clock was set back by more than an
  * hour it is followed at once, since entries of the future are never shown. */
 int64_t logs_stamp(int64_t last_us, int64_t wall_us);
+
+/* What was found damaged in logs.db first since the server began; "": nothing.
+ * Chunks on damaged pages are HT_IO, all others are read as before. A page
+ * that storing needs sets the file aside, see set_aside.h. Any thread. */
+void logs_damage(struct logs *logs, char why[LOGS_DAMAGE_BYTES]);
 
 /* Removes a study's logs, in the background. */
 void logs_forget(struct logs *logs, int64_t study);

@@ -54,9 +54,16 @@ static enum ht_status begin_read(struct logs *logs, struct ht_error *err)
                : db_logs_open(logs->path, false, &logs->reader, err);
 }
 
-static void end_read(struct logs *logs)
+/* Damage here is not that of the studies, which HT_CORRUPT would say. */
+static enum ht_status end_read(struct logs *logs, enum ht_status status,
+                               const struct ht_error *err)
 {
     memory_unlock(&logs->read_lock);
+    if (status != HT_CORRUPT)
+        return status;
+    if (err != NULL)
+        logs_note_damage(logs, err->text);
+    return HT_IO;
 }
 
 static enum ht_status read_slice(struct logs *logs, struct arena *arena,
@@ -112,8 +119,7 @@ enum ht_status logs_read(struct logs *logs, struct arena *arena,
     if (status == HT_OK)
         status = read_slice(logs, arena, key,
                             &(struct log_window){offset, limit}, slice, err);
-    end_read(logs);
-    return status;
+    return end_read(logs, status, err);
 }
 
 // NOLINTNEXTLINE(readability-function-size): the contract of logs.h
@@ -125,7 +131,7 @@ enum ht_status logs_next(struct logs *logs, struct arena *arena,
     enum ht_status status = begin_read(logs, err);
     if (status == HT_OK)
         status = db_logs_find(logs->reader, arena, key, offset, &chunk, err);
-    end_read(logs);
+    status = end_read(logs, status, err);
     if (status != HT_OK)
         return status;
     cut_chunk(&chunk, offset, SIZE_MAX);
@@ -146,8 +152,7 @@ enum ht_status logs_step(struct logs *logs, int64_t study,
     enum ht_status status = begin_read(logs, err);
     if (status == HT_OK)
         status = db_logs_step(logs->reader, study, place, down, head, err);
-    end_read(logs);
-    return status;
+    return end_read(logs, status, err);
 }
 
 /* The text that is open before that end of the stream; less of it, and
@@ -234,8 +239,7 @@ enum ht_status logs_text(struct logs *logs, struct arena *arena, int64_t study,
     enum ht_status status = begin_read(logs, err);
     if (status == HT_OK)
         status = read_text(logs, arena, &key, head, text, err);
-    end_read(logs);
-    return status;
+    return end_read(logs, status, err);
 }
 
 static enum ht_status add_tail(struct logs *logs, struct arena *arena,
@@ -269,7 +273,7 @@ enum ht_status logs_tails(struct logs *logs, struct arena *arena, int64_t study,
         if (status == HT_OK)
             status = add_tail(logs, arena, &key, &found, err);
     }
-    end_read(logs);
+    status = end_read(logs, status, err);
     if (status != HT_NOT_FOUND)
         return status;
     *tails = found;

@@ -15,6 +15,7 @@
 #include "tuner/base/tls_board.h"
 #include "tuner/base/tracker_board.h"
 #include "tuner/base/webhook_board.h"
+#include "tuner/logs/logs.h"
 #include "tuner/runners/last_seen.h"
 #include "tuner/view/view.h"
 
@@ -113,6 +114,10 @@ enum ht_status read_server(struct reader *reader, struct request *req,
     json_add_int(object, "studies", open);
     json_add_bool(object, "readOnly", reader->damage != NULL);
     json_add_text(object, "readOnlyReason", reader->damage);
+    char damage[LOGS_DAMAGE_BYTES] = "";
+    if (reader->logs != NULL)
+        logs_damage(reader->logs, damage);
+    json_add_text(object, "logsDamage", damage[0] != '\0' ? damage : NULL);
     add_disk(object, req->arena, facts->folder);
     add_secrets(object, facts->secrets);
     webhook_board_write(facts->webhooks, req->arena, object);

@@ -343,6 +343,13 @@ static void ask_server(struct findings *findings, const char *whose)
         node_get_string(answer.root, "version", "?"),
         clock_duration(span, node_get_int(answer.root, "uptimeMs", 0)),
         damage[0] != '\0' ? ", read only: " : "", damage);
+    const char *logs = node_get_string(answer.root, "logsDamage", "");
+    if (logs[0] != '\0')
+        findings_add(findings, FINDING_WARN, "logs",
+                     "logs.db of the data folder is damaged: what is on its "
+                     "other pages is read; stop the server and move the file "
+                     "away to begin a new one",
+                     "%s", logs);
     check_tls(findings, answer.root);
     check_disk(findings, node_find(answer.root, "disk"));
     check_secrets(findings, node_find(answer.root, "secrets"));

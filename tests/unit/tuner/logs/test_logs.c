@@ -1,7 +1,9 @@
 #include "tuner/logs/logs.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -414,19 +416,26 @@ static void a_file_of_before_the_release_is_refused_by_name(void)
                            "first release (id 0x48794c67)") != NULL);
 }
 
-static void a_foreign_file_is_refused(void)
+static void what_is_no_database_is_set_aside(void)
 {
-    char file[] = "/tmp/logs-foreign-XXXXXX";
-    int fd = mkstemp(file);
-    static const char text[] = "this is not a database, but long enough to be "
-                               "looked at as one............................"
-                               "............................................";
-    CHECK(write(fd, text, sizeof text) == (ssize_t)sizeof text);
-    close(fd);
-    struct logs *none = NULL;
-    CHECK(logs_start(file, &none, NULL) != HT_OK);
-    CHECK(none == NULL);
-    unlink(file);
+    char folder[] = "/tmp/logs-foreign-XXXXXX", file[64], command[96];
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(file, sizeof file, "%s/logs.db", folder);
+    FILE *out = fopen(file, "w");
+    for (int i = 0; i < 40; i++)
+        fputs("this is not a database, but long enough\n", out);
+    fclose(out);
+    struct logs *anew = NULL;
+    char why[LOGS_DAMAGE_BYTES];
+    CHECK(logs_start(file, &anew, NULL) == HT_OK);
+    logs_damage(anew, why);
+    CHECK(strstr(why, "file is not a database") != NULL);
+    logs_stop(anew);
+    snprintf(command, sizeof command, "grep -q 'not a data' %s.damaged-*",
+             file);
+    CHECK(system(command) == 0);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    CHECK(system(command) == 0);
 }
 
 int main(void)
@@ -445,6 +454,6 @@ int main(void)
     RUN(of_a_long_log_both_ends_are_kept);
     RUN(a_line_begins_behind_what_was_removed);
     RUN(a_file_of_before_the_release_is_refused_by_name);
-    RUN(a_foreign_file_is_refused);
+    RUN(what_is_no_database_is_set_aside);
     return check_done();
 }
