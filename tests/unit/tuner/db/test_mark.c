@@ -43,18 +43,22 @@ static enum ht_status try_open(const struct db_place *place,
     return status;
 }
 
+static struct mark read_mark(const struct db_place *place)
+{
+    struct mark mark;
+    CHECK(mark_read(place->path, &mark, NULL) == HT_OK);
+    return mark;
+}
+
 static void a_mark_is_read_as_it_was_put(void)
 {
     struct db_place place;
-    struct mark mark;
     db_place_open(&place);
-    CHECK(mark_read(place.path, &mark, NULL) == HT_OK);
-    CHECK(mark.state == MARK_NONE);
+    CHECK(read_mark(&place).state == MARK_NONE);
     CHECK(mark_accept(place.path, NULL) == HT_OK);
-    CHECK(mark_read(place.path, &mark, NULL) == HT_OK);
-    CHECK(mark.state == MARK_EMPTY);
+    CHECK(read_mark(&place).state == MARK_EMPTY);
     put(&place, "0123abcd", INT64_MAX);
-    CHECK(mark_read(place.path, &mark, NULL) == HT_OK);
+    const struct mark mark = read_mark(&place);
     CHECK(mark.state == MARK_SET && mark.commits == INT64_MAX);
     CHECK_TEXT(mark.server_id, "0123abcd");
     db_place_close(&place);
