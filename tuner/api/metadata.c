@@ -14,7 +14,8 @@ enum {
 #define METADATA_ROW(member) offsetof(struct metadata_row, member)
 
 static const struct field item_fields[] = {
-    {"trial", field_whole, METADATA_ROW(trial), .min = 0, .max = HT_MAX_TRIAL_ID},
+    {"trial", field_whole, METADATA_ROW(trial), .min = 0,
+     .max = HT_MAX_TRIAL_ID},
     {"ns", field_text, .offset = METADATA_ROW(ns)},
     {"key", field_text, .offset = METADATA_ROW(key)},
     {"value", field_text, .offset = METADATA_ROW(value)},

@@ -15,8 +15,10 @@
 #include "proto/base/log.h"
 #include "proto/base/text.h"
 #include "tuner/backup/copy.h"
+#include "tuner/backup/manifest.h"
 #include "tuner/backup/retention.h"
 #include "tuner/base/backup_board.h"
+#include "tuner/base/failpoint.h"
 
 enum {
     SOON_MS = 10 * 60 * 1000, /* until the first one when one is due, and

@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "proto/base/clock.h"
 #include "proto/base/file_tree.h"
 #include "proto/base/log.h"
+#include "tuner/backup/manifest.h"
 #include "tuner/base/budget.h"
 #include "tuner/base/disk_room.h"
+#include "tuner/base/failpoint.h"
 
 struct copying {
     const struct backup_order *order;

@@ -4,12 +4,11 @@
 #define HT_TUNER_BACKUP_COPY_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "proto/base/error.h"
-#include "tuner/backup/manifest.h"
-#include "tuner/base/failpoint.h"
+
+struct failpoint;
 
 /* Folders that are still being made, or were when the server was killed. */
 #define COPY_MAKING ".making-"

@@ -47,6 +47,8 @@ void backup_board_set(struct backup_board *board,
 struct backup_state *backup_board_get(struct backup_board *board)
 {
     struct backup_state *state = ht_xcalloc(1, sizeof *state);
+    if (board == NULL)
+        return state;
     pthread_mutex_lock(&board->lock);
     *state = board->state;
     pthread_mutex_unlock(&board->lock);
@@ -56,6 +58,8 @@ struct backup_state *backup_board_get(struct backup_board *board)
 enum ht_status backup_board_ask(struct backup_board *board, const char *to,
                                 int64_t *number, struct ht_error *err)
 {
+    if (board == NULL)
+        return ht_fail(err, HT_UNIMPLEMENTED, "this server makes no backups");
     pthread_mutex_lock(&board->lock);
     const bool busy =
         board->asked > board->state.answered || board->state.making;

@@ -40,12 +40,14 @@ void backup_board_free(struct backup_board *board); /* accepts NULL */
 
 void backup_board_set(struct backup_board *board,
                       const struct backup_state *state);
-/* The caller frees *state, which is large, with free(). */
+/* The caller frees *state, which is large, with free(). A board of NULL knows
+ * of none. */
 struct backup_state *backup_board_get(struct backup_board *board);
 
 /* Asks for a backup in the folder `to` ("": where scheduled ones appear);
  * *number of the request.
- * HT_CONFLICT  one is being made or waits already */
+ * HT_CONFLICT       one is being made or waits already
+ * HT_UNIMPLEMENTED  the board is NULL */
 enum ht_status backup_board_ask(struct backup_board *board, const char *to,
                                 int64_t *number, struct ht_error *err);
 /* For the one thread that makes them: waits until one is asked for, that long,

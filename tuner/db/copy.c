@@ -4,18 +4,16 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "proto/base/clock.h"
 #include "proto/base/text.h"
 #include "tuner/db/db.h"
-#include "tuner/db/file.h"
 #include "tuner/db/internal.h"
 #include "tuner/db/page_vfs.h"
 
-enum { SLICE_PAGES = 1024, MOST_FINDINGS = 1 };
+enum { SLICE_PAGES = 1024 }; /* 4 MiB */
 
 /* --- connections to a file of any kind --- */
 
@@ -291,7 +289,7 @@ static enum ht_status read_marks(sqlite3 *handle, const char *path,
 enum ht_status db_marks_read(const char *path, bool alone,
                              struct db_marks *marks, struct ht_error *err)
 {
-    sqlite3 *handle;
+    sqlite3 *handle = NULL;
     enum ht_status status = open_read(path, alone, &handle, err);
     if (status != HT_OK)
         return status;
@@ -313,8 +311,8 @@ bool db_marks_equal(const struct db_marks *a, const struct db_marks *b)
 enum ht_status db_logs_agree(const char *path, const char *logs, bool alone,
                              struct ht_error *err)
 {
-    struct text attach = {0}, found = {0};
-    sqlite3 *handle;
+    struct text found = {0};
+    sqlite3 *handle = NULL;
     enum ht_status status = open_read(path, alone, &handle, err);
     if (status != HT_OK)
         return status;
@@ -343,7 +341,6 @@ enum ht_status db_logs_agree(const char *path, const char *logs, bool alone,
                          "%s has logs of %s, which %s does not know: they are "
                          "not of one copy",
                          logs, found.data, path);
-    text_free(&attach);
     text_free(&found);
     text_free(&uri);
     sqlite3_close(handle);

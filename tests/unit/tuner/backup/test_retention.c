@@ -63,9 +63,12 @@ static void a_name_is_its_moment(void)
     retention_name(name, false, 1795514405678);
     CHECK_TEXT(name, "2026-11-24T10-00-05Z");
     static const char *const others[] = {
-        "2026-11-24T10-00-05Z", "scheduled-2026-11-24T10:00:05Z",
-        "scheduled-2026-11-24T10-00-05", "scheduled-2026-13-24T10-00-05Z",
-        ".making-scheduled-2026-11-24T10-00-05Z", "scheduled-"};
+        "2026-11-24T10-00-05Z",
+        "scheduled-2026-11-24T10:00:05Z",
+        "scheduled-2026-11-24T10-00-05",
+        "scheduled-2026-13-24T10-00-05Z",
+        ".making-scheduled-2026-11-24T10-00-05Z",
+        "scheduled-"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         CHECK(!retention_is_scheduled(others[i], &ms));
 }

@@ -67,6 +67,29 @@ static void a_moment_leads_to_the_first_revision_from_then_on(struct db_case *c)
     CHECK(revision == 8);
 }
 
+/* A restore skips some. */
+static void a_moment_is_found_among_skipped_revisions(struct db_case *c)
+{
+    int64_t revision = 0;
+    const struct event_row late = {.study = 1,
+                                   .revision = 100000,
+                                   .time_ms = 900,
+                                   .actor = "core",
+                                   .kind = "study.warned",
+                                   .from = "",
+                                   .to = "",
+                                   .reason = "",
+                                   .data = ""};
+    put_all(c->db);
+    CHECK(db_event_insert(c->db, &late, NULL) == HT_OK);
+    CHECK(db_event_seek(c->db, 1, 100000, 30, &revision, NULL) == HT_OK);
+    CHECK(revision == 3);
+    CHECK(db_event_seek(c->db, 1, 100000, 71, &revision, NULL) == HT_OK);
+    CHECK(revision > 7 && revision <= 100000);
+    CHECK(db_event_seek(c->db, 1, 100000, 901, &revision, NULL) == HT_OK);
+    CHECK(revision == 100001);
+}
+
 static void trials_of_later_events_come_once_by_id(struct db_case *c)
 {
     struct id_list list;
@@ -130,6 +153,7 @@ int main(void)
 {
     RUN_ON_DB(a_log_skips_measurements_and_starts_of_attempts);
     RUN_ON_DB(a_moment_leads_to_the_first_revision_from_then_on);
+    RUN_ON_DB(a_moment_is_found_among_skipped_revisions);
     RUN_ON_DB(trials_of_later_events_come_once_by_id);
     RUN_ON_DB(an_event_comes_back_as_it_was_stored);
     RUN_ON_DB(a_deletion_is_found_behind_an_event);
