@@ -9,24 +9,12 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tests",
                                 "lib"))
 import api  # noqa: E402
+import backups  # noqa: E402
 import fake_runner  # noqa: E402
 import harness  # noqa: E402
-import pages  # noqa: E402
 
 MEBIBYTES = int(os.environ.get("MEBIBYTES", "500"))
 SECONDS = 10  # of reports alone
-
-
-def fill(path):
-    """Lines of the audit log, each with some pages of its own."""
-    with pages.changing(path) as base:
-        base.execute(
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n "
-            "WHERE i<?) INSERT INTO audit(time_ms, last_ms, count, refused, "
-            "code, who, peer, forwarded, action, project, study, study_name, "
-            "trial, detail, error) SELECT 1, ?, 1, 0, 200, '', '', '', '', "
-            "'', 0, '', '', hex(randomblob(8000)), '' FROM n",
-            (MEBIBYTES * 64, int(1000 * time.time())))
 
 
 class Reports:
@@ -71,7 +59,7 @@ def main():
         server.call("POST", api.JOBS, api.job("s", maxTrialCount=1))
         server.stop()
         path = os.path.join(server.data, "hypertune.db")
-        fill(path)
+        backups.fill(path, MEBIBYTES)
         print("database_mib=%d" % (os.path.getsize(path) >> 20))
         server.start()
         reports = Reports(server)

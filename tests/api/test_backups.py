@@ -91,6 +91,19 @@ def copies_under_load_are_whole_and_of_one_moment():
                           other.get(api.OURS + "/server")["server"])
 
 
+def a_copy_may_be_longer_than_what_fits_into_memory():
+    with harness.Server("--runner", "none") as server:
+        tap.equal(server.call("POST", api.JOBS, api.job("s"))[0], 200)
+        server.stop()
+        backups.fill(os.path.join(server.data, "hypertune.db"), 24)
+        server.start()
+        with Load(server) as load:  # its first pages are in the log, too
+            harness.wait_until(lambda: load.confirmed > 5, "reports")
+            copy = backups.make(server)
+        checked = backups.verify(copy)
+        tap.equal(checked.returncode, 0, checked.stderr)
+
+
 def scheduled(server):
     return [name for name in os.listdir(os.path.join(server.data, "backups"))
             if name.startswith("scheduled-")]
@@ -205,6 +218,7 @@ def a_damaged_page_is_named_and_not_copied():
 if __name__ == "__main__":
     tap.run([
         copies_under_load_are_whole_and_of_one_moment,
+        a_copy_may_be_longer_than_what_fits_into_memory,
         copies_by_schedule_follow_changes_and_old_ones_go,
         a_copy_goes_where_an_admin_says,
         a_full_disk_refuses_a_copy_and_harms_nothing,

@@ -6,10 +6,12 @@ import os
 import socket
 import struct
 import subprocess
+import time
 
 import api
 import fake_runner
 import harness
+import pages
 import tap
 
 HERE = ["metadata", "best", "measurements", "curves", "trials", "spec"]
@@ -61,6 +63,18 @@ def played(server, name, trials=4):
     harness.wait_until(
         lambda: server.get(api.JOBS + "/" + name)["state"] ==
         "JOB_STATE_SUCCEEDED", "the end of " + name)
+
+
+def fill(path, mebibytes):
+    """Lines of the audit log, each with some pages of its own."""
+    with pages.changing(path) as base:
+        base.execute(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n "
+            "WHERE i<?) INSERT INTO audit(time_ms, last_ms, count, refused, "
+            "code, who, peer, forwarded, action, project, study, study_name, "
+            "trial, detail, error) SELECT 1, ?, 1, 0, 200, '', '', '', '', "
+            "'', 0, '', '', hex(randomblob(8000)), '' FROM n",
+            (mebibytes * 64, int(1000 * time.time())))
 
 
 def program(name, *words, env=None):

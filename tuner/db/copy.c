@@ -175,7 +175,14 @@ static enum ht_status run_copy(struct copying *copying, struct ht_error *err)
     if (status == HT_OK)
         status = ask(copying->source, copying->from,
                      "SELECT count(*) FROM sqlite_schema", NULL, NULL, err);
-    return status == HT_OK ? copy_slices(copying, err) : status;
+    if (status == HT_OK && !page_vfs_is_sealed(copying->source))
+        status = ht_fail(err, HT_PRECONDITION,
+                         "the pages of %s have no checksums", copying->from);
+    if (status != HT_OK)
+        return status;
+    /* A page of the log has that of before, and others are written first. */
+    page_vfs_seal_all(copying->target);
+    return copy_slices(copying, err);
 }
 
 enum ht_status db_copy(const char *from, const char *to, db_copy_step *step,

@@ -402,6 +402,11 @@ void page_vfs_seal(sqlite3 *handle)
     file_of(handle)->seals = true;
 }
 
+void page_vfs_seal_all(sqlite3 *handle)
+{
+    file_of(handle)->has_reserve = true;
+}
+
 /* --- its place --- */
 
 static bool is_in_place(const struct page_file *file)

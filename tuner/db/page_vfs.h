@@ -42,6 +42,10 @@ struct page_place page_vfs_place(sqlite3 *handle);
 /* Whether the database and its log are still found under their names; else the
  * finding says which one is not. */
 bool page_vfs_is_in_place(sqlite3 *handle);
+/* For a new file whose pages come from a sealed one and may be written before
+ * the first, which says so: each of them gets its checksum. */
+void page_vfs_seal_all(sqlite3 *handle);
+
 /* Compares every page of a file with its checksum, also those that no table
  * uses; the file may be in use.
  * HT_CORRUPT       a page differs; named
