@@ -315,6 +315,7 @@ int main(int argc, char **argv)
     struct text out = {0};
     struct ht_error err;
     json_init();
+    memory_reserve();
     if (runner_options_read(&source, &options, &out, &err) != HT_OK)
         return complain(EXIT_USAGE, &err);
     if (out.len > 0) {

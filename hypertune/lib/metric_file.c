@@ -182,7 +182,8 @@ static char *make_line(const struct metric_file *file, const char *tag,
             print_string(out, members[i].value);
     }
     fputs("}\n", out);
-    if (fclose(out) != 0) {
+    const bool failed = ferror(out) != 0;
+    if (fclose(out) != 0 || failed) {
         free(line);
         return NULL;
     }

@@ -54,35 +54,14 @@ static struct reporter *_Atomic current;
 
 /* ---- settings ---- */
 
-static char *copy_variable(const char *name)
+static char *copy_variable(const char *name, bool *failed)
 {
     const char *value = getenv(name);
-    return value != NULL && *value != '\0' ? strdup(value) : NULL;
-}
-
-static struct settings *read_settings(void)
-{
-    struct settings *settings = calloc(1, sizeof *settings);
-    if (settings == NULL)
+    if (value == NULL || *value == '\0')
         return NULL;
-    settings->report_file = copy_variable("HYPERTUNE_REPORT_FILE");
-    settings->report_url = copy_variable("HYPERTUNE_REPORT_URL");
-    settings->token_file = copy_variable("HYPERTUNE_TRIAL_TOKEN_FILE");
-    settings->folder = copy_variable("HYPERTUNE_TRIAL_DIR");
-    settings->replica = copy_variable("HYPERTUNE_REPLICA");
-    settings->tag = copy_variable("CLOUD_ML_HP_METRIC_TAG");
-    settings->in_trial = settings->report_file != NULL ||
-                         settings->report_url != NULL ||
-                         settings->token_file != NULL ||
-                         settings->folder != NULL || settings->replica != NULL;
-    if (!settings->in_trial) {
-        settings->metric_file = copy_variable("CLOUD_ML_HP_METRIC_FILE");
-        settings->trial = copy_variable("CLOUD_ML_TRIAL_ID");
-    }
-    if (settings->folder != NULL &&
-        asprintf(&settings->stop, "%s/stop", settings->folder) < 0)
-        settings->stop = NULL;
-    return settings;
+    char *copy = strdup(value);
+    *failed = *failed || copy == NULL;
+    return copy;
 }
 
 static void free_settings(struct settings *settings)
@@ -97,6 +76,40 @@ static void free_settings(struct settings *settings)
     free(settings->tag);
     free(settings->stop);
     free(settings);
+}
+
+/* NULL without memory for all of them: half of them would report to half of
+ * the places. */
+static struct settings *read_settings(void)
+{
+    struct settings *settings = calloc(1, sizeof *settings);
+    if (settings == NULL)
+        return NULL;
+    bool failed = false;
+    settings->report_file = copy_variable("HYPERTUNE_REPORT_FILE", &failed);
+    settings->report_url = copy_variable("HYPERTUNE_REPORT_URL", &failed);
+    settings->token_file = copy_variable("HYPERTUNE_TRIAL_TOKEN_FILE", &failed);
+    settings->folder = copy_variable("HYPERTUNE_TRIAL_DIR", &failed);
+    settings->replica = copy_variable("HYPERTUNE_REPLICA", &failed);
+    settings->tag = copy_variable("CLOUD_ML_HP_METRIC_TAG", &failed);
+    settings->in_trial = settings->report_file != NULL ||
+                         settings->report_url != NULL ||
+                         settings->token_file != NULL ||
+                         settings->folder != NULL || settings->replica != NULL;
+    if (!settings->in_trial) {
+        settings->metric_file =
+            copy_variable("CLOUD_ML_HP_METRIC_FILE", &failed);
+        settings->trial = copy_variable("CLOUD_ML_TRIAL_ID", &failed);
+    }
+    if (settings->folder != NULL &&
+        asprintf(&settings->stop, "%s/stop", settings->folder) < 0) {
+        settings->stop = NULL;
+        failed = true;
+    }
+    if (!failed)
+        return settings;
+    free_settings(settings);
+    return NULL;
 }
 
 /* ---- the name of this process ---- */

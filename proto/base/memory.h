@@ -21,9 +21,8 @@
 #define HT_PROTO_BASE_MEMORY_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
+#include <sys/types.h> // IWYU pragma: keep: pthread_mutex_t without its names
 
 /* The heap for objects that outlive an arena. An overflow of n * size is out of
  * memory. Release with free(). What ht_xrealloc() adds is not zeroed; 0 bytes

@@ -3,12 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "proto/base/memory.h"
 #include "runner/shim/confine.h"
 #include "runner/shim/guest_command.h"
 #include "runner/shim/shim.h"
 
 int main(int argc, char **argv)
 {
+    memory_reserve();
     if (argc == 2 && strcmp(argv[1], "--sandbox") == 0) {
         puts(sandbox_name(confine_best()));
         return 0;

@@ -81,11 +81,9 @@ class Runner:
         self.name = name
         self.boot = os.urandom(8).hex()
         self.number = 0
-        host, port = server.control.split("//")[1].rsplit(":", 1)
-        self.sock = socket.create_connection((host, int(port)),
-                                             timeout=harness.PATIENCE)
-        self.sock.sendall(HELLO)
-        receive(self.sock, len(HELLO))
+        self.server = server
+        self.sock = None
+        self.connect()
         self.tell("hello", engine="docker" if images else "process",
                   slots=slots, host="here", version=version,
                   attempts=[attempt.name for attempt in attempts],
@@ -96,6 +94,16 @@ class Runner:
 
     def __exit__(self, kind, value, trace):
         self.sock.close()
+
+    def connect(self):
+        """Anew, as a runner does whose connection has ended."""
+        if self.sock is not None:
+            self.sock.close()
+        host, port = self.server.control.split("//")[1].rsplit(":", 1)
+        self.sock = socket.create_connection((host, int(port)),
+                                             timeout=harness.PATIENCE)
+        self.sock.sendall(HELLO)
+        receive(self.sock, len(HELLO))
 
     def send(self, what, **members):
         """Sends one request and waits for nothing."""

@@ -38,6 +38,7 @@ struct core {
     void *parts[CORE_PARTS]; /* the data of each */
     struct transaction transaction;
     int64_t transaction_number;
+    uint64_t misses;           /* memory_misses() when it began */
     struct request_queue held; /* answered polls that wait for news */
     struct request_queue done; /* handled in the open transaction */
     int64_t now_ms, wall_ms;

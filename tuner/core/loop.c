@@ -23,7 +23,8 @@ enum {
     GROUP_MS = 5,
     IDLE_MS = 5000,   /* without a write for so long: truncate the WAL */
     WAL_PAGES = 8192, /* 32 MB */
-    REOPEN_MS = 1000, /* between attempts to open a broken database again */
+    REOPEN_MS = 1000, /* between attempts to open a broken database again, and
+                         to settle a study */
 };
 
 /* --- one transaction --- */
@@ -140,6 +141,13 @@ static enum ht_status work_settle(struct core *core, void *data,
     return status;
 }
 
+static void settle_later(struct core *core, int64_t study)
+{
+    struct live_study *entry = live_study(core->live, study);
+    if (entry->look_at_ms > core->now_ms + REOPEN_MS)
+        entry->look_at_ms = core->now_ms + REOPEN_MS;
+}
+
 /* Settling may touch further studies; they are appended and settled too. */
 static void settle_touched(struct core *core)
 {
@@ -148,9 +156,11 @@ static void settle_touched(struct core *core)
         int64_t study = core->transaction.touched[i];
         const enum ht_status status =
             in_savepoint(core, work_settle, &study, &err);
-        if (status != HT_OK && status != HT_NOT_FOUND)
+        if (status != HT_OK && status != HT_NOT_FOUND) {
             log_event(LOG_ERROR, "study.settle", "study=%lld why=%s",
                       (long long)study, err.text);
+            settle_later(core, study);
+        }
         live_trim(core->live, false);
         if (!db_in_transaction(core->db))
             return;
@@ -198,6 +208,8 @@ static enum ht_status commit_transaction(struct core *core, int64_t changes,
                                          struct ht_error *err)
 {
     settle_touched(core);
+    if (!db_in_transaction(core->db) && memory_misses() != core->misses)
+        return ht_fail(err, HT_UNAVAILABLE, MEMORY_REFUSAL);
     if (!db_in_transaction(core->db))
         return ht_fail(err, HT_UNAVAILABLE,
                        "the database cannot store now: its disk is full or "
@@ -232,6 +244,7 @@ static enum ht_status open_transaction(struct core *core, struct ht_error *err)
     core_look_at_clocks(core);
     transaction_reset(&core->transaction);
     core->transaction_number++;
+    core->misses = memory_misses();
     if (damage_found() != NULL)
         return ht_fail(err, HT_UNAVAILABLE, DAMAGE_REFUSAL, damage_found());
     if (core->db == NULL && core->now_ms >= core->reopen_at_ms) {

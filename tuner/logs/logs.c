@@ -133,7 +133,7 @@ static void begin_anew(struct logs *logs, const char *why)
 {
     struct ht_error err;
     logs_note_damage(logs, why);
-    pthread_mutex_lock(&logs->read_lock);
+    memory_lock(&logs->read_lock);
     db_close(logs->reader);
     db_close(logs->writer);
     logs->reader = logs->writer = NULL;
@@ -142,7 +142,7 @@ static void begin_anew(struct logs *logs, const char *why)
         status = open_writer(logs, &err);
     else
         logs->aside[0] = '\0';
-    pthread_mutex_unlock(&logs->read_lock);
+    memory_unlock(&logs->read_lock);
     log_room_forget(logs->room);
     if (status != HT_OK)
         log_event(LOG_ERROR, "logs.failed", "reason=\"%s\"", err.text);
