@@ -95,7 +95,8 @@ def outcome_of(answer, want=(200,)):
         return "closed"
     if answer.status == 503:
         tap.equal(answer.headers["retry-after"], "1")
-        tap.contains("ask again", answer.error()["message"])
+        why = answer.error()["message"]
+        tap.true("ask again" in why or "cannot store now" in why, why)
     else:
         tap.true(answer.status in want, (answer.status, answer.body))
     return str(answer.status)
@@ -376,7 +377,13 @@ def has_ended(server, name):
 
 def a_trial_is_run_to_an_end_with_its_result():
     """Server, runner and shims share one count, so that any of them is hit."""
-    memory = FailingMemory(tempfile.mkdtemp())
+    if harness.is_sanitized():
+        raise tap.Skip("the sanitizers want to be loaded first in all of them")
+    with tempfile.TemporaryDirectory(prefix="ht-memory-") as folder:
+        run_trials(FailingMemory(folder))
+
+
+def run_trials(memory):
     draw = random.Random(SEED)
     report = os.path.join(harness.bin_dir(), "hypertune-trial")
     with harness.Server(environment=memory.environment) as server:
