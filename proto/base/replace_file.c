@@ -22,13 +22,16 @@ static int write_whole(int fd, const char *bytes, size_t len)
     return fsync(fd);
 }
 
-static void sync_folder(const char *folder)
+/* Some file systems have no sync of a folder: EINVAL. */
+static int sync_folder(const char *folder)
 {
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return;
-    fsync(fd);
+        return -1;
+    const int failed = fsync(fd) != 0 && errno != EINVAL ? errno : 0;
     close(fd);
+    errno = failed;
+    return failed == 0 ? 0 : -1;
 }
 
 enum ht_status replace_file(const char *folder, const char *name,
@@ -41,12 +44,10 @@ enum ht_status replace_file(const char *folder, const char *name,
     const int fd = open(
         beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     const bool done = fd >= 0 && write_whole(fd, bytes, len) == 0 &&
-                      rename(beside, path) == 0;
+                      rename(beside, path) == 0 && sync_folder(folder) == 0;
     const int failed = errno;
     if (fd >= 0)
         close(fd);
-    if (done)
-        sync_folder(folder);
     arena_free(arena);
     return done
                ? HT_OK

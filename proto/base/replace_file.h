@@ -8,7 +8,7 @@
 
 /* Writes `folder`/`name` with mode 0600: a reader sees the old file or the new
  * one, also after a power cut. "NAME.new" is used meanwhile, by one writer at a
- * time. HT_IO. */
+ * time. HT_IO: it is the old one, or the new one that a power cut may take. */
 enum ht_status replace_file(const char *folder, const char *name,
                             const char *bytes, size_t len,
                             struct ht_error *err);

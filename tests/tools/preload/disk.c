@@ -7,7 +7,8 @@
  *     HT_DISK_BOOT=FILE       is read for the id of the kernel's boot
  *     HT_DISK_FAULT=KIND:N:WHAT  the N-th operation of that kind (write, sync,
  *                             name, any) fails with EIO or ENOSPC, or the
- *                             process is killed before it (KILL)
+ *                             process is killed before it (KILL), or a write
+ *                             is not made and seems to be (LOST)
  *     HT_DISK_COUNT=FILE      where all processes count them together
  *     HT_DISK_PROGRAM=NAME    only this program has the fault
  *
@@ -178,7 +179,7 @@ static int64_t count(void)
     return n;
 }
 
-/* Under the lock. Sets errno. */
+/* Under the lock. Sets errno: 0 for what seems to succeed. */
 static bool fails(enum op op)
 {
     char kind[16], what[16];
@@ -193,8 +194,10 @@ static bool fails(enum op op)
         return false;
     if (strcmp(what, "KILL") == 0)
         kill(getpid(), SIGKILL);
-    errno = strcmp(what, "ENOSPC") == 0 ? ENOSPC : EIO;
-    return true;
+    errno = strcmp(what, "ENOSPC") == 0 ? ENOSPC
+            : strcmp(what, "LOST") == 0 ? 0
+                                        : EIO;
+    return errno != 0 || op == WRITE;
 }
 
 /* --- content --- */
@@ -210,10 +213,14 @@ static ssize_t put(int fd, const void *data, size_t len, off_t offset)
         return offset == AT_POSITION ? REAL(write)(fd, data, len)
                                      : REAL(pwrite)(fd, data, len, offset);
     const int lock = begin();
-    ssize_t n = -1;
-    if (!fails(WRITE))
-        n = offset == AT_POSITION ? REAL(write)(fd, data, len)
-                                  : REAL(pwrite)(fd, data, len, offset);
+    ssize_t n;
+    if (fails(WRITE)) {
+        n = errno == 0 ? (ssize_t)len : -1;
+        end(lock);
+        return n;
+    }
+    n = offset == AT_POSITION ? REAL(write)(fd, data, len)
+                              : REAL(pwrite)(fd, data, len, offset);
     if (n > 0 && offset == AT_POSITION)
         offset = lseek(fd, 0, SEEK_CUR) - n;
     if (n > 0)
