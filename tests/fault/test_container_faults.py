@@ -334,6 +334,37 @@ class Fake(Faults):
         tap.equal(status["counts"]["succeeded"], 1, status["reason"])
         self._server.expect_nothing_left()
 
+    def an_engine_that_fails_again_and_again(self):
+        self._fault("POST", "/containers/create", nth=[1, 2], do="status",
+                    status=500, body={"message": "no space left on device"})
+        self._ends(spec("again-full", GOOD), "SUCCEEDED",
+                   "no space left on device; starts again after [1-9]",
+                   attempts=3)
+
+    def a_container_that_does_not_begin(self):
+        server = engines.Server(self._engine, slots=1)
+        server.environment = {"HYPERTUNE_RUNNER_START_LIMIT": "1"}
+        with server:
+            self._fault("POST", "/containers/.*/start", nth=1, do="status",
+                        status=204, body=None)
+            Fake(server)._ends(spec("stuck", GOOD), "SUCCEEDED",
+                               "its supervisor did not begin in time; starts "
+                               "again", attempts=2)
+
+    def failures_that_end_their_study(self):
+        self._fault("POST", "/images/create", do="stream", items=[
+            {"error": "manifest for registry.example/c:9 not found: manifest "
+                      "unknown: manifest unknown"}])
+        self._server.submit(spec("hopeless", GOOD, "registry.example/c:9",
+                                 trials=5, maxFailed=2))
+        status = self._server.wait_study("hopeless")
+        tap.equal((status["state"], status["counts"]["failed"]),
+                  ("FAILED", 2), status["reason"])
+        tap.starts(status["reason"], "2 trials failed, limit 2: most often "
+                   "'image registry.example/c:9: there is none")
+        self._engine.play()
+        self._server.expect_nothing_left()
+
 
 def main():
     folder = tempfile.mkdtemp(prefix="ht-fake-")
