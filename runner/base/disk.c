@@ -216,6 +216,25 @@ enum ht_status disk_mark(const char *folder, const char *name,
     return HT_OK;
 }
 
+/* Else a power cut could take a new folder with all that was synced in it, and
+ * an attempt that had begun would look new. `made` has the path of it. */
+static bool sync_parent(char made[PATH_MAX])
+{
+    char *slash = strrchr(made, '/');
+    if (slash == NULL || slash == made)
+        return true;
+    *slash = '\0';
+    const int fd = open_folder(made);
+    *slash = '/';
+    if (fd < 0)
+        return true; /* another's, which may not be read */
+    const bool synced = fsync(fd) == 0 || errno == EINVAL;
+    const int code = errno;
+    close(fd);
+    errno = code;
+    return synced;
+}
+
 enum ht_status disk_make_folder(const char *path, struct ht_error *err)
 {
     char part[PATH_MAX];
@@ -227,7 +246,8 @@ enum ht_status disk_make_folder(const char *path, struct ht_error *err)
             continue;
         memcpy(part, path, i);
         part[i] = '\0';
-        if (mkdir(part, 0700) != 0 && errno != EEXIST)
+        const bool made = mkdir(part, 0700) == 0;
+        if (made ? !sync_parent(part) : errno != EEXIST)
             return ht_fail_errno(err, errno, "cannot make folder %s", part);
     }
     struct stat status;

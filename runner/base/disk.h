@@ -64,8 +64,8 @@ bool disk_has(const char *folder, const char *name);
 enum ht_status disk_mark(const char *folder, const char *name,
                          struct ht_error *err);
 
-/* Makes the folder and its missing parents, all with mode 0700; one that
- * exists keeps its mode.
+/* Makes the folder and its missing parents, all with mode 0700, which then
+ * survive a power cut; one that exists keeps its mode.
  * HT_IO       one cannot be made, or the path is no folder
  * HT_INVALID  the path is too long */
 enum ht_status disk_make_folder(const char *path, struct ht_error *err);
