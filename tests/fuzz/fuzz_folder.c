@@ -1,5 +1,7 @@
 /* Any bytes as a file of a replica's folder, where a trainer may write: the
- * runner reads it, says that it is damaged, or that there is none.
+ * runner reads it, says that it is damaged, or that there is none. And as an
+ * attempt from a server or from lease.json: what is accepted names no folder
+ * outside its own, and its own text reads back to the same.
  *
  * fuzz-with: runner */
 #include "runner/base/folder.h"
@@ -12,10 +14,20 @@
 #include <unistd.h>
 
 #include "proto/doc/json.h"
+#include "runner/base/order.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char folder[] = "/tmp/fuzz-folder-XXXXXX";
+/* In memory where it can be: what the runner syncs would take all the time. */
+static char folder[64];
+
+static void make_folder(void)
+{
+    (void)snprintf(folder, sizeof folder, "%s/fuzz-folder-XXXXXX",
+                   access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    if (mkdtemp(folder) == NULL)
+        abort();
+}
 
 static void put(const char *name, const uint8_t *data, size_t size)
 {
@@ -82,17 +94,53 @@ static void read_others(const uint8_t *data, size_t size)
         abort();
 }
 
+static bool leaves_its_folder(const char *name)
+{
+    return name[0] == '\0' || name[0] == '.' || strchr(name, '/') != NULL;
+}
+
+static void check_order(const struct order *order)
+{
+    struct order *again;
+    if (order->n_replicas < 1 || order->key.study < 1 || order->key.trial < 1 ||
+        order->key.attempt < 1)
+        abort();
+    for (size_t i = 0; i < order->n_replicas; i++)
+        if (leaves_its_folder(order->replicas[i].name))
+            abort();
+    if (order_parse(order->lease, strlen(order->lease), &again, NULL) != HT_OK)
+        abort();
+    if (!order_key_equal(&order->key, &again->key) ||
+        order_gpus(order) != order_gpus(again) ||
+        order->n_replicas != again->n_replicas)
+        abort();
+    order_free(again);
+}
+
+static void read_order(const uint8_t *data, size_t size)
+{
+    struct order *order;
+    char *text = malloc(size > 0 ? size : 1); /* exact: overreads are seen */
+    memcpy(text, data, size);
+    if (order_parse(text, size, &order, NULL) == HT_OK) {
+        check_order(order);
+        order_free(order);
+    }
+    free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static bool made;
     json_init();
-    if (!made && mkdtemp(folder) == NULL)
-        abort();
-    if (!made)
+    if (!made) {
+        make_folder();
         atexit(drop_folder);
+    }
     made = true;
     read_exit(data, size);
     read_launch(data, size);
     read_others(data, size);
+    read_order(data, size);
     return 0;
 }

@@ -20,7 +20,8 @@ shift 2
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 found=$build/found
-libs="-lcjson -lyaml -lgnutls -lnettle -lsqlite3 -lmicrohttpd -lnng -lpcre2-8 -lcurl -lpthread -lm"
+libs="-lcjson -lyaml -lgnutls -lnettle -lsqlite3 -lmicrohttpd -lnng -lpcre2-8 -lcurl -lopenblas
+  -lgsl -lz -lpthread -lm"
 
 # build_target NAME - leaves the program in $scratch/NAME.
 build_target() {
