@@ -102,7 +102,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/t
 .DELETE_ON_ERROR:
 .PHONY: all demo rooms rooms-docs check test-programs bench bench-search bench-peers bench-demo screenshot lint lint-layers lint-headers \
   lint-format lint-tidy format install deb wheel clean help deps deps-check check-threads \
-  check-containers fuzz torture
+  check-containers fuzz torture coverage
 
 all: $(PROGRAMS) $(LIBRARIES) $(TRAINERS) $(KIT) ## build everything
 
@@ -159,7 +159,7 @@ $(B)/bin/hypertune-runner: $(call obj,runner/main.c) $(call archive,runner) \
 $(B)/bin/hypertune-shim: $(call obj,$(SHIM_SRC)) $(call archive,proto)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LINK  $@")
-	$(Q)$(CC) $(if $(SAN),$(LDFLAGS),-static-pie -s) -o $@ $^ -lm
+	$(Q)$(CC) $(if $(SAN)$(filter coverage,$(MODE)),$(LDFLAGS),-static-pie -s) -o $@ $^ -lm
 
 # The spec's grammar is embedded, `hypertune help spec` prints it.
 $(B)/obj/hypertune/cli/frame/schema.o: proto/native.schema.json
@@ -174,7 +174,7 @@ $(B)/bin/hypertune-trial: $(call obj,hypertune/trial/main.c $(TRIAL_SRC)) \
   $(call archive,hypertune) $(call archive,proto)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LINK  $@")
-	$(Q)$(CC) $(if $(SAN),$(LDFLAGS),-static-pie -s) -o $@ $^ -lm -lpthread
+	$(Q)$(CC) $(if $(SAN)$(filter coverage,$(MODE)),$(LDFLAGS),-static-pie -s) -o $@ $^ -lm -lpthread
 
 $(B)/lib/libhypertune.so: $(call obj,$(LIB_SRC)) hypertune/hypertune.map
 	@mkdir -p $(@D)
@@ -280,6 +280,11 @@ torture: ## the long tests of docs/reliability.md: MINUTES=480 in all, SEED=N, N
 	@.ci/deps build test lint
 	@$(MAKE) --no-print-directory test-programs
 	@tests/env.sh tests/torture.py $(B) --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(NAMES)
+
+coverage: deps-check ## lines and branches that the tests take, by folder
+	@.ci/deps coverage
+	@$(MAKE) --no-print-directory MODE=coverage check
+	@tests/coverage.sh build/$(notdir $(CC))-coverage
 
 SECONDS ?= 3600
 fuzz: ## every outside input, SECONDS each with clang's fuzzer, from seeds
