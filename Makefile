@@ -36,7 +36,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
   $(if $(findstring gcc,$(CC)),-Wno-format-truncation) $(if $(WERROR),-Werror)
 OPT_release  := -O2 -D_FORTIFY_SOURCE=2
 OPT_debug    := -O1
-OPT_coverage := -O0 --coverage
+OPT_coverage := -O0 --coverage -fprofile-update=atomic
 HARDEN := -fstack-protector-strong -fstack-clash-protection -fcf-protection
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
   -fno-sanitize-recover=all)
