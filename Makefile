@@ -216,6 +216,8 @@ $(B)/tests/%: $(B)/obj/tests/%.o $(call archive,testlib) $(ARCHIVES) \
 $(B)/bench/%: $(B)/obj/bench/%.o $(ARCHIVES) $(call archive,hypertune)
 	$(call link,$(TUNER_LIBS) $(RUNNER_LIBS) $(CLI_LIBS) $(ALGO_LIBS) $(PROTO_LIBS))
 
+# Loaded before a sanitizer, which must not look at them.
+$(PRELOADS:$(B)/%.so=$(B)/obj/%.o) $(PRELOADS): SANFLAGS :=
 $(PRELOADS): $(B)/%.so: $(B)/obj/%.o
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LINK  $@")
