@@ -8,7 +8,7 @@ import subprocess
 import another_user
 import harness
 import tap
-from guests import Guests, PYTHON, REPORT, as_root, as_user
+from guests import DEVICES, Guests, PYTHON, REPORT, as_root, as_user
 
 # What a trial finds out, printed as JSON; the paths come as its arguments.
 LOOK = """
@@ -231,20 +231,10 @@ def nothing_that_a_trial_plants_harms_anyone():
 
 
 FIND = """
-import ctypes, mmap, os, re
+import re
 with open("/proc/self/status") as file:
     print(re.search("Seccomp:.*", file.read()).group())
-# As a JIT: bytes that become a function (mov eax, 42; ret).
-if os.uname().machine == "x86_64":
-    page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ |
-                     mmap.PROT_WRITE | mmap.PROT_EXEC)
-    page.write(b"\\xb8\\x2a\\0\\0\\0\\xc3")
-    address = ctypes.addressof(ctypes.c_char.from_buffer(page))
-    assert ctypes.CFUNCTYPE(ctypes.c_int)(address)() == 42
-open("/dev/null", "w").write("x")
-open("/dev/shm/ht-%d" % os.getuid(), "w").close()
-os.unlink("/dev/shm/ht-%d" % os.getuid())
-""" + REPORT + "\nimport time\ntime.sleep(600)\n"
+""" + DEVICES + REPORT + "\nimport time\ntime.sleep(600)\n"
 
 
 def the_shim_gives_up_calls_and_the_trainer_keeps_them():

@@ -12,6 +12,7 @@ import cli_home
 import harness
 import tap
 import tree
+from guests import DEVICES, PYTHON, REPORT
 
 TRAINER = """
 #include <hypertune.h>
@@ -172,9 +173,44 @@ def the_runners_unit_leaves_trainers_what_they_need():
         unit = f.read()
     for closed in ("MemoryDenyWriteExecute=", "PrivateDevices=",
                    "DevicePolicy=", "RestrictNamespaces=",
-                   "ProtectControlGroups="):
+                   "ProtectControlGroups=", "ProtectClock=", "DeviceAllow="):
         tap.lacks("\n" + closed, unit)
     tap.contains("\nDelegate=yes\n", unit)
+
+
+def a_trial_compiles_and_opens_devices_with_the_units_capabilities():
+    """No systemd starts units here, so setpriv gives the runner the unit's
+    user, capabilities and no_new_privs; its filter of calls and its mounts are
+    left out."""
+    if os.geteuid() != 0:
+        raise tap.Skip("the unit's user is root")
+    with open(installed("lib/systemd/system/hypertune-runner.service")) as f:
+        unit = dict(line.split("=", 1) for line in f.read().splitlines()
+                    if "=" in line and not line.startswith("#"))
+    tap.equal(unit["NoNewPrivileges"], "yes")
+    kept = ",".join("+" + name.lower()[len("cap_"):]
+                    for name in unit["CapabilityBoundingSet"].split())
+    options = unit["ExecStart"].split()[3:]
+    with harness.Server("--runner", "none") as server:
+        with open(os.path.join(work, "runner.log"), "wb") as log:
+            runner = subprocess.Popen(
+                ["setpriv", "--bounding-set", "-all," + kept, "--no-new-privs",
+                 installed("bin/hypertune-runner"), "--server", server.http,
+                 "--token-file", os.path.join(server.data, "runner-token"),
+                 "--state", os.path.join(work, "units-state"), *options],
+                env=environment(), stdin=subprocess.DEVNULL, stdout=log,
+                stderr=log)
+        try:
+            server.submit({"spec": 1, "name": "unit", "trials": 1,
+                           "goal": "maximize score", "algorithm": "grid",
+                           "parameters": {"x": [1]}, "args": "none",
+                           "workdir": "/",
+                           "command": [PYTHON, "-c", DEVICES + REPORT]})
+            status = server.wait_study("unit")
+            tap.equal(status["state"], "SUCCEEDED", server.explain("unit"))
+        finally:
+            runner.terminate()
+            runner.wait(harness.PATIENCE)
 
 
 if harness.is_sanitized():
@@ -188,6 +224,8 @@ else:
                  the_service_manager_learns_when_the_server_is_ready,
                  systemd_finds_no_fault_in_the_units,
                  the_units_are_as_closed_as_is_said,
-                 the_runners_unit_leaves_trainers_what_they_need])
+                 the_runners_unit_leaves_trainers_what_they_need,
+                 a_trial_compiles_and_opens_devices_with_the_units_capabilities
+                 ])
     finally:
         shutil.rmtree(work, ignore_errors=True)
