@@ -192,8 +192,10 @@ static enum ht_status read_ours(struct arena *arena, const char *folder,
                                 const char *name, const struct node **map,
                                 struct ht_error *err)
 {
-    if (!is_ours(folder, name))
-        return ht_fail(err, HT_NOT_FOUND, "%s was made by the trial", name);
+    if (!is_ours(folder, name)) {
+        ht_fail(err, HT_NOT_FOUND, "%s was made by the trial", name);
+        return HT_NOT_FOUND;
+    }
     return disk_read_json(arena, folder, name, map, err);
 }
 
@@ -328,8 +330,10 @@ enum ht_status folder_write_stop(const char *folder,
 enum ht_status folder_read_stop(const char *folder, struct stop_order *order,
                                 struct ht_error *err)
 {
-    if (!is_ours(folder, "stop"))
-        return ht_fail(err, HT_NOT_FOUND, "stop was made by the trial");
+    if (!is_ours(folder, "stop")) {
+        ht_fail(err, HT_NOT_FOUND, "stop was made by the trial");
+        return HT_NOT_FOUND;
+    }
     struct arena *arena = arena_new();
     struct disk_bytes bytes;
     const enum ht_status status =

@@ -383,7 +383,7 @@ static bool limit_capabilities(uint32_t kept)
     return drop_capabilities((const uint32_t[2]){kept, 0});
 }
 
-static bool set_limit(int resource, int64_t most)
+static bool set_limit(unsigned resource, int64_t most)
 {
     struct rlimit limit;
     if (most == 0)

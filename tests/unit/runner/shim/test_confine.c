@@ -9,7 +9,6 @@
 
 #include "proto/base/arena.h"
 #include "runner/base/disk.h"
-#include "runner/shim/landlock.h"
 #include "tests/lib/runner_fixture.h"
 
 enum { FIRST = 70100, LAST = 70109, STRANGER = 70200 };
