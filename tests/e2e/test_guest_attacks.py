@@ -76,16 +76,18 @@ print("nothing")
 """
 
     def run(server, name, metrics_file, secret):
-        server.run_trial(name, script, os.path.dirname(secret),
-                         metrics={"file": metrics_file}, state="INFEASIBLE",
-                         workdir=server.work)
+        trial = server.run_trial(name, script, os.path.dirname(secret),
+                                 metrics={"file": metrics_file},
+                                 state="INFEASIBLE", workdir=server.work)
+        # What is there but counts for nothing is shown, too.
+        tap.lacks("875", server.explain(name), trial["reason"])
 
     def act(**options):
         with Place() as place, Guests(**options) as server:
             server.work = place.path("work")
             secret = os.path.join(server.data, "secret")
             with open(secret, "w", encoding="ascii") as file:
-                file.write("")
+                file.write(SECRET)
             os.mkdir(server.work)
             os.chmod(server.work, 0o777)
             run(server, "linked", "through/secret", secret)
