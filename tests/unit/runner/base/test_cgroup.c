@@ -2,7 +2,6 @@
  */
 #include "tests/check.h"
 
-
 #include "runner/base/cgroup.h"
 #include "runner/base/disk.h"
 #include "tests/lib/runner_fixture.h"
