@@ -20,15 +20,26 @@
 #define ARRIVING ".arriving-"   /* then what is new is moved up */
 #define REPLACED "replaced-"    /* what was there */
 
-/* What a restore takes away: all that belongs to the database of before. A file
- * that marks a database as the one of this folder belongs here, too; prepare()
- * is where the new one is written, and move_up() has to know its name. */
+/* What a restore takes away: all that belongs to the database of before, with
+ * its mark (tuner/db/mark.h), which would refuse the new one. Without a mark
+ * the server takes what is there. */
 static const char *const replaced_names[] = {
-    MAIN_DB,          MAIN_DB "-wal",       MAIN_DB "-shm",
-    LOGS_DB,          LOGS_DB "-wal",       LOGS_DB "-shm",
-    "webhooks.db",    "webhooks.db-wal",    "webhooks.db-shm",
-    "mlflow.db",      "mlflow.db-wal",      "mlflow.db-shm",
-    "tensorboard.db", "tensorboard.db-wal", "tensorboard.db-shm",
+    MAIN_DB,
+    MAIN_DB "-wal",
+    MAIN_DB "-shm",
+    MAIN_DB "-mark",
+    LOGS_DB,
+    LOGS_DB "-wal",
+    LOGS_DB "-shm",
+    "webhooks.db",
+    "webhooks.db-wal",
+    "webhooks.db-shm",
+    "mlflow.db",
+    "mlflow.db-wal",
+    "mlflow.db-shm",
+    "tensorboard.db",
+    "tensorboard.db-wal",
+    "tensorboard.db-shm",
     "tensorboard",
 };
 enum { REPLACED_NAMES = sizeof replaced_names / sizeof *replaced_names };
