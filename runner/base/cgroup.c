@@ -7,9 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { PERIOD_US = 100000 };
+enum {
+    PERIOD_US = 100000,
+    /* A process that was killed leaves its group a moment later. */
+    PAUSE_NS = 2000000,
+    REMOVALS = 1000
+};
 
 const char *const cgroup_controllers[CGROUP_CONTROLLERS] = {"memory", "pids",
                                                             "cpu"};
@@ -215,8 +221,14 @@ enum ht_status cgroup_make(const struct guest *guest, struct ht_error *err)
 
 void cgroup_remove(const struct guest *guest)
 {
-    for (size_t i = 0; i < guest->cgroups.n; i++)
-        (void)rmdir(guest->cgroups.items[i]);
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    for (size_t i = 0; i < guest->cgroups.n; i++) {
+        for (int tries = 0; tries < REMOVALS; tries++) {
+            if (rmdir(guest->cgroups.items[i]) == 0 || errno != EBUSY)
+                break;
+            nanosleep(&pause, NULL);
+        }
+    }
 }
 
 /* Version 2 counts in memory.events, version 1 in memory.oom_control, in a line

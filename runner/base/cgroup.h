@@ -42,7 +42,8 @@ void cgroup_plan(struct arena *arena, const struct cgroup_places *places,
 
 /* HT_IO  a group cannot be made or limited */
 enum ht_status cgroup_make(const struct guest *guest, struct ht_error *err);
-/* Removes the groups, which have no process any more. */
+/* Removes the groups, whose processes have ended or were killed; waits up to
+ * two seconds for these. */
 void cgroup_remove(const struct guest *guest);
 /* Whether a process was killed since the memory was used up. */
 bool cgroup_was_full(const struct guest *guest);

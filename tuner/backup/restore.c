@@ -271,14 +271,26 @@ static void write_report(const struct restore_order *order,
                   "secrets are not in a backup: give runners the new token.\n");
 }
 
+/* Two restores may begin within one second. */
+static const char *free_moment(struct arena *arena, const char *folder)
+{
+    char now[RETENTION_NAME_BYTES];
+    retention_name(now, false, clock_wall_ms());
+    const char *moment = arena_strdup(arena, now);
+    for (int i = 2;
+         files_exist(arena_printf(arena, "%s/" REPLACED "%s", folder, moment));
+         i++)
+        moment = arena_printf(arena, "%s-%d", now, i);
+    return moment;
+}
+
 static enum ht_status restore(struct arena *arena,
                               const struct restore_order *order,
                               struct text *report, struct ht_error *err)
 {
     struct backup_manifest manifest;
-    char moment[RETENTION_NAME_BYTES];
-    retention_name(moment, false, clock_wall_ms());
     const char *folder = order->folder;
+    const char *moment = free_moment(arena, folder);
     const char *preparing =
         arena_printf(arena, "%s/" PREPARING "%s", folder, moment);
     const char *aside =
@@ -286,8 +298,6 @@ static enum ht_status restore(struct arena *arena,
     enum ht_status status = restore_finish(folder, order->failpoint, err);
     if (status == HT_OK && !order->replace)
         status = check_empty(folder, err);
-    if (status == HT_OK && files_exist(aside))
-        status = ht_fail(err, HT_CONFLICT, "there is a %s; try again", aside);
     if (status == HT_OK)
         status = verify_copy(arena, order->copy, &manifest, err);
     if (status != HT_OK)

@@ -68,7 +68,4 @@ enum ht_status db_new_incarnation(const char *path, int64_t made_ms,
                                   int64_t now_ms, struct db_marks *marks,
                                   struct ht_error *err);
 
-/* The numbers that are skipped for a copy of that age. */
-int64_t db_skipped_numbers(int64_t age_ms);
-
 #endif
