@@ -106,7 +106,7 @@ def a_metric_that_is_printed_is_read_from_the_banner():
 
 
 def a_repaired_study_runs_its_failed_trials_again():
-    flag = server.data + "/repaired"
+    flag = server.folder + "/repaired"
     number = begin_study(SILENT.replace("NAME", "broken").replace(
         "SCRIPT", "[ -e %s ] && hypertune report accuracy=0.75; true" % flag))
     show(page, study(number), "Repair what this names")
