@@ -15,7 +15,7 @@ PARTS = {"{project}": "local", "{location}": "local", "{study}": "none",
          "{file}": "none"}
 OPEN = ("GET /healthz", "GET /", "GET /web/{file}",
         "POST /hypertune/v1/login", "POST /hypertune/v1/logout")
-ADMINS = ("/hypertune/v1/audit", TOKENS)
+ADMINS = ("/hypertune/v1/audit", "/hypertune/v1/backups", TOKENS)
 # Of these each project has its own.
 ALL_HAVE = tuple("/hypertune/v1/" + name for name in (
     "studies", "session", "login-links", "events"))

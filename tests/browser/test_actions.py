@@ -99,7 +99,7 @@ def a_template_that_is_not_filled_in_is_warned_of():
 
 def a_spec_is_created_and_its_output_followed():
     show(page, "#/new", "The spec is valid.")
-    write_spec(SPEC.replace("FOLDER", server.data))
+    write_spec(SPEC.replace("FOLDER", server.folder))
     page.wait_text("default search, 2 trials, 1 at a time", "#main")
     page.click("button", "Create the study")
     page.wait_text("written", "h1")
@@ -107,7 +107,7 @@ def a_spec_is_created_and_its_output_followed():
     show(page, study(number, "trials/1"), "Trial 1")
     page.wait_text("began", ".log")
     tap.lacks("went", page.text(".log"))
-    with open(server.data + "/go", "w", encoding="ascii"):
+    with open(server.folder + "/go", "w", encoding="ascii"):
         page.wait_text("went", ".log")
     page.type("input", "BEG", "Search in the log")
     page.wait("document.querySelector('.log').textContent === 'began'",
