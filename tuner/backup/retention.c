@@ -1,6 +1,5 @@
 #include "tuner/backup/retention.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -17,8 +16,8 @@ void retention_name(char name[RETENTION_NAME_BYTES], bool scheduled,
     const time_t seconds = (time_t)(wall_ms / 1000);
     struct tm parts;
     gmtime_r(&seconds, &parts);
-    const size_t len = strlen(strcpy(name, scheduled ? SCHEDULED : ""));
-    strftime(name + len, RETENTION_NAME_BYTES - len, "%Y-%m-%dT%H-%M-%SZ",
+    strftime(name, RETENTION_NAME_BYTES,
+             scheduled ? SCHEDULED "%Y-%m-%dT%H-%M-%SZ" : "%Y-%m-%dT%H-%M-%SZ",
              &parts);
 }
 
