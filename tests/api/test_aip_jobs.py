@@ -490,6 +490,8 @@ def a_restart_keeps_everything():
     search("kept", {"maxRunningTime": "7200s"})
     changed = server.good("PATCH", labels_path("kept"), {"labels": {"a": "b"}})
     server.plain("kept_running", scheduling={"maxRunningTime": "3600s"})
+    harness.wait_until(
+        lambda: server.job("kept")["trainingOutput"]["trials"], "its trial")
     before = {name: server.job(name)
               for name in ("kept", "over", "long", "warned")}
     listed = server.get(JOBS + "?pageSize=100")

@@ -41,7 +41,7 @@ study("forks", ["python3", script("forks.py"), LIBRARY])
 study("google", ["python3", script("google_reporter.py"), "5", "0"])
 # 100 reports take longer than the second in which the runner looks again, also
 # when that is late.
-study("google-250", ["python3", script("google_reporter.py"), "250", "0.03"])
+study("google-250", ["python3", script("google_reporter.py"), "250", "0.06"])
 study("stdout", shell("for i in 1 2 3; do echo \"epoch $i acc=0.$i ok\"; done"),
       metrics={"stdout": "epoch {step} acc={accuracy} ok"}, args="none")
 study("json-lines",
