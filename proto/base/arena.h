@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-#include "proto/base/memory.h"
+#include "proto/base/memory.h" // IWYU pragma: export
 
 struct arena;
 

@@ -4,7 +4,6 @@
 #define HT_TUNER_BACKUP_MANIFEST_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/base/arena.h"
