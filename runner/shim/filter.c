@@ -13,9 +13,11 @@
 #include <syscall.h>
 
 #ifdef __x86_64__
-enum { OUR_ARCH = AUDIT_ARCH_X86_64, OTHER_CALLS = 0x40000000 }; /* x32 */
+#define OUR_ARCH AUDIT_ARCH_X86_64
+enum { OTHER_CALLS = 0x40000000 }; /* x32 */
 #else
-enum { OUR_ARCH = AUDIT_ARCH_AARCH64, OTHER_CALLS = 0x7fffffff };
+#define OUR_ARCH AUDIT_ARCH_AARCH64
+enum { OTHER_CALLS = 0x7fffffff };
 #endif
 
 static const unsigned given_up[] = {
