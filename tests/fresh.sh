@@ -36,12 +36,18 @@ if [ $# -eq 0 ]; then
 else
     tests="make deps-check && tests/run.sh build/gcc-release $*"
 fi
-# What is mounted and what is started ends with the namespace.
+# What is mounted and what is started ends with the namespace. A root of its own,
+# as chroot would forbid the user namespaces that trials run in.
 unshare --mount --pid --fork --kill-child sh -euc '
-    mount -t proc proc "$1/proc"
-    mount --rbind /sys "$1/sys"
-    mount --rbind /dev "$1/dev"
-    exec chroot "$1" /usr/bin/env -i HOME=/root TERM=dumb \
+    mount --bind "$1" "$1"
+    cd "$1"
+    mount -t proc proc proc
+    mount --rbind /sys sys
+    mount --rbind /dev dev
+    pivot_root . .
+    umount -l .
+    cd /
+    exec /usr/bin/env -i HOME=/root TERM=dumb \
         ${http_proxy+http_proxy="$http_proxy"} \
         ${https_proxy+https_proxy="$https_proxy"} \
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
