@@ -200,7 +200,12 @@ def a_trial_compiles_and_opens_devices_with_the_units_capabilities():
                  "--state", os.path.join(work, "units-state"), *options],
                 env=environment(), stdin=subprocess.DEVNULL, stdout=log,
                 stderr=log)
+
+        def has_come():
+            tap.equal(runner.poll(), None, "the runner's exit status")
+            return server.get("/hypertune/v1/runners")["runners"]
         try:
+            harness.wait_until(has_come, "the runner")
             server.submit({"spec": 1, "name": "unit", "trials": 1,
                            "goal": "maximize score", "algorithm": "grid",
                            "parameters": {"x": [1]}, "args": "none",
