@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runner/base/disk.h"
+
 enum {
     PERIOD_US = 100000,
     /* A process that was killed leaves its group a moment later. */
@@ -19,18 +21,6 @@ enum {
 
 const char *const cgroup_controllers[CGROUP_CONTROLLERS] = {"memory", "pids",
                                                             "cpu"};
-
-static bool write_file(const char *path, const char *text)
-{
-    const int fd = open(path, O_WRONLY | O_CLOEXEC);
-    const bool done =
-        fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-    const int code = errno;
-    if (fd >= 0)
-        close(fd);
-    errno = code;
-    return done;
-}
 
 /* The kernel's files have no size. False: it cannot be read. */
 static bool read_file(const char *path, char *text, size_t size)
@@ -81,9 +71,10 @@ static const char *take_unified(struct arena *arena, const char *folder)
     const char *own = arena_printf(arena, "%s/runner", folder);
     if (mkdir(own, 0755) != 0 && errno != EEXIST)
         return NULL;
-    if (!write_file(arena_printf(arena, "%s/cgroup.procs", own), "0") ||
-        !write_file(arena_printf(arena, "%s/cgroup.subtree_control", folder),
-                    "+memory +pids +cpu"))
+    if (!disk_write_kernel(arena_printf(arena, "%s/cgroup.procs", own), "0") ||
+        !disk_write_kernel(
+            arena_printf(arena, "%s/cgroup.subtree_control", folder),
+            "+memory +pids +cpu"))
         return NULL;
     return folder;
 }
@@ -212,7 +203,7 @@ enum ht_status cgroup_make(const struct guest *guest, struct ht_error *err)
     }
     for (size_t i = 0; i < guest->cgroup_files.n; i++) {
         const struct pair *file = &guest->cgroup_files.items[i];
-        if (!write_file(file->name, file->value))
+        if (!disk_write_kernel(file->name, file->value))
             return ht_fail_errno(err, errno, "cannot write %s to %s",
                                  file->value, file->name);
     }

@@ -195,6 +195,18 @@ enum ht_status disk_read_json(struct arena *arena, const char *folder,
     return HT_OK;
 }
 
+bool disk_write_kernel(const char *path, const char *text)
+{
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    const bool done =
+        fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    const int code = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = code;
+    return done;
+}
+
 bool disk_has(const char *folder, const char *name)
 {
     char path[PATH_MAX];

@@ -56,6 +56,10 @@ ssize_t disk_read_at(int fd, char *buffer, size_t size, int64_t offset);
 /* Writes all bytes at the offset; false with errno. */
 bool disk_write_at(int fd, const char *bytes, size_t len, int64_t offset);
 
+/* Writes the text to a file of the kernel (/proc, /sys) in one piece; false
+ * with errno. */
+bool disk_write_kernel(const char *path, const char *text);
+
 bool disk_has(const char *folder, const char *name);
 
 /* Makes an empty file, without fsync: it survives this process, but maybe not

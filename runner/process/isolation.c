@@ -20,7 +20,7 @@
 #include "runner/shim/confine.h"
 #include "runner/shim/landlock.h"
 
-/* Those that systemd gives to its dynamic users, so that no package and no
+/* The ids that systemd gives to its dynamic users, so that no package and no
  * person has one. */
 enum { FIRST_UID = 61184, LAST_UID = 65519, MOST_UID = INT32_MAX };
 

@@ -159,30 +159,18 @@ pid_t confine_fork(const struct guest *guest, struct confined *self)
         SYS_clone, CLONE_NEWNS | CLONE_NEWPID | user | SIGCHLD, 0, 0, 0, 0);
 }
 
-static bool write_proc(const char *path, const char *text)
-{
-    const int fd = open(path, O_WRONLY | O_CLOEXEC);
-    const bool done =
-        fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-    const int code = errno;
-    if (fd >= 0)
-        close(fd);
-    errno = code;
-    return done;
-}
-
 /* In a new user namespace, the same user without any other. */
 static bool map_user(const struct confined *self)
 {
     char map[64];
     (void)snprintf(map, sizeof map, "%u %u 1", (unsigned)self->uid,
                    (unsigned)self->uid);
-    if (!write_proc("/proc/self/uid_map", map) ||
-        !write_proc("/proc/self/setgroups", "deny"))
+    if (!disk_write_kernel("/proc/self/uid_map", map) ||
+        !disk_write_kernel("/proc/self/setgroups", "deny"))
         return false;
     (void)snprintf(map, sizeof map, "%u %u 1", (unsigned)self->gid,
                    (unsigned)self->gid);
-    return write_proc("/proc/self/gid_map", map);
+    return disk_write_kernel("/proc/self/gid_map", map);
 }
 
 /* A file, which may be gone by now, or a folder. */
@@ -418,7 +406,7 @@ bool confine_join(const struct guest *guest)
     for (size_t i = 0; i < guest->cgroups.n; i++) {
         (void)snprintf(path, sizeof path, "%s/cgroup.procs",
                        guest->cgroups.items[i]);
-        if (!write_proc(path, "0"))
+        if (!disk_write_kernel(path, "0"))
             return false;
     }
     return true;

@@ -17,8 +17,8 @@
 enum sandbox confine_best(void);
 bool confine_works(enum sandbox sandbox);
 
-/* Chooses the guest's uid among those that no other guest of this machine has,
- * until this process ends, and gives it its folders; 0: the user stays.
+/* Chooses the guest's uid among the ids that no other guest of this machine
+ * has, until this process ends, and gives it its folders; 0: the user stays.
  * `folder` is the replica's, NULL: there is none. HT_IO  none is free, or a
  * folder cannot be given */
 enum ht_status confine_claim(const struct guest *guest, const char *folder,
