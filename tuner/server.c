@@ -8,6 +8,7 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
+#include "tuner/access.h"
 #include "tuner/addresses.h"
 #include "tuner/backup/backups.h"
 #include "tuner/base/backup_board.h"
@@ -19,9 +20,7 @@
 #include "tuner/datadir.h"
 #include "tuner/front.h"
 #include "tuner/http/arrival.h"
-#include "tuner/http/gate.h"
 #include "tuner/http/http.h"
-#include "tuner/http/sessions.h"
 #include "tuner/http/sse.h"
 #include "tuner/local_runners.h"
 #include "tuner/logs/logs.h"
@@ -67,9 +66,7 @@ struct server {
     struct front *front; /* NULL: not needed */
     struct core *core;
     struct nng_socket *report, *control;
-    struct gate *gate;
-    struct sessions *sessions;
-    struct proxies *proxies;
+    struct access access;
     struct server_facts facts;
     int64_t started_ms; /* wall clock */
     struct reader_pool *readers, *models;
@@ -292,86 +289,25 @@ static void stop_control(struct server *server)
     nng_socket_stop(server->control);
 }
 
-static void stop_gate(struct server *server)
+static enum ht_status start_access(struct server *server, struct ht_error *err)
 {
-    sessions_free(server->sessions);
-    gate_free(server->gate);
-    proxies_free(server->proxies);
+    const struct access_wanted wanted = {
+        .options = server->options,
+        .dir = &server->dir,
+        .tokens = server->tokens,
+        .left_sessions = server->left_sessions,
+        .front = server->front,
+        .host = server->host,
+        .any_address = strcmp(reachable_host(server->host), server->host) != 0,
+        .port = server->port,
+        .public_port = public_port(server),
+    };
+    return access_open(&wanted, &server->access, err);
 }
 
-/* Those of --public-name. */
-static enum ht_status allow_names(const struct server *server,
-                                  struct gate *gate, struct ht_error *err)
+static void stop_access(struct server *server)
 {
-    const char *name = server->options->public_name;
-    enum ht_status status = HT_OK;
-    while (status == HT_OK && name != NULL && *name != '\0') {
-        const size_t len = strcspn(name, ",");
-        status = gate_allow_name(gate, name, len, err);
-        name += len + (name[len] == ',');
-    }
-    return status;
-}
-
-static void allow_loopback(struct gate *gate, int port)
-{
-    gate_allow_host(gate, "127.0.0.1", port);
-    gate_allow_host(gate, "localhost", port);
-    gate_allow_host(gate, "::1", port);
-}
-
-static enum ht_status start_proxies(struct server *server, struct gate *gate,
-                                    struct ht_error *err)
-{
-    const struct options *options = server->options;
-    const struct proxies_wanted wanted = {
-        options->behind_proxy, options->proxy_user_header, options->insecure};
-    enum token_role role = TOKEN_OF_READER;
-    if (options->behind_proxy == NULL)
-        return HT_OK;
-    if (options->proxy_role != NULL)
-        for (role = TOKEN_OF_ADMIN; role <= TOKEN_OF_READER; role++)
-            if (strcmp(options->proxy_role, token_role_name(role)) == 0)
-                break;
-    if (role > TOKEN_OF_READER)
-        return ht_fail(err, HT_INVALID,
-                       "--proxy-role is read, submit or admin, not \"%.40s\"",
-                       options->proxy_role);
-    gate_admit_people(gate, role);
-    return proxies_new(&wanted, &server->proxies, err);
-}
-
-static enum ht_status start_gate(struct server *server, struct ht_error *err)
-{
-    const struct options *options = server->options;
-    struct gate *gate = gate_new(strcmp(server->options->auth, "none") == 0);
-    gate_grant(gate, server->dir.admin_token, GATE_ALL);
-    gate_grant(gate, server->dir.runner_token, GATE_RUNNER);
-    gate_use_tokens(gate, server->tokens);
-    const int port = public_port(server);
-    allow_loopback(gate, server->port);
-    if (port != server->port)
-        allow_loopback(gate, port);
-    if (strcmp(reachable_host(server->host), server->host) != 0)
-        gate_allow_literals(gate, port);
-    else
-        gate_allow_host(gate, server->host, port);
-    server->gate = gate;
-    /* A session of a server that asked for no token ends with it. */
-    char own[TOKEN_TEXT_BYTES];
-    token_make(own, TOKEN_ADMIN_BYTES);
-    server->sessions =
-        sessions_new(gate_is_open_to_all(gate) ? own : server->dir.admin_token,
-                     server->left_sessions);
-    explicit_bzero(own, sizeof own);
-    enum ht_status status = start_proxies(server, gate, err);
-    if (status == HT_OK)
-        status = allow_names(server, gate, err);
-    if (status == HT_OK && front_has_https(options))
-        status = front_allow_names(server->front, gate, port, err);
-    if (status != HT_OK)
-        stop_gate(server);
-    return status;
+    access_close(&server->access);
 }
 
 static void publish(void *stream, int64_t study, int64_t revision,
@@ -461,9 +397,9 @@ static enum ht_status start_http(struct server *server, struct ht_error *err)
 {
     const struct http_options options = {
         .listen_fd = server->listen_fd,
-        .gate = server->gate,
-        .proxies = server->proxies,
-        .sessions = server->sessions,
+        .gate = server->access.gate,
+        .proxies = server->access.proxies,
+        .sessions = server->access.sessions,
         .core = server->core,
         .readers = server->readers,
         .models = server->models,
@@ -554,7 +490,7 @@ static const struct step {
     {"core", start_core, stop_core},
     {"report address", start_report, stop_report},
     {"control address", start_control, stop_control},
-    {"gate", start_gate, stop_gate},
+    {"access", start_access, stop_access},
     {"readers", start_readers, stop_readers},
     {"webhooks", start_webhooks, stop_webhooks},
     {"trackers", start_trackers, stop_trackers},
