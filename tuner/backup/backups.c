@@ -1,6 +1,5 @@
 #include "tuner/backup/backups.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "proto/base/log.h"
 #include "proto/base/text.h"
 #include "tuner/backup/copy.h"
+#include "tuner/backup/files.h"
 #include "tuner/backup/manifest.h"
 #include "tuner/backup/retention.h"
 #include "tuner/base/backup_board.h"
@@ -54,15 +54,13 @@ static int newest_first(const void *a, const void *b)
 
 static struct scheduled list_scheduled(struct arena *arena, const char *folder)
 {
-    enum { MOST = 1000 };
-    struct scheduled list = {0, arena_alloc(arena, MOST, sizeof(int64_t))};
-    DIR *all = opendir(folder);
-    const struct dirent *one;
-    while (all != NULL && list.n < MOST && (one = readdir(all)) != NULL)
-        if (retention_is_scheduled(one->d_name, &list.made_ms[list.n]))
+    struct file_names names;
+    (void)files_list(arena, folder, &names, NULL);
+    struct scheduled list = {
+        0, arena_alloc(arena, names.n + 1, sizeof *list.made_ms)};
+    for (size_t i = 0; i < names.n; i++)
+        if (retention_is_scheduled(names.items[i], &list.made_ms[list.n]))
             list.n++;
-    if (all != NULL)
-        closedir(all);
     qsort(list.made_ms, list.n, sizeof *list.made_ms, newest_first);
     return list;
 }

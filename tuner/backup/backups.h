@@ -1,5 +1,5 @@
-/* backups.h - the thread that makes backups of the running server: those that
- * are asked for at once, and scheduled ones, of which old ones are removed.
+/* backups.h - the thread that makes backups of the running server: at once
+ * where a request asks, and by a schedule, of which old ones are removed.
  *
  * It reads the database files only, at low priority; no other thread waits for
  * it, and its failures harm nothing. */

@@ -1,6 +1,5 @@
 #include "tuner/backup/copy.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/file_tree.h"
 #include "proto/base/log.h"
+#include "tuner/backup/files.h"
 #include "tuner/backup/manifest.h"
 #include "tuner/base/budget.h"
 #include "tuner/base/disk_room.h"
@@ -163,17 +163,16 @@ enum ht_status copy_make(const struct backup_order *order, int64_t *bytes,
 
 void copy_remove_partial(const char *folder)
 {
-    DIR *all = opendir(folder);
     struct arena *arena = arena_new();
-    const struct dirent *one;
-    while (all != NULL && (one = readdir(all)) != NULL) {
-        if (strncmp(one->d_name, COPY_MAKING, strlen(COPY_MAKING)) != 0)
+    struct file_names names;
+    (void)files_list(arena, folder, &names, NULL);
+    for (size_t i = 0; i < names.n; i++) {
+        const char *name = names.items[i];
+        if (strncmp(name, COPY_MAKING, strlen(COPY_MAKING)) != 0)
             continue;
-        file_tree_remove(arena_printf(arena, "%s/%s", folder, one->d_name),
-                         NULL, NULL);
-        log_event(LOG_WARN, "backup.removed", "partial=%s", one->d_name);
+        file_tree_remove(arena_printf(arena, "%s/%s", folder, name), NULL,
+                         NULL);
+        log_event(LOG_WARN, "backup.removed", "partial=%s", name);
     }
-    if (all != NULL)
-        closedir(all);
     arena_free(arena);
 }

@@ -1,14 +1,14 @@
 #include "tuner/backup/files.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <nettle/sha2.h>
-
-#include "proto/base/arena.h"
 
 _Static_assert((int)TOKEN_HASH_BYTES == (int)SHA256_DIGEST_SIZE, "of SHA-256");
 
@@ -89,6 +89,25 @@ enum ht_status files_sync_folder(const char *folder, struct ht_error *err)
     if (fd >= 0)
         close(fd);
     return good ? HT_OK : ht_fail_errno(err, failed, "cannot sync %s", folder);
+}
+
+enum ht_status files_list(struct arena *arena, const char *folder,
+                          struct file_names *names, struct ht_error *err)
+{
+    DIR *all = opendir(folder);
+    const struct dirent *one;
+    *names = (struct file_names){0};
+    if (all == NULL)
+        return ht_fail_errno(err, errno, "cannot read %s", folder);
+    while ((one = readdir(all)) != NULL) {
+        if (strcmp(one->d_name, ".") == 0 || strcmp(one->d_name, "..") == 0)
+            continue;
+        names->items =
+            arena_grow(arena, names->items, names->n, sizeof *names->items);
+        names->items[names->n++] = arena_strdup(arena, one->d_name);
+    }
+    closedir(all);
+    return HT_OK;
 }
 
 bool files_exist(const char *path)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/base/token.h"
 
@@ -22,6 +23,16 @@ enum ht_status files_copy(const char *from, const char *to,
                           struct file_sum *sum, struct ht_error *err);
 /* What the folder lists is on the disk then. HT_IO */
 enum ht_status files_sync_folder(const char *folder, struct ht_error *err);
+
+struct file_names {
+    size_t n;
+    const char **items; /* of the arena */
+};
+/* What the folder lists, in no order, without "." and "..".
+ * HT_IO; then there are none */
+enum ht_status files_list(struct arena *arena, const char *folder,
+                          struct file_names *names, struct ht_error *err);
+
 bool files_exist(const char *path);
 /* 0 when there is none. */
 int64_t files_size(const char *path);

@@ -1,6 +1,5 @@
 #include "tuner/backup/restore.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/file_tree.h"
+#include "tuner/backup/files.h"
 #include "tuner/backup/retention.h"
 #include "tuner/backup/verify.h"
 
@@ -54,15 +54,12 @@ static void reach(struct failpoint *failpoint, const char *name)
 static const char *find(struct arena *arena, const char *folder,
                         const char *beginning)
 {
-    const char *found = NULL;
-    DIR *all = opendir(folder);
-    const struct dirent *one;
-    while (all != NULL && found == NULL && (one = readdir(all)) != NULL)
-        if (strncmp(one->d_name, beginning, strlen(beginning)) == 0)
-            found = arena_printf(arena, "%s/%s", folder, one->d_name);
-    if (all != NULL)
-        closedir(all);
-    return found;
+    struct file_names names;
+    (void)files_list(arena, folder, &names, NULL);
+    for (size_t i = 0; i < names.n; i++)
+        if (strncmp(names.items[i], beginning, strlen(beginning)) == 0)
+            return arena_printf(arena, "%s/%s", folder, names.items[i]);
+    return NULL;
 }
 
 static enum ht_status move(const char *from, const char *to,
@@ -183,23 +180,19 @@ enum ht_status restore_finish(const char *folder, struct failpoint *failpoint,
 /* --- its beginning --- */
 
 /* The lock is ours. */
-static enum ht_status check_empty(const char *folder, struct ht_error *err)
+static enum ht_status check_empty(struct arena *arena, const char *folder,
+                                  struct ht_error *err)
 {
-    enum ht_status status = HT_OK;
-    DIR *all = opendir(folder);
-    const struct dirent *one;
-    if (all == NULL)
-        return ht_fail_errno(err, errno, "cannot read %s", folder);
-    while (status == HT_OK && (one = readdir(all)) != NULL)
-        if (strcmp(one->d_name, ".") != 0 && strcmp(one->d_name, "..") != 0 &&
-            strcmp(one->d_name, "lock") != 0)
+    struct file_names names;
+    enum ht_status status = files_list(arena, folder, &names, err);
+    for (size_t i = 0; status == HT_OK && i < names.n; i++)
+        if (strcmp(names.items[i], "lock") != 0)
             status = ht_fail(
                 err, HT_CONFLICT,
                 "%s is not empty (it has %.100s): name a new folder, or say "
                 "--replace, which moves the database there into a folder "
                 "replaced-TIME inside",
-                folder, one->d_name);
-    closedir(all);
+                folder, names.items[i]);
     return status;
 }
 
@@ -297,7 +290,7 @@ static enum ht_status restore(struct arena *arena,
         arena_printf(arena, "%s/" REPLACED "%s", folder, moment);
     enum ht_status status = restore_finish(folder, order->failpoint, err);
     if (status == HT_OK && !order->replace)
-        status = check_empty(folder, err);
+        status = check_empty(arena, folder, err);
     if (status == HT_OK)
         status = verify_copy(arena, order->copy, &manifest, err);
     if (status != HT_OK)

@@ -1,6 +1,5 @@
 #include "tuner/backup/verify.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "proto/base/clock.h"
+#include "tuner/backup/files.h"
 
 /* --- a backup --- */
 
@@ -22,23 +22,18 @@ static bool is_named(const struct backup_manifest *manifest, const char *name)
 }
 
 /* A write-ahead log beside a copy would change what it says. */
-static enum ht_status check_names(const char *folder,
+static enum ht_status check_names(struct arena *arena, const char *folder,
                                   const struct backup_manifest *manifest,
                                   struct ht_error *err)
 {
-    enum ht_status status = HT_OK;
-    DIR *all = opendir(folder);
-    const struct dirent *one;
-    if (all == NULL)
-        return ht_fail_errno(err, errno, "cannot read %s", folder);
-    while (status == HT_OK && (one = readdir(all)) != NULL)
-        if (strcmp(one->d_name, ".") != 0 && strcmp(one->d_name, "..") != 0 &&
-            !is_named(manifest, one->d_name))
+    struct file_names names;
+    enum ht_status status = files_list(arena, folder, &names, err);
+    for (size_t i = 0; status == HT_OK && i < names.n; i++)
+        if (!is_named(manifest, names.items[i]))
             status = ht_fail(err, HT_CORRUPT,
                              "%s/%.100s is no file of this backup: move it "
                              "away",
-                             folder, one->d_name);
-    closedir(all);
+                             folder, names.items[i]);
     return status;
 }
 
@@ -101,7 +96,7 @@ enum ht_status verify_copy(struct arena *arena, const char *folder,
 {
     enum ht_status status = manifest_read(arena, folder, manifest, err);
     if (status == HT_OK)
-        status = check_names(folder, manifest, err);
+        status = check_names(arena, folder, manifest, err);
     for (size_t i = 0; status == HT_OK && i < BACKUP_FILES; i++)
         if (manifest->files[i].bytes >= 0)
             status = check_part(arena, folder, i, &manifest->files[i], err);
