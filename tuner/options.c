@@ -310,7 +310,8 @@ static void take_own_mlflow(const struct flags_source *source,
         snprintf(login, OPTIONS_LOGIN_BYTES, "%s", token);
 }
 
-/* Nobody asked a server that a command started to fill the disk. */
+/* A server that a command started makes no backups unasked: they fill the disk.
+ */
 static void settle_backups(struct options *options)
 {
     const bool off = options->backups != NULL

@@ -1,5 +1,4 @@
-/* backups.h - `POST /hypertune/v1/backups`: a backup that somebody wants now.
- */
+/* backups.h - `POST /hypertune/v1/backups`: a backup at once. */
 #ifndef HT_TUNER_API_BACKUPS_H
 #define HT_TUNER_API_BACKUPS_H
 

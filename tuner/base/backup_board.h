@@ -1,5 +1,5 @@
-/* backup_board.h - what is known of the server's backups, and the one that
- * somebody asked for.
+/* backup_board.h - the state of the server's backups, and requests for one at
+ * once.
  *
  * The thread of backups writes it, any other reads and asks. */
 #ifndef HT_TUNER_BASE_BACKUP_BOARD_H

@@ -46,7 +46,7 @@ bool page_vfs_is_in_place(sqlite3 *handle);
  * the first, which says so: each of them gets its checksum. */
 void page_vfs_seal_all(sqlite3 *handle);
 
-/* Compares every page of a file with its checksum, also those that no table
+/* Compares every page of a file with its checksum, also of pages that no table
  * uses; the file may be in use.
  * HT_CORRUPT       a page differs; named
  * HT_PRECONDITION  its pages have no checksums

@@ -72,7 +72,7 @@ struct id_list {
     size_t n;
     int64_t *ids;
 };
-/* Those that are not being deleted. */
+/* Without studies that are being deleted. */
 enum ht_status db_study_shown(struct db *db, struct arena *arena,
                               struct id_list *list, struct ht_error *err);
 /* Ids of the studies that have not ended or are being removed, in no order. */

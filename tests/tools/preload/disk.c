@@ -204,7 +204,7 @@ static bool fails(enum op op)
 
 enum { AT_POSITION = -1 };
 
-/* `offset`: AT_POSITION where the file stands. */
+/* `offset`: AT_POSITION: at the position of the file. */
 static ssize_t put(int fd, const void *data, size_t len, off_t offset)
 {
     char path[PATH_MAX];
