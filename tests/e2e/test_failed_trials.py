@@ -168,6 +168,7 @@ def main():
                            ("Ended", "Failed", "Stopped early")],
                           ["8 / 8", "5 3 infeasible", "1"])
                 page.click("a", "Trials")
+                page.wait("document.querySelector('select[aria-label=State]')")
                 for state, n in COUNTS.items():
                     page.run("""const [state] = arguments,
                         menu = document.querySelector("select[aria-label=State]");
