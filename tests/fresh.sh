@@ -21,6 +21,7 @@ trap 'rm -rf --one-file-system "$work"' EXIT
 root=$work/root
 mkdir "$root"
 tar -C "$root" -xf "$build/images/bookworm.tar"
+chmod 755 "$root" # the archive has the mode of the folder that it was made in
 mkdir -p "$root/dev" "$root/opt/other"
 cp -L /etc/resolv.conf /etc/hosts "$root/etc"
 apt-config dump | grep -E '^Acquire::(https?|Check)' \
