@@ -19,7 +19,6 @@
 #include "tuner/core/core.h"
 #include "tuner/datadir.h"
 #include "tuner/front.h"
-#include "tuner/http/arrival.h"
 #include "tuner/http/http.h"
 #include "tuner/http/sse.h"
 #include "tuner/local_runners.h"

@@ -10,7 +10,6 @@ import os
 
 import api
 import checker
-import engines
 import fake_clock
 import harness
 import tap
@@ -37,9 +36,12 @@ done
 def run_trials(server, number):
     """Of the runner."""
     name = "trials-%d" % number
-    server.submit(engines.spec(
-        name, engines.shell(TRAINER), image=None, trials=TRIALS, parallel=4,
-        maxFailed=TRIALS))
+    server.submit({
+        "spec": 1, "name": name, "goal": "maximize score", "trials": TRIALS,
+        "parallel": 4, "retries": 0, "maxFailed": TRIALS,
+        "parameters": {"x": {"type": "double", "min": 0, "max": 1}},
+        "command": ["sh", "-c", TRAINER], "args": "none",
+        "metrics": {"stdout": "score={score}"}})
     status = server.wait_study(name)
     counts = status["counts"]
     tap.equal((status["state"], counts["succeeded"], counts["failed"]),

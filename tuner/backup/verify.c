@@ -1,6 +1,5 @@
 #include "tuner/backup/verify.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
