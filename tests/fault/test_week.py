@@ -2,8 +2,8 @@
 while the clock runs ahead. After its first part the server has as many files
 open and hardly more memory, and its write-ahead log stays small.
 
-The week has HYPERTUNE_ROUNDS (default 6) rounds, each with a study of
-HYPERTUNE_TRIALS (default 40) trials, which send 250 reports, and one of a
+The week has HYPERTUNE_ROUNDS (default 4) rounds, each with a study of
+HYPERTUNE_TRIALS (default 20) trials, which send 250 reports, and one of a
 client that asks for suggestions."""
 
 import os
@@ -14,8 +14,8 @@ import fake_clock
 import harness
 import tap
 
-ROUNDS = int(os.environ.get("HYPERTUNE_ROUNDS", "6"))
-TRIALS = int(os.environ.get("HYPERTUNE_TRIALS", "40"))
+ROUNDS = int(os.environ.get("HYPERTUNE_ROUNDS", "4"))
+TRIALS = int(os.environ.get("HYPERTUNE_TRIALS", "20"))
 REPORTS = 250
 WEEK_HOURS = 168
 MIB = 1 << 20
