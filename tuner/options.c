@@ -37,7 +37,8 @@ static const struct flag table[] = {
     FLAG("share", NULL, FLAG_SWITCH, MEMBER(share),
          "let several trials use one GPU"),
     FLAG("volume-root", "DIR,...", FLAG_TEXT, MEMBER(volume_root),
-         "folders below which volumes of containers may lie (default none)"),
+         "folders below which volumes of containers and outputs may lie "
+         "(default none)"),
     FLAG("gcs-root", "DIR", FLAG_TEXT, MEMBER(gcs_root),
          "folder that stands for gs:// where a job asks for it"),
     FLAG("secrets", "DIR", FLAG_TEXT, MEMBER(secrets),
