@@ -50,8 +50,8 @@ if [ -z "$hosts" ]; then
 fi
 
 if [ $# -eq 0 ]; then
-    # Tests that ask for engines, by their path without the ending.
-    set -- $(grep -lE 'HT_DOCKER_HOSTS|^import engines' \
+    # Tests that ask for real engines, by their path without the ending.
+    set -- $(grep -lE 'HT_DOCKER_HOSTS|engines\.(here|run|PrivateEngine)\(' \
         "$here"/../*/test_*.c "$here"/../*/test_*.py |
         sed 's|.*/\([a-z0-9]*/test_[^.]*\)\..*|\1|')
 fi
