@@ -19,9 +19,9 @@ LIMIT=${HYPERTUNE_TEST_SECONDS:-600}
 # A make that a test runs has no part in this one's jobs.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
-# One more than there are processors, since most of a test is waiting; at most
+# Two more than there are processors, since most of a test is waiting; at most
 # four, so that what each of them measures of time is not lost.
-AT_ONCE=$(($(nproc) < 3 ? $(nproc) + 1 : 4))
+AT_ONCE=$(($(nproc) < 2 ? 3 : 4))
 
 source=$(cd "$(dirname "$0")/.." && pwd)
 

@@ -179,8 +179,7 @@ def main():
                 "twice", 'echo x >>%s; until [ -e %s.go ]; do sleep 0.05; '
                 'done; rm -rf "$D"; %s' % (mark, mark, WAIT), retries=0))
             harness.wait_until(lambda: os.path.exists(mark), "its start")
-            runner, = harness.processes(os.path.join(
-                harness.bin_dir(), "hypertune-runner"), server.data)
+            runner, = harness.runners(server.data)
             os.kill(runner, signal.SIGKILL)
             open(mark + ".go", "wb").close()
             status = server.wait_study("twice")

@@ -13,7 +13,6 @@ import tree
 
 EXAMPLE = tree.path("examples/parameter-server")
 GREETER = os.path.join(tree.TRAINERS, "greeter.py")
-RUNNER = os.path.join(harness.bin_dir(), "hypertune-runner")
 SHIM = os.path.join(harness.bin_dir(), "hypertune-shim")
 
 
@@ -248,11 +247,11 @@ class Cases:
         self.wait_up(folder, ["master-0", "worker-0", "worker-1", "ps-0"])
         shims = self.shims()
         tap.equal(len(shims), 4, "shims")
-        runner, = harness.processes(RUNNER, self.server.data)
+        runner, = harness.runners(self.server.data)
         os.kill(runner, signal.SIGKILL)
         self.server.submit(rival)
         harness.wait_until(
-            lambda: [pid for pid in harness.processes(RUNNER, self.server.data)
+            lambda: [pid for pid in harness.runners(self.server.data)
                      if pid != runner], "a new runner")
         tap.equal(self.shims(), shims, "shims after the restart")
         # Both GPUs are still in use, so the other study has to wait.

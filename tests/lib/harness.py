@@ -77,6 +77,16 @@ def processes(program, mark):
     return sorted(found)
 
 
+def runners(folder, programs=None):
+    """Pids of the runners of the server whose data is in `folder`, without what
+    they have forked and is no other program yet."""
+    found = processes(os.path.join(programs or bin_dir(), "hypertune-runner"),
+                      folder)
+    status = {pid: read_proc(pid, "status").decode() for pid in found}
+    return [pid for pid, text in status.items()
+            if not any("\nPPid:\t%d\n" % other in text for other in found)]
+
+
 def kill_runs(folder, programs=None):
     """Ends whatever runs for the server whose data is in `folder`. `programs`:
     where they are, if not where those under test are."""
