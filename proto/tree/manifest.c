@@ -110,7 +110,8 @@ static char read_escape(struct reader *reader)
         (reader->at[3] != '0' && reader->at[3] != '1') ||
         reader->at[4] == '\0' || (low = strchr(digits, reader->at[4])) == NULL)
         return '\0';
-    const char byte = (char)((reader->at[3] - '0') * 16 + (low - digits));
+    const char byte =
+        (char)((reader->at[3] == '1' ? 0x10 : 0) + (low - digits));
     if (byte != '\0' && strchr(escaped, byte) != NULL)
         return '\0'; /* it has a shorter one */
     reader->at += 5;
@@ -211,7 +212,6 @@ static enum ht_status check_target(struct reader *reader, const char *path,
 {
     size_t above = 0;
     bool named = false;
-    assert(target != NULL);
     for (const char *at = path; *at != '\0'; at++)
         above += *at == '/';
     if (target[0] == '/')
@@ -283,6 +283,7 @@ static enum ht_status read_link(struct reader *reader, struct tree_entry *entry)
 {
     entry->kind = TREE_LINK;
     enum ht_status status = read_string(reader, &entry->target);
+    assert(status != HT_OK || entry->target != NULL);
     if (status == HT_OK)
         status = check_target(reader, entry->path, entry->target);
     if (status != HT_OK)
@@ -303,6 +304,7 @@ static enum ht_status read_entry(struct reader *reader,
     enum ht_status status = read_string(reader, &entry->path);
     if (status != HT_OK)
         return status;
+    assert(entry->path != NULL);
     reader->shown = entry->path;
     status = check_parts(reader, entry->path);
     if (status == HT_OK)
