@@ -25,6 +25,8 @@ SHARED = ("/hypertune/v1/session", "/hypertune/v1/events", OF_STUDY) + tuple(
     OF_STUDY + part for part in (
         "/trials", "/trials/{trial}", "/confirmation", "/table", "/best",
         "/importances", "/slice", "/preview", "/measurements", "/curves"))
+# Code and checkpoints, for who submits and for runners.
+KEPT = "/hypertune/v1/projects/{project}/"
 # What is asked by POST and changes nothing.
 QUESTIONS = (":lookup", ":listOptimalTrials", "/entries:list", "/specs:check",
              ":wait", "/login-links")
@@ -43,6 +45,8 @@ def needed(method, pattern):
         return "admin"
     if pattern.endswith("/runners:join"):
         return "join"
+    if pattern.startswith(KEPT):
+        return "submit"
     return ("read" if method == "GET" or pattern.endswith(QUESTIONS)
             else "submit")
 
@@ -50,7 +54,8 @@ def needed(method, pattern):
 def may(role, method, pattern):
     needs = needed(method, pattern)
     if role == "runner":
-        return needs == "open" or pattern == "/hypertune/v1/server"
+        return (needs == "open" or pattern == "/hypertune/v1/server" or
+                pattern.startswith(KEPT))
     if "join" in (role, needs):
         return needs == "open" or role == needs
     ranks = ("open", "read", "submit", "admin")

@@ -19,6 +19,7 @@
 
 struct core;
 struct request;
+struct transfer;
 
 /* Whether a request is in the audit log, see audit.h. */
 enum audit_kind {
@@ -62,6 +63,9 @@ struct request {
     int64_t session;         /* number of a browser's, which ends; 0: none */
     int64_t session_until_s; /* when it would have ended, wall clock */
     const char *file;        /* of the dashboard, or NULL */
+    const char *chunk;       /* name of one in the store, or NULL */
+    const char *tree;        /* the same */
+    const char *range;       /* header of HTTP, or NULL */
     struct pairs query;      /* of HTTP, decoded: see query.h */
     size_t page_most;        /* elements in a page; 0: as the list has it */
     const char *tls_host;    /* HOST[:PORT] by which its client reached this
@@ -72,6 +76,7 @@ struct request {
     enum ht_status status;
     struct ht_error err;    /* when status is not HT_OK */
     struct diag *diag;      /* field violations, or NULL */
+    const struct strings *missing; /* names of what failed, or NULL */
     struct text reply;      /* JSON; owned, freed by request_free() */
     const char *reply_type; /* what it is instead of JSON, or NULL */
     bool more;              /* the reply is a piece, ask again for the next */
@@ -81,6 +86,8 @@ struct request {
                                runner's poll */
     void *kept; /* of a held one, or of one answered in pieces: state of its
                    handler, in the arena */
+    struct transfer *transfer; /* of the store, given up by the interface; or
+                                  NULL */
     struct request *next; /* link of whichever list holds it */
 
     /* from either side, by any thread */

@@ -553,10 +553,39 @@ static enum ht_status make_report_use(struct db *db, struct ht_error *err)
 static const char attempts_before[] =
     "ALTER TABLE trials ADD COLUMN attempts_before INTEGER NOT NULL DEFAULT 0;";
 
+static const char trees_table[] =
+    "CREATE TABLE trees(\n"
+    "  -- folders that are whole in DATA/store\n"
+    "  project TEXT NOT NULL,\n"
+    "  tree TEXT NOT NULL CHECK(length(tree)=64), -- SHA-256 of its manifest\n"
+    "  bytes INTEGER NOT NULL, -- of its files\n"
+    "  files INTEGER NOT NULL, -- how many\n"
+    "  created_ms INTEGER NOT NULL,\n"
+    "  unused_ms INTEGER NOT NULL, -- since when no row of tree_uses names "
+    "it;\n"
+    "    -- 0: one does, or it has not been seen yet that none does\n"
+    "  PRIMARY KEY(project, tree)\n"
+    ") STRICT, WITHOUT ROWID;"
+    "CREATE TABLE tree_uses(\n"
+    "  -- what keeps a tree\n"
+    "  study INTEGER NOT NULL REFERENCES studies(id),\n"
+    "  trial INTEGER NOT NULL, -- 0: the code of all its trials\n"
+    "  attempt INTEGER NOT NULL, -- 0 the same\n"
+    "  step INTEGER NOT NULL, -- of the report that named it; -1: at the end\n"
+    "  kind INTEGER NOT NULL CHECK(kind BETWEEN 0 AND 1), -- 0 code,\n"
+    "    -- 1 a checkpoint\n"
+    "  tree TEXT NOT NULL,\n"
+    "  project TEXT NOT NULL,\n"
+    "  PRIMARY KEY(study, trial, attempt, step, kind, tree),\n"
+    "  FOREIGN KEY(project, tree) REFERENCES trees(project, tree)\n"
+    ") STRICT, WITHOUT ROWID;"
+    "CREATE INDEX tree_uses_tree ON tree_uses(project, tree);";
+
 static const struct db_migration migrations[] = {
     {NULL, make_tables},     {NULL, make_second},   {NULL, make_audit},
     {NULL, make_tokens},     {NULL, make_sessions}, {NULL, make_shares},
     {NULL, make_report_use}, {drop_crc, NULL},      {attempts_before, NULL},
+    {trees_table, NULL},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */

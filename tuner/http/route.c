@@ -87,6 +87,8 @@ static const struct name {
     {"operation", offsetof(struct request, operation), NULL},
     {"token", offsetof(struct request, token), NULL},
     {"file", offsetof(struct request, file), NULL},
+    {"chunk", offsetof(struct request, chunk), NULL},
+    {"tree", offsetof(struct request, tree), NULL},
 };
 
 static const struct name *name_of(struct part pattern)

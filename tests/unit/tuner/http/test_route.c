@@ -176,8 +176,14 @@ static void every_route_says_how_it_is_answered(void)
     for (size_t i = 0; i < route_count; i++) {
         const struct route *route = &route_table[i];
         const bool leaves = strstr(route->pattern, "/logout") != NULL;
+        const bool keeps = route->lane == LANE_STORE &&
+                           strstr(route->pattern, "/trees") != NULL &&
+                           strcmp(route->method, "POST") == 0;
         CHECK((route->core != NULL) == (route->lane == LANE_CORE ||
-                                        route->lane == LANE_GATHER || leaves));
+                                        route->lane == LANE_GATHER || leaves ||
+                                        keeps));
+        CHECK((route->store != NULL) == (route->lane == LANE_STORE));
+        CHECK(route->takes == 0 || route->lane == LANE_STORE);
         CHECK((route->instant != NULL) == (route->lane == LANE_INSTANT));
         CHECK((route->read != NULL) ==
               (route->lane == LANE_READER || route->lane == LANE_MODEL ||
