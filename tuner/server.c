@@ -364,8 +364,8 @@ static void stop_readers(struct server *server)
 
 static enum ht_status start_store(struct server *server, struct ht_error *err)
 {
-    return store_start(server->store, server->dir.path,
-                       core_path(server->core), err);
+    return store_start(server->store, server->dir.path, core_path(server->core),
+                       err);
 }
 
 static void stop_store(struct server *server)

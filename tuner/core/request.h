@@ -74,21 +74,21 @@ struct request {
     /* from the core */
     struct audit_subject subject;
     enum ht_status status;
-    struct ht_error err;    /* when status is not HT_OK */
-    struct diag *diag;      /* field violations, or NULL */
+    struct ht_error err;           /* when status is not HT_OK */
+    struct diag *diag;             /* field violations, or NULL */
     const struct strings *missing; /* names of what failed, or NULL */
-    struct text reply;      /* JSON; owned, freed by request_free() */
-    const char *reply_type; /* what it is instead of JSON, or NULL */
-    bool more;              /* the reply is a piece, ask again for the next */
-    int64_t cursor;         /* where the next piece begins; 0 at first */
-    int64_t held_until_ms;  /* > 0: held, to be answered later (monotonic) */
-    int64_t held_for;       /* the study whose change it waits for; 0: it is a
-                               runner's poll */
+    struct text reply;             /* JSON; owned, freed by request_free() */
+    const char *reply_type;        /* what it is instead of JSON, or NULL */
+    bool more;             /* the reply is a piece, ask again for the next */
+    int64_t cursor;        /* where the next piece begins; 0 at first */
+    int64_t held_until_ms; /* > 0: held, to be answered later (monotonic) */
+    int64_t held_for;      /* the study whose change it waits for; 0: it is a
+                              runner's poll */
     void *kept; /* of a held one, or of one answered in pieces: state of its
                    handler, in the arena */
     struct transfer *transfer; /* of the store, given up by the interface; or
                                   NULL */
-    struct request *next; /* link of whichever list holds it */
+    struct request *next;      /* link of whichever list holds it */
 
     /* from either side, by any thread */
     _Atomic bool abandoned; /* its client has gone: an answer is needed, but

@@ -50,12 +50,12 @@ struct call {
     bool is_framed;  /* it is clear where the request ends */
     struct text body;
     size_t received;         /* bytes of body, kept or not */
+    store_handler *step;     /* of LANE_STORE: what it is posted for */
     struct ht_error refusal; /* of its headers, sent behind the body */
     size_t sent;             /* of the piece in req->reply */
     bool begun;              /* an answer in pieces has begun */
     bool takes_interim;      /* the client has HTTP/1.1 */
     bool gathered;           /* the core has it now, behind another lane */
-    store_handler *step;     /* of LANE_STORE: what it is posted for */
     bool finishing;          /* of LANE_STORE: all of its body has come */
 
     /* guarded by http->lock */

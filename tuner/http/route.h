@@ -42,13 +42,13 @@ struct route {
     unsigned kinds;    /* STUDY_KIND() bits that the path shows; 0: any */
     bool routine;      /* a change that clients at work make all the time, see
                           enum audit_kind */
+    bool is_raw;       /* its body is no JSON, so has no such type */
     const char *query; /* names that it takes there, see query.h */
     request_handler *core;
     reader_handler *read;
     store_handler *store;
     int64_t takes; /* bytes of a body that the store gets as it comes; 0: the
                       body is JSON of at most HT_MAX_SPEC */
-    bool is_raw;   /* it is no JSON, so has no such type */
     const char *instant;
     login_handler *login;
 };

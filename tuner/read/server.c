@@ -12,9 +12,11 @@
 #include "tuner/base/backup_board.h"
 #include "tuner/base/disk_room.h"
 #include "tuner/base/secrets_state.h"
+#include "tuner/base/store_board.h"
 #include "tuner/base/tls_board.h"
 #include "tuner/base/tracker_board.h"
 #include "tuner/base/webhook_board.h"
+#include "tuner/db/trees.h"
 #include "tuner/logs/logs.h"
 #include "tuner/runners/last_seen.h"
 #include "tuner/view/view.h"
@@ -102,8 +104,10 @@ enum ht_status read_server(struct reader *reader, struct request *req,
                            struct ht_error *err)
 {
     const struct server_facts *facts = reader->facts;
-    int64_t open;
+    int64_t open, trees;
     enum ht_status status = db_study_open_count(reader->db, &open, err);
+    if (status == HT_OK)
+        status = db_tree_count(reader->db, &trees, err);
     if (status != HT_OK)
         return status;
     cJSON *object = cJSON_CreateObject();
@@ -123,6 +127,9 @@ enum ht_status read_server(struct reader *reader, struct request *req,
     webhook_board_write(facts->webhooks, req->arena, object);
     tracker_board_write(facts->trackers, object);
     backup_board_write(facts->backups, object);
+    cJSON *store = json_add_object(object, "store");
+    json_add_int(store, "bytes", store_board_bytes(facts->store));
+    json_add_int(store, "trees", trees);
     json_print(object, &req->reply);
     return HT_OK;
 }

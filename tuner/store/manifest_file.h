@@ -3,8 +3,6 @@
 #ifndef HT_TUNER_STORE_MANIFEST_FILE_H
 #define HT_TUNER_STORE_MANIFEST_FILE_H
 
-#include <stddef.h>
-
 #include "proto/base/error.h"
 #include "proto/tree/manifest.h"
 

@@ -11,7 +11,6 @@
 #include "proto/base/clock.h"
 #include "proto/base/memory.h"
 #include "tuner/base/budget.h"
-#include "tuner/base/store_board.h"
 #include "tuner/store/arriving.h"
 #include "tuner/store/state.h"
 #include "tuner/store/sweep.h"
@@ -107,7 +106,7 @@ static void make_job(void *context)
         (struct fair_item){.owner = fair_key(req != NULL ? req->from.name : ""),
                            .expected_us = EXPECTED_US,
                            .slow = is_slow(making->handler)};
-    if (!needs_place(making->handler) || req->transfer != NULL)
+    if (req == NULL || req->transfer != NULL || !needs_place(making->handler))
         return;
     req->transfer = ht_xcalloc(1, sizeof *req->transfer);
     req->transfer->fd = -1;
