@@ -403,6 +403,7 @@ static enum ht_status start_backups(struct server *server, struct ht_error *err)
         .folder = server->options->backups,
         .every_ms = server->options->backup_every_ms,
         .board = server->backup_board,
+        .store = server->store_board,
         .fail = server->fail,
     };
     return backups_start(&options, &server->backups, err);
