@@ -184,12 +184,12 @@ def a_token_of_a_project_has_that_alone():
 def a_connection_that_is_cut_leaves_nothing():
     before = stored.files_in(server)
     data = os.urandom(MIB)
-    for sent in (0, 1, 400000, MIB - 1):
+    for sent in (0, 1, 400000, 600000, MIB - 1):
         with api.connect(server) as sock:
             sock.sendall(api.head(
                 server, "PUT", stored.path("chunks/" + sha(data)),
                 stored.BYTES, "Content-Length: %d" % MIB) + data[:sent])
-            if sent >= 400000:  # a piece has been written
+            if sent >= 600000:  # a piece has been written
                 harness.wait_until(
                     lambda: any(name.endswith(".part")
                                 for name in stored.files_in(server)),
@@ -223,7 +223,7 @@ def one_that_stops_in_its_middle_holds_up_no_other_principal():
             sock = slow.enter_context(api.connect(small))
             sock.sendall(api.head(
                 small, "PUT", stored.path("chunks/" + sha(data)),
-                stored.BYTES, "Content-Length: %d" % MIB) + data[:1000])
+                stored.BYTES, "Content-Length: %d" % MIB) + data[:600000])
         harness.wait_until(lambda: stored.files_in(small), "a part")
         runner = api.token(small, "runner-token")
         tap.equal(stored.put_chunk(small, b"now", auth=runner).status, 200)

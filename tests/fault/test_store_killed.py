@@ -2,6 +2,7 @@
 database: what was acknowledged is there, what was not can be sent again, and
 nothing counts as whole that is not."""
 
+import contextlib
 import os
 
 import api
@@ -25,8 +26,9 @@ def check_whole(server):
     for path in stored.files_in(server):
         parts = path.split("/")
         if parts[1] in ("chunks", "trees"):
-            with open(os.path.join(root, path), "rb") as file:
-                tap.equal(sha(file.read()), parts[-1], path)
+            with contextlib.suppress(FileNotFoundError):  # it was no tree's
+                with open(os.path.join(root, path), "rb") as file:
+                    tap.equal(sha(file.read()), parts[-1], path)
     tap.equal([path for path in stored.files_in(server)
                if "/arriving/" in path], [])
 

@@ -86,7 +86,7 @@ const struct budget_row budget_table[BUDGETS] = {
     [BUDGET_TRANSFERS] =
         {"transfers", 32, 2, 10000, "server",
          "chunks and manifests of the store that come or go at once, each with "
-         "256 KiB of memory, of one principal half as many; further ones wait"},
+         "512 KiB of memory, of one principal half as many; further ones wait"},
     [BUDGET_PROJECT_STORE] =
         {"project-store", INT64_C(100) << 30, 1 << 20, INT64_C(1) << 60,
          "project",

@@ -59,13 +59,16 @@ bool upload_take(struct call *call, const char *data, size_t *len)
         return true;
     }
     if (transfer == NULL) {
-        post(call, store_begin, len);
-        return true;
+        if (!store_admit(call->http->options.store, call->req)) {
+            post(call, store_begin, len);
+            return true;
+        }
+        transfer = call->req->transfer;
     }
     const size_t n = transfer_take(transfer, data, *len);
     call->received += n;
     *len -= n;
-    if (transfer_is_full(transfer))
+    if (*len > 0) /* it is full, and this is not its end */
         post(call, store_write, len);
     return true;
 }

@@ -23,11 +23,6 @@ size_t transfer_take(struct transfer *transfer, const char *bytes, size_t len)
     return n;
 }
 
-bool transfer_is_full(const struct transfer *transfer)
-{
-    return transfer->held == STORE_PIECE;
-}
-
 static enum ht_status check_disk(const struct store *store,
                                  struct ht_error *err)
 {
@@ -52,6 +47,7 @@ static enum ht_status check_room(const struct store *store,
     return status == HT_OK ? project_check_room(project, 1, err) : status;
 }
 
+/* Its file, with the first bytes that are written. */
 static enum ht_status open_part(struct store *store, struct transfer *transfer,
                                 struct ht_error *err)
 {
@@ -70,8 +66,23 @@ static enum ht_status open_part(struct store *store, struct transfer *transfer,
     return HT_OK;
 }
 
+void transfer_begin(struct transfer *transfer)
+{
+    transfer->piece = ht_xrealloc(NULL, STORE_PIECE, 1);
+    sha256_init(&transfer->hash);
+}
+
 enum ht_status store_begin(struct store *store, struct request *req,
                            struct ht_error *err)
+{
+    (void)store;
+    (void)err;
+    transfer_begin(req->transfer);
+    return HT_OK;
+}
+
+static enum ht_status open_transfer(struct store *store, struct request *req,
+                                    struct ht_error *err)
 {
     struct transfer *transfer = req->transfer;
     struct tree_hash hash;
@@ -84,16 +95,18 @@ enum ht_status store_begin(struct store *store, struct request *req,
         status = check_room(store, transfer->project, req->chunk, err);
     if (status == HT_OK)
         status = open_part(store, transfer, err);
-    if (status != HT_OK)
-        return status;
-    transfer->piece = ht_xrealloc(NULL, STORE_PIECE, 1);
-    sha256_init(&transfer->hash);
-    return HT_OK;
+    return status;
 }
 
-enum ht_status transfer_flush(struct transfer *transfer, struct ht_error *err)
+enum ht_status transfer_flush(struct store *store, struct request *req,
+                              struct ht_error *err)
 {
+    struct transfer *transfer = req->transfer;
     const char *at = transfer->piece;
+    const enum ht_status status =
+        transfer->fd < 0 ? open_transfer(store, req, err) : HT_OK;
+    if (status != HT_OK)
+        return status;
     sha256_update(&transfer->hash, transfer->held, (const uint8_t *)at);
     while (transfer->held > 0) {
         const ssize_t n = write(transfer->fd, at, transfer->held);
@@ -111,8 +124,7 @@ enum ht_status transfer_flush(struct transfer *transfer, struct ht_error *err)
 enum ht_status store_write(struct store *store, struct request *req,
                            struct ht_error *err)
 {
-    (void)store;
-    return transfer_flush(req->transfer, err);
+    return transfer_flush(store, req, err);
 }
 
 static enum ht_status check_chunk(struct transfer *transfer, const char *chunk,
@@ -170,7 +182,7 @@ enum ht_status store_put_chunk(struct store *store, struct request *req,
                                struct ht_error *err)
 {
     struct transfer *transfer = req->transfer;
-    enum ht_status status = transfer_flush(transfer, err);
+    enum ht_status status = transfer_flush(store, req, err);
     if (status == HT_OK)
         status = check_chunk(transfer, req->chunk, err);
     if (status == HT_OK && !project_has(transfer->project, req->chunk))

@@ -16,7 +16,7 @@
 #include "tuner/store/project.h"
 #include "tuner/store/store.h"
 
-enum { STORE_THREADS = 4, STORE_PIECE = 256 * 1024 };
+enum { STORE_THREADS = 4, STORE_PIECE = 512 * 1024 };
 
 /* Waits for a thread, or first for a place among the transfers. */
 struct store_job {
@@ -79,8 +79,13 @@ struct store {
 enum ht_status store_project(struct store *store, const char *name, bool make,
                              struct project **project, struct ht_error *err);
 
-/* Writes what the piece holds. HT_UNAVAILABLE: the disk. */
-enum ht_status transfer_flush(struct transfer *transfer, struct ht_error *err);
+/* Gets its piece. */
+void transfer_begin(struct transfer *transfer);
+/* Writes what the piece of the request's transfer holds.
+ * HT_INVALID      its chunk or project has no name for the store
+ * HT_UNAVAILABLE  the disk, or a budget */
+enum ht_status transfer_flush(struct store *store, struct request *req,
+                              struct ht_error *err);
 
 /* The manifest of a tree whose transfer is pending stays when others go. */
 void store_set_pending(struct store *store, struct transfer *transfer);

@@ -88,6 +88,37 @@ static bool needs_place(store_handler *handler)
            handler == store_get_tree;
 }
 
+static struct transfer *new_transfer(const struct fair_item *turn)
+{
+    struct transfer *transfer = ht_xcalloc(1, sizeof *transfer);
+    transfer->fd = -1;
+    transfer->end.turn = *turn;
+    transfer->end.ended = transfer;
+    return transfer;
+}
+
+static struct fair_item turn_of(const struct request *req, bool slow)
+{
+    return (struct fair_item){.owner =
+                                  fair_key(req != NULL ? req->from.name : ""),
+                              .expected_us = EXPECTED_US,
+                              .slow = slow};
+}
+
+bool store_admit(struct store *store, struct request *req)
+{
+    struct store_job job = {.turn = turn_of(req, false), .req = req};
+    req->transfer = new_transfer(&job.turn);
+    memory_lock(&store->lock);
+    const bool admitted = !store->stopping && store->n_threads > 0 &&
+                          store->first_waiting == NULL &&
+                          take_place(store, &job);
+    memory_unlock(&store->lock);
+    if (admitted)
+        transfer_begin(req->transfer);
+    return admitted;
+}
+
 /* The request has a transfer of its own before it is handed over. */
 struct making {
     struct request *req;
@@ -102,16 +133,9 @@ static void make_job(void *context)
     making->job = ht_xcalloc(1, sizeof *making->job);
     making->job->req = req;
     making->job->handler = making->handler;
-    making->job->turn =
-        (struct fair_item){.owner = fair_key(req != NULL ? req->from.name : ""),
-                           .expected_us = EXPECTED_US,
-                           .slow = is_slow(making->handler)};
-    if (req == NULL || req->transfer != NULL || !needs_place(making->handler))
-        return;
-    req->transfer = ht_xcalloc(1, sizeof *req->transfer);
-    req->transfer->fd = -1;
-    req->transfer->end.turn = making->job->turn;
-    req->transfer->end.ended = req->transfer;
+    making->job->turn = turn_of(req, is_slow(making->handler));
+    if (req != NULL && req->transfer == NULL && needs_place(making->handler))
+        req->transfer = new_transfer(&making->job->turn);
 }
 
 static enum ht_status put(struct store *store, const struct making *making,

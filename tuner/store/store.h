@@ -2,9 +2,10 @@
  * DATA/store, and the threads that write and read them.
  *
  * A disk is waited for on these threads alone. A chunk or a manifest comes as
- * steps of one request: store_begin(), store_write() for each full piece of it,
- * then the handler of its route, which has the rest. Its memory is one piece,
- * and the budget `transfers` says how many have one; further ones wait. */
+ * steps of one request: store_admit(), or store_begin() where it has to wait,
+ * store_write() for each full piece that is not the last, then the handler of
+ * its route, which has the rest. Its memory is one piece, and the budget
+ * `transfers` says how many have one. */
 #ifndef HT_TUNER_STORE_STORE_H
 #define HT_TUNER_STORE_STORE_H
 
@@ -41,6 +42,9 @@ typedef enum ht_status store_handler(struct store *store, struct request *req,
 void store_post(struct store *store, struct request *req,
                 store_handler *handler);
 
+/* The request, which has no transfer yet, may send its first piece; false: it
+ * waits for store_begin(), or this is the end. Any thread; never waits. */
+bool store_admit(struct store *store, struct request *req);
 /* Steps of what comes; see above. */
 store_handler store_begin, store_write;
 /* Those that the table of routes names. */
@@ -54,8 +58,6 @@ request_handler store_commit_tree; /* commit.c */
 /* Bytes of a body that comes: takes as many as its piece has room for, and
  * returns how many. Between the steps alone. */
 size_t transfer_take(struct transfer *transfer, const char *bytes, size_t len);
-/* The next step is store_write(). */
-bool transfer_is_full(const struct transfer *transfer);
 
 /* What is sent, by req->reply and further pieces. */
 struct transfer_range {

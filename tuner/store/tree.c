@@ -199,7 +199,7 @@ enum ht_status store_put_tree(struct store *store, struct request *req,
 {
     struct transfer *transfer = req->transfer;
     unsigned char hash[TOKEN_HASH_BYTES];
-    enum ht_status status = transfer_flush(transfer, err);
+    enum ht_status status = transfer_flush(store, req, err);
     if (status != HT_OK)
         return status;
     sha256_digest(&transfer->hash, sizeof hash, hash);
