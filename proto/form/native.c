@@ -153,6 +153,7 @@ static const struct field root_rows[] = {
      .fault = container_image_fault},
     {"container", field_map, JOB(container), .rows = job_container_rows},
     {"workdir", read_workdir, .offset = DRAFT(draft)},
+    {"code", field_choose, JOB(code.way), .choices = job_code_ways},
     {"outputDir", read_output, JOB(output_dir), .place = DRAFT(draft.output)},
     {"jobDir", native_path, .offset = JOB(job_dir)},
     {"env", field_variables, DRAFT(pools[0].pool.env), .max = HT_MAX_ENV,

@@ -74,6 +74,7 @@ const struct field_synonym native_synonyms[] = {
      {"script", "cmd", "run", "exec", "program", "entrypoint"}},
     {"env", NULL, {"environment", "variables"}},
     {"workdir", NULL, {"cwd", "workingDirectory"}},
+    {"code", NULL, {"snapshot", "upload", "sync"}},
     {"image", NULL, {"dockerImage", "imageUri"}},
     {"container", "write \"container: {pull: always}\"", {"imagePullPolicy"}},
     {"pull", NULL, {"imagePullPolicy", "pullPolicy"}},

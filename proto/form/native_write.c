@@ -326,6 +326,8 @@ static void add_surroundings(cJSON *root, const struct job *job)
     else if (job->workdir || job->own_workdir)
         json_add_string(root, "workdir",
                         job->own_workdir ? "own" : job->workdir);
+    if (job->code.way != CODE_AUTO)
+        json_add_string(root, "code", job_code_ways[job->code.way].name);
     json_add_text(root, "outputDir", job->output_dir);
     json_add_text(root, "jobDir", job->job_dir);
     json_add_strings(root, "passEnv", &job->pass_env);

@@ -102,6 +102,7 @@ static const struct field hypertune_rows[] = {
     {"jobDir", field_text, .offset = JOB(job_dir)},
     {"workdir", job_workdir, .offset = DRAFT(draft)},
     {"ownWorkdir", field_flag, .offset = JOB(own_workdir)},
+    {"code", field_map, JOB(code), .rows = job_code_rows},
     {"passEnv", field_variable_names, JOB(pass_env), .max = HT_MAX_ENV},
     {"capturedEnv", vertex_variables, .offset = JOB(captured_env)},
     {"cpus", field_real, JOB(cpus), .max = 1000000},

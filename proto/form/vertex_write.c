@@ -155,6 +155,17 @@ static void add_cancel_after(cJSON *hypertune, const struct cancelling *after)
     json_add_filled(hypertune, "cancelAfter", object);
 }
 
+static void add_code(cJSON *hypertune, const struct job_code *code)
+{
+    cJSON *object = cJSON_CreateObject();
+    if (code->way != CODE_AUTO)
+        json_add_string(object, "way", job_code_ways[code->way].name);
+    json_add_text(object, "tree", code->tree);
+    json_add_text(object, "machine", code->machine);
+    json_add_text(object, "folder", code->folder);
+    json_add_filled(hypertune, "code", object);
+}
+
 static void add_run(cJSON *hypertune, const struct job *job)
 {
     if (job->retries != JOB_RETRIES)
@@ -172,6 +183,7 @@ static void add_run(cJSON *hypertune, const struct job *job)
     json_add_text(hypertune, "jobDir", job->job_dir);
     json_add_text(hypertune, "workdir", job->workdir);
     json_add_flag(hypertune, "ownWorkdir", job->own_workdir);
+    add_code(hypertune, &job->code);
     json_add_strings(hypertune, "passEnv", &job->pass_env);
     add_variables(hypertune, "capturedEnv", &job->captured_env);
     add_resources(hypertune, job);

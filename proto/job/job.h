@@ -180,6 +180,18 @@ enum job_kind {
 /* The form that a job was said in: its words are those of CLUSTER_SPEC. */
 enum job_dialect { JOB_VERTEX, JOB_AIP, JOB_NATIVE };
 
+enum job_code_way {
+    CODE_AUTO, /* trials on other machines get a copy of workdir */
+    CODE_NONE  /* workdir is there, too: nothing travels */
+};
+
+struct job_code {
+    enum job_code_way way;
+    const char *tree;    /* the snapshot's name; NULL: there is none */
+    const char *machine; /* whose `folder` it was, see machine.h */
+    const char *folder;  /* absolute */
+};
+
 /* Not changed once its study is made; the server keeps one parsed for each
  * study. */
 struct job {
@@ -231,6 +243,7 @@ struct job {
     bool own_workdir;          /* each replica starts in a copy of workdir */
     const char *workdir;       /* absolute once submitted, or NULL; with images
                                   a folder in the container */
+    struct job_code code;      /* of processes: what is in workdir */
     struct strings pass_env;   /* names to copy from submit's environment */
     struct pairs captured_env; /* what submit recorded */
     double cpus;               /* 0: not asked */
@@ -263,6 +276,8 @@ size_t job_objectives(const struct job *job);
 bool job_is_named_apart(const struct job *job);
 /* Whether replicas run in containers: all of a job's pools do or none. */
 bool job_needs_images(const struct job *job);
+/* Whether trials on other machines get a copy of the working folder. */
+bool job_code_travels(const struct job *job);
 /* Gives the job of a new study that is made from `old`, a copy of the job: its
  * name, folders of its own for outputs below the old ones, and no values that
  * only earlier trials may have. Texts are in the arena. */

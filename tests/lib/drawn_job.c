@@ -456,6 +456,7 @@ static void draw_run(struct job *job)
     job->substitute = coin();
     job->workdir = coin() ? arena_printf(arena, "/%s", draw_text()) : NULL;
     job->own_workdir = coin() && !job_needs_images(job);
+    job->code.way = (enum job_code_way)below(2);
     job->pass_env = draw_variables();
     job->captured_env = draw_env();
     job->cpus = coin() ? (double)below(1000) / 7 : 0;

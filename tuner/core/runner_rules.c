@@ -49,6 +49,7 @@ struct runner_rules runner_rules_read(struct arena *arena, const char *json)
     if (map == NULL || map->kind != NODE_MAP)
         return (struct runner_rules){0};
     return (struct runner_rules){
+        .machine = node_get_string(map, "machine", NULL),
         .images = node_get_bool(map, "images", false),
         .allow = read_names(arena, map, "allow"),
         .volume_roots = read_names(arena, map, "volumeRoots"),

@@ -12,6 +12,8 @@
 #include "proto/doc/node.h"
 
 struct runner_rules {
+    const char *machine;             /* its id, see proto/base/machine.h; NULL:
+                                        not known */
     bool images;                     /* runs images, and only these */
     struct strings allow;            /* names of runner/base/rules.h */
     struct strings volume_roots;     /* volumes may lie below */

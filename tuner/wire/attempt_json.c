@@ -156,6 +156,17 @@ static void add_metrics(const struct lease_facts *facts, cJSON *out)
     json_add_string(out, "metricsFile", job->metrics_file);
 }
 
+/* What a runner on another machine makes the working folders from. */
+static void add_code(const struct job *job, cJSON *out)
+{
+    if (!job_code_travels(job))
+        return;
+    cJSON *code = json_add_object(out, "code");
+    json_add_string(code, "tree", job->code.tree);
+    json_add_string(code, "machine", job->code.machine);
+    json_add_string(code, "folder", job->code.folder);
+}
+
 static void add_identity(const struct lease_facts *facts, cJSON *out)
 {
     const struct attempt_row *attempt = &facts->pair->attempt;
@@ -178,6 +189,7 @@ static void add_identity(const struct lease_facts *facts, cJSON *out)
     json_add_bool(out, "chief", facts->job->chief);
     json_add_bool(out, "substitute", facts->job->substitute);
     json_add_bool(out, "ownWorkdir", facts->job->own_workdir);
+    add_code(facts->job, out);
     json_add_bool(out, "begun", facts->begun);
     json_add_string(out, "outputDir",
                     trial_folder(facts, facts->job->output_dir));

@@ -165,6 +165,7 @@ static void check_rest(const struct job *a, const struct job *b)
     CHECK(a->args_mode == b->args_mode && a->substitute == b->substitute);
     CHECK(same_text(a->workdir, b->workdir));
     CHECK(a->own_workdir == b->own_workdir);
+    CHECK(a->code.way == b->code.way);
     CHECK(same_strings(a->pass_env, b->pass_env));
     CHECK(same_pairs(a->captured_env, b->captured_env));
     CHECK(same_bits(a->cpus, b->cpus));
