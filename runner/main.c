@@ -13,6 +13,7 @@
 #include <curl/curl.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/machine.h"
 #include "proto/base/token.h"
 #include "proto/base/utf8.h"
 #include "proto/doc/json.h"
@@ -217,6 +218,9 @@ static enum ht_status read_site(struct arena *arena,
                                        .visible =
                                            getenv("CUDA_VISIBLE_DEVICES"),
                                        .devices = "/dev"};
+    char machine[TOKEN_TEXT_BYTES];
+    machine_id(machine);
+    site->machine = arena_strdup(arena, machine);
     site->cores = count_cores();
     site->inherited = collect_inherited(arena);
     site->share_gpus = options->share;

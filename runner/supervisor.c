@@ -18,6 +18,7 @@
 #include "runner/talk/server_address.h"
 #include "runner/talk/talk.h"
 #include "runner/talk/uplink.h"
+#include "runner/transfer/trees.h"
 
 enum {
     SHORT_PATIENCE_MS =
@@ -37,6 +38,9 @@ struct supervisor {
     struct server_address *address;
     struct request_thread *talk_thread, *lease_thread;
     struct discard *discard;
+    struct server_found found; /* of the thread of the trees */
+    struct trees_settings trees_settings;
+    struct trees *trees;
     struct attempts attempts;
     struct talk talk;
     int64_t ticked_at; /* monotonic */
@@ -63,6 +67,20 @@ static enum ht_status open_events(struct supervisor *supervisor,
     if (supervisor->signals < 0 || supervisor->wake < 0)
         return ht_fail_errno(err, errno, "no descriptor for events");
     return HT_OK;
+}
+
+/* For transfers, on their thread. */
+static enum ht_status find_server(void *context, struct transfer_server *server,
+                                  struct ht_error *err)
+{
+    struct supervisor *supervisor = context;
+    struct server_found *found = &supervisor->found;
+    const enum ht_status status =
+        server_address_get(supervisor->address, found, err);
+    if (status == HT_OK)
+        *server = (struct transfer_server){
+            .url = found->url, .token = found->token, .trust = found->trust};
+    return status;
 }
 
 static enum ht_status open_all(struct supervisor *supervisor,
@@ -96,7 +114,13 @@ static enum ht_status open_all(struct supervisor *supervisor,
     if (status != HT_OK)
         return status;
     attempts_init(&supervisor->attempts, settings->site, settings->engine);
-    return HT_OK;
+    supervisor->trees_settings =
+        (struct trees_settings){.state = settings->site->state,
+                                .find = find_server,
+                                .context = supervisor};
+    status = trees_start(&supervisor->trees_settings, &supervisor->trees, err);
+    supervisor->attempts.trees = supervisor->trees;
+    return status;
 }
 
 static void close_all(struct supervisor *supervisor)
@@ -105,11 +129,12 @@ static void close_all(struct supervisor *supervisor)
         server_address_stop(supervisor->address);
     request_thread_stop(supervisor->talk_thread);
     request_thread_stop(supervisor->lease_thread);
-    server_address_free(supervisor->address);
-    uplink_free(supervisor->uplink);
     talk_fini(&supervisor->talk);
     discard_stop(supervisor->discard);
     attempts_fini(&supervisor->attempts);
+    trees_stop(supervisor->trees);
+    server_address_free(supervisor->address);
+    uplink_free(supervisor->uplink);
     if (supervisor->opened && supervisor->settings->engine->close != NULL)
         supervisor->settings->engine->close();
     if (supervisor->signals >= 0)

@@ -36,7 +36,9 @@ struct attempt {
     struct placement placement;       /* n is 0 before it is chosen */
     struct attempt_replica *replicas; /* order->n_replicas of them */
     int64_t began_ms; /* monotonic: when it was made or adopted here */
-    int watch;     /* inotify descriptor of the metrics file's folder, or -1 */
+    int watch; /* inotify descriptor of the metrics file's folder, or -1 */
+    struct trees *trees; /* NULL: its replicas begin with no tree */
+    bool waits;          /* for the tree */
     bool accepted; /* the server wants it here; else it waits for `hello` */
     bool started_confirmed; /* by the server */
     bool facts_confirmed;   /* ... with all its facts */
@@ -48,16 +50,18 @@ struct attempt {
 };
 
 /* Makes it from the order, which it owns from now on, and reads the placement
- * of an earlier run; starts nothing. The site and the engine must outlive
- * it. */
+ * of an earlier run; starts nothing. The site, the engine and the trees must
+ * outlive it. */
 struct attempt *attempt_new(const struct site *site,
-                            const struct engine *engine, struct order *order);
+                            const struct engine *engine, struct trees *trees,
+                            struct order *order);
 void attempt_free(
     struct attempt *attempt); /* accepts NULL; processes continue */
 
 /* Writes the lease and starts the attempt, with GPUs out of those that are
- * free. A failure ends the attempt, with the reason: as failed when the engine
- * cannot run the order, else as lost. */
+ * free; what its replicas begin with may have to be fetched before, and then
+ * attempt_tick() starts them. A failure ends the attempt, with the reason: as
+ * failed when the engine cannot run the order, else as lost. */
 void attempt_start(struct attempt *attempt, const struct strings *free_gpus);
 /* Writes the lease and ends the attempt as lost at once. */
 void attempt_refuse(struct attempt *attempt, const char *reason);

@@ -101,7 +101,7 @@ void attempts_start(struct attempts *attempts, struct order *order)
         return;
     }
     struct attempt *attempt =
-        attempt_new(attempts->site, attempts->engine, order);
+        attempt_new(attempts->site, attempts->engine, attempts->trees, order);
     const struct strings free_gpus = attempts_free_gpus(attempts, order->arena);
     const struct attempt *other = find_disturbed(attempts, attempt);
     if (other != NULL)
@@ -144,8 +144,11 @@ bool attempts_tick(struct attempts *attempts, int64_t next_beat)
     attempts->dirty = false;
     for (struct attempt *attempt = attempts->first; attempt != NULL;
          attempt = attempt->next) {
+        const bool waited = attempt->waits;
         watch_file(attempts, attempt);
         more |= attempt_tick(attempt, next_beat);
+        if (waited && !attempt->waits)
+            watch(attempts, attempt); /* its folders are there now */
     }
     return more;
 }
@@ -265,7 +268,8 @@ static void add_found(struct attempts *attempts, const struct order_key *key)
     if (status == HT_OK)
         status = order_parse(lease.data, lease.len, &order, &err);
     if (status == HT_OK && order_key_equal(&order->key, key)) {
-        add(attempts, attempt_new(attempts->site, attempts->engine, order));
+        add(attempts, attempt_new(attempts->site, attempts->engine,
+                                  attempts->trees, order));
     } else {
         log_event(LOG_WARN, "attempt.debris", "folder=%s", folder);
         order_free(order);

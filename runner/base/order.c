@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
+#include "proto/base/token.h"
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
 #include "proto/form/form.h"
@@ -234,6 +235,22 @@ static const char *read_surroundings(struct order *order,
                          : read_secrets(order, node_find(map, "secrets"));
 }
 
+/* Its tree's name becomes one of a file. */
+static const char *read_code(struct order *order, const struct node *map)
+{
+    unsigned char hash[TOKEN_HASH_BYTES];
+    struct order_code *code = &order->code;
+    if (map == NULL || map->kind != NODE_MAP)
+        return NULL;
+    code->tree = node_get_string(map, "tree", "");
+    code->machine = node_get_string(map, "machine", "");
+    code->folder = node_get_string(map, "folder", "");
+    return strlen(code->tree) == TOKEN_TEXT_BYTES - 1 &&
+                   token_unhex(hash, code->tree) && code->folder[0] == '/'
+               ? NULL
+               : "code names no tree or no folder";
+}
+
 static const char *read_order(struct order *order, const struct node *map)
 {
     if (map == NULL)
@@ -264,7 +281,9 @@ static const char *read_order(struct order *order, const struct node *map)
         return "metrics or patterns are not lists";
     read_params(order, node_find(map, "params"));
     read_job_member(order, map);
-    const char *fault = read_surroundings(order, map);
+    const char *fault = read_code(order, node_find(map, "code"));
+    if (fault == NULL)
+        fault = read_surroundings(order, map);
     return fault != NULL ? fault
                          : read_replicas(order, node_find(map, "replicas"));
 }
@@ -339,6 +358,19 @@ enum ht_status order_read(const struct node *map, const char *report_url,
     const struct node *shown = copy != NULL ? copy : map;
     return make_order(arena, copy, json_text(arena, json_of_node(shown)), order,
                       err);
+}
+
+void order_copy_from(struct order *order, const char *folder)
+{
+    order->own_workdir = true;
+    order->code.travelled = true;
+    struct replica_order *replicas =
+        arena_alloc(order->arena, order->n_replicas, sizeof *replicas);
+    for (size_t i = 0; i < order->n_replicas; i++) {
+        replicas[i] = order->replicas[i];
+        replicas[i].workdir = folder;
+    }
+    order->replicas = replicas;
 }
 
 void order_free(struct order *order)

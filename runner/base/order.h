@@ -35,6 +35,14 @@ struct replica_order {
     int64_t memory;      /* bytes, 0: no limit */
 };
 
+/* The snapshot of the folder that the replicas of a job begin in. */
+struct order_code {
+    const char *tree;    /* NULL: there is none */
+    const char *machine; /* whose folder it was made from */
+    const char *folder;
+    bool travelled; /* replicas begin in copies of the tree, not there */
+};
+
 /* Times are in ms. */
 struct order {
     struct arena *arena;
@@ -59,7 +67,8 @@ struct order {
     const char *metrics_file; /* in the trial, or NULL */
     bool substitute;          /* ${trialDir} is replaced in words and values */
     bool own_workdir;         /* a replica starts in a copy of its workdir */
-    struct pairs params;      /* name and value as arguments show them */
+    struct order_code code;
+    struct pairs params; /* name and value as arguments show them */
     struct pairs
         captured; /* environment of the submitting shell; for processes only */
     struct container_options container;
@@ -83,6 +92,9 @@ enum ht_status order_parse(const char *json, size_t len, struct order **order,
  * replaces the order's; "": the order's own. */
 enum ht_status order_read(const struct node *map, const char *report_url,
                           struct order **order, struct ht_error *err);
+/* Its replicas begin in copies of that folder, where its tree is; in the
+ * order's arena. */
+void order_copy_from(struct order *order, const char *folder);
 void order_free(struct order *order); /* accepts NULL */
 
 /* Those of all its replicas together; 0 for an order that needs none. */

@@ -27,6 +27,7 @@ struct site {
     struct strings gpus;  /* that replicas may get, see gpus.h */
     struct pairs inherited; /* HOME, USER, LANG, TZ, TMPDIR as far as set */
     const char *runner;     /* its id, in names and labels */
+    const char *machine;    /* see proto/base/machine.h; NULL: not known */
 
     /* Processes; see runner/process/isolation.h. */
     struct guest guest;           /* what every trial's begins with */

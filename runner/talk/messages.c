@@ -79,6 +79,8 @@ static void put_rules(struct text *out, const struct site *site,
     json_put_int(out, "memory", abilities.memory);
     if (abilities.version != NULL)
         json_put_string(out, "engine", abilities.version);
+    if (site->machine != NULL)
+        json_put_string(out, "machine", site->machine);
     json_close(out);
     arena_free(arena);
 }
