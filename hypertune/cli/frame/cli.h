@@ -60,6 +60,7 @@ struct cli_settings {
     struct words params, until, env, warm_start, metrics;
     int64_t trials, parallel, retries, max_failed, trial_timeout_ms;
     bool wait, dry_run, resume, replace, if_not_exists, smoke, full, force;
+    bool no_code;
     const char *stop_rule, *noise;
     struct words constraints, no_constraints, safety;
     /* lists */

@@ -92,6 +92,8 @@ const struct flag cli_flags[] = {
         "run one trial first and look at what it reports"),
     OWN("full", 0, FLAG_TRUE, full, NULL,
         "with --smoke: let that trial end by itself"),
+    OWN("no-code", 0, FLAG_TRUE, no_code, NULL,
+        "send no copy of the folder for trials on other machines"),
     OWN("force", 0, FLAG_TRUE, force, NULL, "replace files that are there"),
 
     OWN("state", 0, FLAG_TEXT, state, "STATE", "only in this state"),
@@ -158,7 +160,7 @@ const struct flag cli_flags[] = {
 #define STUDY_FLAGS                                                            \
     "name trials parallel maximize minimize param algorithm seed "             \
     "warm-start until retries max-failed trial-timeout image env metric "      \
-    "continue replace if-not-exists"
+    "continue replace if-not-exists no-code"
 
 #define EDIT_FLAGS "stop-rule constraint no-constraint safety noise"
 
