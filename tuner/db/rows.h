@@ -131,7 +131,7 @@ struct trial_row {
     int64_t ordinal;  /* of the suggestion in its study, from 0 */
     int64_t attempt;  /* newest attempt, 0: none */
     int64_t failures; /* attempts that failed by the trial's own fault */
-    int64_t losses;   /* attempts lost with their machine */
+    int64_t losses;   /* attempts in a row lost without progress */
     bool has_objective;
     double objective;   /* of the final measurement, when has_objective */
     int64_t final_step; /* of the final measurement */

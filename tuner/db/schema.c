@@ -169,7 +169,7 @@ static const char trials_table[] =
     "  attempt INTEGER NOT NULL DEFAULT 0, -- the newest, 0: none\n"
     "  failures INTEGER NOT NULL DEFAULT 0, -- attempts that failed by its\n"
     "    -- own fault,\n"
-    "  losses INTEGER NOT NULL DEFAULT 0, -- and with their machine\n"
+    "  losses INTEGER NOT NULL DEFAULT 0, -- in a row, without progress\n"
     "  rungs_passed INTEGER NOT NULL DEFAULT 0, -- of its early stopping rule\n"
     "  pausing INTEGER NOT NULL DEFAULT 0\n"
     "    CHECK(pausing IN (0, 1)), -- STOPPING only to be PAUSED\n"
@@ -581,11 +581,27 @@ static const char trees_table[] =
     ") STRICT, WITHOUT ROWID;"
     "CREATE INDEX tree_uses_tree ON tree_uses(project, tree);";
 
+static const char checkpoints_table[] =
+    "CREATE TABLE checkpoints(\n"
+    "  -- what trials may continue from at any runner\n"
+    "  id INTEGER PRIMARY KEY, -- the newest is the highest\n"
+    "  study INTEGER NOT NULL,\n"
+    "  trial INTEGER NOT NULL,\n"
+    "  attempt INTEGER NOT NULL, -- that made it\n"
+    "  tree TEXT NOT NULL, -- in the store of the study's project\n"
+    "  step INTEGER NOT NULL, -- of the report that named it, -1: none did\n"
+    "  bytes INTEGER NOT NULL, -- of its files\n"
+    "  created_ms INTEGER NOT NULL,\n"
+    "  FOREIGN KEY(study, trial, attempt) REFERENCES attempts(study, trial, "
+    "n)\n"
+    ") STRICT;"
+    "CREATE INDEX checkpoints_trial ON checkpoints(study, trial);";
+
 static const struct db_migration migrations[] = {
-    {NULL, make_tables},     {NULL, make_second},   {NULL, make_audit},
-    {NULL, make_tokens},     {NULL, make_sessions}, {NULL, make_shares},
-    {NULL, make_report_use}, {drop_crc, NULL},      {attempts_before, NULL},
-    {trees_table, NULL},
+    {NULL, make_tables},     {NULL, make_second},       {NULL, make_audit},
+    {NULL, make_tokens},     {NULL, make_sessions},     {NULL, make_shares},
+    {NULL, make_report_use}, {drop_crc, NULL},          {attempts_before, NULL},
+    {trees_table, NULL},     {checkpoints_table, NULL},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */

@@ -6,6 +6,7 @@
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "proto/job/command.h"
+#include "tuner/db/trial_checkpoints.h"
 #include "tuner/runners/machine_types.h"
 #include "tuner/study/outputs.h"
 #include "tuner/study/trial.h"
@@ -195,6 +196,16 @@ static void add_identity(const struct lease_facts *facts, cJSON *out)
                     trial_folder(facts, facts->job->output_dir));
 }
 
+static void add_resume(const struct trial_checkpoint *from, cJSON *out)
+{
+    if (from == NULL)
+        return;
+    cJSON *resume = json_add_object(out, "resume");
+    json_add_string(resume, "tree", from->tree);
+    json_add_int(resume, "attempt", from->attempt);
+    json_add_int(resume, "step", from->step);
+}
+
 static const char *written_spec(const struct lease_facts *facts)
 {
     cJSON *job = vertex_write(facts->job);
@@ -284,6 +295,7 @@ enum ht_status attempt_json(const struct lease_facts *facts, cJSON **out,
         return ht_wrap(err, HT_CORRUPT, "stored parameters");
     cJSON *attempt = cJSON_CreateObject();
     add_identity(facts, attempt);
+    add_resume(facts->resume, attempt);
     add_metrics(facts, attempt);
     cJSON_AddItemToObject(attempt, "params", cJSON_CreateRaw(params));
     const struct strings args = command_params(facts->arena, space, point);

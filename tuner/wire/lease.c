@@ -11,6 +11,7 @@
 #include "tuner/db/write.h"
 #include "tuner/runners/can_run.h"
 #include "tuner/runners/machine_types.h"
+#include "tuner/study/checkpoints.h"
 #include "tuner/study/common_file.h"
 #include "tuner/study/living_attempts.h"
 #include "tuner/study/move.h"
@@ -61,30 +62,29 @@ static enum ht_status find_job(struct lease_poll *poll, int64_t id,
                            : status;
 }
 
-/* Whether a trial that continues from a rung has its checkpoint at another
- * runner that is online, without a folder that all runners share. */
+/* Whether a trial that continues from a rung has its checkpoint only at another
+ * runner that is online: it could not be sent. */
 static enum ht_status is_at_home_elsewhere(struct lease_poll *poll,
                                            const struct trial_row *trial,
                                            bool *elsewhere,
                                            struct ht_error *err)
 {
-    struct attempt_row newest;
     struct study_row study;
     const struct job *job;
+    struct checkpoint_place place;
     *elsewhere = trial->rungs_passed > 0 && trial->attempt > 0;
     if (!*elsewhere)
         return HT_OK;
-    const struct trial_name name = {trial->study, trial->id, trial->attempt};
-    enum ht_status status =
-        db_attempt_get(poll->db, poll->arena, &name, &newest, err);
+    enum ht_status status = find_job(poll, trial->study, &study, &job, err);
     if (status == HT_OK)
-        status = find_job(poll, trial->study, &study, &job, err);
+        status =
+            checkpoints_find(poll->core, poll->arena, trial, job, &place, err);
     if (status != HT_OK)
         return status;
     const struct live_runner *home =
-        live_find_runner(core_live(poll->core), newest.runner);
-    *elsewhere = home != NULL && home != poll->runner && home->online &&
-                 job->output_dir == NULL;
+        live_find_runner(core_live(poll->core), place.home);
+    *elsewhere =
+        !place.travels && home != NULL && home != poll->runner && home->online;
     return HT_OK;
 }
 
@@ -211,6 +211,21 @@ static const char *spec_fact(struct arena *arena, const struct job *job)
     return arena_printf(arena, "{\"spec\":\"%s\"}", hex);
 }
 
+/* place->travels: the attempt continues from a checkpoint of the store. The
+ * files of the attempt before are at least as new, where they are. */
+static enum ht_status find_resume(struct lease_poll *poll,
+                                  const struct trial_pair *pair,
+                                  const struct job *job,
+                                  struct checkpoint_place *place,
+                                  struct ht_error *err)
+{
+    const enum ht_status status = checkpoints_find(
+        poll->core, poll->arena, &pair->trial, job, place, err);
+    if (status == HT_OK && strcmp(place->home, poll->runner->id) == 0)
+        place->travels = false;
+    return status;
+}
+
 /* *out: the attempt as text, or NULL when there is no room for it beside those
  * in the answer. */
 static enum ht_status describe(struct lease_poll *poll, struct trial_pair *pair,
@@ -228,6 +243,10 @@ static enum ht_status describe(struct lease_poll *poll, struct trial_pair *pair,
                               &begun, err);
     if (status != HT_OK)
         return status;
+    struct checkpoint_place place;
+    status = find_resume(poll, pair, job, &place, err);
+    if (status != HT_OK)
+        return status;
     const struct lease_facts facts = {.arena = poll->arena,
                                       .server_id = core_server_id(poll->core),
                                       .report_url = core_report_url(poll->core),
@@ -237,7 +256,9 @@ static enum ht_status describe(struct lease_poll *poll, struct trial_pair *pair,
                                       .study = &study,
                                       .job = job,
                                       .pair = pair,
-                                      .begun = begun};
+                                      .begun = begun,
+                                      .resume =
+                                          place.travels ? &place.row : NULL};
     cJSON *attempt;
     pair->attempt.facts = spec_fact(poll->arena, job);
     status = attempt_json(&facts, &attempt, err);

@@ -1,0 +1,131 @@
+#include "tuner/study/checkpoints.h"
+
+#include <string.h>
+
+#include "proto/job/job.h"
+#include "tuner/core/core.h"
+
+/* A second one is there in case the newest makes its trainer fail. */
+enum { KEPT = 2, KEPT_AT_END = 1 };
+
+/* Removes all but the newest `kept`. */
+static enum ht_status thin(struct core *core, struct arena *arena,
+                           int64_t study, int64_t trial, size_t kept,
+                           struct ht_error *err)
+{
+    struct trial_checkpoint_list list = {0};
+    struct db *db = core_db(core);
+    enum ht_status status =
+        db_trial_checkpoints(db, arena, study, trial, &list, err);
+    for (size_t i = kept; status == HT_OK && i < list.n; i++)
+        status = db_trial_checkpoint_delete(db, list.rows[i].id, err);
+    return status;
+}
+
+enum ht_status checkpoints_add(struct core *core, struct arena *arena,
+                               const struct attempt_row *attempt,
+                               const char *tree, int64_t step,
+                               struct ht_error *err)
+{
+    struct trial_checkpoint_list list = {0};
+    struct db *db = core_db(core);
+    enum ht_status status = db_trial_checkpoints(db, arena, attempt->study,
+                                                 attempt->trial, &list, err);
+    if (status != HT_OK)
+        return status;
+    if (list.n > 0 && strcmp(list.rows[0].tree, tree) == 0)
+        return step > list.rows[0].step ? db_trial_checkpoint_set_step(
+                                              db, list.rows[0].id, step, err)
+                                        : HT_OK;
+    const struct trial_checkpoint row = {.study = attempt->study,
+                                         .trial = attempt->trial,
+                                         .attempt = attempt->n,
+                                         .tree = tree,
+                                         .step = step,
+                                         .created_ms = core_wall_ms(core)};
+    status = db_trial_checkpoint_insert(db, &row, err);
+    return status == HT_OK
+               ? thin(core, arena, attempt->study, attempt->trial, KEPT, err)
+               : status;
+}
+
+/* The attempt that wrote last where its runner keeps the trial's outputs; NULL:
+ * none has, or they are gone. */
+static const struct attempt_row *find_home(const struct attempt_list *list)
+{
+    for (size_t i = list->n; i > 0; i--) {
+        const struct attempt_row *attempt = &list->rows[i - 1];
+        if (attempt->started_ms > 0)
+            return attempt->outputs == OUTPUTS_DISCARDED ? NULL : attempt;
+    }
+    return NULL;
+}
+
+enum ht_status checkpoints_find(struct core *core, struct arena *arena,
+                                const struct trial_row *trial,
+                                const struct job *job,
+                                struct checkpoint_place *place,
+                                struct ht_error *err)
+{
+    struct attempt_list attempts = {0};
+    struct trial_checkpoint_list list = {0};
+    *place = (struct checkpoint_place){.home = ""};
+    if (trial->attempt == 0 || job->output_dir != NULL)
+        return HT_OK; /* all runners have the folder, as far as any has */
+    enum ht_status status = db_attempt_list(core_db(core), arena, trial->study,
+                                            trial->id, &attempts, err);
+    if (status == HT_OK)
+        status = db_trial_checkpoints(core_db(core), arena, trial->study,
+                                      trial->id, &list, err);
+    if (status != HT_OK)
+        return status;
+    const struct attempt_row *home = find_home(&attempts);
+    if (home != NULL)
+        place->home = home->runner;
+    place->travels = list.n > 0;
+    if (place->travels)
+        place->row = list.rows[0];
+    return HT_OK;
+}
+
+bool checkpoints_are_wanted(const struct trial_row *trial,
+                            const struct attempt_row *attempt,
+                            const struct job *job)
+{
+    if (job->output_dir != NULL)
+        return false;
+    if (trial->state == TRIAL_STOPPING)
+        return trial->pausing;
+    switch (attempt->outcome) {
+    case OUTCOME_FAILED:
+        return trial->failures < job->retries;
+    case OUTCOME_LOST:
+    case OUTCOME_NONE:
+        return true;
+    case OUTCOME_SUCCEEDED:
+    case OUTCOME_STOPPED:
+    case OUTCOME_TIMEOUT:
+        break;
+    }
+    return false;
+}
+
+enum ht_status checkpoints_note_end(struct core *core,
+                                    const struct trial_row *trial,
+                                    struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    const enum ht_status status =
+        thin(core, arena, trial->study, trial->id, KEPT_AT_END, err);
+    arena_free(arena);
+    return status;
+}
+
+enum ht_status checkpoints_forget(struct core *core, int64_t study,
+                                  int64_t trial, struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    const enum ht_status status = thin(core, arena, study, trial, 0, err);
+    arena_free(arena);
+    return status;
+}
