@@ -590,7 +590,6 @@ static const char checkpoints_table[] =
     "  attempt INTEGER NOT NULL, -- that made it\n"
     "  tree TEXT NOT NULL, -- in the store of the study's project\n"
     "  step INTEGER NOT NULL, -- of the report that named it, -1: none did\n"
-    "  bytes INTEGER NOT NULL, -- of its files\n"
     "  created_ms INTEGER NOT NULL,\n"
     "  FOREIGN KEY(study, trial, attempt) REFERENCES attempts(study, trial, "
     "n)\n"

@@ -11,8 +11,7 @@ static void read_checkpoint(sqlite3_stmt *stmt, struct arena *arena, void *row)
                                   .attempt = sqlite3_column_int64(stmt, 3),
                                   .tree = db_column_text(arena, stmt, 4),
                                   .step = sqlite3_column_int64(stmt, 5),
-                                  .bytes = sqlite3_column_int64(stmt, 6),
-                                  .created_ms = sqlite3_column_int64(stmt, 7)};
+                                  .created_ms = sqlite3_column_int64(stmt, 6)};
 }
 
 enum ht_status db_trial_checkpoints(struct db *db, struct arena *arena,
@@ -22,7 +21,7 @@ enum ht_status db_trial_checkpoints(struct db *db, struct arena *arena,
 {
     return db_ask_list(
         db, DB_LIST(arena, read_checkpoint, &list->n, &list->rows), err,
-        "SELECT id, study, trial, attempt, tree, step, bytes, "
+        "SELECT id, study, trial, attempt, tree, step, "
         "created_ms FROM checkpoints "
         "WHERE study=? AND trial=? ORDER BY id DESC",
         "ii", study, trial);
@@ -48,16 +47,9 @@ enum ht_status db_trial_checkpoint_insert(struct db *db,
 {
     return db_run(db, err,
                   "INSERT INTO checkpoints(study, trial, attempt, tree, step, "
-                  "bytes, created_ms) VALUES(?, ?, ?, ?, ?, ?, ?)",
-                  "iiisiii", row->study, row->trial, row->attempt, row->tree,
-                  row->step, row->bytes, row->created_ms);
-}
-
-enum ht_status db_trial_checkpoint_set_step(struct db *db, int64_t id,
-                                            int64_t step, struct ht_error *err)
-{
-    return db_run(db, err, "UPDATE checkpoints SET step=?2 WHERE id=?1", "ii",
-                  id, step);
+                  "created_ms) VALUES(?, ?, ?, ?, ?, ?)",
+                  "iiisii", row->study, row->trial, row->attempt, row->tree,
+                  row->step, row->created_ms);
 }
 
 enum ht_status db_trial_checkpoint_delete(struct db *db, int64_t id,

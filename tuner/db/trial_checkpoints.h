@@ -17,7 +17,6 @@ struct trial_checkpoint {
     int64_t attempt;  /* that made it */
     const char *tree; /* in the store of the study's project */
     int64_t step;     /* of the report that named it, -1: none did */
-    int64_t bytes;    /* of its files */
     int64_t created_ms;
 };
 struct trial_checkpoint_list {
@@ -42,9 +41,6 @@ enum ht_status db_attempt_has_progress(struct db *db,
 enum ht_status db_trial_checkpoint_insert(struct db *db,
                                           const struct trial_checkpoint *row,
                                           struct ht_error *err);
-/* Writes `step` of that id. */
-enum ht_status db_trial_checkpoint_set_step(struct db *db, int64_t id,
-                                            int64_t step, struct ht_error *err);
 enum ht_status db_trial_checkpoint_delete(struct db *db, int64_t id,
                                           struct ht_error *err);
 

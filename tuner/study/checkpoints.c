@@ -34,19 +34,16 @@ enum ht_status checkpoints_add(struct core *core, struct arena *arena,
     if (status != HT_OK)
         return status;
     if (list.n > 0 && strcmp(list.rows[0].tree, tree) == 0)
-        return step > list.rows[0].step ? db_trial_checkpoint_set_step(
-                                              db, list.rows[0].id, step, err)
-                                        : HT_OK;
+        return HT_OK;
     const struct trial_checkpoint row = {.study = attempt->study,
                                          .trial = attempt->trial,
                                          .attempt = attempt->n,
                                          .tree = tree,
                                          .step = step,
                                          .created_ms = core_wall_ms(core)};
-    status = db_trial_checkpoint_insert(db, &row, err);
-    return status == HT_OK
-               ? thin(core, arena, attempt->study, attempt->trial, KEPT, err)
-               : status;
+    /* In this order, since an older row may use the same tree. */
+    status = thin(core, arena, attempt->study, attempt->trial, KEPT - 1, err);
+    return status == HT_OK ? db_trial_checkpoint_insert(db, &row, err) : status;
 }
 
 /* The attempt that wrote last where its runner keeps the trial's outputs; NULL:
