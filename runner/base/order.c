@@ -235,18 +235,32 @@ static const char *read_surroundings(struct order *order,
                          : read_secrets(order, node_find(map, "secrets"));
 }
 
+static bool is_tree(const char *name)
+{
+    unsigned char hash[TOKEN_HASH_BYTES];
+    return strlen(name) == TOKEN_TEXT_BYTES - 1 && token_unhex(hash, name);
+}
+
+static const char *read_resume(struct order *order, const struct node *map)
+{
+    order->resume = node_get_string(map, "tree", NULL);
+    order->resume_attempt = node_get_int(map, "attempt", 0);
+    order->resume_step = node_get_int(map, "step", -1);
+    return order->resume == NULL || is_tree(order->resume)
+               ? NULL
+               : "resume names no tree";
+}
+
 /* Its tree's name becomes one of a file. */
 static const char *read_code(struct order *order, const struct node *map)
 {
-    unsigned char hash[TOKEN_HASH_BYTES];
     struct order_code *code = &order->code;
     if (map == NULL || map->kind != NODE_MAP)
         return NULL;
     code->tree = node_get_string(map, "tree", "");
     code->machine = node_get_string(map, "machine", "");
     code->folder = node_get_string(map, "folder", "");
-    return strlen(code->tree) == TOKEN_TEXT_BYTES - 1 &&
-                   token_unhex(hash, code->tree) && code->folder[0] == '/'
+    return is_tree(code->tree) && code->folder[0] == '/'
                ? NULL
                : "code names no tree or no folder";
 }
@@ -282,6 +296,8 @@ static const char *read_order(struct order *order, const struct node *map)
     read_params(order, node_find(map, "params"));
     read_job_member(order, map);
     const char *fault = read_code(order, node_find(map, "code"));
+    if (fault == NULL)
+        fault = read_resume(order, node_find(map, "resume"));
     if (fault == NULL)
         fault = read_surroundings(order, map);
     return fault != NULL ? fault

@@ -62,6 +62,11 @@ struct order {
     bool chief;             /* ... that TF_CONFIG's master is the "chief" */
     const char *output_dir; /* of this trial's results; NULL: the runner's */
     bool begun;             /* an earlier attempt may have written there */
+    const char *resume;     /* tree of the checkpoint that it continues from;
+                               NULL: what is here */
+    int64_t
+        resume_attempt; /* that made it, and the step that it is of, or -1 */
+    int64_t resume_step;
     struct strings metrics; /* objective first; empty: there is none */
     struct strings stdout_patterns;
     const char *metrics_file; /* in the trial, or NULL */

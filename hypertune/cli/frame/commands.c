@@ -257,6 +257,8 @@ const struct cli_command cli_commands[] = {
     {"report", cli_in_trial, GROUP_TRIAL, 0, CLI_ANY, NULL,
      "NAME=VALUE... [--step N]", "in a trial: report metrics", "",
      trial_help_report},
+    {"checkpoint", cli_in_trial, GROUP_TRIAL, 0, CLI_ANY, NULL, "[PATH]",
+     "in a trial: a checkpoint is whole", "", trial_help_checkpoint},
     {"should-stop", cli_in_trial, GROUP_TRIAL, 0, CLI_ANY, NULL, "",
      "in a trial: 0 stop now, 1 continue", "", trial_help_should_stop},
     {"params", cli_in_trial, GROUP_TRIAL, 0, CLI_ANY, NULL, "[NAME...]",
