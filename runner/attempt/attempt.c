@@ -8,6 +8,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/file_tree.h"
 #include "proto/base/log.h"
+#include "runner/attempt/checkpoints.h"
 #include "runner/attempt/outputs.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/credentials.h"
@@ -108,7 +109,7 @@ static void end_early(struct attempt *attempt)
     attempt->started_confirmed = true;
     attempt->facts_confirmed = true;
     attempt->ended = true;
-    attempt->waits = false;
+    attempt->waits = attempt->fetching = false;
     attempt->ending = (struct ending){.ended_ms = clock_wall_ms()};
 }
 
@@ -150,9 +151,14 @@ static enum ht_status begin_records(struct attempt *attempt, bool anew,
     return status;
 }
 
+/* Once the checkpoint that it continues from is here. */
 static void start(struct attempt *attempt, bool anew, const char *event)
 {
     struct ht_error err;
+    if (checkpoints_lacks_its_own(attempt)) {
+        attempt->waits = attempt->fetching = true;
+        return;
+    }
     enum ht_status status = begin_records(attempt, anew, &err);
     if (status == HT_OK)
         status = attempt->engine->start(&attempt->place, &err);
@@ -160,6 +166,22 @@ static void start(struct attempt *attempt, bool anew, const char *event)
         end_unstarted(attempt, &err);
     else
         log_event(LOG_INFO, event, "name=%s", attempt->order->name);
+    attempt->begun = status == HT_OK;
+    if (attempt->begun && anew)
+        checkpoints_log_start(attempt);
+}
+
+static void look_for_checkpoint(struct attempt *attempt)
+{
+    struct ht_error err;
+    const enum ht_status status = checkpoints_fetch(attempt, &err);
+    if (attempt->fetching)
+        return;
+    attempt->waits = false;
+    if (status == HT_OK)
+        start(attempt, true, "attempt.started");
+    else
+        end_unstarted(attempt, &err);
 }
 
 /* Starts it once its tree is there. */
@@ -235,6 +257,7 @@ void attempt_adopt(struct attempt *attempt, const struct strings *free_gpus)
     attempt->started_confirmed = disk_has(attempt->folder, mark_started);
     attempt->facts_confirmed = attempt->started_confirmed;
     attempt->ended_confirmed = disk_has(attempt->folder, mark_ended);
+    attempt->wants_checkpoint = true; /* what the server said is not known */
     const bool anew = !prepare_is_complete(attempt->order, attempt->folder);
     if (place(attempt, free_gpus, &err) == HT_OK)
         begin(attempt, anew, "attempt.adopted");
@@ -244,6 +267,7 @@ void attempt_adopt(struct attempt *attempt, const struct strings *free_gpus)
 
 void attempt_remove(struct attempt *attempt)
 {
+    checkpoints_forget(attempt);
     attempt->engine->remove(&attempt->place);
     prepare_remove(attempt->place.site, &attempt->order->key);
 }
@@ -251,6 +275,7 @@ void attempt_remove(struct attempt *attempt)
 void attempt_stop(struct attempt *attempt, const struct stop_order *order)
 {
     if (attempt->waits) {
+        checkpoints_forget(attempt);
         end_early(attempt);
         folder_end(&attempt->ending, OUTCOME_STOPPED, "%s", order->reason);
     } else if (!attempt->ended) {
@@ -301,7 +326,9 @@ bool attempt_tick(struct attempt *attempt, int64_t next_beat)
 {
     if (!attempt->accepted || attempt->collected)
         return false;
-    if (attempt->waits)
+    if (attempt->fetching)
+        look_for_checkpoint(attempt);
+    else if (attempt->waits)
         look_for_tree(attempt);
     if (attempt->waits)
         return false;
@@ -314,6 +341,7 @@ bool attempt_tick(struct attempt *attempt, int64_t next_beat)
     bool more = false;
     for (size_t i = 0; i < attempt->order->n_replicas; i++)
         more |= collect(attempt, i, next_beat, final);
+    checkpoints_collect(attempt);
     attempt->collected = final && !more;
     if (attempt->collected && count_skipped(attempt) > 0)
         log_event(LOG_WARN, "records.skipped", "name=%s lines=%llu",

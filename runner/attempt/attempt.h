@@ -33,20 +33,26 @@ struct attempt {
     struct engine_place place;
     struct order *order;
     const char *folder;
+    struct transfers *transfers;      /* NULL: checkpoints stay here */
     struct placement placement;       /* n is 0 before it is chosen */
     struct attempt_replica *replicas; /* order->n_replicas of them */
     int64_t began_ms; /* monotonic: when it was made or adopted here */
     int watch; /* inotify descriptor of the metrics file's folder, or -1 */
     struct trees *trees; /* NULL: its replicas begin with no tree */
-    bool waits;          /* for the tree */
+    bool waits;          /* for the tree, then for its checkpoint */
     bool accepted; /* the server wants it here; else it waits for `hello` */
     bool started_confirmed; /* by the server */
     bool facts_confirmed;   /* ... with all its facts */
     int64_t changes_sent;   /* bytes of git's changes that the server has */
     bool ended;
-    struct ending ending; /* once ended */
-    bool collected;       /* ended, and every record was read */
-    bool ended_confirmed; /* confirmed by the server */
+    struct ending ending;  /* once ended */
+    bool collected;        /* ended, and every record was read */
+    bool ended_confirmed;  /* confirmed by the server */
+    bool begun;            /* the engine has it */
+    bool fetching;         /* waits for the checkpoint */
+    bool wants_checkpoint; /* the trial may continue; once ended_confirmed */
+    bool asked_last, asked_again; /* to send it, at the end ... */
+    int64_t settle_until;         /* ... until then, monotonic */
 };
 
 /* Makes it from the order, which it owns from now on, and reads the placement

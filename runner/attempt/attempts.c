@@ -27,6 +27,15 @@ void attempts_init(struct attempts *attempts, const struct site *site,
     };
 }
 
+static struct attempt *make(const struct attempts *attempts,
+                            struct order *order)
+{
+    struct attempt *attempt =
+        attempt_new(attempts->site, attempts->engine, attempts->trees, order);
+    attempt->transfers = attempts->transfers;
+    return attempt;
+}
+
 void attempts_fini(struct attempts *attempts)
 {
     while (attempts->first != NULL) {
@@ -100,8 +109,7 @@ void attempts_start(struct attempts *attempts, struct order *order)
         order_free(order);
         return;
     }
-    struct attempt *attempt =
-        attempt_new(attempts->site, attempts->engine, attempts->trees, order);
+    struct attempt *attempt = make(attempts, order);
     const struct strings free_gpus = attempts_free_gpus(attempts, order->arena);
     const struct attempt *other = find_disturbed(attempts, attempt);
     if (other != NULL)
@@ -268,8 +276,7 @@ static void add_found(struct attempts *attempts, const struct order_key *key)
     if (status == HT_OK)
         status = order_parse(lease.data, lease.len, &order, &err);
     if (status == HT_OK && order_key_equal(&order->key, key)) {
-        add(attempts, attempt_new(attempts->site, attempts->engine,
-                                  attempts->trees, order));
+        add(attempts, make(attempts, order));
     } else {
         log_event(LOG_WARN, "attempt.debris", "folder=%s", folder);
         order_free(order);

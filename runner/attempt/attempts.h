@@ -15,7 +15,8 @@
 struct attempts {
     const struct site *site;
     const struct engine *engine;
-    struct trees *trees; /* NULL at first: none can be fetched */
+    struct trees *trees;         /* NULL at first: none can be fetched */
+    struct transfers *transfers; /* NULL at first: checkpoints stay here */
     struct attempt *first;
     int watch;  /* inotify, -1: none, folders are read by the clock */
     bool dirty; /* something changed in a folder since the last tick */

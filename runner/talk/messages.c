@@ -5,6 +5,7 @@
 
 #include "proto/base/clock.h"
 #include "runner/attempt/attempts.h"
+#include "runner/attempt/checkpoints.h"
 #include "runner/attempt/discard.h"
 #include "runner/base/credentials.h"
 #include "runner/base/folder.h"
@@ -128,6 +129,7 @@ static struct text *open_request(struct talk *talk, enum request_kind kind,
         [REQUEST_HEARTBEAT] = "heartbeat",
         [REQUEST_STARTED] = "started",
         [REQUEST_ENDED] = "ended",
+        [REQUEST_CHECKPOINT] = "checkpoint",
         [REQUEST_DRAINED] = "drained",
         [REQUEST_REPORT] = "report",
         [REQUEST_LOG] = "log",
@@ -238,17 +240,30 @@ static bool send_started(struct talk *talk, const struct attempt *attempt)
     return sent;
 }
 
-/* The life of an attempt: started, ended, drained. */
+static bool send_checkpoint(struct talk *talk, const struct attempt *attempt)
+{
+    struct transfers_sent sent;
+    if (!attempt->started_confirmed || !checkpoints_has_sent(attempt, &sent))
+        return false;
+    struct text *out = open_request(talk, REQUEST_CHECKPOINT, attempt);
+    talk->request.sent = sent;
+    json_put_string(out, "tree", sent.tree);
+    json_put_int(out, "step", sent.step);
+    close_request(talk);
+    return true;
+}
+
+/* The life of an attempt: started, its checkpoints, ended, drained. */
 static bool send_progress(struct talk *talk)
 {
     for (struct attempt *attempt = talk->attempts->first; attempt;
          attempt = attempt->next) {
         if (!attempt->accepted)
             continue;
-        if (send_started(talk, attempt))
+        if (send_started(talk, attempt) || send_checkpoint(talk, attempt))
             return true;
         if (attempt->ended_confirmed && attempt_is_shipped(attempt) &&
-            !owes_facts(attempt)) {
+            !owes_facts(attempt) && checkpoints_are_settled(attempt)) {
             attempt_evidence_text(attempt,
                                   open_request(talk, REQUEST_DRAINED, attempt));
             close_request(talk);

@@ -4,9 +4,31 @@
 
 #include "proto/job/job.h"
 #include "tuner/core/core.h"
+#include "tuner/db/trees.h"
 
 /* A second one is there in case the newest makes its trainer fail. */
 enum { KEPT = 2, KEPT_AT_END = 1 };
+
+static struct tree_use use_of(const struct trial_checkpoint *row,
+                              const char *project)
+{
+    return (struct tree_use){.project = project,
+                             .tree = row->tree,
+                             .study = row->study,
+                             .trial = row->trial,
+                             .attempt = row->attempt,
+                             .step = row->step,
+                             .kind = TREE_CHECKPOINT};
+}
+
+static enum ht_status drop(struct db *db, const struct trial_checkpoint *row,
+                           const char *project, struct ht_error *err)
+{
+    const struct tree_use use = use_of(row, project);
+    const enum ht_status status = db_tree_use_remove(db, &use, err);
+    return status == HT_OK ? db_trial_checkpoint_delete(db, row->id, err)
+                           : status;
+}
 
 /* Removes all but the newest `kept`. */
 static enum ht_status thin(struct core *core, struct arena *arena,
@@ -14,12 +36,44 @@ static enum ht_status thin(struct core *core, struct arena *arena,
                            struct ht_error *err)
 {
     struct trial_checkpoint_list list = {0};
+    struct study_row row;
     struct db *db = core_db(core);
     enum ht_status status =
         db_trial_checkpoints(db, arena, study, trial, &list, err);
+    if (status == HT_OK && list.n > kept)
+        status = db_study_get(db, arena, study, &row, err);
     for (size_t i = kept; status == HT_OK && i < list.n; i++)
-        status = db_trial_checkpoint_delete(db, list.rows[i].id, err);
+        status = drop(db, &list.rows[i], row.project, err);
     return status;
+}
+
+/* The store keeps the tree as long as the row names it. */
+static enum ht_status insert(struct db *db, struct arena *arena,
+                             const struct trial_checkpoint *row,
+                             struct ht_error *err)
+{
+    struct study_row study;
+    enum ht_status status = db_study_get(db, arena, row->study, &study, err);
+    if (status != HT_OK)
+        return status;
+    const struct tree_use use = use_of(row, study.project);
+    status = db_tree_use_add(db, &use, err);
+    if (status == HT_NOT_FOUND)
+        return ht_fail(err, HT_INVALID, "the store has no tree %s", row->tree);
+    return status == HT_OK ? db_trial_checkpoint_insert(db, row, err) : status;
+}
+
+/* A report names what its runner took a moment before, for an earlier one. */
+static enum ht_status note_step(struct db *db, struct arena *arena,
+                                struct trial_checkpoint *row, int64_t step,
+                                struct ht_error *err)
+{
+    struct study_row study;
+    enum ht_status status = db_study_get(db, arena, row->study, &study, err);
+    if (status == HT_OK)
+        status = drop(db, row, study.project, err);
+    row->step = step;
+    return status == HT_OK ? insert(db, arena, row, err) : status;
 }
 
 enum ht_status checkpoints_add(struct core *core, struct arena *arena,
@@ -34,7 +88,9 @@ enum ht_status checkpoints_add(struct core *core, struct arena *arena,
     if (status != HT_OK)
         return status;
     if (list.n > 0 && strcmp(list.rows[0].tree, tree) == 0)
-        return HT_OK;
+        return step > list.rows[0].step
+                   ? note_step(db, arena, &list.rows[0], step, err)
+                   : HT_OK;
     const struct trial_checkpoint row = {.study = attempt->study,
                                          .trial = attempt->trial,
                                          .attempt = attempt->n,
@@ -43,7 +99,7 @@ enum ht_status checkpoints_add(struct core *core, struct arena *arena,
                                          .created_ms = core_wall_ms(core)};
     /* In this order, since an older row may use the same tree. */
     status = thin(core, arena, attempt->study, attempt->trial, KEPT - 1, err);
-    return status == HT_OK ? db_trial_checkpoint_insert(db, &row, err) : status;
+    return status == HT_OK ? insert(db, arena, &row, err) : status;
 }
 
 /* The attempt that wrote last where its runner keeps the trial's outputs; NULL:

@@ -18,8 +18,8 @@ struct core;
 struct job;
 
 /* The attempt has a checkpoint in the store, which replaces older ones. The
- * tree of the newest again changes nothing.
- * HT_PRECONDITION  the store has no such tree */
+ * tree of the newest again changes nothing but its step, to a later one.
+ * HT_INVALID  the store has no such tree */
 enum ht_status checkpoints_add(struct core *core, struct arena *arena,
                                const struct attempt_row *attempt,
                                const char *tree, int64_t step,

@@ -1,6 +1,8 @@
 /* Where attempts continue: checkpoints that travel, and losses without one. */
 #include "proto/base/limits.h"
 #include "tests/lib/core_fixture.h"
+#include "tuner/db/internal.h"
+#include "tuner/db/trees.h"
 #include "tuner/db/trial_checkpoints.h"
 
 static void submit(struct fixture *f, int trials, const char *more)
@@ -16,10 +18,31 @@ static void submit(struct fixture *f, int trials, const char *more)
     text_free(&spec);
 }
 
-/* Retries come at once, and polls are answered at once. */
-static void hurry(struct fixture *f)
+/* A tree's name, from a digit. */
+static const char *tree(struct fixture *f, char digit)
 {
+    char *name = arena_alloc(f->arena, 65, 1);
+    memset(name, digit, 64);
+    return name;
+}
+
+/* Retries come at once, and the store has the trees of all digits. */
+static void prepare(struct fixture *f)
+{
+    static const char digits[] = "0123456789abcdef";
+    struct db *db;
     fixture_stop(f);
+    CHECK(db_open(arena_printf(f->arena, "%s/hypertune.db", f->dir), &db,
+                  NULL) == HT_OK);
+    for (size_t i = 0; i < sizeof digits - 1; i++) {
+        const struct tree_row row = {.project = "local",
+                                     .tree = tree(f, digits[i]),
+                                     .bytes = 1,
+                                     .files = 1,
+                                     .created_ms = 1};
+        CHECK(db_tree_save(db, &row, NULL) == HT_OK);
+    }
+    db_close(db);
     f->options.retry_ms = 1;
     CHECK(fixture_start(f));
 }
@@ -28,14 +51,6 @@ static void be(struct fixture *f, const char *runner)
 {
     f->runner = runner;
     fixture_hello(f, 4);
-}
-
-/* A tree's name, from a digit. */
-static const char *tree(struct fixture *f, char digit)
-{
-    char *name = arena_alloc(f->arena, 65, 1);
-    memset(name, digit, 64);
-    return name;
 }
 
 static struct request *save(struct fixture *f, const struct leased *leased,
@@ -67,7 +82,7 @@ static void lose(struct fixture *f, const struct leased *leased)
 
 static void a_lost_trial_continues_at_another_runner(struct fixture *f)
 {
-    hurry(f);
+    prepare(f);
     submit(f, 1, "");
     be(f, "a");
     const struct leased first = fixture_begin(f);
@@ -93,7 +108,7 @@ static void a_lost_trial_continues_at_another_runner(struct fixture *f)
 
 static void an_attempt_that_never_began_has_no_files(struct fixture *f)
 {
-    hurry(f);
+    prepare(f);
     submit(f, 1, "");
     be(f, "a");
     const struct leased first = fixture_begin(f);
@@ -112,7 +127,7 @@ static void an_attempt_that_never_began_has_no_files(struct fixture *f)
 
 static void a_shared_folder_needs_no_copy(struct fixture *f)
 {
-    hurry(f);
+    prepare(f);
     submit(f, 1, "outputDir: /shared\n");
     be(f, "a");
     const struct leased first = fixture_begin(f);
@@ -125,6 +140,7 @@ static void a_shared_folder_needs_no_copy(struct fixture *f)
 
 static void the_newest_two_are_kept(struct fixture *f)
 {
+    prepare(f);
     submit(f, 1, "");
     be(f, "a");
     const struct leased leased = fixture_begin(f);
@@ -135,6 +151,8 @@ static void the_newest_two_are_kept(struct fixture *f)
     CHECK_TEXT(kept(f).rows[1].tree, tree(f, '3'));
     CHECK(save(f, &leased, tree(f, '4'), -1)->status == HT_OK);
     CHECK(kept(f).n == 2 && kept(f).rows[0].step == 4);
+    CHECK(save(f, &leased, tree(f, '4'), 9)->status == HT_OK);
+    CHECK(kept(f).n == 2 && kept(f).rows[0].step == 9);
     CHECK(fixture_report(f, leased.token, fixture_record(f, 1, 9, "0.5"))
               ->status == HT_OK);
     fixture_end(f, &leased, "\"outcome\":\"succeeded\"");
@@ -144,6 +162,7 @@ static void the_newest_two_are_kept(struct fixture *f)
 
 static void outputs_that_are_not_kept_have_no_checkpoint(struct fixture *f)
 {
+    prepare(f);
     submit(f, 2, "keep: {best: 1}\n");
     be(f, "a");
     struct leased leased[2];
@@ -159,9 +178,40 @@ static void outputs_that_are_not_kept_have_no_checkpoint(struct fixture *f)
     }
 }
 
+/* How many trees of checkpoints the store has to keep. */
+static int64_t uses(struct fixture *f)
+{
+    struct db *db = fixture_db(f);
+    int64_t n = -1;
+    CHECK(db_ask_integer(db, &n, NULL, "SELECT count(*) FROM tree_uses", "") ==
+          HT_OK);
+    db_close(db);
+    return n;
+}
+
+static void the_store_keeps_what_is_named(struct fixture *f)
+{
+    prepare(f);
+    submit(f, 1, "");
+    be(f, "a");
+    const struct leased leased = fixture_begin(f);
+    for (const char *digit = "12323"; *digit != '\0'; digit++) {
+        CHECK(save(f, &leased, tree(f, *digit), 7)->status == HT_OK);
+        CHECK(uses(f) == (*digit == '1' ? 1 : 2));
+    }
+    char *unknown = arena_strdup(f->arena, tree(f, '1'));
+    unknown[63] = '2';
+    struct request *req = save(f, &leased, unknown, 8);
+    CHECK(req->status == HT_INVALID);
+    CHECK(kept(f).n == 2 && uses(f) == 2);
+    CHECK(fixture_call_trial(f, trial_stop, "s", "1", NULL)->status == HT_OK);
+    fixture_end(f, &leased, "\"outcome\":\"stopped\"");
+    CHECK(kept(f).n == 1 && uses(f) == 1);
+}
+
 static void only_the_attempt_that_runs_may_have_one(struct fixture *f)
 {
-    hurry(f);
+    prepare(f);
     submit(f, 1, "");
     be(f, "a");
     const struct leased leased = fixture_lease_one(f);
@@ -202,7 +252,7 @@ static void a_runner_learns_whether_the_trial_may_continue(struct fixture *f)
                 {"failed", true}, /* the retry */
                 {"failed", false},
                 {"succeeded", false}};
-    hurry(f);
+    prepare(f);
     submit(f, 2, "retries: 1\n");
     be(f, "a");
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
@@ -222,7 +272,7 @@ static void report(struct fixture *f, const struct leased *leased, int64_t step)
 
 static void three_losses_without_progress_end_the_trial(struct fixture *f)
 {
-    hurry(f);
+    prepare(f);
     submit(f, 1, "");
     be(f, "a");
     for (int i = 1; i <= HT_MAX_LOST_WORK; i++) {
@@ -239,7 +289,7 @@ static void three_losses_without_progress_end_the_trial(struct fixture *f)
 
 static void a_trial_that_gets_further_may_be_lost_often(struct fixture *f)
 {
-    hurry(f);
+    prepare(f);
     submit(f, 1, "");
     be(f, "a");
     for (int i = 1; i <= 12; i++) {
@@ -258,7 +308,7 @@ static void a_trial_that_gets_further_may_be_lost_often(struct fixture *f)
 /* It begins anew each time, since it has no checkpoint. */
 static void the_same_steps_again_are_no_progress(struct fixture *f)
 {
-    hurry(f);
+    prepare(f);
     submit(f, 1, "");
     be(f, "a");
     for (int i = 1; i <= HT_MAX_LOST_WORK + 1; i++) {
@@ -273,7 +323,7 @@ static void the_same_steps_again_are_no_progress(struct fixture *f)
 /* The runner sends what the attempt continued from. */
 static void the_same_tree_again_is_no_progress(struct fixture *f)
 {
-    hurry(f);
+    prepare(f);
     submit(f, 1, "");
     be(f, "a");
     for (int i = 1; i <= HT_MAX_LOST_WORK + 1; i++) {
@@ -287,7 +337,7 @@ static void the_same_tree_again_is_no_progress(struct fixture *f)
 
 static void a_failure_between_losses_counts_anew(struct fixture *f)
 {
-    hurry(f);
+    prepare(f);
     submit(f, 1, "retries: 1\n");
     be(f, "a");
     for (int i = 1; i <= 5; i++) {
@@ -308,6 +358,7 @@ int main(void)
     RUN_ON_CORE(a_shared_folder_needs_no_copy);
     RUN_ON_CORE(the_newest_two_are_kept);
     RUN_ON_CORE(outputs_that_are_not_kept_have_no_checkpoint);
+    RUN_ON_CORE(the_store_keeps_what_is_named);
     RUN_ON_CORE(only_the_attempt_that_runs_may_have_one);
     RUN_ON_CORE(a_runner_learns_whether_the_trial_may_continue);
     RUN_ON_CORE(three_losses_without_progress_end_the_trial);
