@@ -1,6 +1,7 @@
-/* snapshot.h - a part of a folder as it is now, by hard links: what a trainer
- * replaces or removes later stays as it was. What it changes in place changes
- * here, too; reading it finds that out (proto/tree/walk.h).
+/* snapshot.h - a part of a folder as it is now, by hard links, or copies of
+ * other users' files: what a trainer replaces or removes later stays as it was.
+ * What it changes in place changes here, too; reading it finds that out
+ * (proto/tree/walk.h).
  *
  * The folder may be an enemy's: no link is followed, and sockets, pipes and
  * devices are left out. */

@@ -6,8 +6,8 @@
 #include "tuner/core/core.h"
 #include "tuner/db/trees.h"
 
-/* A second one is there in case the newest makes its trainer fail. */
-enum { KEPT = 2, KEPT_AT_END = 1 };
+/* A second one is there in case the newest cannot be had. */
+enum { KEPT = 2, KEPT_AT_END = 1, TRIES_OF_ONE = 2 };
 
 static struct tree_use use_of(const struct trial_checkpoint *row,
                               const char *project)
@@ -114,6 +114,18 @@ static const struct attempt_row *find_home(const struct attempt_list *list)
     return NULL;
 }
 
+/* Lost attempts since the last progress that could not even begin: the
+ * checkpoint may be the reason. */
+static size_t count_unbegun(const struct attempt_list *list,
+                            const struct trial_row *trial)
+{
+    const size_t losses = (size_t)trial->losses;
+    size_t n = 0;
+    for (size_t i = list->n > losses ? list->n - losses : 0; i < list->n; i++)
+        n += list->rows[i].started_ms == 0;
+    return n;
+}
+
 enum ht_status checkpoints_find(struct core *core, struct arena *arena,
                                 const struct trial_row *trial,
                                 const struct job *job,
@@ -135,9 +147,10 @@ enum ht_status checkpoints_find(struct core *core, struct arena *arena,
     const struct attempt_row *home = find_home(&attempts);
     if (home != NULL)
         place->home = home->runner;
-    place->travels = list.n > 0;
+    const size_t chosen = count_unbegun(&attempts, trial) / TRIES_OF_ONE;
+    place->travels = chosen < list.n;
     if (place->travels)
-        place->row = list.rows[0];
+        place->row = list.rows[chosen];
     return HT_OK;
 }
 

@@ -25,7 +25,8 @@ enum ht_status checkpoints_add(struct core *core, struct arena *arena,
                                const char *tree, int64_t step,
                                struct ht_error *err);
 
-/* Where the next attempt of the trial finds its checkpoint. */
+/* Where the next attempt of the trial finds its checkpoint: the newest, or an
+ * older one after attempts that could not begin with it. */
 struct checkpoint_place {
     bool travels; /* `row` is what an attempt elsewhere continues from */
     struct trial_checkpoint row;

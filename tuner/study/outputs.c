@@ -79,7 +79,9 @@ enum ht_status outputs_note_end(struct core *core,
 {
     const struct job *job;
     struct arena *arena = arena_new();
-    enum ht_status status = core_job(core, trial->study, &job, err);
+    enum ht_status status = checkpoints_note_end(core, trial, err);
+    if (status == HT_OK)
+        status = core_job(core, trial->study, &job, err);
     /* A study whose spec is damaged ends all the same. */
     if (status == HT_CORRUPT)
         status = HT_OK;

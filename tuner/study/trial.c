@@ -11,7 +11,6 @@
 #include "tuner/db/trial_checkpoints.h"
 #include "tuner/db/write.h"
 #include "tuner/search/pareto_trials.h"
-#include "tuner/study/checkpoints.h"
 #include "tuner/study/final_measurement.h"
 #include "tuner/study/living_attempts.h"
 #include "tuner/study/move.h"
@@ -275,10 +274,7 @@ static enum ht_status end_attempt(struct deciding *deciding,
     const bool final = db_trial_state_is_final(trial->state);
     if (final || trial->state == TRIAL_PAUSED)
         trial_forget(deciding->core, trial);
-    status = final ? checkpoints_note_end(deciding->core, trial, err) : HT_OK;
-    return status == HT_OK && final
-               ? outputs_note_end(deciding->core, trial, err)
-               : status;
+    return final ? outputs_note_end(deciding->core, trial, err) : HT_OK;
 }
 
 /* --- messages of runners --- */

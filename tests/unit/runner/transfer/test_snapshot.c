@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "proto/base/file_tree.h"
@@ -104,6 +105,30 @@ static void nothing_outside_is_reached(void)
     CHECK(file_tree_remove(top, NULL, &err) == HT_OK);
 }
 
+/* A runner that is not root, and files that its container made as root. */
+static void files_of_other_users_are_copied(void)
+{
+    struct ht_error err;
+    if (geteuid() != 0) {
+        puts("# only root can make files of other users");
+        return;
+    }
+    begin("mkdir from/a; echo 1 >from/a/b; chmod -R go+rX .; chmod 777 .");
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        const bool other = chdir(top) == 0 && /* passes what is above it */
+                           setresuid(65534, 65534, 65534) == 0;
+        _exit(other && snapshot_make("from", "", "into", &err) == HT_OK ? 0
+                                                                        : 1);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(shell("test \"$(cat into/a/b)\" = 1 && "
+                "test \"$(stat -c %u into/a/b)\" = 65534"));
+    CHECK(file_tree_remove(top, NULL, &err) == HT_OK);
+}
+
 static void folders_in_each_other_have_an_end(void)
 {
     struct ht_error err;
@@ -119,6 +144,7 @@ int main(void)
     RUN(a_part_keeps_its_path);
     RUN(what_is_not_there_is_not_found);
     RUN(nothing_outside_is_reached);
+    RUN(files_of_other_users_are_copied);
     RUN(folders_in_each_other_have_an_end);
     return check_done();
 }

@@ -125,6 +125,25 @@ static void an_attempt_that_never_began_has_no_files(struct fixture *f)
     CHECK_TEXT(resumes(&fourth), "");
 }
 
+/* Its chunks may be gone: then an older one, at last none. */
+static void one_that_cannot_be_had_is_passed_over(struct fixture *f)
+{
+    static const char *const want[] = {"2", "2", "1", "1", ""};
+    prepare(f);
+    submit(f, 1, "");
+    be(f, "a");
+    const struct leased first = fixture_begin(f);
+    CHECK(save(f, &first, tree(f, '1'), 10)->status == HT_OK);
+    CHECK(save(f, &first, tree(f, '2'), 20)->status == HT_OK);
+    lose(f, &first);
+    be(f, "b");
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        const struct leased next = fixture_lease_one(f);
+        CHECK_TEXT(resumes(&next), *want[i] == '\0' ? "" : tree(f, *want[i]));
+        lose(f, &next);
+    }
+}
+
 static void a_shared_folder_needs_no_copy(struct fixture *f)
 {
     prepare(f);
@@ -355,6 +374,7 @@ int main(void)
 {
     RUN_ON_CORE(a_lost_trial_continues_at_another_runner);
     RUN_ON_CORE(an_attempt_that_never_began_has_no_files);
+    RUN_ON_CORE(one_that_cannot_be_had_is_passed_over);
     RUN_ON_CORE(a_shared_folder_needs_no_copy);
     RUN_ON_CORE(the_newest_two_are_kept);
     RUN_ON_CORE(outputs_that_are_not_kept_have_no_checkpoint);
