@@ -86,6 +86,9 @@ struct pool {
     struct pairs env;
     /* Of each replica. */
     int64_t gpus;            /* its own, exclusively */
+    double gpu_part;         /* of one that others share; 0: none */
+    int64_t gpu_memory;      /* bytes of each GPU, 0: any; without the two
+                                above of one that others share */
     const char *accelerator; /* the kind of GPU asked for, NULL: any */
     const char *machine;     /* machine type, see machines.h; NULL: none */
     double cpus;             /* 0: the job's */
@@ -113,6 +116,14 @@ struct container_options {
     int64_t shm_bytes;   /* /dev/shm; 0: the engine's default */
     int64_t pids;        /* most processes; 0: the runner's default */
     bool privileged, host_pid;
+};
+
+/* Which runners may run the trials; what is not said is NULL. */
+struct job_run_on {
+    const char *engine;  /* name of one of theirs */
+    const char *gpu;     /* a part of the model's name, in any case */
+    const char *machine; /* its id, or the name of a runner there */
+    struct pairs labels; /* all of them */
 };
 
 /* The webhooks that report the study, by their names on the server. */
@@ -224,6 +235,8 @@ struct job {
                            how often it reports (tuner/study/silence.h) */
     enum job_on_silence on_silence;
     int64_t retries;  /* starts after a failed one */
+    int64_t priority; /* in its project, see tuner/placement */
+    struct job_run_on run_on;
     int64_t grace_ms; /* SIGTERM to SIGKILL */
     enum job_metric_doctor metric_doctor;
     struct notify notify;
