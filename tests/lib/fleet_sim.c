@@ -203,7 +203,7 @@ static void fill(struct sim *sim, size_t runner)
 {
     while (sim->state.runners[runner].free > 0) {
         const struct placement_choice choice =
-            placement_choose(&sim->state, sim->scratch, runner);
+            placement_next(&sim->state, sim->scratch, runner);
         sim->result->decisions++;
         if (choice.study != PLACEMENT_NONE)
             begin(sim, runner, &choice);

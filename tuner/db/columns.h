@@ -74,7 +74,7 @@
 #define DB_RUNNER_LIST(FIRST, NEXT)                                            \
     FIRST(TEXT, id) NEXT(TEXT, engine) NEXT(TEXT, host) NEXT(TEXT, boot)       \
     NEXT(INTEGER, slots) NEXT(INTEGER, seen_ms) NEXT(INTEGER, online)          \
-    NEXT(TEXT, rules)
+    NEXT(TEXT, rules) NEXT(INTEGER, drain)
 #define DB_PRIOR_LIST(FIRST, NEXT)                                             \
     FIRST(INTEGER, study) NEXT(INTEGER, n) NEXT(INTEGER, origin)               \
     NEXT(TEXT, resource) NEXT(TEXT, name) NEXT(TEXT, spec)                     \

@@ -222,6 +222,13 @@ struct event_row {
     struct record_name record;
 };
 
+/* What a person asked of a runner. */
+enum runner_drain {
+    RUNNER_SERVES,
+    RUNNER_DRAINS, /* no new trials */
+    RUNNER_MOVES   /* ... and those that run continue elsewhere */
+};
+
 /* A runner as its last hello described it; `online` and seen_ms change later,
  * too. */
 struct runner_row {
@@ -231,6 +238,7 @@ struct runner_row {
     int64_t seen_ms; /* when it last came or went */
     bool online;
     const char *rules; /* JSON object of what it can and may do */
+    enum runner_drain drain;
 };
 
 /* Constant texts, "" for a number that is no state. Several states share one

@@ -596,11 +596,27 @@ static const char checkpoints_table[] =
     ") STRICT;"
     "CREATE INDEX checkpoints_trial ON checkpoints(study, trial);";
 
+/* Which trial gets which runner, see tuner/placement. */
+static const char placement[] =
+    "ALTER TABLE attempts ADD COLUMN gpus TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE runners ADD COLUMN drain INTEGER NOT NULL DEFAULT 0"
+    " CHECK(drain BETWEEN 0 AND 2);"
+    "CREATE TABLE projects(\n"
+    "  name TEXT PRIMARY KEY,\n"
+    "  share REAL NOT NULL CHECK(share>0),\n"
+    "  most_slots INTEGER NOT NULL, -- trials at a time, 0: no limit\n"
+    "  most_gpus REAL NOT NULL, -- 0: no limit\n"
+    "  usage REAL NOT NULL, -- decayed slot-seconds of ended attempts\n"
+    "  usage_ms INTEGER NOT NULL, -- when that was so\n"
+    "  trials REAL NOT NULL, -- recent attempts, a decayed count, and the\n"
+    "  trial_s REAL NOT NULL -- seconds that they ran\n"
+    ") STRICT, WITHOUT ROWID;";
+
 static const struct db_migration migrations[] = {
     {NULL, make_tables},     {NULL, make_second},       {NULL, make_audit},
     {NULL, make_tokens},     {NULL, make_sessions},     {NULL, make_shares},
     {NULL, make_report_use}, {drop_crc, NULL},          {attempts_before, NULL},
-    {trees_table, NULL},     {checkpoints_table, NULL},
+    {trees_table, NULL},     {checkpoints_table, NULL},  {placement, NULL},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */

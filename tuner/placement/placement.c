@@ -261,8 +261,8 @@ static bool takes(const struct placement *state, struct arena *arena,
     return true;
 }
 
-struct placement_choice placement_choose(const struct placement *state,
-                                         struct arena *arena, size_t runner)
+struct placement_choice placement_next(const struct placement *state,
+                                       struct arena *arena, size_t runner)
 {
     struct placement_choice choice = {.study = PLACEMENT_NONE};
     struct fit_reserved reserved = {0};

@@ -137,8 +137,8 @@ struct placement_choice {
 };
 
 /* Chooses for one free slot of the runner; lists are in the arena. */
-struct placement_choice placement_choose(const struct placement *state,
-                                         struct arena *arena, size_t runner);
+struct placement_choice placement_next(const struct placement *state,
+                                       struct arena *arena, size_t runner);
 
 /* The trial of that choice has begun at the runner, or it has ended: changes
  * the counts of machine, runner, study and project, and not `usage`. */

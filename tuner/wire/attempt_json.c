@@ -64,7 +64,7 @@ static void add_needs(const struct lease_facts *facts, const struct pool *pool,
         needs.cpus = rules->cpus;
     if (!own_memory && rules->memory > 0 && needs.memory > rules->memory)
         needs.memory = rules->memory;
-    json_add_int(replica, "gpus", needs.gpus);
+    json_add_int(replica, "gpus", pool->gpu_part > 0 ? 0 : needs.gpus);
     json_add_double(replica, "cpus", needs.cpus);
     json_add_int(replica, "memory", needs.memory);
 }
@@ -115,10 +115,23 @@ static void add_trackers(const struct lease_facts *facts,
             push_pairs(variables, &(struct pairs){1, &all[i]});
 }
 
+/* The runner gives these if they are free, else others. */
+static void add_gpus(const struct lease_facts *facts, const struct pool *pool,
+                     size_t number, cJSON *replica)
+{
+    if (pool->gpu_part > 0)
+        json_add_double(replica, "gpuPart", pool->gpu_part);
+    if (pool->gpu_memory > 0)
+        json_add_int(replica, "gpuMemory", pool->gpu_memory);
+    if (facts->gpus != NULL && facts->gpus[number].n > 0)
+        add_strings(replica, "gpuNames", &facts->gpus[number]);
+}
+
 static void add_replicas(const struct lease_facts *facts, cJSON *out,
                          const struct value point[])
 {
     cJSON *replicas = json_add_array(out, "replicas");
+    size_t number = 0;
     for (size_t i = 0; i < facts->job->n_pools; i++) {
         const struct pool *pool = &facts->job->pools[i];
         const struct pairs env =
@@ -143,6 +156,7 @@ static void add_replicas(const struct lease_facts *facts, cJSON *out,
                          variables);
             json_add_string(replica, "workdir", facts->job->workdir);
             add_needs(facts, pool, replica);
+            add_gpus(facts, pool, number++, replica);
         }
     }
 }

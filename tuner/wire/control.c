@@ -149,7 +149,7 @@ static enum ht_status save_runner(struct core *core, struct request *req,
     if (strlen(row.engine) > HT_MAX_NAME || strlen(row.host) > HT_MAX_LABEL)
         return ht_fail(err, HT_INVALID, "engine or host is too long");
     runner_online_note(core, runner, true, row.slots);
-    runner_online_note_rules(core, runner, rules);
+    runner_online_note_rules(core, runner, row.engine, rules);
     living_attempts_greet(core, runner->id, runner->boot);
     return db_runner_save(core_db(core), &row, err);
 }

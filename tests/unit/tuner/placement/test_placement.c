@@ -96,7 +96,7 @@ static int give(struct scene *scene, size_t runner)
 {
     struct placement *state = state_of(scene);
     const struct placement_choice choice =
-        placement_choose(state, scene->arena, runner);
+        placement_next(state, scene->arena, runner);
     if (choice.study == PLACEMENT_NONE)
         return -1;
     placement_begin(state, runner, &choice);
@@ -316,7 +316,7 @@ static void what_ends_is_free_again(void)
     struct scene s = scene_new();
     add_gpus(&s, (struct placement_replica){.whole = 2, .memory = GIB});
     struct placement *state = state_of(&s);
-    const struct placement_choice choice = placement_choose(state, s.arena, 0);
+    const struct placement_choice choice = placement_next(state, s.arena, 0);
     CHECK(choice.study == 0 && choice.replicas[0].n == 2);
     placement_begin(state, 0, &choice);
     CHECK(s.projects[0].gpus == 2 && s.machines[0].slots_used == 1);
