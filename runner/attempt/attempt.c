@@ -126,13 +126,12 @@ static void end_unstarted(struct attempt *attempt, const struct ht_error *err)
 }
 
 static enum ht_status place(struct attempt *attempt,
-                            const struct strings *free_gpus,
-                            struct ht_error *err)
+                            const struct gpu_rooms *rooms, struct ht_error *err)
 {
     if (attempt->placement.n > 0)
         return HT_OK;
     const enum ht_status status =
-        placement_choose(attempt->place.site, attempt->order, free_gpus,
+        placement_choose(attempt->place.site, attempt->order, rooms,
                          attempt->engine->address, &attempt->placement, err);
     if (status != HT_OK)
         return status;
@@ -212,7 +211,7 @@ static void begin(struct attempt *attempt, bool anew, const char *event)
                   attempt->order->name, attempt->order->code.tree);
 }
 
-void attempt_start(struct attempt *attempt, const struct strings *free_gpus)
+void attempt_start(struct attempt *attempt, const struct gpu_rooms *rooms)
 {
     struct ht_error err, why;
     attempt->accepted = true;
@@ -226,7 +225,7 @@ void attempt_start(struct attempt *attempt, const struct strings *free_gpus)
     if (status == HT_OK && clean != HT_OK)
         status = ht_fail(&err, clean, "%s", why.text);
     if (status == HT_OK)
-        status = place(attempt, free_gpus, &err);
+        status = place(attempt, rooms, &err);
     if (status == HT_OK)
         begin(attempt, true, "attempt.started");
     else
@@ -250,7 +249,7 @@ bool attempt_disturbs(const struct attempt *attempt,
                                 records_file(other->replicas[0].records));
 }
 
-void attempt_adopt(struct attempt *attempt, const struct strings *free_gpus)
+void attempt_adopt(struct attempt *attempt, const struct gpu_rooms *rooms)
 {
     struct ht_error err;
     attempt->accepted = true;
@@ -259,7 +258,7 @@ void attempt_adopt(struct attempt *attempt, const struct strings *free_gpus)
     attempt->ended_confirmed = disk_has(attempt->folder, mark_ended);
     attempt->wants_checkpoint = true; /* what the server said is not known */
     const bool anew = !prepare_is_complete(attempt->order, attempt->folder);
-    if (place(attempt, free_gpus, &err) == HT_OK)
+    if (place(attempt, rooms, &err) == HT_OK)
         begin(attempt, anew, "attempt.adopted");
     else
         end_unstarted(attempt, &err);

@@ -68,7 +68,7 @@ void attempt_free(
  * free; what its replicas begin with may have to be fetched before, and then
  * attempt_tick() starts them. A failure ends the attempt, with the reason: as
  * failed when the engine cannot run the order, else as lost. */
-void attempt_start(struct attempt *attempt, const struct strings *free_gpus);
+void attempt_start(struct attempt *attempt, const struct gpu_rooms *rooms);
 /* Writes the lease and ends the attempt as lost at once. */
 void attempt_refuse(struct attempt *attempt, const char *reason);
 /* Whether both write the same metrics file, and the other's may not have been
@@ -76,7 +76,7 @@ void attempt_refuse(struct attempt *attempt, const char *reason);
 bool attempt_disturbs(const struct attempt *attempt,
                       const struct attempt *other);
 /* Continues an attempt from before a restart that the server still wants. */
-void attempt_adopt(struct attempt *attempt, const struct strings *free_gpus);
+void attempt_adopt(struct attempt *attempt, const struct gpu_rooms *rooms);
 /* Kills what is left and removes the folder and the credentials; the attempt
  * itself is the caller's to free. */
 void attempt_remove(struct attempt *attempt);

@@ -73,6 +73,8 @@ static const char *read_members(struct order *order, const struct node *map,
     replica->image = node_get_string(map, "image", NULL);
     replica->workdir = node_get_string(map, "workdir", NULL);
     replica->gpus = node_get_int(map, "gpus", 0);
+    replica->gpu_part = node_get_double(map, "gpuPart", 0);
+    replica->gpu_memory = node_get_int(map, "gpuMemory", 0);
     replica->cpus = node_get_double(map, "cpus", 0);
     replica->memory = node_get_int(map, "memory", 0);
     if (!json_read_strings(order->arena, node_find(map, "argv"), HT_MAX_ARGS,
@@ -86,6 +88,13 @@ static const char *read_members(struct order *order, const struct node *map,
         return "entryWords is out of range";
     if (replica->gpus < 0 || replica->gpus > MOST_GPUS)
         return "gpus is out of range";
+    if (!(replica->gpu_part >= 0 && replica->gpu_part < 1) ||
+        replica->gpu_memory < 0)
+        return "gpuPart or gpuMemory is out of range";
+    const struct node *names = node_find(map, "gpuNames");
+    if (names != NULL &&
+        !json_read_strings(order->arena, names, MOST_GPUS, &replica->gpu_names))
+        return "gpuNames are no names";
     if (!(replica->cpus >= 0 && replica->cpus <= MOST_CPUS) ||
         replica->memory < 0)
         return "cpus or memory is out of range";

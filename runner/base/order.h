@@ -31,8 +31,12 @@ struct replica_order {
     struct pairs env;    /* of the user */
     const char *workdir; /* absolute, NULL: the replica's folder */
     int64_t gpus;        /* its own, exclusively */
-    double cpus;         /* 0: no limit */
-    int64_t memory;      /* bytes, 0: no limit */
+    double gpu_part;     /* of one that others share, 0: none */
+    int64_t gpu_memory;  /* bytes of each; without the two above of one that
+                            others share; 0: any */
+    struct strings gpu_names; /* that the server chose, maybe none */
+    double cpus;              /* 0: no limit */
+    int64_t memory;           /* bytes, 0: no limit */
 };
 
 /* The snapshot of the folder that the replicas of a job begin in. */

@@ -59,6 +59,32 @@ static struct engine_abilities abilities_of(const struct site *site,
         .gpus = true, .cpus = site->cores, .memory = own_memory()};
 }
 
+/* By name, and also without any: this runner can give parts of GPUs. */
+static void put_models(struct text *out, const struct site *site)
+{
+    json_open(out, "gpuModels");
+    for (size_t i = 0; i < site->gpus.n; i++) {
+        const struct gpu_model *model =
+            gpu_models_find(&site->models, site->gpus.items[i]);
+        if (model == NULL)
+            continue;
+        json_open(out, site->gpus.items[i]);
+        json_put_string(out, "uuid", model->uuid);
+        json_put_string(out, "name", model->name);
+        json_put_int(out, "memory", model->memory);
+        json_close(out);
+    }
+    json_close(out);
+}
+
+static void put_labels(struct text *out, const struct pairs *labels)
+{
+    json_open(out, "labels");
+    for (size_t i = 0; i < labels->n; i++)
+        json_put_string(out, labels->items[i].name, labels->items[i].value);
+    json_close(out);
+}
+
 static void put_rules(struct text *out, const struct site *site,
                       const struct engine *engine)
 {
@@ -75,13 +101,16 @@ static void put_rules(struct text *out, const struct site *site,
     json_put_strings(out, "secretVariables", &site->secret_variables);
     json_put_strings(out, "credentials", &accounts);
     json_put_strings(out, "gpus", &site->gpus);
+    put_models(out, site);
     json_put_bool(out, "shareGpus", site->share_gpus);
     json_put_int(out, "cpus", abilities.cpus);
     json_put_int(out, "memory", abilities.memory);
     if (abilities.version != NULL)
         json_put_string(out, "engine", abilities.version);
-    if (site->machine != NULL)
-        json_put_string(out, "machine", site->machine);
+    json_put_string(out, "machine", site->machine);
+    put_labels(out, &site->labels);
+    json_put_string(out, "version", HT_VERSION);
+    json_put_int(out, "wallMs", clock_wall_ms());
     json_close(out);
     arena_free(arena);
 }

@@ -126,6 +126,19 @@ static enum ht_status sort_listed(struct core *core, struct request *req,
 
 /* --- hello --- */
 
+/* How far the runner's clock is ahead, with its `rules`: later nothing tells. */
+static const char *add_skew(struct core *core, const struct request *req,
+                            const char *rules)
+{
+    const int64_t wall_ms =
+        node_get_int(node_find(req->body, "rules"), "wallMs", 0);
+    if (wall_ms <= 0)
+        return rules;
+    return arena_printf(req->arena, "%.*s,\"skewMs\":%lld}",
+                        (int)strlen(rules) - 1, rules,
+                        (long long)(wall_ms - core_wall_ms(core)));
+}
+
 static enum ht_status save_runner(struct core *core, struct request *req,
                                   const struct live_runner *runner,
                                   struct ht_error *err)
@@ -134,6 +147,7 @@ static enum ht_status save_runner(struct core *core, struct request *req,
     if (runner_rules_text(req->arena, node_find(req->body, "rules"), &rules,
                           err) != HT_OK)
         return HT_INVALID;
+    rules = add_skew(core, req, rules);
     const struct runner_row row = {
         .id = runner->id,
         .engine = node_get_string(req->body, "engine", "process"),

@@ -5,7 +5,7 @@
 
 #include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/study/study.h"
-#include "proto/base/machine.h"
+#include "proto/base/machine_id.h"
 #include "proto/transfer/transfer.h"
 #include "proto/tree/walk.h"
 
@@ -36,7 +36,7 @@ static bool visit(const struct node *runner, void *context)
 
 static void find_machines(struct cli *cli, struct machines *machines)
 {
-    machine_id(machines->own);
+    machine_id(machines->own, NULL);
     machines->other = NULL;
     (void)cli_runners_each(cli, visit, machines, NULL);
 }
