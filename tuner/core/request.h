@@ -60,6 +60,7 @@ struct request {
     const char *trial;       /* or NULL */
     const char *operation;   /* or NULL */
     const char *token;       /* name of one, or NULL */
+    const char *runner;      /* name of one, or NULL */
     int64_t session;         /* number of a browser's, which ends; 0: none */
     int64_t session_until_s; /* when it would have ended, wall clock */
     const char *file;        /* of the dashboard, or NULL */

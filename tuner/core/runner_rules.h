@@ -19,7 +19,7 @@ struct runner_gpu {
 };
 
 struct runner_rules {
-    const char *machine; /* its id, see proto/base/machine.h; NULL: not
+    const char *machine; /* its id, see proto/base/machine_id.h; NULL: not
                             known */
     struct pairs labels; /* of --label */
     size_t n_gpus;       /* those that it may give */

@@ -65,7 +65,7 @@
     NEXT(INTEGER, winner) NEXT(INTEGER, created_ms) NEXT(INTEGER, started_ms)  \
     NEXT(INTEGER, ended_ms) NEXT(TEXT, facts) NEXT(INTEGER, outputs)           \
     NEXT(TEXT, doctor) NEXT(INTEGER, silent_ms) NEXT(INTEGER, usual_ms)        \
-    NEXT(INTEGER, hung)
+    NEXT(INTEGER, hung) NEXT(INTEGER, moving)
 #define DB_MEASUREMENT_LIST(FIRST, NEXT)                                       \
     FIRST(INTEGER, study) NEXT(INTEGER, trial) NEXT(INTEGER, attempt)          \
     NEXT(TEXT, replica) NEXT(INTEGER, writer) NEXT(INTEGER, seq)               \

@@ -12,7 +12,8 @@ static void read_attempt(sqlite3_stmt *stmt, struct arena *arena, void *into)
                                .created_ms = sqlite3_column_int64(stmt, 3),
                                .runner = db_column_text(arena, stmt, 4),
                                .project = db_column_text(arena, stmt, 5),
-                               .gpus = db_column_text(arena, stmt, 6)};
+                               .gpus = db_column_text(arena, stmt, 6),
+                               .study_name = db_column_text(arena, stmt, 7)};
 }
 
 enum ht_status db_fleet_attempts(struct db *db, struct arena *arena,
@@ -22,7 +23,7 @@ enum ht_status db_fleet_attempts(struct db *db, struct arena *arena,
     return db_ask_list(
         db, DB_LIST(arena, read_attempt, &list->n, &list->rows), err,
         "SELECT a.study, a.trial, a.n, a.created_ms, a.runner, s.project, "
-        "a.gpus FROM attempts AS a JOIN studies AS s ON s.id=a.study "
+        "a.gpus, s.name FROM attempts AS a JOIN studies AS s ON s.id=a.study "
         "WHERE a." ATTEMPT_IS_OPEN " AND (a." ATTEMPT_IS_STARTING
         " OR a." ATTEMPT_IS_RUNNING ") ORDER BY a.study, a.trial, a.n",
         "");
@@ -35,6 +36,16 @@ enum ht_status db_attempt_set_gpus(struct db *db, const struct attempt_row *row,
                   "UPDATE attempts SET gpus=? WHERE study=? AND trial=? AND "
                   "n=?",
                   "siii", gpus, row->study, row->trial, row->n);
+}
+
+enum ht_status db_attempt_set_moving(struct db *db,
+                                     const struct attempt_row *row,
+                                     struct ht_error *err)
+{
+    return db_run(db, err,
+                  "UPDATE attempts SET moving=1 WHERE study=? AND trial=? AND "
+                  "n=?",
+                  "iii", row->study, row->trial, row->n);
 }
 
 /* --- projects --- */

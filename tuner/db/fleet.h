@@ -13,7 +13,7 @@
 
 struct fleet_attempt { /* one whose processes may run */
     int64_t study, trial, n, created_ms;
-    const char *runner, *project;
+    const char *runner, *project, *study_name;
     const char *gpus; /* JSON of tuner/runners/fleet.h, "": none */
 };
 struct fleet_attempt_list {
@@ -28,6 +28,11 @@ enum ht_status db_fleet_attempts(struct db *db, struct arena *arena,
 /* Writes the GPUs that the attempt has. */
 enum ht_status db_attempt_set_gpus(struct db *db, const struct attempt_row *row,
                                    const char *gpus, struct ht_error *err);
+
+/* Sets `moving`. */
+enum ht_status db_attempt_set_moving(struct db *db,
+                                     const struct attempt_row *row,
+                                     struct ht_error *err);
 
 struct project_row {
     const char *name;
@@ -57,7 +62,6 @@ enum ht_status db_project_save(struct db *db, const struct project_row *row,
 enum ht_status db_project_names(struct db *db, struct arena *arena,
                                 struct strings *names, struct ht_error *err);
 
-/* HT_NOT_FOUND: there is no such runner. */
 enum ht_status db_runner_set_drain(struct db *db, const char *id,
                                    enum runner_drain drain,
                                    struct ht_error *err);

@@ -190,6 +190,7 @@ struct attempt_row {
     int64_t silent_ms;
     int64_t usual_ms; /* median between its reports then; 0: not known */
     bool hung;        /* stopped for its silence: `reason` says how long */
+    bool moving;      /* stopped, for its trial to continue elsewhere */
     /* of the lease, of RUNNING, and of DRAINING or ENDED */
     int64_t created_ms, started_ms, ended_ms;
 };
@@ -251,7 +252,8 @@ const char *db_trial_state_name(enum trial_state state);   /* "ACTIVE" */
 const char *db_trial_state_vertex(enum trial_state state);
 const char *db_attempt_state_name(enum attempt_state state);
 const char *
-db_attempt_outcome_name(enum attempt_outcome outcome); /* "failed" */
+db_attempt_outcome_name(enum attempt_outcome outcome);     /* "failed" */
+const char *db_runner_drain_name(enum runner_drain drain); /* "DRAINS" */
 bool db_study_state_is_final(enum study_state state);
 /* Trials made so far, without confirmations and withdrawn suggestions. */
 int64_t db_study_trials_made(const struct study_row *study);

@@ -599,6 +599,7 @@ static const char checkpoints_table[] =
 /* Which trial gets which runner, see tuner/placement. */
 static const char placement[] =
     "ALTER TABLE attempts ADD COLUMN gpus TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE attempts ADD COLUMN moving INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE runners ADD COLUMN drain INTEGER NOT NULL DEFAULT 0"
     " CHECK(drain BETWEEN 0 AND 2);"
     "CREATE TABLE projects(\n"

@@ -86,6 +86,7 @@ static const struct name {
     {"trial", offsetof(struct request, trial), NULL},
     {"operation", offsetof(struct request, operation), NULL},
     {"token", offsetof(struct request, token), NULL},
+    {"runner", offsetof(struct request, runner), NULL},
     {"file", offsetof(struct request, file), NULL},
     {"chunk", offsetof(struct request, chunk), NULL},
     {"tree", offsetof(struct request, tree), NULL},

@@ -5,6 +5,7 @@
 #include "proto/tree/manifest.h"
 #include "tuner/api/aip.h"
 #include "tuner/api/backups.h"
+#include "tuner/api/fleet.h"
 #include "tuner/api/metadata.h"
 #include "tuner/api/open_suggest.h"
 #include "tuner/api/open_trial.h"
@@ -241,6 +242,11 @@ const struct route route_table[] = {
     STORE("GET", KEPT "/trees/{tree}", store_get_tree),
     CORE("POST", ANY, OURS "/runners:join", GATE_JOIN, token_join, NULL),
     ADMIN("POST", OURS "/backups", backup_create),
+    ADMIN("POST", OURS "/runners/{runner}:drain", runner_drain),
+    ADMIN("POST", OURS "/runners/{runner}:resume", runner_resume),
+    CORE("GET", ANY, OURS "/projects", GATE_READ, project_list, NULL),
+    CORE("GET", ANY, OURS "/projects/{project}", GATE_READ, project_show, NULL),
+    ADMIN("PATCH", OURS "/projects/{project}", project_set),
     ADMIN("GET", OURS "/tokens", token_show),
     ADMIN("POST", OURS "/tokens", token_create),
     ADMIN("POST", OURS "/tokens/{token}:revoke", token_revoke),

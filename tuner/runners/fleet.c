@@ -8,6 +8,7 @@
 #include "proto/doc/node.h"
 #include "tuner/db/fleet.h"
 #include "tuner/db/write.h"
+#include "tuner/placement/fit.h"
 #include "tuner/placement/usage.h"
 #include "tuner/runners/can_run.h"
 #include "tuner/runners/machine_types.h"
@@ -357,6 +358,19 @@ void fleet_add_study(struct fleet *fleet, const struct study_row *row,
         .waiting = waiting,
         .running = running,
         .waited_s = (double)(now_ms - live->waits_since_ms) / 1000};
+}
+
+bool fleet_has_other(const struct fleet *fleet, size_t study,
+                     const char *runner)
+{
+    const struct placement *state = &fleet->state;
+    const char *why;
+    for (size_t i = 0; i < state->n_runners; i++)
+        if (strcmp(fleet->runners[i]->id, runner) != 0 &&
+            fit_suits(state, i, state->studies[study].needs) == FIT_SUITS &&
+            state->allows(state->context, i, study, &why))
+            return true;
+    return false;
 }
 
 /* ---- a choice ---- */

@@ -39,6 +39,11 @@ size_t fleet_find(const struct fleet *fleet, const struct live_runner *runner);
 /* A poll of it says how many trials it could start now. */
 void fleet_offer(struct fleet *fleet, size_t runner, int64_t free_slots);
 
+/* Whether a runner other than that one, which does not drain, may run trials of
+ * the study with that index. */
+bool fleet_has_other(const struct fleet *fleet, size_t study,
+                     const char *runner);
+
 /* What a trial of the job needs. */
 struct placement_needs fleet_needs(struct core *core, struct arena *arena,
                                    const struct job *job);

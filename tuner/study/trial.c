@@ -226,6 +226,17 @@ static enum ht_status decide_lost(struct deciding *deciding,
                : start_again(deciding, err);
 }
 
+/* Its runner drains: no fault of the trial, and none of the machine. */
+static enum ht_status decide_moved(struct deciding *deciding,
+                                   struct ht_error *err)
+{
+    return move_trial(deciding->core, deciding->trial, TRIAL_REQUESTED,
+                      reason_make(deciding->arena,
+                                  "moves from runner %s, which is draining",
+                                  deciding->attempt->runner),
+                      err);
+}
+
 static enum ht_status decide(struct deciding *deciding, struct ht_error *err)
 {
     const struct trial_row *trial = deciding->trial;
@@ -244,6 +255,8 @@ static enum ht_status decide(struct deciding *deciding, struct ht_error *err)
     case OUTCOME_SUCCEEDED:
         return decide_success(deciding, err);
     case OUTCOME_STOPPED:
+        if (deciding->attempt->moving)
+            return decide_moved(deciding, err);
         return decide_stopped(deciding, deciding->attempt->reason, err);
     case OUTCOME_TIMEOUT:
         return decide_timeout(deciding, err);

@@ -86,8 +86,8 @@ static enum ht_status is_at_home_elsewhere(struct lease_poll *poll,
         return status;
     const struct live_runner *home =
         live_find_runner(core_live(poll->core), place.home);
-    *elsewhere =
-        !place.travels && home != NULL && home != poll->runner && home->online;
+    *elsewhere = !place.travels && home != NULL && home != poll->runner &&
+                 home->online && home->drain == RUNNER_SERVES;
     return HT_OK;
 }
 
@@ -511,11 +511,12 @@ enum ht_status lease_add_stops(struct core *core, struct arena *arena,
             continue;
         status = db_trial_get(db, arena, attempt->study, attempt->trial, &trial,
                               err);
-        if (status != HT_OK ||
-            (trial.state != TRIAL_STOPPING && !attempt->hung))
+        if (status != HT_OK || (trial.state != TRIAL_STOPPING &&
+                                !attempt->hung && !attempt->moving))
             continue;
-        if (trial.state != TRIAL_STOPPING) /* it hangs */
-            trial.reason = attempt->reason;
+        if (trial.state != TRIAL_STOPPING) /* it hangs, or moves */
+            trial.reason = attempt->moving ? "continues at another runner"
+                                           : attempt->reason;
         struct live_sent_stop sent = {trial.study, trial.id, attempt->n, false};
         cJSON *stop;
         status = add_stop(core, arena, &trial, &sent.kill, &stop, err);

@@ -93,6 +93,8 @@ struct cli_settings {
     const char *since, *who, *of_study;
     /* token */
     const char *role, *expire, *grace;
+    /* runners */
+    bool move;
     /* tls, unseal */
     struct words hosts;
     const char *key_file;
