@@ -53,7 +53,8 @@ class Server(harness.Server):
         super().__init__("--runner", "none")
 
     def machine(self, name):
-        return Runner(self, name, "--slots", "1", url=self.http)
+        return Runner(self, name, "--slots", "1", "--machine", name,
+                      url=self.http)
 
     def write(self, name, text=""):
         with open(os.path.join(self.folder, name), "w",

@@ -617,7 +617,7 @@ static const struct db_migration migrations[] = {
     {NULL, make_tables},     {NULL, make_second},       {NULL, make_audit},
     {NULL, make_tokens},     {NULL, make_sessions},     {NULL, make_shares},
     {NULL, make_report_use}, {drop_crc, NULL},          {attempts_before, NULL},
-    {trees_table, NULL},     {checkpoints_table, NULL},  {placement, NULL},
+    {trees_table, NULL},     {checkpoints_table, NULL}, {placement, NULL},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */

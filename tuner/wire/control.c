@@ -126,7 +126,8 @@ static enum ht_status sort_listed(struct core *core, struct request *req,
 
 /* --- hello --- */
 
-/* How far the runner's clock is ahead, with its `rules`: later nothing tells. */
+/* How far the runner's clock is ahead, with its `rules`: later nothing tells.
+ */
 static const char *add_skew(struct core *core, const struct request *req,
                             const char *rules)
 {

@@ -14,7 +14,7 @@ static void a_new_file_is_set_up_for_safety(void)
     CHECK(db_place_ask(db, "PRAGMA synchronous") == 2);
     CHECK(db_place_ask(db, "PRAGMA foreign_keys") == 1);
     CHECK(db_place_ask(db, "PRAGMA wal_autocheckpoint") == 0);
-    CHECK(db_place_ask(db, "PRAGMA user_version") == 11);
+    CHECK(db_place_ask(db, "PRAGMA user_version") == 12);
     CHECK(db_place_ask(db, "PRAGMA application_id") == DB_APPLICATION_ID);
     CHECK(db_place_ask(db, "SELECT count(*) FROM pragma_journal_mode "
                            "WHERE journal_mode='wal'") == 1);
@@ -386,7 +386,7 @@ static void an_older_file_is_brought_up_to_date(struct db_case *c)
                     "ALTER TABLE attempts DROP COLUMN hung;"
                     "DROP TABLE audit; " ADD_CRC "PRAGMA user_version=1;");
     CHECK(db_open(c->place.path, &c->db, NULL) == HT_OK);
-    CHECK(db_place_ask(c->db, "PRAGMA user_version") == 11);
+    CHECK(db_place_ask(c->db, "PRAGMA user_version") == 12);
     CHECK(db_trial_get(c->db, c->arena, 1, 1, &trial, NULL) == HT_OK);
     CHECK(!trial.outside && trial.objective == 0.5);
     const struct changes_piece piece = {1, "aa", 0, "first"};
