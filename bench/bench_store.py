@@ -4,7 +4,8 @@ writes and syncs: one key=value a line.
     bench_store.py BIN-DIR        GIBIBYTES=N: how much (2), LINKS=N: how many
                                   connections (4), ROUNDS=N: how often (3)
 
-copy_s      sent through as many TLS sockets as LINKS, written, synced
+copy_s      sent through as many TLS sockets as LINKS, which bench_relay ends
+            as the server does, written, synced
 store_s     sent as chunks, acknowledged as a tree
 ratio       the first by the second; the best of each counts
 memory_mib  by which the server grew meanwhile
@@ -19,6 +20,7 @@ import os
 import shutil
 import socket
 import ssl
+import subprocess
 import sys
 import tempfile
 import threading
@@ -50,20 +52,16 @@ def in_threads(work):
         thread.join()
 
 
-def take_copy(listener, certificate, key, folder, done):
+def take_copy(listener, folder, done):
     """The other end of a copy, a process of its own."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
-
     def take(link):
-        raw, _ = listener.accept()
+        sock, _ = listener.accept()
         piece = memoryview(bytearray(stored.CHUNK))
-        with context.wrap_socket(raw, server_side=True) as sock, \
-                open(os.path.join(folder, "copy-%d" % link), "wb",
+        with sock, open(os.path.join(folder, "copy-%d" % link), "wb",
                      buffering=0) as file:
             while True:
                 n = sock.recv_into(piece)
-                if n == 0:  # an end of the socket alone, which costs no answer
+                if n == 0:
                     break
                 file.write(piece[:n])
             os.fsync(file.fileno())
@@ -74,15 +72,20 @@ def take_copy(listener, certificate, key, folder, done):
 def copy(server, folder, turn):
     listener = socket.create_server(("127.0.0.1", 0))
     done = multiprocessing.Queue()
-    process = multiprocessing.Process(target=take_copy, args=(
-        listener, os.path.join(server.tls, "cert.pem"),
-        os.path.join(server.tls, "key.pem"), folder, done))
+    process = multiprocessing.Process(target=take_copy,
+                                      args=(listener, folder, done))
     process.start()
+    relay = subprocess.Popen(
+        [os.path.join(harness.bin_dir(), "..", "bench", "bench_relay"),
+         os.path.join(server.tls, "cert.pem"),
+         os.path.join(server.tls, "key.pem"), str(listener.getsockname()[1])],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    port = int(relay.stdout.readline())
     trust = ssl.create_default_context(cafile=server.ca)
 
     def send(link):
         with trust.wrap_socket(
-                socket.create_connection(listener.getsockname()),
+                socket.create_connection(("127.0.0.1", port)),
                 server_hostname=NAME) as sock:
             for number in range(link, CHUNKS, LINKS):
                 sock.sendall(chunk(number, turn))
@@ -92,6 +95,7 @@ def copy(server, folder, turn):
         done.get()
     took = time.monotonic() - begun
     process.join()
+    relay.communicate()
     listener.close()
     return took
 

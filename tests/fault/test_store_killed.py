@@ -62,11 +62,13 @@ def dies_at(place, turn):
                   FILES["a/1"])
         if acknowledged:
             tap.equal(stored.get(server, "trees/" + sha(TEXT)).body, TEXT)
-        names = [sha(data) for data in FILES.values()]
-        for data in FILES.values():
-            if sha(data) in stored.missing(server, names).json()["missing"]:
-                tap.equal(stored.put_chunk(server, data).status, 200)
-        tap.equal(stored.post_tree(server, TEXT).status, 200)
+        by_name = {sha(data): data for data in FILES.values()}
+        answer = stored.post_tree(server, TEXT)
+        while answer.status == 409:  # what no tree has is being removed, too
+            for name in answer.json()["missing"]:
+                tap.equal(stored.put_chunk(server, by_name[name]).status, 200)
+            answer = stored.post_tree(server, TEXT)
+        tap.equal(answer.status, 200, answer.body)
         server.kill()
         server.start()
         check_whole(server)

@@ -13,6 +13,7 @@
 
 #include "proto/base/arena.h"
 #include "tuner/base/disk_room.h"
+#include "tuner/db/copy.h"
 #include "tuner/store/chunk_set.h"
 #include "tuner/store/manifest_file.h"
 #include "tuner/store/project.h"

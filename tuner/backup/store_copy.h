@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "proto/base/error.h"
-#include "tuner/db/copy.h"
 
 #define STORE_FOLDER "store"
 

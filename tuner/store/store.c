@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +14,7 @@
 #include "tuner/store/state.h"
 #include "tuner/store/sweep.h"
 
-enum { THREAD_STACK = 512 * 1024, NICE = 5, EXPECTED_US = 1000 };
+enum { THREAD_STACK = 512 * 1024, EXPECTED_US = 1000 };
 
 /* --- what waits; store->lock is held --- */
 
@@ -299,8 +298,6 @@ static void *run(void *context)
 {
     struct store *store = context;
     struct store_job *job;
-    /* Linux has it for each thread: trials' messages come first. */
-    setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
     while ((job = take(store)) != NULL)
         run_job(store, job);
     return NULL;
