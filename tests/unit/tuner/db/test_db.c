@@ -359,11 +359,12 @@ static void studies_are_found_by_number_name_and_kind(void)
     db_place_close(&place);
 }
 
-/* Of versions that had no checksums of pages. */
+/* Of versions that had no checksums of pages, and no trees. */
 #define ADD_CRC                                                                \
     "ALTER TABLE measurements ADD COLUMN crc INTEGER NOT NULL DEFAULT 0;"      \
     "DROP TABLE checkpoints;"                                                  \
-    "ALTER TABLE trials DROP COLUMN attempts_before;"
+    "ALTER TABLE trials DROP COLUMN attempts_before;"                          \
+    "DROP TABLE tree_uses; DROP TABLE trees;"
 
 /* As a server of version 1 left it. */
 static void an_older_file_is_brought_up_to_date(struct db_case *c)
@@ -400,7 +401,7 @@ static void an_older_file_is_brought_up_to_date(struct db_case *c)
  * and no study. */
 static void leave_older_tokens(const struct db_case *c, int version, int roles)
 {
-    char sql[400];
+    char sql[600];
     snprintf(
         sql, sizeof sql,
         "ALTER TABLE tokens DROP COLUMN study; DROP TABLE report_use;" ADD_CRC
