@@ -181,19 +181,27 @@ def a_token_of_a_project_has_that_alone():
     tap.equal(stored.put_chunk(server, data, "mine", auth=False).status, 401)
 
 
+def begin_tree(which, sock, sent):
+    """A body of which a piece has been written."""
+    sock.sendall(api.head(which, "POST", stored.path("trees"),
+                          "Content-Type: application/json",
+                          "Content-Length: %d" % (3 * MIB)) + bytes(sent))
+    harness.wait_until(lambda: any(name.endswith(".part")
+                                   for name in stored.files_in(which)),
+                       "a part")
+
+
 def a_connection_that_is_cut_leaves_nothing():
     before = stored.files_in(server)
     data = os.urandom(MIB)
-    for sent in (0, 1, 400000, 600000, MIB - 1):
+    for sent in (0, 1, 400000, MIB - 1):
         with api.connect(server) as sock:
             sock.sendall(api.head(
                 server, "PUT", stored.path("chunks/" + sha(data)),
                 stored.BYTES, "Content-Length: %d" % MIB) + data[:sent])
-            if sent >= 600000:  # a piece has been written
-                harness.wait_until(
-                    lambda: any(name.endswith(".part")
-                                for name in stored.files_in(server)),
-                    "a part")
+    for sent in (MIB + 1, 2 * MIB, 2 * MIB + 300000):
+        with api.connect(server) as sock:
+            begin_tree(server, sock, sent)
     harness.wait_until(lambda: stored.files_in(server) == before,
                        "the parts to go")
     tap.equal(stored.missing(server, [sha(data)]).json()["missing"],
@@ -218,13 +226,9 @@ def one_that_stops_in_its_middle_holds_up_no_other_principal():
     with harness.Server("--runner", "none", "--budget",
                         "transfers=2") as small, \
             contextlib.ExitStack() as slow:
-        data = os.urandom(MIB)
         for _ in range(3):
             sock = slow.enter_context(api.connect(small))
-            sock.sendall(api.head(
-                small, "PUT", stored.path("chunks/" + sha(data)),
-                stored.BYTES, "Content-Length: %d" % MIB) + data[:600000])
-        harness.wait_until(lambda: stored.files_in(small), "a part")
+            begin_tree(small, sock, MIB + 1)
         runner = api.token(small, "runner-token")
         tap.equal(stored.put_chunk(small, b"now", auth=runner).status, 200)
 

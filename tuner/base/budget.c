@@ -84,9 +84,9 @@ const struct budget_row budget_table[BUDGETS] = {
          "percent that are free; below, no new trials begin and no log lines "
          "are stored, while running trials continue"},
     [BUDGET_TRANSFERS] =
-        {"transfers", 32, 2, 10000, "server",
+        {"transfers", 16, 2, 10000, "server",
          "chunks and manifests of the store that come or go at once, each with "
-         "512 KiB of memory, of one principal half as many; further ones wait"},
+         "1 MiB of memory, of one principal half as many; further ones wait"},
     [BUDGET_PROJECT_STORE] =
         {"project-store", INT64_C(100) << 30, 1 << 20, INT64_C(1) << 60,
          "project",

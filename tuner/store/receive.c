@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -66,18 +67,34 @@ static enum ht_status open_part(struct store *store, struct transfer *transfer,
     return HT_OK;
 }
 
-void transfer_begin(struct transfer *transfer)
+void transfer_begin(struct store *store, struct transfer *transfer)
 {
-    transfer->piece = ht_xrealloc(NULL, STORE_PIECE, 1);
+    pthread_mutex_lock(&store->lock);
+    if (store->n_spare > 0)
+        transfer->piece = store->spare[--store->n_spare];
+    pthread_mutex_unlock(&store->lock);
+    if (transfer->piece == NULL)
+        transfer->piece = ht_xrealloc(NULL, STORE_PIECE, 1);
     sha256_init(&transfer->hash);
+}
+
+void transfer_end(struct store *store, struct transfer *transfer)
+{
+    char *piece = transfer->piece;
+    pthread_mutex_lock(&store->lock);
+    if (piece != NULL && store->n_spare < STORE_SPARE) {
+        store->spare[store->n_spare++] = piece;
+        piece = NULL;
+    }
+    pthread_mutex_unlock(&store->lock);
+    free(piece);
 }
 
 enum ht_status store_begin(struct store *store, struct request *req,
                            struct ht_error *err)
 {
-    (void)store;
     (void)err;
-    transfer_begin(req->transfer);
+    transfer_begin(store, req->transfer);
     return HT_OK;
 }
 

@@ -16,7 +16,7 @@
 #include "tuner/store/project.h"
 #include "tuner/store/store.h"
 
-enum { STORE_THREADS = 4, STORE_PIECE = 512 * 1024 };
+enum { STORE_THREADS = 4, STORE_PIECE = 1024 * 1024, STORE_SPARE = 4 };
 
 /* Waits for a thread, or first for a place among the transfers. */
 struct store_job {
@@ -61,7 +61,10 @@ struct store {
     struct fair_queue *queue;
     struct store_job *first_waiting, **last_waiting;
     size_t n_places;
-    uint64_t *places; /* whose they are */
+    uint64_t *places;         /* whose they are */
+    char *spare[STORE_SPARE]; /* pieces of transfers that have ended: each
+                                 page of a new one would be a fault */
+    size_t n_spare;
     bool slow_running, stopping;
     bool sweep_queued;
     atomic_bool sweep_skipped; /* a backup was being made */
@@ -79,8 +82,9 @@ struct store {
 enum ht_status store_project(struct store *store, const char *name, bool make,
                              struct project **project, struct ht_error *err);
 
-/* Gets its piece. */
-void transfer_begin(struct transfer *transfer);
+/* Gets its piece, and gives it back; accepts one without. */
+void transfer_begin(struct store *store, struct transfer *transfer);
+void transfer_end(struct store *store, struct transfer *transfer);
 /* Writes what the piece of the request's transfer holds.
  * HT_INVALID      its chunk or project has no name for the store
  * HT_UNAVAILABLE  the disk, or a budget */

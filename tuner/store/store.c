@@ -114,7 +114,7 @@ bool store_admit(struct store *store, struct request *req)
                           take_place(store, &job);
     memory_unlock(&store->lock);
     if (admitted)
-        transfer_begin(req->transfer);
+        transfer_begin(store, req->transfer);
     return admitted;
 }
 
@@ -196,7 +196,7 @@ static void end_transfer(struct store *store, struct transfer *transfer)
         close(transfer->fd);
     if (transfer->part.text[0] != '\0')
         unlinkat(store->root, transfer->part.text, 0);
-    free(transfer->piece);
+    transfer_end(store, transfer);
     memory_lock(&store->lock);
     for (at = &store->pending; *at != NULL; at = &(*at)->next_pending)
         if (*at == transfer) {
@@ -376,6 +376,8 @@ void store_free(struct store *store)
         store->projects = project->next;
         project_close(project);
     }
+    while (store->n_spare > 0)
+        free(store->spare[--store->n_spare]);
     if (store->root >= 0)
         close(store->root);
     fair_queue_free(store->queue);
