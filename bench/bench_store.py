@@ -2,7 +2,7 @@
 writes and syncs: one key=value a line.
 
     bench_store.py BIN-DIR        GIBIBYTES=N: how much (2), LINKS=N: how many
-                                  connections (4), ROUNDS=N: how often (3)
+                                  connections (8), ROUNDS=N: how often (3)
 
 copy_s      sent through as many TLS sockets as LINKS, which bench_relay ends
             as the server does, written, synced
@@ -34,7 +34,7 @@ import stored  # noqa: E402
 from tls_server import NAME, TlsServer  # noqa: E402
 
 CHUNKS = int(float(os.environ.get("GIBIBYTES", "2")) * 1024)
-LINKS = int(os.environ.get("LINKS", "4"))
+LINKS = int(os.environ.get("LINKS", "8"))
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
 REST = os.urandom(stored.CHUNK - 16)
 
@@ -174,10 +174,12 @@ def main():
     with TlsServer("--runner", "none") as server:
         before = memory_mib(server, b"VmRSS")
         for turn in range(ROUNDS):
+            os.sync()  # what others wrote is not this one's to wait for
             folder = tempfile.mkdtemp(dir=server.folder)
             copies.append(copy(server, folder, turn))
             shutil.rmtree(folder)
             names = names_of(turn)
+            os.sync()
             with Listening(server) as listening:
                 kept.append(keep(server, turn, names))
             heard = max(heard, listening.longest_ms)
