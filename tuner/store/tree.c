@@ -12,10 +12,11 @@
 #include <unistd.h>
 
 #include "proto/base/arena.h"
+#include "tuner/store/arriving.h"
 #include "tuner/store/manifest_file.h"
 #include "tuner/store/state.h"
 
-enum { MOST_MISSING = 10000, SUBFOLDERS = 256 };
+enum { MOST_MISSING = 10000 };
 
 /* One after the other; see is_slow() of store.c. */
 struct putting {
@@ -24,8 +25,7 @@ struct putting {
     struct transfer *transfer;
     struct arena *arena; /* of one entry */
     struct tree_hash *missing;
-    size_t n_missing, cap_missing;
-    bool touched[SUBFOLDERS]; /* chunks/ab gets a file */
+    size_t n_missing;
 };
 
 /* --- whether all chunks are there --- */
@@ -103,20 +103,17 @@ static enum ht_status refuse_missing(struct putting *putting,
 
 /* --- names by which they count --- */
 
-static enum ht_status move_chunk(struct putting *putting, const char *name,
-                                 unsigned subfolder, struct ht_error *err)
+static enum ht_status move_chunk(const struct project *project,
+                                 const char *name, struct ht_error *err)
 {
-    const struct project *project = putting->transfer->project;
     const struct project_path whole = project_chunk(project, name),
                               arriving = project_arriving(project, name);
     if (project_size(project, &whole) >= 0)
         return HT_OK;
     struct project_path folder = whole;
     *strrchr(folder.text, '/') = '\0';
-    if (!putting->touched[subfolder] &&
-        mkdirat(project->root, folder.text, 0700) != 0 && errno != EEXIST)
+    if (mkdirat(project->root, folder.text, 0700) != 0 && errno != EEXIST)
         return project_fail("make a folder", errno, err);
-    putting->touched[subfolder] = true;
     return renameat(project->root, arriving.text, project->root, whole.text) ==
                    0
                ? HT_OK
@@ -126,29 +123,14 @@ static enum ht_status move_chunk(struct putting *putting, const char *name,
 static enum ht_status move_chunks(void *context, const struct tree_entry *entry,
                                   struct ht_error *err)
 {
+    const struct putting *putting = context;
     enum ht_status status = HT_OK;
     for (size_t i = 0; status == HT_OK && i < entry->n_chunks; i++) {
         char name[TREE_NAME];
         token_hex(name, entry->chunks[i].bytes);
-        status = move_chunk(context, name, entry->chunks[i].bytes[0], err);
+        status = move_chunk(putting->transfer->project, name, err);
     }
     return status;
-}
-
-static enum ht_status sync_folders(const struct putting *putting,
-                                   struct ht_error *err)
-{
-    static const char digits[] = "0123456789abcdef";
-    const struct project *project = putting->transfer->project;
-    enum ht_status status = HT_OK;
-    for (unsigned i = 0; status == HT_OK && i < SUBFOLDERS; i++) {
-        const char name[] = {
-            'c', 'h', 'u', 'n', 'k', 's', '/', digits[i / 16], digits[i % 16],
-            '\0'};
-        if (putting->touched[i])
-            status = project_sync(project, name, err);
-    }
-    return status == HT_OK ? project_sync(project, "chunks", err) : status;
 }
 
 static enum ht_status move_manifest(struct putting *putting,
@@ -164,7 +146,30 @@ static enum ht_status move_manifest(struct putting *putting,
         return project_fail("name a manifest", errno, err);
     transfer->part.text[0] = '\0';
     project_add(transfer->project, store->board, transfer->bytes);
-    return project_sync(transfer->project, "trees", err);
+    return HT_OK;
+}
+
+/* What is said to have failed once is said to be written from then on: so what
+ * was not known to be on the disk has to come again. */
+static void forget_arrived(struct store *store)
+{
+    pthread_mutex_lock(&store->projects_lock);
+    struct project *project = store->projects;
+    pthread_mutex_unlock(&store->projects_lock);
+    for (; project != NULL; project = project->next)
+        arriving_expire(project, store->board, INT64_MAX);
+}
+
+/* All that came, by whichever request, and all names, also those that a request
+ * gave that failed then. The descriptor is that of the start, since one hears
+ * of errors after it was opened alone. */
+static enum ht_status sync_disk(struct store *store, struct ht_error *err)
+{
+    if (syncfs(store->root) == 0)
+        return HT_OK;
+    const int failed = errno;
+    forget_arrived(store);
+    return project_fail("sync its disk", failed, err);
 }
 
 static enum ht_status put(struct putting *putting, struct ht_error *err)
@@ -178,18 +183,17 @@ static enum ht_status put(struct putting *putting, struct ht_error *err)
         return refuse_missing(putting, err);
     if (status == HT_OK)
         status = project_check_room(transfer->project, transfer->bytes, err);
-    /* Chunks and manifest: all that came, by whichever request. */
-    if (status == HT_OK && syncfs(transfer->fd) != 0)
-        status = project_fail("sync its disk", errno, err);
+    if (status == HT_OK)
+        status = sync_disk(store, err);
     failpoint_reach(&store->failpoint, "store_synced");
     if (status == HT_OK)
         status =
             manifest_file_visit(arena, transfer->fd, move_chunks, putting, err);
     failpoint_reach(&store->failpoint, "store_moved");
     if (status == HT_OK)
-        status = sync_folders(putting, err);
-    if (status == HT_OK)
         status = move_manifest(putting, err);
+    if (status == HT_OK)
+        status = sync_disk(store, err);
     failpoint_reach(&store->failpoint, "store_named");
     return status;
 }
