@@ -67,6 +67,26 @@ void project_close(struct project *project)
     free(project);
 }
 
+enum ht_status project_open_root(const char *data, int *root,
+                                 struct ht_error *err)
+{
+    const int at = open(data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = -1;
+    if (at >= 0 && (mkdirat(at, "store", 0700) == 0 || errno == EEXIST))
+        fd = openat(at, "store",
+                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const bool good = fd >= 0 && fsync(at) == 0;
+    const int failed = errno;
+    if (at >= 0)
+        close(at);
+    if (good)
+        *root = fd;
+    else if (fd >= 0)
+        close(fd);
+    return good ? HT_OK
+                : ht_fail_errno(err, failed, "cannot use %s/store", data);
+}
+
 /* --- its bytes --- */
 
 /* Of the plain files of a folder and of the folders in it; -1 with errno. */

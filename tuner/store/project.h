@@ -31,6 +31,11 @@ struct project {
     int64_t bytes; /* of its whole files */
 };
 
+/* The folder `store` of the data folder, which is made where it is missing.
+ * HT_IO */
+enum ht_status project_open_root(const char *data, int *root,
+                                 struct ht_error *err);
+
 /* Its folder below `root` is made where it is missing.
  * HT_INVALID      see folder_name.h
  * HT_NOT_FOUND    it has none, and `make` is false

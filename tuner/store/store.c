@@ -1,10 +1,6 @@
 #include "tuner/store/store.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "proto/base/clock.h"
@@ -303,52 +299,6 @@ static void *run(void *context)
     return NULL;
 }
 
-/* --- what a project and a tree are to the others --- */
-
-enum ht_status store_project(struct store *store, const char *name, bool make,
-                             struct project **project, struct ht_error *err)
-{
-    enum ht_status status = HT_OK;
-    memory_lock(&store->projects_lock);
-    struct project *found = store->projects;
-    while (found != NULL && strcmp(found->name, name) != 0)
-        found = found->next;
-    if (found == NULL) {
-        status = project_open(store->root, name, make, &found, err);
-        if (status == HT_OK) {
-            found->next = store->projects;
-            store->projects = found;
-        }
-    }
-    memory_unlock(&store->projects_lock);
-    if (status == HT_OK)
-        status = project_count(found, store->board, err);
-    if (status == HT_OK)
-        *project = found;
-    return status;
-}
-
-void store_set_pending(struct store *store, struct transfer *transfer)
-{
-    pthread_mutex_lock(&store->lock);
-    transfer->pending = true;
-    transfer->next_pending = store->pending;
-    store->pending = transfer;
-    pthread_mutex_unlock(&store->lock);
-}
-
-bool store_is_pending(struct store *store, const char *project,
-                      const char *tree)
-{
-    pthread_mutex_lock(&store->lock);
-    const struct transfer *at = store->pending;
-    while (at != NULL && (strcmp(at->project->name, project) != 0 ||
-                          strcmp(at->tree, tree) != 0))
-        at = at->next_pending;
-    pthread_mutex_unlock(&store->lock);
-    return at != NULL;
-}
-
 /* --- life --- */
 
 struct store *store_new(struct store_board *board, const char *fail)
@@ -390,22 +340,6 @@ void store_free(struct store *store)
     free(store);
 }
 
-static enum ht_status open_root(struct store *store, struct ht_error *err)
-{
-    const int data = open(store->data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (data < 0)
-        return ht_fail_errno(err, errno, "cannot open %s", store->data);
-    if (mkdirat(data, "store", 0700) == 0 || errno == EEXIST)
-        store->root = openat(data, "store",
-                             O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    const bool good = store->root >= 0 && fsync(data) == 0;
-    const int failed = errno;
-    close(data);
-    return good
-               ? HT_OK
-               : ht_fail_errno(err, failed, "cannot use %s/store", store->data);
-}
-
 static int start_threads(struct store *store)
 {
     int failed = 0;
@@ -427,7 +361,7 @@ enum ht_status store_start(struct store *store, const char *data,
 {
     store->data = ht_xstrdup(data);
     store->database = ht_xstrdup(database);
-    enum ht_status status = open_root(store, err);
+    enum ht_status status = project_open_root(data, &store->root, err);
     if (status == HT_OK)
         status = arriving_empty(store->root, err);
     if (status != HT_OK)
