@@ -14,6 +14,9 @@ enum {
     CONNECT_MS = 10000,
     FIRST_PAUSE_MS = 100, /* before a request is sent again */
     LAST_PAUSE_MS = 5000,
+    CUT_STEP = 16, /* answers for one more lane after a cut */
+    MOST_STEP = 128,
+    QUIET = 256,  /* answers after which earlier cuts are forgotten */
     POLL_MS = 250 /* until `stopped` is looked at again */
 };
 
@@ -40,7 +43,8 @@ struct exchanges {
     struct text url; /* of the project */
     bool found;      /* the server, since the last cut */
     struct trust trust;
-    size_t at_once, sent; /* lanes that may be used, and are */
+    size_t at_once, sent;  /* lanes that may be used, and are */
+    size_t answered, step; /* since the last cut; for one more lane */
     int64_t pause_ms, again_at, moved_at;
 };
 
@@ -231,11 +235,27 @@ static void repeat(struct exchanges *exchanges, struct lane *lane, bool keep)
         exchanges->moved_at = now;
     lane->state = LANE_WAITS;
     exchanges->at_once = 1;
+    exchanges->step = exchanges->step < CUT_STEP        ? CUT_STEP
+                      : 2 * exchanges->step < MOST_STEP ? 2 * exchanges->step
+                                                        : MOST_STEP;
+    exchanges->answered = 0;
     exchanges->again_at = now + exchanges->pause_ms;
     exchanges->pause_ms = 2 * exchanges->pause_ms < LAST_PAUSE_MS
                               ? 2 * exchanges->pause_ms
                               : LAST_PAUSE_MS;
     exchanges->found = false;
+}
+
+/* What is under way at a cut is sent twice, so where that happens again and
+ * again there is little of it. */
+static void widen(struct exchanges *exchanges)
+{
+    exchanges->answered++;
+    if (exchanges->answered >= QUIET)
+        exchanges->step = 1;
+    if (exchanges->answered % exchanges->step == 0 &&
+        exchanges->at_once < EXCHANGE_LANES)
+        exchanges->at_once++;
 }
 
 static enum ht_status end_lane(struct exchanges *exchanges, struct lane *lane,
@@ -260,7 +280,7 @@ static enum ht_status end_lane(struct exchanges *exchanges, struct lane *lane,
     free_lane(lane);
     exchanges->moved_at = clock_monotonic_ms();
     exchanges->pause_ms = FIRST_PAUSE_MS;
-    exchanges->at_once += exchanges->at_once < EXCHANGE_LANES;
+    widen(exchanges);
     return status;
 }
 
@@ -379,7 +399,7 @@ struct exchanges *exchanges_new(const struct transfer_settings *settings)
 {
     struct exchanges *exchanges = ht_xcalloc(1, sizeof *exchanges);
     exchanges->settings = settings;
-    exchanges->at_once = 1;
+    exchanges->at_once = exchanges->step = 1;
     exchanges->pause_ms = FIRST_PAUSE_MS;
     exchanges->multi = curl_multi_init();
     if (exchanges->multi == NULL)

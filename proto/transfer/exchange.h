@@ -1,9 +1,10 @@
 /* exchange.h - HTTP requests to one server, some at a time, each sent again
  * until it is answered.
  *
- * After a cut one request is tried alone and then, with each answer, one more
- * at a time, so that a connection that is cut again and again carries little
- * twice. What a GET has received is not asked for again. One thread. */
+ * After a cut one request is tried alone, and after a number of answers, which
+ * grows with each cut, one more at a time: a line that is cut again and again
+ * carries little twice. What a GET has received is not asked for again. One
+ * thread. */
 #ifndef HT_PROTO_TRANSFER_EXCHANGE_H
 #define HT_PROTO_TRANSFER_EXCHANGE_H
 

@@ -1,5 +1,5 @@
 /* transfer.h - trees sent to a server and fetched from there, in chunks over
- * HTTP (docs/http.md, "Trees").
+ * HTTP (docs/http.md, "Code and checkpoints").
  *
  * What the other side has already is not sent, so a transfer that was broken
  * off continues when it is begun again. At most a few chunks are in memory.

@@ -25,7 +25,7 @@ if os.geteuid() != 0:
 ENV = {"PATH": harness.bin_dir() + os.pathsep + os.environ["PATH"]}
 class Line:
     """A TCP line to the server's HTTPS that is cut after every `most` bytes
-    towards the runner, and counts them; while `open` is false it is dead."""
+    of one direction, and counts them; while `open` is false it is dead."""
 
     def __init__(self):
         self.socket = socket.create_server(("127.0.0.1", 0))
@@ -35,9 +35,10 @@ class Line:
         self.begin(0)
         threading.Thread(target=self.accept, daemon=True).start()
 
-    def begin(self, most):
+    def begin(self, most, to_server=False):
         with self.lock:
             self.most = self.left = most
+            self.to_server = to_server
             self.bytes, self.cuts, self.open = 0, 0, True
 
     def accept(self):
@@ -53,15 +54,15 @@ class Line:
                 ("127.0.0.1", server.ports[0].number))
             with self.lock:
                 self.ends += [here, there]
-            for ends in ((here, there, False), (there, here, True)):
+            for ends in ((here, there, True), (there, here, False)):
                 threading.Thread(target=self.carry, args=ends,
                                  daemon=True).start()
 
-    def carry(self, source, target, counts):
+    def carry(self, source, target, to_server):
         try:
             while data := source.recv(65536):
                 target.sendall(data)
-                if counts and self.count(len(data)):
+                if to_server == self.to_server and self.count(len(data)):
                     break
         except OSError:
             pass
@@ -155,8 +156,8 @@ class Folder:
                           check=check, env={**ENV, **(env or {})})
 
 
-def elsewhere(name, machine=A, **named):
-    return Runner(server, name, "--ca", server.ca, "--gpus", "none",
+def elsewhere(name, machine=A, options=(), **named):
+    return Runner(server, name, "--ca", server.ca, "--gpus", "none", *options,
                   machine=machine, **named)
 
 
@@ -329,6 +330,28 @@ def a_line_that_is_cut_again_and_again_carries_little_twice():
     tap.equal([one["state"] for one in attempts("cuts")], ["ENDED"])
 
 
+def a_submit_that_is_cut_again_and_again_sends_little_twice():
+    folder = Folder("sent")
+    folder.large("weights", 80)
+    line.begin(20 * MIB, True)
+    done = folder.submit(env={"HYPERTUNE_SERVER": line.url,
+                              "HYPERTUNE_CA": server.ca}, trials=1)
+    tap.true(line.cuts >= 4, line.cuts)
+    tap.true(line.bytes < 80 * MIB * 1.12, line.bytes)
+    tap.contains("code: sent 83.9 MB\n", done.stderr)
+    line.begin(0)
+    with elsewhere("m1"):
+        check("sent", 1)
+
+
+def a_trial_with_a_user_of_its_own_reads_its_copy():
+    folder = Folder("user")
+    os.chmod(folder.at("train.py"), 0o600)
+    with elsewhere("m1", options=["--run-as", "auto"]):
+        folder.submit(trials=1)
+        check("user", 1)
+
+
 def a_server_that_is_away_during_the_fetch_delays_the_trial_only():
     folder = Folder("away")
     folder.large("weights", 20)
@@ -407,18 +430,20 @@ def code_goes_to_the_server_by_tls_too():
 
 
 CASES = [each_trial_elsewhere_begins_in_a_copy_of_its_own,
-             on_the_machine_of_the_submitter_the_folder_is_used_itself,
-             a_second_submit_sends_what_has_changed,
-             edits_reach_trials_that_have_not_begun_by_continue_alone,
-             names_modes_and_links_arrive_and_nothing_that_git_ignores,
-             a_folder_that_is_too_large_is_an_error_where_it_would_have_to_travel,
-             without_code_the_folder_is_that_of_the_other_machine,
-             a_line_that_is_cut_again_and_again_carries_little_twice,
-             a_server_that_is_away_during_the_fetch_delays_the_trial_only,
-             code_that_cannot_come_is_a_loss_and_not_the_trials_failure,
-             a_trial_that_waits_for_its_code_can_be_stopped,
-             a_restarted_runner_fetches_for_the_trial_that_it_has,
-             code_goes_to_the_server_by_tls_too]
+         on_the_machine_of_the_submitter_the_folder_is_used_itself,
+         a_second_submit_sends_what_has_changed,
+         edits_reach_trials_that_have_not_begun_by_continue_alone,
+         names_modes_and_links_arrive_and_nothing_that_git_ignores,
+         a_folder_that_is_too_large_is_an_error_where_it_would_have_to_travel,
+         without_code_the_folder_is_that_of_the_other_machine,
+         a_line_that_is_cut_again_and_again_carries_little_twice,
+         a_submit_that_is_cut_again_and_again_sends_little_twice,
+         a_trial_with_a_user_of_its_own_reads_its_copy,
+         a_server_that_is_away_during_the_fetch_delays_the_trial_only,
+         code_that_cannot_come_is_a_loss_and_not_the_trials_failure,
+         a_trial_that_waits_for_its_code_can_be_stopped,
+         a_restarted_runner_fetches_for_the_trial_that_it_has,
+         code_goes_to_the_server_by_tls_too]
 
 with server:
     tap.run(CASES)
