@@ -21,21 +21,27 @@ class Runner:
                                  self.folder)
         self.log_path = os.path.join(self.folder, "log")
         self.process = None
-        self.words = [os.path.join(harness.bin_dir(), "hypertune-runner"),
-                      "--server", self.url, "--token-file", self.token,
-                      "--slots", str(slots), *options]
-        if machine is not None:
-            path = os.path.join(self.folder, "machine-id")
-            with open(path, "w", encoding="ascii") as file:
-                file.write(machine + "\n")
-            self.words = ["unshare", "--mount", "sh", "-c",
-                          "mount --bind \"$0\" /etc/machine-id && exec \"$@\"",
-                          path] + self.words
+        self.options = options
+        self.slots = slots
+        self.machine = machine
+
+    def words(self):
+        words = [os.path.join(harness.bin_dir(), "hypertune-runner"),
+                 "--server", self.url, "--token-file", self.token,
+                 "--slots", str(self.slots), *self.options]
+        if self.machine is None:
+            return words
+        path = os.path.join(self.folder, "machine-id")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(self.machine + "\n")
+        return ["unshare", "--mount", "sh", "-c",
+                "mount --bind \"$0\" /etc/machine-id && exec \"$@\"",
+                path] + words
 
     def __enter__(self):
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
-                self.words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                self.words(), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         return self
 
     def __exit__(self, *_):
