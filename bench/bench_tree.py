@@ -9,6 +9,8 @@ again_ms     what it has already: nothing is sent
 fetch_mib_s  back into a new folder, synced
 write_mib_s  the same bytes written to such a folder and synced, nothing else
 memory_mib   most of the sending program
+
+It needs `make test-programs`, whose tests/tools/move_tree it runs.
 """
 
 import os
