@@ -1,6 +1,5 @@
 #include "proto/base/machine_id.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,7 +19,7 @@ static void read_file(char *text, int bytes)
 
 void machine_id(char id[TOKEN_TEXT_BYTES], const char *name)
 {
-    char own[HOST_NAME_MAX + 1] = "";
+    char own[256] = "";
     char text[512];
     unsigned char hash[TOKEN_HASH_BYTES];
     if (name == NULL)

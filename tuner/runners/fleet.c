@@ -6,8 +6,8 @@
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
+#include "tuner/core/core.h"
 #include "tuner/db/fleet.h"
-#include "tuner/db/write.h"
 #include "tuner/placement/fit.h"
 #include "tuner/placement/usage.h"
 #include "tuner/runners/can_run.h"
@@ -112,7 +112,7 @@ static void add_runners(struct fleet *fleet)
         n += at->online;
     state->machines = arena_alloc(fleet->arena, n + 1, sizeof *state->machines);
     state->runners = arena_alloc(fleet->arena, n + 1, sizeof *state->runners);
-    fleet->runners = arena_alloc(fleet->arena, n + 1, sizeof *fleet->runners);
+    fleet->runners = arena_alloc(fleet->arena, n + 1, sizeof(void *));
     for (const struct live_runner *at = first; at != NULL; at = at->next)
         if (at->online)
             add_runner(fleet, at);
@@ -348,7 +348,7 @@ void fleet_add_study(struct fleet *fleet, const struct study_row *row,
     const size_t n = state->n_studies;
     state->studies =
         arena_grow(fleet->arena, state->studies, n, sizeof *state->studies);
-    fleet->jobs = arena_grow(fleet->arena, fleet->jobs, n, sizeof *fleet->jobs);
+    fleet->jobs = arena_grow(fleet->arena, fleet->jobs, n, sizeof(void *));
     fleet->jobs[n] = job;
     state->studies[state->n_studies++] = (struct placement_study){
         .id = row->id,

@@ -11,10 +11,11 @@
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/job/job.h"
-#include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/db/rows.h"
 #include "tuner/placement/placement.h"
+
+struct core;
 
 struct fleet {
     struct core *core;

@@ -13,6 +13,7 @@
 #include "proto/doc/diag.h"
 #include "proto/doc/node.h"
 #include "tuner/core/core.h"
+#include "tuner/core/live.h"
 
 enum { LOOK_MS = 1000, MOST_BYTES = 1024 * 1024, MOST_SIZES = 14 };
 

@@ -15,11 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/base/arena.h"
-#include "proto/base/error.h"
 #include "proto/job/job.h"
 #include "tuner/core/core.h"
-#include "tuner/core/live.h"
 
 /* What one replica needs, or a machine has. */
 struct machine_type {
@@ -29,6 +26,7 @@ struct machine_type {
 };
 
 struct core;
+struct live;
 struct machine_types;
 
 /* The file need not exist. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tuner/core/core.h"
 #include "tuner/core/disk_guard.h"
 #include "tuner/core/live.h"
 #include "tuner/db/specs.h"

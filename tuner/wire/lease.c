@@ -7,6 +7,7 @@
 #include "proto/base/token.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
+#include "tuner/core/core.h"
 #include "tuner/core/disk_guard.h"
 #include "tuner/db/fleet.h"
 #include "tuner/db/write.h"

@@ -7,7 +7,6 @@
 #include "hypertune/cli/frame/spawn.h"
 #include "hypertune/cli/frame/table.h"
 #include "hypertune/cli/study/study.h"
-#include "proto/base/clock.h"
 #include "proto/doc/json.h"
 
 /* ---- importance: how much each parameter matters ---- */

@@ -8,7 +8,6 @@
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/frame/table.h"
-#include "hypertune/cli/study/study.h"
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 
