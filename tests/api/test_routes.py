@@ -12,10 +12,11 @@ TOOL = os.path.join(os.path.dirname(sys.argv[1]), "tests/tools/routes")
 TOKENS = api.OURS + "/tokens"
 PARTS = {"{project}": "local", "{location}": "local", "{study}": "none",
          "{trial}": "1", "{operation}": "1", "{token}": "none",
-         "{file}": "none"}
+         "{file}": "none", "{runner}": "none"}
 OPEN = ("GET /healthz", "GET /", "GET /web/{file}",
         "POST /hypertune/v1/login", "POST /hypertune/v1/logout")
-ADMINS = ("/hypertune/v1/audit", "/hypertune/v1/backups", TOKENS)
+ADMINS = ("/hypertune/v1/audit", "/hypertune/v1/backups",
+          "/hypertune/v1/runners/", TOKENS)
 # Of these each project has its own.
 ALL_HAVE = tuple("/hypertune/v1/" + name for name in (
     "studies", "session", "login-links", "events"))
@@ -41,7 +42,9 @@ def needed(method, pattern):
     """The least role; a read is a GET or a question, a change needs submit."""
     if method + " " + pattern in OPEN:
         return "open"
-    if pattern.startswith(ADMINS):
+    if pattern.startswith(ADMINS) or (
+            method == "PATCH" and "/v1/projects/" in pattern and
+            pattern.startswith("/hypertune")):
         return "admin"
     if pattern.endswith("/runners:join"):
         return "join"

@@ -164,9 +164,8 @@ struct live_runner *live_runner(struct live *live, const char *id,
 void live_set_rules(struct live_runner *runner, const char *json);
 /* The first runner, then ->next. */
 struct live_runner *live_runners(struct live *live);
-/* The sum over all runners online; *any is false, and the sum 0, without
- * one. */
-int64_t live_slots(struct live *live, bool *any);
+/* Whether one is online. */
+bool live_has_runner(const struct live *live);
 
 /* The entry after that one, in no order: the first one after NULL, and NULL
  * after the last one. `after` must still be there. */

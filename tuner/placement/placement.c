@@ -186,13 +186,24 @@ static bool could_start(const struct placement *state, struct arena *arena,
                    &gpus);
 }
 
-/* Whether no earlier study of its project could start here instead. */
+static bool asks_for_more(const struct placement_needs *needs)
+{
+    return needs->n > 0 || needs->cpus > 0 || needs->memory > 0;
+}
+
+/* Whether no earlier study of its project starts or waits here instead. */
 static bool is_first(const struct placement *state, struct arena *arena,
                      const struct turn *turns, size_t at, size_t runner)
 {
-    for (size_t i = at; i > 0 && turns[i - 1].project == turns[at].project; i--)
-        if (could_start(state, arena, runner, turns[i - 1].study))
+    for (size_t i = at; i > 0 && turns[i - 1].project == turns[at].project;
+         i--) {
+        const size_t study = turns[i - 1].study;
+        if (may_run(state, runner, study) &&
+            (could_start(state, arena, runner, study) ||
+             (asks_for_more(state->studies[study].needs) &&
+              waits_here(state, arena, runner, study))))
             return false;
+    }
     return true;
 }
 
@@ -221,9 +232,8 @@ static bool asks(const struct placement *state, struct arena *arena,
 {
     const size_t study = turns[at].study;
     const struct placement_needs *needs = state->studies[study].needs;
-    return (needs->n > 0 || needs->cpus > 0 || needs->memory > 0) &&
-           is_near(state, turns, &turns[at]) && may_run(state, runner, study) &&
-           !is_left(state, runner, study) &&
+    return asks_for_more(needs) && is_near(state, turns, &turns[at]) &&
+           may_run(state, runner, study) && !is_left(state, runner, study) &&
            is_first(state, arena, turns, at, runner) &&
            (could_start(state, arena, runner, study) ||
             waits_here(state, arena, runner, study));

@@ -197,8 +197,6 @@ static enum ht_status running_reason(struct settling *settling,
                            trial_counts_all(&settling->counts, TRIAL_STOPPING);
     const int64_t waiting =
         trial_counts_all(&settling->counts, TRIAL_REQUESTED);
-    bool any;
-    (void)live_slots(core_live(settling->core), &any);
     if (waiting == 0)
         live_study(core_live(settling->core), settling->row.id)
             ->waits_since_ms = 0;
@@ -215,7 +213,7 @@ static enum ht_status running_reason(struct settling *settling,
         *reason = full;
     else if (settling->row.kind == JOB_STUDY)
         *reason = clients_reason(settling, active);
-    else if (!any)
+    else if (!live_has_runner(core_live(settling->core)))
         *reason = "no runner is connected";
     else if (active + waiting == 0)
         *reason = "the next trials are being chosen";

@@ -364,7 +364,10 @@ static void studies_are_found_by_number_name_and_kind(void)
     "ALTER TABLE measurements ADD COLUMN crc INTEGER NOT NULL DEFAULT 0;"      \
     "DROP TABLE checkpoints;"                                                  \
     "ALTER TABLE trials DROP COLUMN attempts_before;"                          \
-    "DROP TABLE tree_uses; DROP TABLE trees;"
+    "DROP TABLE tree_uses; DROP TABLE trees;"                                  \
+    "DROP TABLE projects; ALTER TABLE runners DROP COLUMN drain;"              \
+    "ALTER TABLE attempts DROP COLUMN gpus;"                                   \
+    "ALTER TABLE attempts DROP COLUMN moving;"
 
 /* As a server of version 1 left it. */
 static void an_older_file_is_brought_up_to_date(struct db_case *c)
@@ -401,7 +404,7 @@ static void an_older_file_is_brought_up_to_date(struct db_case *c)
  * and no study. */
 static void leave_older_tokens(const struct db_case *c, int version, int roles)
 {
-    char sql[600];
+    char sql[1000];
     snprintf(
         sql, sizeof sql,
         "ALTER TABLE tokens DROP COLUMN study; DROP TABLE report_use;" ADD_CRC
