@@ -191,22 +191,6 @@ static bool asks_for_more(const struct placement_needs *needs)
     return needs->n > 0 || needs->cpus > 0 || needs->memory > 0;
 }
 
-/* Whether no earlier study of its project starts or waits here instead. */
-static bool is_first(const struct placement *state, struct arena *arena,
-                     const struct turn *turns, size_t at, size_t runner)
-{
-    for (size_t i = at; i > 0 && turns[i - 1].project == turns[at].project;
-         i--) {
-        const size_t study = turns[i - 1].study;
-        if (may_run(state, runner, study) &&
-            (could_start(state, arena, runner, study) ||
-             (asks_for_more(state->studies[study].needs) &&
-              waits_here(state, arena, runner, study))))
-            return false;
-    }
-    return true;
-}
-
 /* Whether the project's turn is now, or would be but for one such trial. */
 static bool is_near(const struct placement *state, const struct turn *turns,
                     const struct turn *turn)
@@ -225,32 +209,35 @@ static void reserve(struct fit_reserved *reserved,
     reserved->gpus |= needs->n > 0;
 }
 
-/* Whether the study asks for more than a slot, is near its turn, and may start
- * here now or waits here. */
-static bool asks(const struct placement *state, struct arena *arena,
-                 const struct turn *turns, size_t at, size_t runner)
+/* Whether the study may start here now, or asks for more than is free and
+ * waits for it here. */
+static bool stays_here(const struct placement *state, struct arena *arena,
+                       size_t runner, size_t study)
 {
-    const size_t study = turns[at].study;
-    const struct placement_needs *needs = state->studies[study].needs;
-    return asks_for_more(needs) && is_near(state, turns, &turns[at]) &&
-           may_run(state, runner, study) && !is_left(state, runner, study) &&
-           is_first(state, arena, turns, at, runner) &&
+    return may_run(state, runner, study) && !is_left(state, runner, study) &&
            (could_start(state, arena, runner, study) ||
-            waits_here(state, arena, runner, study));
+            (asks_for_more(state->studies[study].needs) &&
+             waits_here(state, arena, runner, study)));
 }
 
-/* Of these the one that waits for the longest time, by index of its turn; n:
- * there is none. */
+/* Of the projects' first studies that stay here, among those that ask for more
+ * than a slot and are near their turn, the one that waits for the longest time;
+ * by index of its turn, n: there is none. */
 static size_t find_asking(const struct placement *state, struct arena *arena,
                           const struct turn *turns, size_t n, size_t runner)
 {
-    size_t best = n;
+    size_t best = n, settled = PLACEMENT_NONE; /* the project that has one */
     double most = -1;
     for (size_t i = 0; i < n; i++) {
-        const double waited = state->studies[turns[i].study].waited_s;
-        if (waited > most && asks(state, arena, turns, i, runner)) {
+        const struct placement_study *study = &state->studies[turns[i].study];
+        if (turns[i].project == settled ||
+            !stays_here(state, arena, runner, turns[i].study))
+            continue;
+        settled = turns[i].project;
+        if (study->waited_s > most && asks_for_more(study->needs) &&
+            is_near(state, turns, &turns[i])) {
             best = i;
-            most = waited;
+            most = study->waited_s;
         }
     }
     return best;
