@@ -203,8 +203,8 @@ def a_drained_runner_gets_no_trials_until_it_is_resumed():
         server.cli("runners", "resume", name)
         server.wait_study("stuck")
         tap.equal(ran_on("stuck"), name)
-        wrong = server.cli("runners", "drain", "nobody", check=False)
-        tap.contains('there is no runner "nobody"', wrong.stderr)
+        wrong = server.cli("runners", "drain", "absent", check=False)
+        tap.contains('there is no runner "absent"', wrong.stderr)
         server.cli("runners", "resume", other)
     finally:
         one.__exit__()

@@ -5,7 +5,7 @@
 
 #include "tuner/core/request.h"
 
-/* The runner gets no more trials; with {"move": true} those that run there are
+/* The runner gets no more trials; with {"move": true} trials that run there are
  * stopped and start again elsewhere, where another runner may run them.
  * HT_NOT_FOUND  there is no such runner */
 request_handler runner_drain;
@@ -14,7 +14,7 @@ request_handler runner_resume;
 
 /* Projects with their shares, quotas and use. */
 request_handler project_list, project_show;
-/* Changes those that the body has: share, slots, gpus; 0 is no limit.
+/* Changes what the body has: share, slots, gpus; 0 is no limit.
  * HT_INVALID  a number is out of range */
 request_handler project_set;
 

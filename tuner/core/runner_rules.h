@@ -22,7 +22,7 @@ struct runner_rules {
     const char *machine; /* its id, see proto/base/machine_id.h; NULL: not
                             known */
     struct pairs labels; /* of --label */
-    size_t n_gpus;       /* those that it may give */
+    size_t n_gpus;       /* that it may give */
     const struct runner_gpu *gpus;
     bool splits_gpus;                /* can give a part of one */
     bool images;                     /* runs images, and only these */

@@ -48,7 +48,7 @@ struct project_list {
     struct project_row *rows;
 };
 
-/* Those that were set or have run trials, by name. */
+/* The ones that were set or have run trials, by name. */
 enum ht_status db_project_list(struct db *db, struct arena *arena,
                                struct project_list *list, struct ht_error *err);
 /* One that has no row yet gets the defaults. */

@@ -227,7 +227,7 @@ struct event_row {
 enum runner_drain {
     RUNNER_SERVES,
     RUNNER_DRAINS, /* no new trials */
-    RUNNER_MOVES   /* ... and those that run continue elsewhere */
+    RUNNER_MOVES   /* ... and trials there continue elsewhere */
 };
 
 /* A runner as its last hello described it; `online` and seen_ms change later,

@@ -131,7 +131,7 @@ bool fit_is_large_enough(const struct placement_machine *machine,
 /* ---- what is free ---- */
 
 /* What no machine has is not waited for: the trial runs with what there is,
- * alone among those that ask. */
+ * alone among the ones that ask. */
 static bool has_room(const struct placement_machine *machine,
                      const struct placement_needs *needs,
                      const struct fit_reserved *reserved)

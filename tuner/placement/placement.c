@@ -220,9 +220,9 @@ static bool stays_here(const struct placement *state, struct arena *arena,
              waits_here(state, arena, runner, study)));
 }
 
-/* Of the projects' first studies that stay here, among those that ask for more
- * than a slot and are near their turn, the one that waits for the longest time;
- * by index of its turn, n: there is none. */
+/* Of the projects' first studies that stay here, among the ones that ask for
+ * more than a slot and are near their turn, the one that waits for the longest
+ * time; by index of its turn, n: there is none. */
 static size_t find_asking(const struct placement *state, struct arena *arena,
                           const struct turn *turns, size_t n, size_t runner)
 {

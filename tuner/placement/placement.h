@@ -65,7 +65,7 @@ struct placement_runner {
     bool draining;       /* gets no trial */
     bool shares_gpus;    /* gives a GPU to any number of trials */
     bool splits_gpus;    /* can give a part of one */
-    size_t n_gpus;       /* of the machine's, those that it may give */
+    size_t n_gpus;       /* of the machine's, the ones that it may give */
     const size_t *gpus;  /* indexes */
     int64_t slots, free; /* trials at a time; those it could start now */
 };

@@ -8,7 +8,7 @@
 struct survey {
     size_t n;                  /* runners */
     size_t of[FIT_DRAINS + 1]; /* by what keeps them from it */
-    size_t gpus, gpus_used;    /* of those that suit, as asked for */
+    size_t gpus, gpus_used;    /* of the ones that suit, as asked for */
     int64_t slots;             /* of all runners */
     size_t most_gpus;          /* that one has of what is asked for */
     struct text draining;      /* their names */

@@ -399,7 +399,7 @@ const char *fleet_gpus_text(const struct fleet *fleet, size_t runner,
     return json_text(fleet->arena, list);
 }
 
-/* The place of the replica among those that ask for GPUs; PLACEMENT_NONE: it
+/* The place of the replica among the ones that ask for GPUs; PLACEMENT_NONE: it
  * does not. */
 static size_t place_of(const struct fleet *fleet, const struct job *job,
                        size_t replica)

@@ -1,4 +1,4 @@
-/* Which trial a runner gets, and the words for those that wait. */
+/* Which trial a runner gets, and the words for the ones that wait. */
 #include "tests/check.h"
 
 #include "tuner/placement/placement.h"
