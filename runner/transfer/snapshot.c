@@ -52,13 +52,12 @@ static enum ht_status copy_file(const struct copy *copy, const char *name,
         return fail(errno, name, err);
     enum ht_status status = HT_OK;
     int to = -1;
-    if (fstat(from, &before) != 0 || !S_ISREG(before.st_mode))
-        status = fail(ENOENT, name, err);
-    else if ((to = beneath_open(copy->to, name, O_WRONLY | O_CREAT | O_EXCL,
-                                before.st_mode & 0777)) < 0 ||
-             !copy_bytes(from, to) || fstat(from, &after) != 0)
+    const bool same = fstat(from, &before) == 0 && S_ISREG(before.st_mode);
+    if (same && ((to = beneath_open(copy->to, name, O_WRONLY | O_CREAT | O_EXCL,
+                                    before.st_mode & 0777)) < 0 ||
+                 !copy_bytes(from, to) || fstat(from, &after) != 0))
         status = ht_fail_errno(err, errno, "cannot copy %.200s", name);
-    else if (!is_same(&before, &after))
+    else if (!same || !is_same(&before, &after))
         status = fail(ENOENT, name, err);
     close(from);
     if (to >= 0)

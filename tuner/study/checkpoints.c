@@ -166,10 +166,10 @@ bool checkpoints_are_wanted(const struct trial_row *trial,
     case OUTCOME_FAILED:
         return trial->failures < job->retries;
     case OUTCOME_LOST:
+    case OUTCOME_STOPPED: /* not the trial: its runner wants to be free */
     case OUTCOME_NONE:
         return true;
     case OUTCOME_SUCCEEDED:
-    case OUTCOME_STOPPED:
     case OUTCOME_TIMEOUT:
         break;
     }

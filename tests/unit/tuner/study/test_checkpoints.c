@@ -281,6 +281,26 @@ static void a_runner_learns_whether_the_trial_may_continue(struct fixture *f)
     }
 }
 
+/* Nothing of ours has stopped the trial: its runner wants to be free. */
+static void what_a_runner_stops_by_itself_may_continue(struct fixture *f)
+{
+    prepare(f);
+    submit(f, 1, "");
+    be(f, "a");
+    const struct leased leased = fixture_begin(f);
+    CHECK(is_wanted(f, &leased, "stopped"));
+}
+
+static void what_a_person_stops_does_not_continue(struct fixture *f)
+{
+    prepare(f);
+    submit(f, 1, "");
+    be(f, "a");
+    const struct leased leased = fixture_begin(f);
+    CHECK(fixture_call_trial(f, trial_stop, "s", "1", NULL)->status == HT_OK);
+    CHECK(!is_wanted(f, &leased, "stopped"));
+}
+
 /* --- losses --- */
 
 static void report(struct fixture *f, const struct leased *leased, int64_t step)
@@ -381,6 +401,8 @@ int main(void)
     RUN_ON_CORE(the_store_keeps_what_is_named);
     RUN_ON_CORE(only_the_attempt_that_runs_may_have_one);
     RUN_ON_CORE(a_runner_learns_whether_the_trial_may_continue);
+    RUN_ON_CORE(what_a_runner_stops_by_itself_may_continue);
+    RUN_ON_CORE(what_a_person_stops_does_not_continue);
     RUN_ON_CORE(three_losses_without_progress_end_the_trial);
     RUN_ON_CORE(a_trial_that_gets_further_may_be_lost_often);
     RUN_ON_CORE(the_same_steps_again_are_no_progress);
