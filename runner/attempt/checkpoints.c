@@ -179,7 +179,7 @@ void checkpoints_confirm(const struct attempt *attempt,
                          const struct transfers_sent *sent)
 {
     if (travel(attempt))
-        transfers_confirm(attempt->transfers, &attempt->order->key, sent->tree);
+        transfers_confirm(attempt->transfers, &attempt->order->key, sent);
 }
 
 void checkpoints_forget(const struct attempt *attempt)

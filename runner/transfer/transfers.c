@@ -356,11 +356,13 @@ bool transfers_has_sent(struct transfers *transfers,
 }
 
 void transfers_confirm(struct transfers *transfers, const struct order_key *key,
-                       const char *tree)
+                       const struct transfers_sent *sent)
 {
     pthread_mutex_lock(&transfers->lock);
     struct entry *entry = find(transfers, key);
-    if (entry != NULL && entry->sent && strcmp(entry->result.tree, tree) == 0)
+    /* The next one may be the same tree, named for a later step. */
+    if (entry != NULL && entry->sent && entry->result.step == sent->step &&
+        strcmp(entry->result.tree, sent->tree) == 0)
         entry->sent = false;
     pthread_mutex_unlock(&transfers->lock);
 }

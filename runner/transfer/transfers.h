@@ -72,9 +72,9 @@ struct transfers_sent {
 bool transfers_has_sent(struct transfers *transfers,
                         const struct order_key *key,
                         struct transfers_sent *sent);
-/* The server was told of that tree, or refused it. */
+/* The server was told of that one, or refused it. */
 void transfers_confirm(struct transfers *transfers, const struct order_key *key,
-                       const char *tree);
+                       const struct transfers_sent *sent);
 /* What the transfers of an attempt to the store are at. */
 enum transfers_work {
     TRANSFERS_IDLE, /* nothing waits, is under way or is not confirmed */

@@ -83,7 +83,9 @@ class Server(harness.Server):
         return self.ask("SELECT attempt, step FROM checkpoints ORDER BY id")
 
     def run(self, script, **changes):
-        self.write("train.py", script)
+        # A trial may begin in a copy of the folder.
+        self.write("train.py", "import os\nos.chdir(%r)\n" % self.folder +
+                   script)
         path = harness.bin_dir() + os.pathsep + os.environ["PATH"]
         self.submit(dict({
             "spec": 1, "name": "s", "goal": "maximize score", "trials": 1,
