@@ -196,7 +196,7 @@ def a_drain_moves_every_trial(server, machines):
     cut, frozen, _, late = machines
     harness.wait_until(lambda: len(
         [one for one in server.get("/hypertune/v1/runners")["runners"]
-         if one["online"]]) == 3, "three machines")
+         if one["state"] == "ONLINE"]) == 3, "three machines")
     work = submit(server, "drained", trials=12, parallel=6)
     harness.wait_until(lambda: steps_in(work) > STEPS, "work")
     name = runner_of(server, late)
@@ -216,8 +216,10 @@ def main():
     if os.geteuid() != 0 or shutil.which("iptables") is None:
         tap.skip("machines in network namespaces", "needs root and iptables")
     if len(sys.argv) < 3:
-        done = subprocess.run(["unshare", "--net", "--mount", sys.executable,
-                               *sys.argv, "inside"], check=False)
+        done = subprocess.run(
+            ["unshare", "--net", "--mount", sys.executable, *sys.argv,
+             "inside"], check=False, env=dict(
+                 os.environ, PYTHONPATH=os.path.dirname(tap.__file__)))
         sys.exit(done.returncode)
     ip("link", "set", "lo", "up")
     ip("addr", "add", HOST + "/32", "dev", "lo")
