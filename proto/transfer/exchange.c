@@ -306,7 +306,8 @@ static enum ht_status take_answers(struct exchanges *exchanges,
 
 /* ---- all of them ---- */
 
-/* Those that wait come first. *left: some are under way or wait. */
+/* Requests that wait come first. *left: some are under way, wait, or may come
+ * after the pause. */
 static enum ht_status fill_lanes(struct exchanges *exchanges,
                                  const struct exchange_source *source,
                                  bool *left, struct ht_error *err)
@@ -314,7 +315,7 @@ static enum ht_status fill_lanes(struct exchanges *exchanges,
     const bool may_send = clock_monotonic_ms() >= exchanges->again_at;
     enum ht_status status = HT_OK;
     bool has = true;
-    *left = false;
+    *left = !may_send;
     if (may_send && !exchanges->found)
         status = find(exchanges, err);
     for (int waiting = 1; status == HT_OK && waiting >= 0; waiting--) {

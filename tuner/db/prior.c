@@ -1,6 +1,5 @@
 #include "tuner/db/prior.h"
 
-#include "proto/base/limits.h"
 #include "tuner/db/columns.h"
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"

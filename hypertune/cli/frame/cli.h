@@ -60,7 +60,6 @@ struct cli_settings {
     struct words params, until, env, warm_start, metrics;
     int64_t trials, parallel, retries, max_failed, trial_timeout_ms;
     bool wait, dry_run, resume, replace, if_not_exists, smoke, full, force;
-    bool no_code;
     const char *stop_rule, *noise;
     struct words constraints, no_constraints, safety;
     /* lists */
@@ -83,18 +82,16 @@ struct cli_settings {
     int64_t gpus;
     bool keep;
     bool all, diff;
-    /* import */
-    bool submit;
+    /* import; submit */
+    bool submit, no_code;
     /* clone, best */
     bool fresh, within;
-    /* ui */
-    bool no_open;
+    /* ui; runners */
+    bool no_open, move;
     /* audit */
     const char *since, *who, *of_study;
     /* token */
     const char *role, *expire, *grace;
-    /* runners */
-    bool move;
     /* tls, unseal */
     struct words hosts;
     const char *key_file;
