@@ -307,7 +307,7 @@ def three_losses_without_progress_end_a_trial():
         for number in (1, 2, 3):
             harness.wait_until(
                 lambda: server.trials("s") and server.trial("s", 1)[
-                    "hypertune"]["attempt"] == number and server.ask(
+                    "hypertune"].get("attempt") == number and server.ask(
                         "SELECT state FROM attempts WHERE n=%d" % number) ==
                 [(1,)], "attempt %d" % number)
             for pid in harness.processes(shim, a.folder):

@@ -269,16 +269,24 @@ static void a_runner_learns_whether_the_trial_may_continue(struct fixture *f)
         bool wanted;
     } ends[] = {{"lost", true},
                 {"failed", true}, /* the retry */
-                {"failed", false},
-                {"succeeded", false}};
+                {"failed", false}};
     prepare(f);
-    submit(f, 2, "retries: 1\n");
+    submit(f, 1, "retries: 1\n");
     be(f, "a");
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         const struct leased leased = fixture_begin(f);
         CHECK(is_wanted(f, &leased, ends[i].outcome) == ends[i].wanted);
         fixture_tell(f, "drained", &leased.name, "");
     }
+}
+
+static void a_trial_that_succeeded_needs_none(struct fixture *f)
+{
+    prepare(f);
+    submit(f, 1, "");
+    be(f, "a");
+    const struct leased leased = fixture_begin(f);
+    CHECK(!is_wanted(f, &leased, "succeeded"));
 }
 
 /* Nothing of ours has stopped the trial: its runner wants to be free. */
@@ -401,6 +409,7 @@ int main(void)
     RUN_ON_CORE(the_store_keeps_what_is_named);
     RUN_ON_CORE(only_the_attempt_that_runs_may_have_one);
     RUN_ON_CORE(a_runner_learns_whether_the_trial_may_continue);
+    RUN_ON_CORE(a_trial_that_succeeded_needs_none);
     RUN_ON_CORE(what_a_runner_stops_by_itself_may_continue);
     RUN_ON_CORE(what_a_person_stops_does_not_continue);
     RUN_ON_CORE(three_losses_without_progress_end_the_trial);
