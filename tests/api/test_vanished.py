@@ -215,9 +215,11 @@ def check_away(server, name, how):
     created(server, "a", "b")
     path = place(server, name).rstrip("/")
     away = os.path.join(server.folder, "away")
-    os.rename(path, away)
-    if how == "replaced":
-        shutil.copyfile(away, path)
+    if how == "replaced":  # at once: there is never none
+        shutil.copyfile(path, away)
+        os.replace(away, path)
+    else:
+        os.rename(path, away)
     if not name:
         server.data = away
         server.token_file = place(server, "token")
@@ -226,7 +228,8 @@ def check_away(server, name, how):
     if name:
         said = answer.error()["message"]
         reason = server.get(api.OURS + "/server")["readOnlyReason"]
-        if name == LOG:  # a thread that begins to read makes a new one
+        if (name, how) == (LOG, "removed"):
+            # A thread that begins to read makes a new one.
             said, reason = (text.replace("replaced", how)
                             for text in (said, reason))
         tap.contains("%s was %s while it was open" % (name, how), said)
