@@ -5,7 +5,9 @@
 # containers continue, `start` brings the daemon back.
 #
 # It has no default bridge, so that another dockerd keeps its own; containers
-# use networks that were made for them, or none.
+# use networks that were made for them, or none. With HT_ENGINE_PRIVATE set it
+# leaves the machine's packet filter alone, whose chains it would make anew at
+# each start, while another dockerd uses them.
 set -u
 cd "$(dirname "$0")" && . ./lib.sh
 [ $# -eq 2 ] || { echo "usage: dockerd.sh start|stop|kill FOLDER" >&2; exit 2; }
@@ -38,7 +40,7 @@ launch() {
 }
 
 start() {
-    echo '{}' >"$folder/daemon.json"
+    echo "{${HT_ENGINE_PRIVATE:+\"iptables\": false}}" >"$folder/daemon.json"
     files=$(open_files)
     # After a crash it may find a state that makes it panic once; whoever has
     # it supervised would start it again, too.

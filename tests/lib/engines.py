@@ -206,7 +206,8 @@ class PrivateEngine:
 
     def start(self):
         host = subprocess.run([self.script, "start", self.folder], check=True,
-                              stdout=subprocess.PIPE, encoding="utf-8")
+                              stdout=subprocess.PIPE, encoding="utf-8",
+                              env=dict(os.environ, HT_ENGINE_PRIVATE="1"))
         self.engine = Engine(host.stdout.strip())
 
     def kill(self):
