@@ -7,7 +7,6 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
-#include "proto/base/memory.h"
 #include "tuner/db/db.h"
 #include "tuner/logs/db_logs.h"
 #include "tuner/logs/log_lines.h"
